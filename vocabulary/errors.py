@@ -1,0 +1,106 @@
+"""What an API server answers when it refuses: `metav1.Status`, as an exception.
+
+Reconcilers get it thrown into their generator. So a list that failed can never be mistaken
+for a list that is empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from vocabulary.kinds import Kind
+
+
+class ApiError(Exception):
+    """A failed request: HTTP code, machine-readable reason, message, details.
+
+    `code` 0 means that no answer came (connection refused, reply lost, timed out): the
+    write may or may not have happened.
+    """
+
+    def __init__(
+        self, code: int, reason: str, message: str, details: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.reason = reason
+        self.message = message
+        self.details = details
+
+    def to_status(self) -> dict[str, Any]:
+        """The `metav1.Status` body that a real API server would send."""
+        status: dict[str, Any] = {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Failure",
+            "message": self.message,
+            "reason": self.reason,
+        }
+        if self.details:
+            status["details"] = dict(self.details)
+        status["code"] = self.code
+        return status
+
+    @property
+    def is_not_found(self) -> bool:
+        return self.code == 404
+
+    @property
+    def is_already_exists(self) -> bool:
+        return self.code == 409 and self.reason == "AlreadyExists"
+
+    @property
+    def is_conflict(self) -> bool:
+        return self.code == 409 and self.reason == "Conflict"
+
+    @property
+    def is_invalid(self) -> bool:
+        return self.code == 422
+
+    @property
+    def is_retriable(self) -> bool:
+        """Whether the same request may succeed later: no answer, throttled, or server trouble."""
+        return self.code in (0, 408, 429) or self.code >= 500
+
+
+def _details(kind: Kind, name: str) -> dict[str, Any]:
+    """`details` of an error about one object: real servers put the plural under `kind`."""
+    details: dict[str, Any] = {"name": name}
+    if kind.group:
+        details["group"] = kind.group
+    details["kind"] = kind.plural
+    return details
+
+
+def _resource(kind: Kind) -> str:
+    return f"{kind.plural}.{kind.group}" if kind.group else kind.plural
+
+
+def not_found(kind: Kind, name: str) -> ApiError:
+    return ApiError(404, "NotFound", f'{_resource(kind)} "{name}" not found', _details(kind, name))
+
+
+def already_exists(kind: Kind, name: str, *, being_deleted: bool = False) -> ApiError:
+    prefix = "object is being deleted: " if being_deleted else ""
+    return ApiError(
+        409,
+        "AlreadyExists",
+        f'{prefix}{_resource(kind)} "{name}" already exists',
+        _details(kind, name),
+    )
+
+
+def conflict(kind: Kind, name: str, because: str) -> ApiError:
+    return ApiError(
+        409,
+        "Conflict",
+        f'Operation cannot be fulfilled on {_resource(kind)} "{name}": {because}',
+        _details(kind, name),
+    )
+
+
+def no_answer(because: str) -> ApiError:
+    """The request may have been carried out; nobody told us."""
+    return ApiError(0, "NoAnswer", because)

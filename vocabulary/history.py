@@ -1,0 +1,237 @@
+"""What was recorded of a run, entry by entry; immutable, ordered, a file.
+
+A history begins with a `Header` and goes on with entries in the one order that counts: the
+store's order in the simulation, resourceVersion order on real clusters. Positions (`n`)
+order events; times (`t`, microseconds since the run began) only measure them.
+
+- `Write`: one mutating request and what became of it. It carries the stored object, so the
+  state of the cluster at any position can be read off.
+- `Fault`: something that chaos did, or undid.
+- `Process`: the life of a process that matters, the operator above all.
+- `Mark`: what the run itself has to say, for example that the faults have stopped.
+
+On disk: JSON lines, gzip, one line per record, tagged by `type`; see `write_history`. A file
+that was cut short (the run was killed) is still readable up to its last whole line.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import io
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from vocabulary.canonical import encode
+from vocabulary.clock import Micros
+
+HISTORY_FORMAT: Final = 1
+MAX_HISTORY_BYTES: Final = 2 * 1024**3
+"""An upper bound on what is unpacked of one file: a compressed bomb stops here."""
+
+Event: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", ""]
+
+
+class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
+    """What this history can show; a claim that needs more is inconclusive, never guessed."""
+
+    writers: bool = True
+    """Who made each write is known (simulation, audit log), not just that it happened."""
+    options: bool = True
+    """Delete options, failed and no-op requests are recorded."""
+    exact_times: bool = True
+    """Times come from one exact clock. If not, bounds get one second of slack either way."""
+
+
+class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
+    """What the run was: enough to judge it again, and to run it again."""
+
+    format: int = HISTORY_FORMAT
+    scenario: str
+    seed: int
+    cluster: str
+    implementation: str
+    clock: Literal["virtual", "wall"]
+    began_us: Micros
+    """The point in time (since the Unix epoch) that `t` counts from."""
+    kubernetes_version: str
+    capabilities: Capabilities = Capabilities()
+    parameters: dict[str, Any] = {}
+    """The configuration that the implementation ran with, by the names of its own file format;
+    durations as Go duration strings."""
+    facts: dict[str, Any] = {}
+    """What a checker may need to know of the world: detection latency, poll interval, …"""
+
+
+class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_defaults=True):
+    """One mutating request and its outcome.
+
+    `event` says what became of the store: ADDED, MODIFIED, DELETED, or "" for a request that
+    failed or changed nothing. `object` is what is stored after it (for DELETED: the last
+    state); for a request without effect it is None. A write seen only through a watch has
+    actor "" and verb "".
+    """
+
+    n: int
+    t: Micros
+    actor: str
+    verb: str
+    kind: str
+    """`Pod`, `Job.batch`: see `Kind.__str__`."""
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    options: dict[str, Any] = {}
+    """Delete options by their API names; `dryRun`; empty where none were given."""
+    code: int = 200
+    reason: str = ""
+    """The reason of a refusal, for example Conflict."""
+    event: Event = ""
+    rv: int = 0
+    uid: str = ""
+    object: dict[str, Any] | None = None
+
+
+class Fault(msgspec.Struct, frozen=True, kw_only=True, tag="fault", omit_defaults=True):
+    """Something that chaos did (`injected`), undid (`reverted`), or failed to do (`refused`)."""
+
+    n: int
+    t: Micros
+    action: Literal["injected", "reverted", "refused"]
+    fault: dict[str, Any]
+    """The fault as its plan spells it."""
+    text: str
+    """The same in one English sentence."""
+
+
+class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_defaults=True):
+    """A change in the life of a process: `operator`, `operator/1`, `kube-controller-manager`."""
+
+    n: int
+    t: Micros
+    process: str
+    change: Literal["started", "killed", "stopped", "paused", "resumed", "leading", "following"]
+
+
+class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=True):
+    """What the run itself says. `faults-stopped` begins the progress phase; `end` closes it."""
+
+    n: int
+    t: Micros
+    mark: Literal["step", "faults-stopped", "stable", "not-stable", "end"]
+    text: str = ""
+
+
+Entry: TypeAlias = Write | Fault | Process | Mark
+Record: TypeAlias = Header | Write | Fault | Process | Mark
+
+_decoder: Final = msgspec.json.Decoder(Record)
+
+
+class HistoryError(ValueError):
+    """A history file that cannot be used; the message says where and what to do."""
+
+
+def to_lines(header: Header, entries: Iterable[Entry]) -> bytes:
+    """The canonical bytes of a history, uncompressed: what the digest is taken of."""
+    buffer = io.BytesIO()
+    buffer.write(encode(header) + b"\n")
+    for entry in entries:
+        buffer.write(encode(entry) + b"\n")
+    return buffer.getvalue()
+
+
+def history_digest(header: Header, entries: Iterable[Entry]) -> str:
+    """SHA-256 over `to_lines`, in hex."""
+    return hashlib.sha256(to_lines(header, entries)).hexdigest()
+
+
+def write_history(path: Path, header: Header, entries: Sequence[Entry]) -> str:
+    """Write a history as gzip JSON lines (no timestamp inside, so bytes repeat); its digest."""
+    lines = to_lines(header, entries)
+    path.write_bytes(gzip.compress(lines, compresslevel=6, mtime=0))
+    return hashlib.sha256(lines).hexdigest()
+
+
+def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
+    """Read a history; the last value says whether it is whole (False: it was cut short).
+
+    Raises HistoryError for a file that is not a history at all, naming file and line.
+    """
+    data, whole = _unpack(path)
+    lines = data.split(b"\n")
+    whole = whole and lines[-1] == b""
+    records = lines[:-1]
+    if not records:
+        raise HistoryError(f"{path}: is empty; a history begins with a header line")
+    header: Header | None = None
+    entries: list[Entry] = []
+    for number, line in enumerate(records, start=1):
+        try:
+            record = _decoder.decode(line)
+        except msgspec.MsgspecError as error:
+            if number > 1 and number == len(records):
+                return _header(header, path), entries, False
+            raise HistoryError(
+                f"{path}: line {number}: {error}; expected one record of a history per line"
+            ) from error
+        if number == 1:
+            if not isinstance(record, Header):
+                raise HistoryError(f"{path}: line 1 is a {_tag(record)}, expected the header")
+            if record.format != HISTORY_FORMAT:
+                raise HistoryError(
+                    f"{path}: history format {record.format}, this version reads "
+                    f"{HISTORY_FORMAT}; check it with the version of Assay that wrote it"
+                )
+            header = record
+        elif isinstance(record, Header):
+            raise HistoryError(f"{path}: line {number} is a second header; split the file there")
+        else:
+            if record.n != len(entries):
+                raise HistoryError(
+                    f"{path}: line {number}: position n is {record.n}, expected {len(entries)}; "
+                    "lines are missing or out of order"
+                )
+            entries.append(record)
+    return _header(header, path), entries, whole
+
+
+def _header(header: Header | None, path: Path) -> Header:
+    if header is None:
+        raise HistoryError(f"{path}: has no header")
+    return header
+
+
+def _tag(record: Record) -> str:
+    return str(type(record).__struct_config__.tag)
+
+
+def _unpack(path: Path) -> tuple[bytes, bool]:
+    """The uncompressed bytes, and whether the compressed stream was whole."""
+    try:
+        raw = path.read_bytes()
+    except OSError as error:
+        raise HistoryError(f"{path}: cannot be read: {error.strerror}") from error
+    if raw[:2] != b"\x1f\x8b":
+        return raw, True
+    chunks: list[bytes] = []
+    total = 0
+    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
+        while True:
+            try:
+                chunk = stream.read(1024 * 1024)
+            except EOFError:
+                return b"".join(chunks), False
+            except OSError as error:
+                raise HistoryError(f"{path}: is not a readable gzip file: {error}") from error
+            if not chunk:
+                return b"".join(chunks), True
+            total += len(chunk)
+            if total > MAX_HISTORY_BYTES:
+                raise HistoryError(
+                    f"{path}: unpacks to more than {MAX_HISTORY_BYTES} bytes; refused"
+                )
+            chunks.append(chunk)

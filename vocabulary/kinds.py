@@ -1,0 +1,121 @@
+"""Kinds of resources: what an API server needs to know to route a request.
+
+`Kind` is group, version, kind, plural and scope. Those that Assay itself speaks of have
+constants here; custom resources bring theirs in their CRD.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from vocabulary.objects import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One served resource, for example `Kind("batch", "v1", "Job", "jobs")`."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+
+    @property
+    def api_version(self) -> str:
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    def __str__(self) -> str:
+        """`Pod`, `Job.batch`: the kind, and its group where it has one."""
+        return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
+        """The URL path of the collection, the object or its subresource."""
+        parts = ["/apis", self.group] if self.group else ["/api"]
+        parts.append(self.version)
+        if self.namespaced and namespace:
+            parts += ["namespaces", namespace]
+        parts.append(self.plural)
+        if name:
+            parts.append(name)
+        if subresource:
+            parts.append(subresource)
+        return "/".join(parts)
+
+
+NAMESPACE: Final = Kind("", "v1", "Namespace", "namespaces", namespaced=False)
+NODE: Final = Kind("", "v1", "Node", "nodes", namespaced=False)
+POD: Final = Kind("", "v1", "Pod", "pods")
+SERVICE: Final = Kind("", "v1", "Service", "services")
+CONFIG_MAP: Final = Kind("", "v1", "ConfigMap", "configmaps")
+SECRET: Final = Kind("", "v1", "Secret", "secrets")
+SERVICE_ACCOUNT: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts")
+PERSISTENT_VOLUME_CLAIM: Final = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
+EVENT: Final = Kind("", "v1", "Event", "events")
+RESOURCE_QUOTA: Final = Kind("", "v1", "ResourceQuota", "resourcequotas")
+JOB: Final = Kind("batch", "v1", "Job", "jobs")
+DEPLOYMENT: Final = Kind("apps", "v1", "Deployment", "deployments")
+REPLICA_SET: Final = Kind("apps", "v1", "ReplicaSet", "replicasets")
+STATEFUL_SET: Final = Kind("apps", "v1", "StatefulSet", "statefulsets")
+CONTROLLER_REVISION: Final = Kind("apps", "v1", "ControllerRevision", "controllerrevisions")
+PYTORCH_JOB: Final = Kind("kubeflow.org", "v1", "PyTorchJob", "pytorchjobs")
+LEASE: Final = Kind("coordination.k8s.io", "v1", "Lease", "leases")
+PRIORITY_CLASS: Final = Kind(
+    "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
+)
+CUSTOM_RESOURCE_DEFINITION: Final = Kind(
+    "apiextensions.k8s.io",
+    "v1",
+    "CustomResourceDefinition",
+    "customresourcedefinitions",
+    namespaced=False,
+)
+APPWRAPPER: Final = Kind("workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers")
+
+KNOWN_KINDS: Final[tuple[Kind, ...]] = (
+    NAMESPACE,
+    NODE,
+    POD,
+    SERVICE,
+    CONFIG_MAP,
+    SECRET,
+    SERVICE_ACCOUNT,
+    PERSISTENT_VOLUME_CLAIM,
+    EVENT,
+    RESOURCE_QUOTA,
+    JOB,
+    DEPLOYMENT,
+    REPLICA_SET,
+    STATEFUL_SET,
+    CONTROLLER_REVISION,
+    PYTORCH_JOB,
+    LEASE,
+    PRIORITY_CLASS,
+    CUSTOM_RESOURCE_DEFINITION,
+    APPWRAPPER,
+)
+_BY_GVK: Final = {(known.api_version, known.kind): known for known in KNOWN_KINDS}
+
+
+def kind_of(obj: Object) -> Kind:
+    """The kind that an object's apiVersion and kind name.
+
+    A kind that is not known by name gets the plural that Kubernetes' own convention gives
+    it (lower case, `s`), namespaced: that is how unknown components of an AppWrapper are
+    addressed before discovery has been asked.
+    """
+    api_version, kind = str(obj.get("apiVersion", "")), str(obj.get("kind", ""))
+    known = _BY_GVK.get((api_version, kind))
+    if known is not None:
+        return known
+    group, _, version = api_version.rpartition("/")
+    return Kind(group, version, kind, _plural(kind.lower()))
+
+
+def _plural(singular: str) -> str:
+    if singular.endswith(("s", "x", "ch", "sh")):
+        return singular + "es"
+    if singular.endswith("y") and singular[-2:-1] not in "aeiou":
+        return singular[:-1] + "ies"
+    return singular + "s"

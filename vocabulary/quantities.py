@@ -1,0 +1,50 @@
+"""Resource quantities: `500m`, `2`, `1Gi`, `1e3`.
+
+Compared and summed exactly, as fractions, since a scheduler that rounds admits one pod too many.
+"""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+from typing import Final
+
+_SUFFIX: Final = {
+    "": Fraction(1),
+    "n": Fraction(1, 10**9),
+    "u": Fraction(1, 10**6),
+    "m": Fraction(1, 1000),
+    "k": Fraction(10**3),
+    "M": Fraction(10**6),
+    "G": Fraction(10**9),
+    "T": Fraction(10**12),
+    "P": Fraction(10**15),
+    "E": Fraction(10**18),
+    "Ki": Fraction(2**10),
+    "Mi": Fraction(2**20),
+    "Gi": Fraction(2**30),
+    "Ti": Fraction(2**40),
+    "Pi": Fraction(2**50),
+    "Ei": Fraction(2**60),
+}
+_QUANTITY: Final = re.compile(
+    r"([+-]?)([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:([eE][+-]?[0-9]{1,2})|([numkMGTPE]|[KMGTPE]i)?)"
+)
+
+
+@lru_cache(maxsize=4096)
+def parse_quantity(quantity: str | int | float) -> Fraction:
+    """The exact value of a quantity; ValueError if it is none."""
+    if isinstance(quantity, int):
+        return Fraction(quantity)
+    text = str(quantity)
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is not a resource quantity; write for example 2, 500m or 1Gi")
+    value = Fraction(match[2].rstrip(".") if match[2].endswith(".") else match[2])
+    if match[3]:
+        value *= Fraction(10) ** int(match[3][1:])
+    else:
+        value *= _SUFFIX[match[4] or ""]
+    return -value if match[1] == "-" else value

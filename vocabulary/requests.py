@@ -1,0 +1,153 @@
+"""What a client can ask of an API server, as data.
+
+Reconcilers yield these, one at a time, and are sent what the server answered (the object,
+an `ObjectList`, or an `ApiError` thrown into them). So one reconciler runs unchanged in the
+simulation and on a real cluster, and between any two of its requests it can be killed.
+
+`by` and similar attribution is not part of a request: the connection knows who speaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias
+
+from vocabulary.clock import Micros
+from vocabulary.kinds import Kind, kind_of
+from vocabulary.objects import Object, name_of, namespace_of
+
+PropagationPolicy: TypeAlias = Literal["Background", "Foreground", "Orphan"]
+PatchType: TypeAlias = Literal["json", "merge", "strategic", "apply"]
+
+
+@dataclass(frozen=True, slots=True)
+class Get:
+    """Read one object; from the informer cache where one serves the kind, unless `live`."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    live: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """Read the objects of a kind in a namespace ("" means all), narrowed by selectors.
+
+    `label_selector` and `field_selector` are the API's own text forms, "" selects all.
+    `limit` and `continue_` page through; they need a live read.
+    """
+
+    kind: Kind
+    namespace: str = ""
+    label_selector: str = ""
+    field_selector: str = ""
+    live: bool = False
+    limit: int = 0
+    continue_: str = ""
+    resource_version: str = ""
+    resource_version_match: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Store a new object. With `subresource` "eviction" or "binding" the body is that request."""
+
+    kind: Kind
+    object: Object
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    dry_run: bool = False
+    field_manager: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """Replace an object, or its `status` or `scale`; 409 if its resourceVersion is not current."""
+
+    kind: Kind
+    object: Object
+    subresource: str = ""
+    dry_run: bool = False
+    field_manager: str = ""
+
+    @property
+    def namespace(self) -> str:
+        return namespace_of(self.object)
+
+    @property
+    def name(self) -> str:
+        return name_of(self.object)
+
+
+@dataclass(frozen=True, slots=True)
+class Patch:
+    """Change an object by a patch document; a list for `json`, an object for the others."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    body: Any
+    patch_type: PatchType = "merge"
+    subresource: str = ""
+    dry_run: bool = False
+    field_manager: str = ""
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Ask for deletion; options left at None take the server's defaults."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    grace_period_seconds: int | None = None
+    propagation_policy: PropagationPolicy | None = None
+    uid: str | None = None
+    resource_version: str | None = None
+    dry_run: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteCollection:
+    """Delete all the objects that selectors choose, one by one, with the same options."""
+
+    kind: Kind
+    namespace: str = ""
+    label_selector: str = ""
+    field_selector: str = ""
+    grace_period_seconds: int | None = None
+    propagation_policy: PropagationPolicy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectList:
+    """What a `List` is answered: the items, and the state of the store they belong to."""
+
+    items: tuple[Object, ...]
+    resource_version: str
+    continue_: str = ""
+    remaining_item_count: int | None = None
+
+
+Read: TypeAlias = Get | List
+Write: TypeAlias = Create | Update | Patch | Delete | DeleteCollection
+Request: TypeAlias = Read | Write
+
+WRITES = (Create, Update, Patch, Delete, DeleteCollection)
+
+Reconcile: TypeAlias = Generator[Request, Any, Micros | None]
+"""Yields requests, is sent answers, returns when to run again (a point in time) or None."""
+
+
+def create(obj: Object) -> Create:
+    """A Create of the object under its own kind, namespace and name."""
+    return Create(kind_of(obj), obj, namespace_of(obj), name_of(obj))
+
+
+def verb_of(request: Request) -> str:
+    """The API's verb: get, list, create, update, patch, delete, deletecollection."""
+    return type(request).__name__.lower()
