@@ -1,0 +1,70 @@
+"""Verdicts: what a checker says of one claim on one history, and how verdicts merge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from enum import StrEnum
+
+import msgspec
+
+
+class Outcome(StrEnum):
+    """Best first. The worst wins when outcomes merge; only `passed` is a pass."""
+
+    SKIPPED = "skipped"
+    """Deliberately not run; the reason says why."""
+    UNSUPPORTED = "unsupported"
+    """The implementation declares that it lacks the feature."""
+    PASSED = "passed"
+    INCONCLUSIVE = "inconclusive"
+    """Could not be judged, or its precondition never occurred. Never counts as passed."""
+    FAILED = "failed"
+
+
+_BADNESS = {outcome: rank for rank, outcome in enumerate(Outcome)}
+
+
+class Violation(msgspec.Struct, frozen=True, kw_only=True):
+    """One contradiction: where in the history, and why, from actual values."""
+
+    at: int
+    """Position of the entry at which the claim was contradicted."""
+    because: str
+    evidence: tuple[int, ...] = ()
+    """Positions of the entries that show it, in order; `at` among them."""
+
+
+class Verdict(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim, one history."""
+
+    claim: str
+    outcome: Outcome
+    armed: int = 0
+    """How often the claim's precondition occurred."""
+    because: str = ""
+    """One paragraph of plain English from actual values."""
+    violations: tuple[Violation, ...] = ()
+
+
+def merge(claim: str, verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict over several histories: the worst outcome, armed counts added up.
+
+    A history on which the claim was never armed says nothing, so it spoils nothing: it
+    counts only if no other history armed the claim.
+    """
+    all_verdicts = list(verdicts)
+    telling = [
+        verdict
+        for verdict in all_verdicts
+        if verdict.armed or verdict.outcome is not Outcome.INCONCLUSIVE
+    ] or all_verdicts
+    if not telling:
+        return Verdict(claim=claim, outcome=Outcome.INCONCLUSIVE, because="No history was judged.")
+    worst = max(telling, key=lambda verdict: _BADNESS[verdict.outcome])
+    return Verdict(
+        claim=claim,
+        outcome=worst.outcome,
+        armed=sum(verdict.armed for verdict in all_verdicts),
+        because=worst.because,
+        violations=tuple(v for verdict in telling for v in verdict.violations),
+    )
