@@ -1,0 +1,180 @@
+"""YAML from people and clusters, read with suspicion.
+
+Plans, experiments, manifests and configuration come from outside. What is read here is
+plain data (mappings with text keys, lists, text, numbers, booleans, null) within limits;
+everything else is refused with the place where it stands: `file:line:column`.
+
+Refused on purpose: aliases, anchors and merge keys (a few bytes can unfold into gigabytes),
+tags (they name types), keys that occur twice (the last would win silently), keys that are
+not text, and numbers that JSON cannot hold. A date stays the text it is, as in Kubernetes.
+"""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import yaml
+
+MAX_BYTES: Final = 1024 * 1024
+MAX_DEPTH: Final = 64
+MAX_DOCUMENTS: Final = 1000
+
+_PLAIN_TAGS: Final = {
+    f"tag:yaml.org,2002:{name}": f"!!{name}" for name in ("null", "bool", "int", "float", "str")
+}
+_STRING_TAG: Final = "tag:yaml.org,2002:str"
+_COLLECTION_TAGS: Final = (None, "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq")
+
+
+class YamlError(ValueError):
+    """Text that is not acceptable YAML; the message begins with `file:line:column`."""
+
+
+def load_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> Any:
+    """The one document of a text; None if it is empty. `source` is its name in errors."""
+    documents = load_all_yaml(text, source, max_bytes=max_bytes)
+    if len(documents) > 1:
+        raise YamlError(f"{source}: holds {len(documents)} YAML documents, expected one")
+    return documents[0] if documents else None
+
+
+def load_all_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> list[Any]:
+    """All documents of a text, in order; those that are empty are None. Raises YamlError."""
+    if isinstance(text, str):
+        text = text.encode("utf-8", "surrogatepass")
+    if len(text) > max_bytes:
+        raise YamlError(f"{source}: has {len(text)} bytes, at most {max_bytes} are read; split it")
+    try:
+        decoded = text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = text.count(b"\n", 0, error.start) + 1
+        column = error.start - text.rfind(b"\n", 0, error.start)
+        raise YamlError(
+            f"{source}:{line}:{column}: is not UTF-8: {error.reason}; save the file as UTF-8"
+        ) from error
+    return _Reader(decoded, source).documents()
+
+
+def load_yaml_file(path: Path, *, max_bytes: int = MAX_BYTES) -> Any:
+    """The one document of a file; see `load_yaml`."""
+    return load_yaml(_read(path, max_bytes), str(path), max_bytes=max_bytes)
+
+
+def load_all_yaml_file(path: Path, *, max_bytes: int = MAX_BYTES) -> list[Any]:
+    """All documents of a file; see `load_all_yaml`."""
+    return load_all_yaml(_read(path, max_bytes), str(path), max_bytes=max_bytes)
+
+
+def _read(path: Path, max_bytes: int) -> bytes:
+    """At most one byte more than allowed, so a huge file costs nothing."""
+    try:
+        with path.open("rb") as file:
+            return file.read(max_bytes + 1)
+    except OSError as error:
+        raise YamlError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+_BaseLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_BaseLoader):  # type: ignore[misc]
+    """The safe loader without its dates; libyaml's where it is built in, ten times faster."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [
+        (tag, pattern)
+        for tag, pattern in resolvers
+        if tag not in ("tag:yaml.org,2002:timestamp", "tag:yaml.org,2002:value")
+    ]
+    for first, resolvers in _BaseLoader.yaml_implicit_resolvers.items()
+}
+
+
+class _Reader:
+    """Builds data from the parser's events, so that nothing is built that was not checked."""
+
+    def __init__(self, text: str, source: str) -> None:
+        self._source = source
+        self._loader = self._guarded(_Loader, text)
+
+    def documents(self) -> list[Any]:
+        found: list[Any] = []
+        while not isinstance(event := self._next(), yaml.StreamEndEvent):
+            if isinstance(event, yaml.DocumentStartEvent):
+                if len(found) == MAX_DOCUMENTS:
+                    self._refuse(event, f"more than {MAX_DOCUMENTS} YAML documents; split the file")
+                found.append(self._value(self._next(), 1))
+        return found
+
+    def _value(self, event: Any, depth: int) -> Any:
+        if isinstance(event, yaml.AliasEvent):
+            self._refuse(event, f"alias *{event.anchor} is not allowed; write the value out")
+        if event.anchor is not None:
+            self._refuse(event, f"anchor &{event.anchor} is not allowed; write the value out")
+        if isinstance(event, yaml.ScalarEvent):
+            return self._scalar(event)
+        if depth > MAX_DEPTH:
+            self._refuse(event, f"nested deeper than {MAX_DEPTH} levels")
+        if event.tag not in _COLLECTION_TAGS:
+            self._refuse(event, f"tag {event.tag} is not allowed; only plain data is read")
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Any] = []
+            while not isinstance(event := self._next(), yaml.SequenceEndEvent):
+                items.append(self._value(event, depth + 1))
+            return items
+        return self._mapping(depth)
+
+    def _mapping(self, depth: int) -> dict[str, Any]:
+        mapping: dict[str, Any] = {}
+        while not isinstance(event := self._next(), yaml.MappingEndEvent):
+            key = self._value(event, depth + 1)
+            if not isinstance(key, str):
+                self._refuse(event, f"key {key!r} is not text; put it in quotes")
+            if key == "<<" and event.implicit[0]:
+                self._refuse(event, "merge key << is not allowed; write the fields out")
+            if key in mapping:
+                self._refuse(event, f"key {key!r} occurs twice in one mapping; keep one of them")
+            mapping[key] = self._value(self._next(), depth + 1)
+        return mapping
+
+    def _scalar(self, event: Any) -> Any:
+        if event.tag is not None and event.tag != "!":
+            if event.tag not in _PLAIN_TAGS:
+                self._refuse(event, f"tag {event.tag} is not allowed; only plain data is read")
+            tag = event.tag
+        else:
+            tag = self._loader.resolve(yaml.ScalarNode, event.value, event.implicit)
+        if tag not in _PLAIN_TAGS or tag == _STRING_TAG:
+            return event.value
+        node = yaml.ScalarNode(tag, event.value, event.start_mark, event.end_mark)
+        try:
+            value = self._loader.construct_object(node)
+        except (ValueError, KeyError, yaml.YAMLError):
+            self._refuse(event, f"{_short(event.value)} cannot be read as {_PLAIN_TAGS[tag]}")
+        if isinstance(value, float) and not math.isfinite(value):
+            self._refuse(event, f"{event.value} is not a number that JSON can hold; quote it")
+        return value
+
+    def _next(self) -> Any:
+        return self._guarded(self._loader.get_event)
+
+    def _guarded(self, call: Any, *args: Any) -> Any:
+        try:
+            return call(*args)
+        except yaml.MarkedYAMLError as error:
+            mark = error.problem_mark or error.context_mark
+            place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
+            raise YamlError(f"{self._source}{place}: {error.problem or error.context}") from error
+        except yaml.YAMLError as error:
+            raise YamlError(f"{self._source}: {str(error).splitlines()[0]}") from error
+
+    def _refuse(self, event: Any, why: str) -> NoReturn:
+        mark = event.start_mark
+        raise YamlError(f"{self._source}:{mark.line + 1}:{mark.column + 1}: {why}")
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "…")
