@@ -1,0 +1,219 @@
+"""What the informers have seen: per kind the objects, and indexes over them.
+
+A cache is the operator's only memory of the cluster. It may be behind; it is never half
+updated. Indexes are built when they are first asked for and kept up to date from then on, so
+a controller declares none, and looking up the pods of one workload among ten thousand costs
+a lookup.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
+from typing import Final, NamedTuple, TypeAlias
+
+from reference_controller.runtime.controller import Key, key_of
+from vocabulary.kinds import Kind
+from vocabulary.objects import Object, get_path, labels_of, meta, owner_references, uid_of
+from vocabulary.requests import List, ObjectList
+from vocabulary.selectors import Matcher, parse_selector
+
+Indexer: TypeAlias = Callable[[Object], tuple[str, ...]]
+"""The values under which an object is found in an index."""
+
+_EQUALITY: Final = re.compile(r"([^\s=!,()]+)==?([^\s=!,()]+)(?:,|$)")
+_NOTHING: Final[dict[Key, None]] = {}
+
+
+def owner_uid(obj: Object) -> tuple[str, ...]:
+    """Index by the uids in ownerReferences."""
+    return tuple(str(reference["uid"]) for reference in owner_references(obj))
+
+
+@lru_cache(maxsize=256)
+def label(key: str) -> Indexer:
+    """Index by the value of one label."""
+
+    def values(obj: Object) -> tuple[str, ...]:
+        value = labels_of(obj).get(key)
+        return () if value is None else (value,)
+
+    return values
+
+
+@lru_cache(maxsize=256)
+def field(path: str) -> Indexer:
+    """Index by the value at a dotted path, for example `spec.nodeName`; "" where it is absent."""
+    return lambda obj: (str(get_path(obj, path, "")),)
+
+
+class Change(NamedTuple):
+    """One object that a cache was told about: its new or last state, and what was held before."""
+
+    object: Object
+    old: Object | None
+
+
+class KindCache:
+    """The objects of one kind, as far as its informer has got."""
+
+    def __init__(self, kind: Kind) -> None:
+        self.kind = kind
+        self.revision = ""
+        """resourceVersion of the last event or list."""
+        self.is_synced = False
+        """Whether the first list is in. Until then an absent object says nothing."""
+        self._objects: dict[Key, Object] = {}
+        self._indexes: dict[Indexer, dict[str, dict[Key, None]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._objects)
+
+    def __iter__(self) -> Iterator[Object]:
+        """All objects, in the order in which they were first seen."""
+        return iter(self._objects.values())
+
+    def get(self, namespace: str, name: str) -> Object | None:
+        return self._objects.get(Key(namespace, name))
+
+    def by(self, indexer: Indexer, value: str) -> tuple[Object, ...]:
+        """The objects that the indexer files under the value, by namespace and name.
+
+        `indexer` is one of this module's (`owner_uid`, `label(key)`, `field(path)`) or any
+        function that stays the same object from call to call.
+        """
+        return tuple(self._objects[key] for key in sorted(self._keys(indexer, value)))
+
+    def answer(self, request: List) -> ObjectList:
+        """What a cached read of that List is answered: ordered by namespace and name."""
+        plan = _plan(request.label_selector, request.field_selector)
+        keys: Iterable[Key]
+        keys = self._keys(*plan.start) if plan.start else self._objects
+        namespace = request.namespace
+        if namespace:
+            keys = [key for key in keys if key.namespace == namespace]
+        objects = self._objects
+        items = [objects[key] for key in sorted(keys)]
+        if plan.labels is not None:
+            items = [obj for obj in items if plan.labels(labels_of(obj))]
+        for indexer, value in plan.fields:
+            items = [obj for obj in items if value in indexer(obj)]
+        return ObjectList(tuple(items), self.revision)
+
+    def apply(self, event: str, obj: Object) -> Change:
+        """Take in one watch event; returns it together with what was held before."""
+        key = key_of(obj)
+        self.revision = meta(obj).get("resourceVersion", self.revision)
+        old = self._objects.get(key)
+        if event == "DELETED":
+            if old is not None:
+                del self._objects[key]
+                self._reindex(key, None, old)
+        else:
+            self._objects[key] = obj
+            self._reindex(key, obj, old)
+        return Change(obj, old)
+
+    def replace(self, objects: Iterable[Object], revision: str = "") -> list[Change]:
+        """Take in a whole list: what it lacks was deleted while nobody looked.
+
+        An object that was deleted and created again under the same name counts as both.
+        Every listed object is reported, changed or not, so that a relist heals an operator
+        that missed anything.
+        """
+        listed = {key_of(obj): obj for obj in objects}
+        changes: list[Change] = []
+        for key, old in list(self._objects.items()):
+            successor = listed.get(key)
+            if successor is None or uid_of(successor) != uid_of(old):
+                del self._objects[key]
+                self._reindex(key, None, old)
+                changes.append(Change(old, old))
+        for key, obj in listed.items():
+            before = self._objects.get(key)
+            self._objects[key] = obj
+            self._reindex(key, obj, before)
+            changes.append(Change(obj, before))
+        self.revision = revision
+        self.is_synced = True
+        return changes
+
+    def _keys(self, indexer: Indexer, value: str) -> dict[Key, None]:
+        index = self._indexes.get(indexer)
+        if index is None:
+            index = self._indexes[indexer] = {}
+            for key, obj in self._objects.items():
+                for filed in indexer(obj):
+                    index.setdefault(filed, {})[key] = None
+        return index.get(value, _NOTHING)
+
+    def _reindex(self, key: Key, obj: Object | None, old: Object | None) -> None:
+        for indexer, index in self._indexes.items():
+            before = () if old is None else indexer(old)
+            after = () if obj is None else indexer(obj)
+            if before == after:
+                continue
+            for value in before:
+                index[value].pop(key, None)
+                if not index[value]:
+                    del index[value]
+            for value in after:
+                index.setdefault(value, {})[key] = None
+
+
+class Caches:
+    """The caches of all watched kinds."""
+
+    def __init__(self, kinds: Iterable[Kind]) -> None:
+        self._by_kind = {kind: KindCache(kind) for kind in kinds}
+
+    def __getitem__(self, kind: Kind) -> KindCache:
+        """The cache of a watched kind; KeyError if no informer serves it."""
+        return self._by_kind[kind]
+
+    def __iter__(self) -> Iterator[KindCache]:
+        return iter(self._by_kind.values())
+
+    def get(self, kind: Kind) -> KindCache | None:
+        return self._by_kind.get(kind)
+
+
+def is_cacheable(request: List) -> bool:
+    """Whether a cache can answer the List: paging, revisions and `!=` on fields need the server."""
+    return not (
+        request.live
+        or request.limit
+        or request.continue_
+        or request.resource_version
+        or "!" in request.field_selector
+    )
+
+
+class _Plan(NamedTuple):
+    """How to answer one pair of selectors: an index to begin with, and what is left to test."""
+
+    start: tuple[Indexer, str] | None
+    labels: Matcher | None
+    fields: tuple[tuple[Indexer, str], ...]
+
+
+@lru_cache(maxsize=1024)
+def _plan(label_selector: str, field_selector: str) -> _Plan:
+    matcher = parse_selector(label_selector) if label_selector else None
+    fields = []
+    for requirement in filter(None, field_selector.split(",")):
+        path, equals, value = requirement.replace("==", "=").partition("=")
+        if not equals:
+            raise ValueError(
+                f"unable to parse field selector {field_selector!r}: write path=value, "
+                "joined by commas"
+            )
+        fields.append((field(path), value))
+    equality = _EQUALITY.match(label_selector)
+    if equality is not None:
+        rest = None if equality.end() == len(label_selector) else matcher
+        return _Plan((label(equality[1]), equality[2]), rest, tuple(fields))
+    if fields:
+        return _Plan(fields[0], matcher, tuple(fields[1:]))
+    return _Plan(None, matcher, ())

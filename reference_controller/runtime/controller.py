@@ -1,0 +1,62 @@
+"""What a controller has to be in order to run here: three members, none of which does I/O.
+
+The runtime calls `keys_for` for each event of a watched kind and `reconcile` for each key
+that is due. A controller that needs the time in the middle of a long reconcile takes a clock
+(`Callable[[], Micros]`) when it is built; nobody reads the wall.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from vocabulary.clock import Micros
+from vocabulary.kinds import Kind
+from vocabulary.objects import Object, name_of, namespace_of
+from vocabulary.requests import Reconcile
+
+if TYPE_CHECKING:
+    from reference_controller.runtime.caches import Caches
+
+
+class Key(NamedTuple):
+    """What is reconciled: the namespace ("" for cluster-scoped) and name of one object."""
+
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+
+
+def key_of(obj: Object) -> Key:
+    """The key of the object itself."""
+    return Key(namespace_of(obj), name_of(obj))
+
+
+class Controller(Protocol):
+    """One controller: which kinds wake it, for which keys, and what it does for a key."""
+
+    @property
+    def watches(self) -> tuple[Kind, ...]:
+        """The kinds that informers feed to it. Reads of other kinds are always live."""
+        ...
+
+    def keys_for(
+        self, kind: Kind, obj: Object, old: Object | None, caches: Caches
+    ) -> Iterable[Key]:
+        """The keys to reconcile because `obj`, of a watched kind, changed.
+
+        `old` is what the cache held before: None for an object that is new to it. For a
+        deleted object `obj` is its last known state. The caches hold the new state already.
+        Called often: it should cost a lookup, not a scan.
+        """
+        ...
+
+    def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
+        """One pass over one key: yields requests, returns when to come back, or None.
+
+        The time that is returned replaces any that an earlier pass of this key asked for.
+        It may be called for keys that do not exist (any more).
+        """
+        ...

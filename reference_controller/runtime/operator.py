@@ -1,0 +1,344 @@
+"""One process's worth of operator as a state machine: informer caches, work queue, workers.
+
+It does no I/O and knows no clock. A driver feeds it what informers see (`replace`, `deliver`),
+sends the requests it asks for (`poll`) and brings the replies (`answer`). The simulation
+drives it in virtual time, `process` drives it on a real cluster; the code between is the same.
+
+Every request that leaves through `poll` is a point at which the process can die. Restarting
+it means building a new `Operator`: nothing survives but what the API server stores.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
+
+from reference_controller.runtime.caches import Caches, Change, is_cacheable
+from reference_controller.runtime.controller import Controller, Key
+from reference_controller.runtime.leader_election import LeaderElection
+from reference_controller.runtime.work_queue import MAX_BACKOFF_US, WorkQueue
+from vocabulary.clock import MILLISECOND, Micros
+from vocabulary.errors import ApiError, not_found
+from vocabulary.kinds import Kind
+from vocabulary.objects import Object
+from vocabulary.requests import Get, List, ObjectList, Reconcile, Request
+
+MIN_REQUEUE_US: Final = MILLISECOND
+"""A reconcile that asks to come back at once does so this much later: virtual time must move."""
+MAX_REQUESTS_PER_RECONCILE: Final = 1_000_000
+"""More than any cluster needs: a reconcile that reads its cache for ever ends here."""
+MAX_CRASHES_KEPT: Final = 16
+
+EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED"]
+Reply: TypeAlias = Object | ObjectList | ApiError
+Outcome: TypeAlias = Literal["done", "failed", "crashed", "abandoned"]
+"""How a reconcile ended: returned, let an ApiError escape, raised anything else, was cut off."""
+
+
+class Pending(NamedTuple):
+    """A request to be sent; its reply comes back under the ticket."""
+
+    ticket: int
+    request: Request
+
+
+class Observer(Protocol):
+    """What a driver may want to know for its logs and metrics."""
+
+    def changed(self, kind: Kind, change: Change) -> None:
+        """A cache took in a change."""
+        ...
+
+    def reconciled(
+        self, key: Key, outcome: Outcome, error: Exception | None, began_us: Micros, now_us: Micros
+    ) -> None:
+        """A reconcile ended; `error` is what escaped it, where something did."""
+        ...
+
+    def leadership_changed(self, leads: bool) -> None:
+        """This operator began or ceased to lead."""
+        ...
+
+
+class _Run:
+    """A reconcile that is under way: one worker is busy with it."""
+
+    __slots__ = ("began_us", "key", "reconcile", "requests")
+
+    def __init__(self, key: Key, reconcile: Reconcile, began_us: Micros) -> None:
+        self.key = key
+        self.reconcile = reconcile
+        self.began_us = began_us
+        self.requests = 0
+
+
+class Operator:
+    """The state of one operator process. Not thread-safe: a driver with threads locks it."""
+
+    def __init__(
+        self,
+        controller: Controller,
+        *,
+        workers: int = 1,
+        resync_us: Micros | None = None,
+        max_backoff_us: Micros = MAX_BACKOFF_US,
+        election: LeaderElection | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        """`workers` reconciles run side by side, never two of one key. With `resync_us`, all
+        cached objects are looked at anew after each such span. With `election`, nothing is
+        reconciled but while this operator leads."""
+        assert workers > 0
+        self.watches: tuple[Kind, ...] = tuple(controller.watches)
+        self.caches = Caches(self.watches)
+        self.crashes: deque[Exception] = deque(maxlen=MAX_CRASHES_KEPT)
+        """The latest that escaped from reconciles and were no ApiError: the controller's bugs."""
+        self._controller = controller
+        self._workers = workers
+        self._resync_us = resync_us
+        self._next_resync_us: Micros | None = None
+        self._max_backoff_us = max_backoff_us
+        self._queue = WorkQueue(max_backoff_us=max_backoff_us)
+        self._election = election
+        self._election_ticket = 0
+        self._observer = observer
+        self._leads = election is None
+        self._stopping = False
+        self._unsynced = len(self.watches)
+        self._runs: dict[int, _Run] = {}  # by ticket: in flight, or in the outbox
+        self._outbox: deque[Pending] = deque()
+        self._last_ticket = 0
+
+    # What informers see
+
+    def replace(
+        self, kind: Kind, objects: Iterable[Object], now_us: Micros, revision: str = ""
+    ) -> None:
+        """The result of a LIST of a watched kind, at start or after a watch was lost.
+
+        Objects that it lacks count as deleted. Nothing is reconciled before each watched kind
+        was listed once: an empty cache must not be mistaken for an empty cluster.
+        """
+        cache = self.caches[kind]
+        if not cache.is_synced:
+            self._unsynced -= 1
+            if not self._unsynced and self._resync_us:
+                self._next_resync_us = now_us + self._resync_us
+        for change in cache.replace(objects, revision):
+            self._changed(kind, change)
+
+    def deliver(self, kind: Kind, event: EventType, obj: Object, now_us: Micros) -> None:
+        """One watch event of a kind that was listed before."""
+        del now_us  # queues and caches need no time here; the seam gives it to all calls alike
+        cache = self.caches[kind]
+        assert cache.is_synced, f"{kind}: a watch event before the first list; call replace()"
+        self._changed(kind, cache.apply(event, obj))
+
+    # What leaves, and what comes back
+
+    def poll(self, now_us: Micros) -> Pending | None:
+        """The next request to send; None if there is nothing to do or all workers wait.
+
+        Call it again until it returns None, after every other call and at `wake_at_us`.
+        """
+        if self._election is not None:
+            pending = self._poll_election(self._election, now_us)
+            if pending is not None:
+                return pending
+        if self._outbox:
+            return self._outbox.popleft()
+        if self._unsynced or not self._leads or self._stopping:
+            return None
+        if self._next_resync_us is not None and now_us >= self._next_resync_us:
+            assert self._resync_us is not None
+            self._next_resync_us = now_us + self._resync_us
+            self._enqueue_all()
+        while len(self._runs) < self._workers:
+            key = self._queue.take(now_us)
+            if key is None:
+                return None
+            run = _Run(key, self._controller.reconcile(key, now_us), now_us)
+            pending = self._advance(run, None, now_us)
+            if pending is not None:
+                return pending
+        return None
+
+    def answer(self, ticket: int, reply: Reply, now_us: Micros) -> None:
+        """The reply to a polled request; an ApiError is thrown into the reconcile.
+
+        Every ticket must be answered, after a timeout with `errors.no_answer(...)`. A reply to
+        a reconcile that has been cut off meanwhile is dropped.
+        """
+        if self._election is not None:
+            if ticket == self._election_ticket:
+                assert not isinstance(reply, ObjectList)
+                self._election_ticket = 0
+                self._election.answer(reply, now_us)
+            self._follow_election(self._election, now_us)
+        run = self._runs.pop(ticket, None)
+        if run is None:
+            return
+        if self._stopping:
+            self._cut_off(run, now_us)
+            return
+        pending = self._advance(run, reply, now_us)
+        if pending is not None:
+            self._outbox.append(pending)
+
+    def wake_at_us(self) -> Micros | None:
+        """When to poll next though nothing arrives; None if only events and replies matter."""
+        times = [self.work_due_us(), self._next_resync_us]
+        if self._election is not None:
+            times.append(self._election.wake_at_us())
+        return min((at_us for at_us in times if at_us is not None), default=None)
+
+    def work_due_us(self) -> Micros | None:
+        """As `wake_at_us` without housekeeping (resync, lease): the timers that do work."""
+        if self._stopping or not self._leads:
+            return None
+        return self._queue.next_due_us()
+
+    @property
+    def is_idle(self) -> bool:
+        """Nothing is under way and no key waits; timers may be set."""
+        return not self._runs and not len(self._queue)
+
+    @property
+    def is_synced(self) -> bool:
+        """Whether every watched kind was listed."""
+        return not self._unsynced
+
+    @property
+    def leads(self) -> bool:
+        """Whether it reconciles; always, if there is no election."""
+        return self._leads
+
+    @property
+    def queue_depth(self) -> int:
+        """How many keys wait for a worker."""
+        return len(self._queue)
+
+    # The end
+
+    def stop(self, now_us: Micros) -> None:
+        """Begin an orderly end: no reconcile goes on, only the Lease is still given back.
+
+        Requests in flight are to be answered as ever; poll until `is_stopped`.
+        """
+        self._stopping = True
+        for pending in self._outbox:
+            self._cut_off(self._runs.pop(pending.ticket), now_us)
+        self._outbox.clear()
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether an orderly end is complete."""
+        is_released = self._election is None or self._election.is_released
+        return self._stopping and not self._runs and is_released
+
+    # Inside
+
+    def _changed(self, kind: Kind, change: Change) -> None:
+        if self._observer is not None:
+            self._observer.changed(kind, change)
+        if self._leads:
+            for key in self._controller.keys_for(kind, change.object, change.old, self.caches):
+                self._queue.add(key)
+
+    def _enqueue_all(self) -> None:
+        for cache in self.caches:
+            for obj in cache:
+                for key in self._controller.keys_for(cache.kind, obj, obj, self.caches):
+                    self._queue.add(key)
+
+    def _advance(self, run: _Run, reply: Reply | None, now_us: Micros) -> Pending | None:
+        """Run the reconcile up to its next request that has to leave; None if it ended."""
+        reconcile = run.reconcile
+        try:
+            while True:
+                if isinstance(reply, ApiError):
+                    request = reconcile.throw(reply)
+                else:
+                    request = reconcile.send(reply)
+                run.requests += 1
+                if run.requests > MAX_REQUESTS_PER_RECONCILE:
+                    raise RuntimeError(
+                        f"the reconcile of {run.key} made {run.requests} requests and goes on"
+                    )
+                reply = self._from_caches(request)
+                if reply is None:
+                    self._last_ticket = ticket = self._last_ticket + 1
+                    self._runs[ticket] = run
+                    return Pending(ticket, request)
+        except StopIteration as returned:
+            wake_at_us: Micros | None = returned.value
+            if wake_at_us is not None:
+                wake_at_us = max(wake_at_us, now_us + MIN_REQUEUE_US)
+            self._queue.succeeded(run.key, wake_at_us)
+            self._ended(run, "done", None, now_us)
+        except ApiError as error:
+            self._queue.failed(run.key, now_us)
+            self._ended(run, "failed", error, now_us)
+        except Exception as error:  # noqa: BLE001 - one object must not take all others down
+            self.crashes.append(error)
+            self._queue.failed(run.key, now_us)
+            self._ended(run, "crashed", error, now_us)
+        return None
+
+    def _from_caches(self, request: Request) -> Object | ObjectList | ApiError | None:
+        """The answer to a read that an informer serves; None if the request has to leave."""
+        if type(request) is Get:
+            if request.live:
+                return None
+            cache = self.caches.get(request.kind)
+            if cache is None:
+                return None
+            return cache.get(request.namespace, request.name) or not_found(
+                request.kind, request.name
+            )
+        if type(request) is List and is_cacheable(request):
+            cache = self.caches.get(request.kind)
+            if cache is None:
+                return None
+            try:
+                return cache.answer(request)
+            except ValueError as error:
+                return ApiError(400, "BadRequest", str(error))
+        return None
+
+    def _ended(self, run: _Run, outcome: Outcome, error: Exception | None, now_us: Micros) -> None:
+        if self._observer is not None:
+            self._observer.reconciled(run.key, outcome, error, run.began_us, now_us)
+
+    def _cut_off(self, run: _Run, now_us: Micros) -> None:
+        run.reconcile.close()
+        self._ended(run, "abandoned", None, now_us)
+
+    def _poll_election(self, election: LeaderElection, now_us: Micros) -> Pending | None:
+        if self._stopping and not self._runs and not election.is_releasing:
+            election.release(now_us)
+        request = election.poll(now_us)
+        self._follow_election(election, now_us)
+        if request is None:
+            return None
+        self._last_ticket = self._election_ticket = self._last_ticket + 1
+        return Pending(self._election_ticket, request)
+
+    def _follow_election(self, election: LeaderElection, now_us: Micros) -> None:
+        """Begin or cease to reconcile, at once, as the election says."""
+        leads = election.leads(now_us)
+        if leads == self._leads:
+            return
+        self._leads = leads
+        if leads:
+            # The leader before us may have left any key half done.
+            self._enqueue_all()
+        else:
+            for run in self._runs.values():
+                self._cut_off(run, now_us)
+            self._runs.clear()
+            self._outbox.clear()
+            self._queue = WorkQueue(max_backoff_us=self._max_backoff_us)
+        if self._observer is not None:
+            self._observer.leadership_changed(leads)
