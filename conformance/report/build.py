@@ -1,0 +1,302 @@
+"""Run results → conformance report. Pure: no files, no clock; equal runs give equal reports."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from typing import Final
+
+from conformance.claim import Claim, Level
+from conformance.report.conformance_report import (
+    API_VERSION,
+    KIND,
+    ClaimReport,
+    ClaimSource,
+    ClaimTest,
+    ConformanceReport,
+    Coverage,
+    Determinism,
+    Environment,
+    ExtendedTier,
+    FirstViolation,
+    NotCovered,
+    Profile,
+    Reproduce,
+    Result,
+    RunError,
+    Statistics,
+    Suite,
+    Tier,
+)
+from conformance.report.run_result import RunResult, SuiteResult
+from conformance.verdict import Outcome, Verdict, merge
+from vocabulary.canonical import digest
+from vocabulary.history import Fault, Write, history_digest
+
+CORE_LEVELS: Final = (Level.CORE, Level.DERIVED)
+"""What follows from core claims is as binding as they are."""
+
+_BADNESS: Final = {outcome: rank for rank, outcome in enumerate(Outcome)}
+_NOT_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
+_MAX_SLUG: Final = 80
+
+Judged = tuple[RunResult, Verdict]
+
+
+def build_report(
+    suite: SuiteResult, claims: Mapping[str, Claim], *, version: str, git_commit: str, date: str
+) -> ConformanceReport:
+    """The report of a suite, judged by `claims`; `date` is RFC 3339 and goes in as it is."""
+    judged: dict[str, list[Judged]] = defaultdict(list)
+    for run in suite.runs:
+        for verdict in run.verdicts:
+            if _is_asked_for(verdict, suite):
+                judged[verdict.claim].append((run, verdict))
+    digests = _Digests()
+    asked = {id_: c for id_, c in claims.items() if not suite.claims or id_ in suite.claims}
+    reports = tuple(
+        _claim_report(claims[id_], judged[id_], digests) for id_ in sorted(judged.keys() & claims)
+    )
+    return ConformanceReport(
+        api_version=API_VERSION,
+        kind=KIND,
+        implementation=suite.implementation,
+        date=date,
+        suite=Suite(version=version, git_commit=git_commit, claims_digest=claims_digest(claims)),
+        environment=Environment(
+            cluster=suite.cluster, kubernetes_version=suite.kubernetes_version, clock=suite.clock
+        ),
+        reproduce=Reproduce(command=suite.command, seed=suite.seed),
+        profiles=_profiles(reports, suite),
+        claims=reports,
+        coverage=_coverage(suite),
+        determinism=Determinism(rerun=suite.rerun, mismatches=suite.mismatches),
+        errors=tuple(
+            RunError(name=test_name(run), seed=run.seed, error=run.error)
+            for run in sorted(suite.runs, key=lambda run: (test_name(run), run.seed))
+            if run.error
+        ),
+        not_covered=tuple(_not_covered(reports, asked)),
+        wall_seconds=suite.wall_seconds,
+    )
+
+
+def claims_digest(claims: Mapping[str, Claim]) -> str:
+    """One digest for the norm: who has the same one was judged by the same sentences."""
+    return digest(
+        [
+            (c.id, c.name, c.level, c.profile, c.text, asdict(c.source))
+            for _, c in sorted(claims.items())
+        ]
+    )
+
+
+def test_name(run: RunResult) -> str:
+    """The scenario's id, and the variant in brackets where the run is one of a campaign."""
+    return f"{run.scenario} [{run.variant}]" if run.variant else run.scenario
+
+
+def history_path(run: RunResult) -> str:
+    """Where the run's history is stored, relative to the report; empty if it was not kept."""
+    return f"histories/{slug(test_name(run))}-{run.seed}.jsonl.gz" if run.entries else ""
+
+
+def slug(text: str) -> str:
+    """The text as a file name: lower case, digits, hyphens; long ones end in a digest."""
+    plain = _NOT_A_SLUG.sub("-", text.lower()).strip("-")
+    if len(plain) <= _MAX_SLUG:
+        return plain
+    return f"{plain[: _MAX_SLUG - 13]}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
+
+
+def worst_of(judged: Iterable[Judged]) -> Judged:
+    """The run with the worst outcome; among equals the one without a variant, then by name."""
+    return min(judged, key=lambda pair: (-_BADNESS[pair[1].outcome], test_name(pair[0])))
+
+
+def is_telling(verdict: Verdict) -> bool:
+    """Whether the verdict says anything: a claim that was never armed there says nothing."""
+    return bool(verdict.armed) or verdict.outcome is not Outcome.INCONCLUSIVE
+
+
+def _is_asked_for(verdict: Verdict, suite: SuiteResult) -> bool:
+    """Whether a verdict belongs in the report; a violation always does, asked for or not."""
+    is_asked = not suite.claims or verdict.claim in suite.claims
+    return is_asked or verdict.outcome is Outcome.FAILED
+
+
+class _Digests:
+    """History digests, computed once per run."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int], str] = {}
+
+    def of(self, run: RunResult) -> str:
+        if run.history_sha256 or not run.entries:
+            return run.history_sha256
+        key = (test_name(run), run.seed)
+        if key not in self._known:
+            self._known[key] = history_digest(run.header, run.entries)
+        return self._known[key]
+
+
+def _claim_report(claim: Claim, judged: list[Judged], digests: _Digests) -> ClaimReport:
+    rows: dict[tuple[str, int], list[Judged]] = defaultdict(list)
+    for run, verdict in judged:
+        if is_telling(verdict):
+            rows[run.scenario, run.seed].append((run, verdict))
+    merged = merge(claim.id, (verdict for _, verdict in judged))
+    reason = merged.because
+    if merged.outcome is Outcome.INCONCLUSIVE and not rows:
+        reason = "Its precondition never occurred in this run. " + reason
+    return ClaimReport(
+        id=claim.id,
+        name=claim.name,
+        level=str(claim.level),
+        profile=claim.profile,
+        text=claim.text,
+        source=ClaimSource(
+            document=claim.source.document,
+            section=claim.source.section,
+            sentence=claim.source.sentence,
+        ),
+        outcome=merged.outcome,
+        reason=reason.strip(),
+        armed=merged.armed,
+        tests=tuple(_test(rows[key], digests) for key in sorted(rows)),
+    )
+
+
+def _test(judged: list[Judged], digests: _Digests) -> ClaimTest:
+    run, verdict = worst_of(judged)
+    return ClaimTest(
+        name=test_name(run),
+        seed=run.seed,
+        outcome=verdict.outcome,
+        armed=sum(other.armed for _, other in judged),
+        because=verdict.because,
+        faults=fault_texts(run),
+        runs=len(judged),
+        virtual_seconds=round(run.virtual_seconds, 6),
+        wall_seconds=round(sum(other.wall_seconds for other, _ in judged), 6),
+        history_sha256=digests.of(run),
+        history=history_path(run),
+        first_violation=first_violation(run, verdict),
+    )
+
+
+def fault_texts(run: RunResult) -> tuple[str, ...]:
+    """What went wrong in the run, in order, in English."""
+    return tuple(
+        entry.text
+        for entry in run.entries
+        if isinstance(entry, Fault) and entry.action == "injected"
+    )
+
+
+def first_violation(run: RunResult, verdict: Verdict) -> FirstViolation | None:
+    """The earliest contradiction of a verdict; None if there is none."""
+    if not verdict.violations:
+        return None
+    violation = min(verdict.violations, key=lambda violation: violation.at)
+    entry = run.entries[violation.at] if violation.at < len(run.entries) else None
+    return FirstViolation(
+        position=violation.at,
+        seconds=0.0 if entry is None else entry.t / 1_000_000,
+        resource_version=entry.rv if isinstance(entry, Write) else 0,
+        because=violation.because,
+    )
+
+
+def _profiles(reports: tuple[ClaimReport, ...], suite: SuiteResult) -> tuple[Profile, ...]:
+    profiles = []
+    for name in sorted({report.profile for report in reports}):
+        mine = [report for report in reports if report.profile == name]
+        core = _tier([report for report in mine if report.level in CORE_LEVELS])
+        plain = _tier([report for report in mine if report.level not in CORE_LEVELS])
+        extended = ExtendedTier(
+            result=plain.result,
+            statistics=plain.statistics,
+            skipped_tests=plain.skipped_tests,
+            failed_tests=plain.failed_tests,
+            inconclusive_tests=plain.inconclusive_tests,
+            supported_features=tuple(sorted(suite.supported_features)),
+            unsupported_features=tuple(sorted(suite.unsupported_features)),
+        )
+        summary = f"{_sentence('Core', core)} {_sentence('Extended', extended)}"
+        profiles.append(Profile(name=name, summary=summary, core=core, extended=extended))
+    return tuple(profiles)
+
+
+def _tier(reports: list[ClaimReport]) -> Tier:
+    by_outcome: dict[Outcome, list[str]] = defaultdict(list)
+    for report in reports:
+        by_outcome[report.outcome].append(report.id)
+    skipped = sorted(by_outcome[Outcome.SKIPPED] + by_outcome[Outcome.UNSUPPORTED])
+    failed, inconclusive = by_outcome[Outcome.FAILED], by_outcome[Outcome.INCONCLUSIVE]
+    result: Result = "failure" if failed else "partial" if skipped or inconclusive else "success"
+    return Tier(
+        result=result,
+        statistics=Statistics(
+            passed=len(by_outcome[Outcome.PASSED]),
+            skipped=len(skipped),
+            failed=len(failed),
+            inconclusive=len(inconclusive),
+        ),
+        skipped_tests=tuple(skipped),
+        failed_tests=tuple(failed),
+        inconclusive_tests=tuple(inconclusive),
+    )
+
+
+def _sentence(name: str, tier: Tier) -> str:
+    """One sentence per tier, worded as Gateway's; partial never reads like success."""
+    numbers = tier.statistics
+    if tier.result == "failure":
+        return f"{name} tests failed with {numbers.failed} test failures."
+    if tier.result == "partial":
+        parts = [
+            f"{count} {word}"
+            for count, word in (
+                (numbers.inconclusive, "inconclusive"),
+                (numbers.skipped, "skipped"),
+            )
+            if count
+        ]
+        return f"{name} tests are incomplete with {' and '.join(parts)} tests."
+    return f"{name} tests succeeded." if numbers.passed else f"{name} tests: there are none."
+
+
+def _coverage(suite: SuiteResult) -> Coverage:
+    seen = {
+        key
+        for run in suite.runs
+        for entry in run.entries
+        if isinstance(entry, Fault) and entry.action == "injected"
+        for key in entry.fault
+        if key != "when"
+    }
+    known = seen.union(suite.fault_classes)
+    tried, existing = suite.crash_points
+    return Coverage(
+        fault_classes=f"{len(seen)}/{len(known)}",
+        crash_points=f"{tried}/{existing}",
+        plans=suite.plans or len(suite.runs),
+    )
+
+
+def _not_covered(
+    reports: tuple[ClaimReport, ...], claims: Mapping[str, Claim]
+) -> Iterable[NotCovered]:
+    by_id = {report.id: report for report in reports}
+    for id_, claim in sorted(claims.items()):
+        report = by_id.get(id_)
+        if claim.not_judged:
+            yield NotCovered(claim=id_, because=claim.not_judged)
+        elif report is None:
+            yield NotCovered(claim=id_, because="No checker judged it in this run.")
+        elif report.outcome is Outcome.INCONCLUSIVE:
+            yield NotCovered(claim=id_, because=report.reason or "It could not be judged.")

@@ -1,0 +1,209 @@
+"""The conformance report as data: a superset of the Gateway API's ConformanceReport.
+
+Field names on disk are camelCase and keep Gateway's where it has them, so that tools which
+read those reports read these. Everything is sorted by `build_report`; of equal runs all bytes
+are equal but those of the fields `date` and `wallSeconds`.
+
+The JSON schema beside this file is generated from these types (`schema.py`).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Final, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from conformance.report.run_result import Implementation
+from conformance.verdict import Outcome
+
+API_VERSION: Final = "assay.dev/v1"
+KIND: Final = "ConformanceReport"
+
+Result: TypeAlias = Literal["success", "partial", "failure"]
+"""`partial`: nothing failed, but something was skipped or could not be judged."""
+
+Sha256: TypeAlias = Annotated[str, Meta(pattern="^([0-9a-f]{64})?$")]
+RelativePath: TypeAlias = Annotated[str, Meta(max_length=1024)]
+Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
+Seconds: TypeAlias = Annotated[float, Meta(ge=0)]
+Text: TypeAlias = Annotated[str, Meta(max_length=65_536)]
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """What all parts of a report have in common."""
+
+
+class Statistics(_Part, frozen=True, kw_only=True, rename="pascal"):
+    """How many claims ended how. `Inconclusive` is ours: it is neither a pass nor a skip."""
+
+    passed: Count
+    skipped: Count
+    failed: Count
+    inconclusive: Count
+
+
+class Tier(_Part, frozen=True, kw_only=True):
+    """The claims of one tier (core or extended) of a profile."""
+
+    result: Result
+    statistics: Statistics
+    skipped_tests: tuple[str, ...] = ()
+    failed_tests: tuple[str, ...] = ()
+    inconclusive_tests: tuple[str, ...] = ()
+
+
+class ExtendedTier(Tier, frozen=True, kw_only=True):
+    """The extended tier also names features."""
+
+    supported_features: tuple[str, ...] = ()
+    unsupported_features: tuple[str, ...] = ()
+
+
+class Profile(_Part, frozen=True, kw_only=True):
+    """One profile: `appwrapper`, `mlbatch`."""
+
+    name: str
+    summary: str
+    core: Tier
+    extended: ExtendedTier
+
+
+class Suite(_Part, frozen=True, kw_only=True):
+    """Which Assay this was."""
+
+    version: str
+    git_commit: str
+    """The commit of the checkout that it ran from; empty for an installed distribution."""
+    claims_digest: Sha256
+    """Over all claims' ids, levels, texts and sources: equal digests judged by equal norms."""
+
+
+class Environment(_Part, frozen=True, kw_only=True):
+    """Where it ran."""
+
+    cluster: str
+    kubernetes_version: str
+    clock: str
+
+
+class Reproduce(_Part, frozen=True, kw_only=True):
+    """How to run it again."""
+
+    command: str
+    seed: int
+
+
+class ClaimSource(_Part, frozen=True, kw_only=True):
+    """Where the claim's sentence stands."""
+
+    document: str
+    section: str
+    sentence: Text
+
+
+class FirstViolation(_Part, frozen=True, kw_only=True):
+    """The first contradiction of a claim in one history."""
+
+    position: Count
+    """`n` of the entry in the history."""
+    seconds: Seconds
+    resource_version: Count
+    because: Text
+
+
+class ClaimTest(_Part, frozen=True, kw_only=True):
+    """One claim in one scenario: the worst of `runs` histories, and how to see it."""
+
+    name: str
+    """The scenario's id; with the campaign's variant in brackets, where that was the worst."""
+    seed: int
+    outcome: Outcome
+    armed: Count
+    because: Text
+    faults: tuple[str, ...]
+    """What went wrong in that history, in order, in English."""
+    runs: Count
+    virtual_seconds: Seconds
+    wall_seconds: Seconds
+    history_sha256: Sha256
+    history: RelativePath
+    """Path of the stored history, relative to the report; empty if it was not kept."""
+    first_violation: FirstViolation | None
+
+
+class ClaimReport(_Part, frozen=True, kw_only=True):
+    """One claim over all histories."""
+
+    id: str
+    name: str
+    level: str
+    profile: str
+    text: Text
+    source: ClaimSource
+    outcome: Outcome
+    reason: Text
+    armed: Count
+    tests: tuple[ClaimTest, ...]
+
+
+class Coverage(_Part, frozen=True, kw_only=True):
+    """How much was tried, as `tried/existing`."""
+
+    fault_classes: str
+    crash_points: str
+    plans: Count
+
+
+class Determinism(_Part, frozen=True, kw_only=True):
+    """How many runs were repeated, and how many of those gave other bytes."""
+
+    rerun: Count
+    mismatches: Count
+
+
+class RunError(_Part, frozen=True, kw_only=True):
+    """A run that did not come to its end."""
+
+    name: str
+    seed: int
+    error: Text
+
+
+class NotCovered(_Part, frozen=True, kw_only=True):
+    """A claim without a verdict in this report."""
+
+    claim: str
+    because: Text
+
+
+class ConformanceReport(_Part, frozen=True, kw_only=True):
+    """The whole report."""
+
+    api_version: Literal["assay.dev/v1"]
+    kind: Literal["ConformanceReport"]
+    implementation: Implementation
+    date: str
+    """RFC 3339, when the report was made."""
+    suite: Suite
+    environment: Environment
+    reproduce: Reproduce
+    profiles: tuple[Profile, ...]
+    claims: tuple[ClaimReport, ...]
+    coverage: Coverage
+    determinism: Determinism
+    errors: tuple[RunError, ...]
+    not_covered: tuple[NotCovered, ...]
+    wall_seconds: Seconds
+
+    @property
+    def result(self) -> Result:
+        """The worst result of all tiers; a run that broke off makes success partial."""
+        results = {tier.result for p in self.profiles for tier in (p.core, p.extended)}
+        if "failure" in results:
+            return "failure"
+        return "partial" if "partial" in results or self.errors or not results else "success"
+
+
+class ReportError(ValueError):
+    """A report, or what it refers to, that cannot be used; the message names the next action."""

@@ -1,0 +1,67 @@
+"""What differs between two snapshots of an object, path by path.
+
+Lists of maps that carry a key (`type` of a condition, `name` of a container, `uid` of an owner)
+are compared by that key, since their order says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+ABSENT: Final = "\x00absent"
+"""Stands where there was no value; no API value can equal it."""
+
+_KEYS: Final = ("type", "name", "uid", "key", "containerPort")
+_UNTOLD: Final = frozenset(("metadata.resourceVersion", "metadata.managedFields"))
+
+
+class Difference(NamedTuple):
+    """One path whose value changed. `old` or `new` is ABSENT where there was none."""
+
+    path: str
+    old: Any
+    new: Any
+
+
+def differences(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) -> list[Difference]:
+    """All differences in order of their paths' appearance; resourceVersion is left out."""
+    return list(_walk("", old or {}, new or {}))
+
+
+def _walk(path: str, old: Any, new: Any) -> Iterator[Difference]:
+    if old is new or path in _UNTOLD:
+        return
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        for key in (*old, *(key for key in new if key not in old)):
+            yield from _walk(_join(path, key), old.get(key, ABSENT), new.get(key, ABSENT))
+        return
+    if isinstance(old, list | tuple) and isinstance(new, list | tuple):
+        before, after = _by_key(old), _by_key(new)
+        if before is not None and after is not None:
+            for name in (*before, *(name for name in after if name not in before)):
+                yield from _walk(
+                    f"{path}[{name}]", before.get(name, ABSENT), after.get(name, ABSENT)
+                )
+            return
+    if old != new:
+        yield Difference(path, old, new)
+
+
+def _join(path: str, key: str) -> str:
+    shown = f'["{key}"]' if "." in key or "/" in key else key
+    return f"{path}{'' if shown.startswith('[') or not path else '.'}{shown}"
+
+
+def _by_key(items: list[Any] | tuple[Any, ...]) -> dict[str, Any] | None:
+    """The items by their key; None for a list that has no unique one."""
+    if not items:
+        return {}
+    if not all(isinstance(item, Mapping) for item in items):
+        return None
+    for key in _KEYS:
+        if all(key in item for item in items):
+            named = {str(item[key]): item for item in items}
+            if len(named) == len(items):
+                return named
+    return None

@@ -1,0 +1,81 @@
+"""What one run and one suite of runs hand to the report: plain data, no behaviour.
+
+The runner produces these; everything in this package reads them. A `RunResult` is one
+scenario under one plan. The runs of a campaign (the same scenario, killed after its first
+write, its second, …) differ in `variant` and are counted together in the report.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from conformance.verdict import Verdict
+from vocabulary.history import Entry, Header
+
+
+class RunResult(msgspec.Struct, frozen=True, kw_only=True):
+    """One scenario, one plan, one history, and what the checkers said of it."""
+
+    scenario: str
+    """The scenario's id, for example `appwrapper/quota-release/slow-pods`."""
+    title: str
+    """The scenario's title: a full sentence."""
+    seed: int
+    plan: dict[str, Any]
+    """The plan that replays this run: seed, scenario, faults."""
+    header: Header
+    entries: tuple[Entry, ...]
+    """The history. A campaign may drop those of its uneventful runs: then `history_sha256`
+    must be given, and the history is not stored."""
+    verdicts: tuple[Verdict, ...]
+    wall_seconds: float
+    virtual_seconds: float
+    """How much time passed on the cluster's clock."""
+    error: str = ""
+    """Non-empty: why the run itself did not come to its end; its verdicts then miss parts."""
+    variant: str = ""
+    """What sets this run of a campaign apart: `crash after write 7, before the reply`."""
+    shrunk: str = ""
+    """What shrinking achieved: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
+    history_sha256: str = ""
+    """The digest of the history, if it was computed already."""
+
+
+class Implementation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+    """Who made the controller under test; the keys are those of Gateway API's reports."""
+
+    organization: str
+    project: str
+    url: str
+    version: str
+    contact: tuple[str, ...] = ()
+
+
+class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
+    """All runs of one `assay run`, and the circumstances that they share."""
+
+    runs: tuple[RunResult, ...]
+    implementation: Implementation
+    cluster: str
+    kubernetes_version: str
+    clock: str
+    """`virtual` or `wall`."""
+    seed: int
+    command: str
+    """The command line that reproduces this suite."""
+    wall_seconds: float
+    claims: tuple[str, ...] = ()
+    """The claims that were asked for by id; empty means all. Others count only if violated."""
+    fault_classes: tuple[str, ...] = ()
+    """The names of all fault classes that exist; coverage is counted against them."""
+    crash_points: tuple[int, int] = (0, 0)
+    """(tried, existing): how many points between two requests the operator was killed at."""
+    plans: int = 0
+    """How many plans were run, generated ones included."""
+    rerun: int = 0
+    """How many runs were repeated to compare their histories byte by byte."""
+    mismatches: int = 0
+    supported_features: tuple[str, ...] = ()
+    unsupported_features: tuple[str, ...] = ()

@@ -1,0 +1,134 @@
+"""What the terminal shows of a report: a block per failure, tables of claims, one last line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from conformance.claim import Claim
+from conformance.report.build import fault_texts
+from conformance.report.change import Step, actor_of, describe, subject_of, with_previous
+from conformance.report.conformance_report import ClaimReport, ConformanceReport
+from conformance.report.run_result import RunResult
+from conformance.report.untrusted import printable
+from conformance.verdict import Outcome, Verdict, Violation
+from vocabulary.clock import format_seconds
+from vocabulary.history import Write
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+MAX_EVIDENCE_LINES: Final = 12
+_WIDTHS: Final = (12, 7, 22, 34)
+"""Of the columns: time, resourceVersion, subject, what happened to it."""
+
+STYLES: Final = {
+    Outcome.FAILED: "bold red",
+    Outcome.INCONCLUSIVE: "yellow",
+    Outcome.SKIPPED: "cyan",
+    Outcome.UNSUPPORTED: "cyan",
+    Outcome.PASSED: "green",
+}
+SIGNS: Final = {
+    Outcome.FAILED: "✗",
+    Outcome.INCONCLUSIVE: "?",
+    Outcome.SKIPPED: "–",
+    Outcome.UNSUPPORTED: "–",
+    Outcome.PASSED: "✓",
+}
+
+
+def failure_block(
+    claim: Claim, run: RunResult, verdict: Verdict, *, replay: Path | None, page: Path | None
+) -> str:
+    """One violation: what happened, why that contradicts the claim, how to see it again."""
+    circumstances = ", ".join([f"seed {run.seed}", *([run.shrunk] if run.shrunk else [])])
+    lines = [f"{claim.id} {claim.name}  FAILED   ({printable(circumstances)})"]
+    violation = min(verdict.violations, key=lambda v: v.at, default=None)
+    if violation is not None:
+        lines += [f"    {line}" for line in evidence_lines(run, violation)]
+    because = violation.because if violation is not None else verdict.because
+    lines.append(f'    {claim.id}: "{claim.source.sentence}". {printable(because)}')
+    more = len(verdict.violations) - 1
+    if more > 0:
+        lines.append(f"    and {more} more violation{'s' if more > 1 else ''} in this history")
+    faults = "; ".join(fault_texts(run))
+    lines.append(f"    faults: {printable(faults) or 'none'}")
+    lines.append(f"    scenario: {run.scenario}{f' [{run.variant}]' if run.variant else ''}")
+    last = [f"replay: assay replay {replay}"] if replay else []
+    last += [f"report: {page}"] if page else []
+    if last:
+        lines.append("    " + "      ".join(last))
+    return "\n".join(lines)
+
+
+def evidence_lines(run: RunResult, violation: Violation) -> list[str]:
+    """One line per entry that shows the violation: when, resourceVersion, what, what of it, who."""
+    positions = sorted({violation.at, *violation.evidence} & set(range(len(run.entries))))
+    steps = with_previous(run.entries)
+    lines = [event_line(steps[n]) for n in positions[-MAX_EVIDENCE_LINES:]]
+    left_out = len(positions) - len(lines)
+    return ([f"… {left_out} earlier entries"] if left_out else []) + lines
+
+
+def event_line(step: Step) -> str:
+    """`t=12.001s  rv117  appwrapper/a   QuotaReserved True → False     by operator`."""
+    entry = step.entry
+    rv = f"rv{entry.rv}" if isinstance(entry, Write) and entry.rv else ""
+    cells = (f"t={format_seconds(entry.t)}", rv, subject_of(entry), describe(step))
+    line = "  ".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
+    actor = actor_of(entry)
+    return f"{line}  by {actor}" if actor else line.rstrip()
+
+
+def claims_table(report: ConformanceReport, *, show_all: bool) -> Table:
+    """The claims by outcome, worst first; of those that passed only the count, unless asked."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("")
+    table.add_column("Claim", no_wrap=True)
+    table.add_column("Level")
+    table.add_column("Armed", justify="right")
+    table.add_column("Scenarios", justify="right")
+    table.add_column("Why", overflow="fold")
+    for claim in worst_first(report.claims):
+        if show_all or claim.outcome is not Outcome.PASSED:
+            style = STYLES[claim.outcome]
+            table.add_row(
+                Text(f"{SIGNS[claim.outcome]} {claim.outcome}", style=style),
+                Text(f"{claim.id} {claim.name}"),
+                Text(claim.level),
+                str(claim.armed),
+                str(len(claim.tests)),
+                Text("" if claim.outcome is Outcome.PASSED else printable(claim.reason, 240)),
+            )
+    return table
+
+
+def worst_first(claims: Iterable[ClaimReport]) -> list[ClaimReport]:
+    """Claims ordered for people: failed, inconclusive, passed, and what was not run."""
+    order = [Outcome.FAILED, Outcome.INCONCLUSIVE, Outcome.PASSED]
+    order += [Outcome.SKIPPED, Outcome.UNSUPPORTED]
+    return sorted(claims, key=lambda claim: (order.index(claim.outcome), claim.id))
+
+
+def counts_line(report: ConformanceReport) -> str:
+    """`104 claims: 102 passed, 1 failed, 1 inconclusive`."""
+    counts = Counter(claim.outcome for claim in report.claims)
+    told = ", ".join(
+        f"{counts[outcome]} {outcome}"
+        for outcome in (Outcome.PASSED, *(o for o in SIGNS if o is not Outcome.PASSED))
+        if counts[outcome]
+    )
+    return f"{len(report.claims)} claims: {told or 'none was judged'}"
+
+
+def summary_lines(report: ConformanceReport) -> list[str]:
+    """One line per profile, then what broke off."""
+    lines = [f"{profile.name}: {profile.summary}" for profile in report.profiles]
+    lines += [f"{error.name}: did not end: {printable(error.error)}" for error in report.errors]
+    return lines

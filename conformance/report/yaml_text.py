@@ -1,0 +1,104 @@
+"""The report's YAML, written and read.
+
+Written by hand since the bytes matter: keys in the order of the types, strings plain where
+that cannot be misread and JSON-quoted everywhere else, one line per value. Read through
+`safe_yaml`, so a report from a stranger cannot do harm.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from conformance.report.conformance_report import API_VERSION, KIND, ConformanceReport
+from conformance.safe_yaml import read_document
+
+_PLAIN: Final = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*$")
+_RESERVED: Final = frozenset(
+    spelling
+    for word in ("true", "false", "yes", "no", "on", "off", "y", "n", "null")
+    for spelling in (word, word.capitalize(), word.upper())
+)
+_UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]")
+
+
+def write_report(report: ConformanceReport) -> str:
+    """The report as YAML."""
+    return "\n".join(_lines(msgspec.to_builtins(report, str_keys=True), 0)) + "\n"
+
+
+def read_report(path: Path) -> ConformanceReport:
+    """The report in a file; YamlError with line and field where it is not one."""
+    document = read_document(path)
+    value = document.value
+    kind = value.get("kind") if isinstance(value, dict) else None
+    if kind != KIND:
+        raise document.error("kind", f"expected {KIND}; is this the report.yaml of a run?")
+    if value.get("apiVersion") != API_VERSION:
+        raise document.error(
+            "apiVersion", f"expected {API_VERSION}; read it with the Assay that wrote it"
+        )
+    return document.as_type(ConformanceReport)
+
+
+def dump(value: Any) -> str:
+    """Plain data (maps with text keys, lists, scalars) as YAML."""
+    return "\n".join(_lines(value, 0)) + "\n"
+
+
+def _lines(value: Any, indent: int) -> list[str]:
+    pad = "  " * indent
+    if isinstance(value, dict) and value:
+        lines: list[str] = []
+        for key, item in value.items():
+            head = f"{pad}{_string(key)}:"
+            if _is_block(item):
+                # A list stands at its key's own indentation, as Kubernetes writes it.
+                deeper = indent if isinstance(item, list) else indent + 1
+                lines += [head, *_lines(item, deeper)]
+            else:
+                lines.append(f"{head} {_scalar(item)}")
+        return lines
+    if isinstance(value, list) and value:
+        lines = []
+        for item in value:
+            if _is_block(item):
+                first, *rest = _lines(item, indent + 1)
+                lines += [f"{pad}- {first[len(pad) + 2 :]}", *rest]
+            else:
+                lines.append(f"{pad}- {_scalar(item)}")
+        return lines
+    return [pad + _scalar(value)]
+
+
+def _is_block(value: Any) -> bool:
+    return isinstance(value, dict | list) and bool(value)
+
+
+def _scalar(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.6f}".rstrip("0").rstrip(".")
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, str):
+        return _string(value)
+    return "[]" if isinstance(value, list) else "{}"
+
+
+def _string(text: str) -> str:
+    if _PLAIN.match(text) and text not in _RESERVED:
+        return text
+    return _UNPRINTABLE.sub(_escape, json.dumps(text, ensure_ascii=False))
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return "\\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"

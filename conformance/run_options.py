@@ -1,0 +1,51 @@
+"""What `assay run` (or pytest, or a script) asks of the runner, and what it hears meanwhile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, TypeAlias
+
+from conformance.verdict import Outcome
+
+ClusterName: TypeAlias = Literal["simulated", "control-plane", "kind", "existing"]
+
+DEFAULT_SEED: Final = 1729
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """Everything about a suite but which scenarios it has."""
+
+    cluster: ClusterName = "simulated"
+    implementation: str = "reference"
+    """`reference`, `mutant:<name>`, or the path of an implementation profile."""
+    seed: int = DEFAULT_SEED
+    jobs: int = 0
+    """How many scenarios run side by side; 0 means as many as the machine has cores."""
+    crash_points: bool = False
+    """Also repeat each scenario with the operator killed at each of its crash points."""
+    rerun: bool = False
+    """Run every scenario twice and compare the histories byte by byte."""
+    kubeconfig: Path | None = None
+    context: str = ""
+    keep_cluster: bool = False
+    command: str = ""
+    """The command line that reproduces this run, for the report."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Progress:
+    """How far a suite has come; told after each run."""
+
+    done: int
+    total: int
+    """How many runs the suite has; may grow while it runs (a campaign, a shrink)."""
+    scenario: str
+    """What has just ended."""
+    outcome: Outcome
+    """The worst outcome among the claims which that run armed."""
+
+
+OnProgress: TypeAlias = Callable[[Progress], None]
