@@ -1,0 +1,1 @@
+"""The runtime below the reference controllers: pure parts, then as a real process."""
