@@ -1,0 +1,102 @@
+"""Components are killed, paused and restarted one by one; the rest goes on."""
+
+from __future__ import annotations
+
+import http.client
+import ssl
+
+import pytest
+import yaml
+
+from fixtures.control_plane import ControlPlane, User, kwok, wait_until
+
+from .namespace import LIMIT_SECONDS, Namespace
+
+pytestmark = pytest.mark.control_plane
+
+
+def condition_of(plane: ControlPlane, name: str) -> str:
+    return next(status.condition for status in plane.status() if status.name == name)
+
+
+@pytest.mark.parametrize(
+    "component", ["kube-scheduler", "kube-controller-manager", kwok.component("a")]
+)
+def test_a_killed_component_works_again_after_its_restart(
+    plane: ControlPlane, namespace: Namespace, component: str
+) -> None:
+    plane.kill(component)
+    assert condition_of(plane, component) == "ended"
+    jobs = f"/apis/batch/v1/namespaces/{namespace.name}/jobs"
+    template = {
+        "metadata": {"annotations": {kwok.EXIT: "0"}},
+        "spec": {
+            "restartPolicy": "Never",
+            "containers": [{"name": "main", "image": "example.org/main"}],
+            "nodeSelector": {"kubernetes.io/hostname": "a0"},
+        },
+    }
+    namespace.api.post(
+        jobs,
+        {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": "work"},
+            "spec": {"template": template},
+        },
+    )
+    plane.restart(component)
+    assert condition_of(plane, component) == "ready"
+
+    def is_complete() -> bool:
+        status = namespace.api.get(f"{jobs}/work")["status"]
+        return any(condition["type"] == "Complete" for condition in status.get("conditions", []))
+
+    wait_until(is_complete, "the Job is complete", limit_seconds=LIMIT_SECONDS)
+
+
+def test_the_api_server_keeps_everything_over_a_restart(
+    plane: ControlPlane, namespace: Namespace
+) -> None:
+    namespace.pod("kept")
+    plane.restart("kube-apiserver")
+    assert namespace.get("kept")["metadata"]["name"] == "kept"
+    namespace.until_phase("kept", "Running")
+
+
+def test_a_paused_component_does_nothing_until_it_is_resumed(
+    plane: ControlPlane, namespace: Namespace
+) -> None:
+    plane.pause("kube-scheduler")
+    assert condition_of(plane, "kube-scheduler") == "paused"
+    namespace.pod("waiting")
+    namespace.pod("placed", nodeName="a0")
+    namespace.until_phase("placed", "Running")
+    assert "nodeName" not in namespace.get("waiting")["spec"]
+    plane.resume("kube-scheduler")
+    namespace.until_phase("waiting", "Running")
+
+
+def test_an_unknown_component_is_named_with_those_that_exist(plane: ControlPlane) -> None:
+    with pytest.raises(KeyError, match="kube-scheduler"):
+        plane.kill("kube-proxy")
+
+
+def test_a_minted_kubeconfig_carries_any_user_and_groups(plane: ControlPlane) -> None:
+    path = plane.mint_kubeconfig(User("alice", ("team-red", "team-blue")))
+    config = yaml.safe_load(path.read_text())
+    credentials = config["users"][0]["user"]
+    context = ssl.create_default_context(cafile=str(plane.ca))
+    context.load_cert_chain(credentials["client-certificate"], credentials["client-key"])
+    address = config["clusters"][0]["cluster"]["server"].removeprefix("https://")
+    connection = http.client.HTTPSConnection(address, context=context)
+    connection.request(
+        "POST",
+        "/apis/authentication.k8s.io/v1/selfsubjectreviews",
+        '{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}',
+        {"Content-Type": "application/json"},
+    )
+    answer = yaml.safe_load(connection.getresponse().read())
+    connection.close()
+    assert answer["status"]["userInfo"]["username"] == "alice"
+    assert {"team-red", "team-blue"} <= set(answer["status"]["userInfo"]["groups"])
