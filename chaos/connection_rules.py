@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chaos.ground import Delay, RequestEffect, RequestRule, Rule, WatchEffect, WatchRule
+from chaos.ground import Break, Delay, RequestEffect, RequestRule, Rule, WatchEffect, WatchRule
 from vocabulary.clock import Micros
 from vocabulary.requests import Request
 
@@ -43,7 +43,7 @@ class ConnectionRules:
     def add(self, rule: Rule) -> None:
         if isinstance(rule, RequestRule):
             self._requests.append(_Counted(rule))
-        else:
+        elif not isinstance(rule.effect, Break):
             self._watches.append(rule)
         if self._on_change is not None:
             self._on_change(rule, True)

@@ -32,7 +32,9 @@ class Processes(Protocol):
 
     `operator`, `operator/1`, `scheduler`, `job-controller`, `garbage-collector`,
     `kubelet/<node>` and so on. All methods raise FaultRefusedError for a process that this
-    ground does not have or cannot reach, and do nothing where the state is as asked.
+    ground does not have or cannot reach, and do nothing where the state is as asked: a
+    process that is down already stays down (and a restart that is due still comes), and one
+    that is down can neither be paused nor resumed.
     """
 
     def state(self, name: str) -> ProcessState:
@@ -97,8 +99,9 @@ RequestEffect: TypeAlias = Refuse | NoAnswer | Slow
 class RequestRule:
     """Which requests meet an effect: the first `skip` matches pass, the next `times` are hit.
 
-    Empty criteria match everything; `times` 0 means until the rule is removed. `kind` is
-    `Pod`, `Job.batch` or `Job`; `verbs` are those of `vocabulary.requests.verb_of`.
+    Empty criteria match everything, as does `subresource` None ("" is the object itself);
+    `times` 0 means until the rule is removed. `kind` is `Pod`, `Job.batch` or `Job`; `verbs`
+    are those of `vocabulary.requests.verb_of`.
     """
 
     effect: RequestEffect
@@ -106,7 +109,7 @@ class RequestRule:
     verbs: tuple[str, ...] = ()
     kind: str = ""
     name: str = ""
-    subresource: str = ""
+    subresource: str | None = None
     skip: int = 0
     times: int = 1
 
@@ -117,7 +120,7 @@ class RequestRule:
             and (not self.verbs or verb_of(request) in self.verbs)
             and (not self.kind or is_same_kind(self.kind, str(request.kind)))
             and (not self.name or getattr(request, "name", "") == self.name)
-            and (not self.subresource or getattr(request, "subresource", "") == self.subresource)
+            and self.subresource in (None, getattr(request, "subresource", ""))
         )
 
 
@@ -141,7 +144,7 @@ class Delay:
 class Break:
     """The watch ends with 410 Gone; after `gap_us` the informer lists again.
 
-    What came and went in between is never observed.
+    What came and went in between is never observed. It happens once, when the rule is added.
     """
 
     gap_us: Micros

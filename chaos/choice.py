@@ -1,0 +1,240 @@
+"""Choosing what a fault hits: by name, or by what it is, decided when the fault strikes.
+
+Names of pods are made up by controllers, so a plan says `pod: {appwrapper: a, which: random}`
+instead. Candidates are put in order of their names and a random choice comes from the run's
+own seeded stream, so a replay hits the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, TypeAlias, TypeVar
+
+from chaos.fields import PlanError, refuse, write_fields
+from chaos.ground import FaultRefusedError, Ground
+from vocabulary.kinds import KNOWN_KINDS, NODE, POD, Kind, kind_of
+from vocabulary.objects import (
+    Object,
+    controller_of,
+    get_path,
+    is_terminating,
+    labels_of,
+    name_of,
+)
+from vocabulary.requests import Get, List
+from vocabulary.selectors import parse_selector
+
+APPWRAPPER_LABEL: Final = "workload.codeflare.dev/appwrapper"
+"""What an AppWrapper controller puts on every pod of a workload."""
+
+T = TypeVar("T")
+
+
+class _WhichCodec:
+    """`first`, `last`, `random`, `all`, or an index from 0."""
+
+    def read(self, data: Any, path: str) -> str | int:
+        if isinstance(data, int) and not isinstance(data, bool) and 0 <= data <= 1_000_000:
+            return data
+        if data not in ("first", "last", "random", "all"):
+            refuse(path, data, "first, last, random, all, or an index from 0")
+        return str(data)
+
+    def write(self, value: Any) -> Any:
+        return value
+
+
+class _SelectorCodec:
+    """A label selector in text form."""
+
+    def read(self, data: Any, path: str) -> str:
+        if not isinstance(data, str):
+            refuse(path, data, "a label selector such as app=a,tier!=db")
+        try:
+            parse_selector(data)
+        except ValueError as error:
+            raise PlanError(path, str(error)) from error
+        return data
+
+    def write(self, value: Any) -> Any:
+        return value
+
+
+class _KindCodec:
+    """A kind: `Pod`, `Job`, `Job.batch`, or in full for others `jobset.x-k8s.io/v1/JobSet`."""
+
+    def read(self, data: Any, path: str) -> str:
+        if not isinstance(data, str):
+            refuse(path, data, "a kind such as Pod or Job.batch")
+        try:
+            named_kind(data)
+        except ValueError as error:
+            raise PlanError(path, str(error)) from error
+        return data
+
+    def write(self, value: Any) -> Any:
+        return value
+
+
+Which: TypeAlias = Annotated[str | int, _WhichCodec()]
+Selector: TypeAlias = Annotated[str, _SelectorCodec()]
+KindName: TypeAlias = Annotated[str, _KindCodec()]
+
+
+@dataclass(frozen=True, slots=True)
+class PodChoice:
+    """Some pods of the namespace. Empty criteria fit all; deleted pods only where asked for."""
+
+    appwrapper: str = ""
+    owner: str = ""
+    """Name of the controller that owns it, for example its Job."""
+    labels: Selector = ""
+    node: str = ""
+    phase: str = ""
+    terminating: bool = False
+    which: Which = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectChoice:
+    """Some objects of a kind; those of an AppWrapper carry its label or are owned by it."""
+
+    appwrapper: str = ""
+    labels: Selector = ""
+    terminating: bool = False
+    which: Which = "first"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeChoice:
+    """Some nodes; `hosting` means those where the chosen pods run."""
+
+    labels: Selector = ""
+    hosting: PodChoice | None = None
+    which: Which = "first"
+
+
+def chosen_pods(ground: Ground, pod: str | PodChoice) -> tuple[str, ...]:
+    """The names of the pods that are meant; raises FaultRefusedError if there are none."""
+    if isinstance(pod, str):
+        return (pod,)
+    return tuple(name_of(found) for found in _pods(ground, pod))
+
+
+def chosen_nodes(ground: Ground, node: str | NodeChoice) -> tuple[str, ...]:
+    """The names of the nodes that are meant; raises FaultRefusedError if there are none."""
+    if isinstance(node, str):
+        return (node,)
+    listed = ground.call(List(NODE, label_selector=node.labels, live=True)).items
+    names = sorted(name_of(found) for found in listed)
+    if node.hosting is not None:
+        hosts = {get_path(pod, "spec.nodeName") for pod in _pods(ground, node.hosting)}
+        names = [name for name in names if name in hosts]
+    return _pick(ground, names, node.which, f"no node fits {_criteria(node)}")
+
+
+def chosen_objects(ground: Ground, kind: Kind, name: str | ObjectChoice) -> tuple[str, ...]:
+    """The names of the objects that are meant; raises FaultRefusedError if there are none."""
+    if isinstance(name, str):
+        return (name,)
+    namespace = ground.namespace if kind.namespaced else ""
+    listed = ground.call(List(kind, namespace, label_selector=name.labels, live=True)).items
+    names = sorted(
+        name_of(found)
+        for found in listed
+        if is_terminating(found) <= name.terminating
+        and (not name.appwrapper or _belongs(found, name.appwrapper))
+    )
+    return _pick(ground, names, name.which, f"no {kind} fits {_criteria(name)}")
+
+
+def described(noun: str, chosen: str | PodChoice | ObjectChoice | NodeChoice) -> str:
+    """The target in English: `pod a-0`, `the first pod of AppWrapper a on node n0`."""
+    if isinstance(chosen, str):
+        return f"{noun} {chosen}"
+    which = chosen.which
+    if which == "all":
+        words = [f"every {noun}"]
+    elif isinstance(which, int):
+        words = [f"{noun} number {which + 1} (by name)"]
+    else:
+        words = [f"a random {noun}" if which == "random" else f"the {which} {noun}"]
+    if isinstance(chosen, NodeChoice):
+        if chosen.hosting is not None:
+            words.append(f"that hosts {described('pod', chosen.hosting)}")
+    elif chosen.appwrapper:
+        words.append(f"of AppWrapper {chosen.appwrapper}")
+    if isinstance(chosen, PodChoice):
+        words += [f"of {chosen.owner}"] * bool(chosen.owner)
+        words += [f"on node {chosen.node}"] * bool(chosen.node)
+        words += [f"in phase {chosen.phase}"] * bool(chosen.phase)
+    if chosen.labels:
+        words.append(f"with labels {chosen.labels}")
+    return " ".join(words)
+
+
+def named_kind(name: str) -> Kind:
+    """The kind of that name; ValueError if it is neither known nor spelled in full."""
+    for known in KNOWN_KINDS:
+        if name in (str(known), known.kind):
+            return known
+    api_version, _, kind = name.rpartition("/")
+    if not api_version or not kind:
+        known_names = ", ".join(sorted(str(known) for known in KNOWN_KINDS))
+        raise ValueError(
+            f"{name!r} is not a known kind ({known_names}); "
+            "write others in full, for example jobset.x-k8s.io/v1alpha2/JobSet"
+        )
+    return kind_of({"apiVersion": api_version, "kind": kind})
+
+
+def current(ground: Ground, kind: Kind, name: str) -> Object:
+    """The object as it is stored now; raises ApiError 404 if there is none."""
+    namespace = ground.namespace if kind.namespaced else ""
+    found: Object = ground.call(Get(kind, namespace, name, live=True))
+    return found
+
+
+def _pods(ground: Ground, choice: PodChoice) -> tuple[Object, ...]:
+    listed = ground.call(List(POD, ground.namespace, label_selector=choice.labels, live=True)).items
+    fitting = sorted(
+        (pod for pod in listed if _fits(pod, choice)),
+        key=name_of,
+    )
+    return _pick(ground, fitting, choice.which, f"no pod fits {_criteria(choice)}")
+
+
+def _fits(pod: Object, choice: PodChoice) -> bool:
+    owner = controller_of(pod)
+    return (
+        is_terminating(pod) <= choice.terminating
+        and (not choice.appwrapper or labels_of(pod).get(APPWRAPPER_LABEL) == choice.appwrapper)
+        and (not choice.owner or (owner is not None and owner.get("name") == choice.owner))
+        and (not choice.node or get_path(pod, "spec.nodeName") == choice.node)
+        and (not choice.phase or get_path(pod, "status.phase") == choice.phase)
+    )
+
+
+def _belongs(obj: Object, appwrapper: str) -> bool:
+    owner = controller_of(obj)
+    return labels_of(obj).get(APPWRAPPER_LABEL) == appwrapper or (
+        owner is not None and owner.get("kind") == "AppWrapper" and owner.get("name") == appwrapper
+    )
+
+
+def _pick(ground: Ground, found: Sequence[T], which: str | int, none: str) -> tuple[T, ...]:
+    if not found:
+        raise FaultRefusedError(f"{none}; strike later, or choose more widely")
+    if which == "all":
+        return tuple(found)
+    if which == "random":
+        return (found[ground.rng("chaos/choice").randrange(len(found))],)
+    index = -1 if which == "last" else 0 if which == "first" else int(which)
+    if index >= len(found):
+        raise FaultRefusedError(f"{none} at index {index}: there are {len(found)}")
+    return (found[index],)
+
+
+def _criteria(choice: Any) -> str:
+    return str(write_fields(choice) or "{}")

@@ -1,0 +1,113 @@
+"""Faults: things that go wrong, as data, each with what puts it right again.
+
+A fault is a frozen dataclass in `chaos/faults/`, registered under its name:
+
+    @fault("cordon")
+    class Cordon(Fault):
+        node: str | NodeChoice
+
+and in a plan it is a mapping with that one key: `cordon: {node: n0}`. The life of a fault:
+`resolve` replaces what it chooses by (the first pod of an AppWrapper) by names, `inverse`
+says as faults what will undo it, `inject` does it. The inverse is known before anything is
+done, and it is data, so a run that was killed half-way can be cleaned up from its journal.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
+
+from chaos.fields import PlanError, at, closest, mapping, read_fields, write_fields
+from chaos.ground import Ground
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that goes wrong. Subclasses are registered with `@fault(name)`."""
+
+    plan_key: ClassVar[str]
+    """Its name in plans, unique."""
+
+    is_user_act: ClassVar[bool] = False
+    """Whether a user means it, as a suspend: it stands when the faults stop, since it does
+    not heal by itself. Cleaning up takes it back nevertheless."""
+
+    leaves_nothing: ClassVar[bool] = False
+    """Whether it is an event and not a state, as a deletion: there is nothing to put back,
+    controllers are expected to answer it."""
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # for those that choose
+        """The same with names in place of choices, one fault per object that was chosen.
+
+        Raises FaultRefusedError if nothing fits the choice.
+        """
+        return (self,)
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:
+        """Faults that undo this resolved one, in order; read from the ground before `inject`."""
+        raise NotImplementedError
+
+    def inject(self, ground: Ground) -> None:
+        """Do it, on names. Raises ApiError or FaultRefusedError if it cannot be done."""
+        raise NotImplementedError
+
+    def describe(self) -> str:
+        """What is done, in plain English, without a full stop: `cordon node n0`."""
+        raise NotImplementedError
+
+    def to_data(self) -> dict[str, Any]:
+        """The fault as a plan spells it: one key, its name."""
+        return {self.plan_key: write_fields(self)}
+
+
+FAULTS: Final[dict[str, type[Fault]]] = {}
+"""Every fault by name, filled as `chaos.faults` is imported."""
+
+F = TypeVar("F", bound=Fault)
+
+
+@dataclass_transform(frozen_default=True)
+def fault(plan_key: str) -> Callable[[type[F]], type[F]]:
+    """Make the class a frozen dataclass and register it under this name."""
+
+    def register(cls: type[F]) -> type[F]:
+        if plan_key in FAULTS:
+            raise ValueError(f"fault {plan_key!r} is defined twice; names are unique")
+        made = dataclasses.dataclass(frozen=True, slots=True)(cls)
+        made.plan_key = plan_key
+        FAULTS[plan_key] = made
+        return made
+
+    return register
+
+
+def fault_from_data(data: Any, path: str = "") -> Fault:
+    """The fault that a one-key mapping spells; raises PlanError with the path in the plan."""
+    spelled = mapping(data, path)
+    if len(spelled) != 1:
+        found = ", ".join(spelled) or "none"
+        raise PlanError(path, f"expected exactly one fault, found {found}")
+    ((key, fields),) = spelled.items()
+    return read_fields(fault_class(key, path), {} if fields is None else fields, at(path, key))
+
+
+def fault_class(key: str, path: str = "") -> type[Fault]:
+    """The class of that name; raises PlanError that lists all names."""
+    found = FAULTS.get(key)
+    if found is None:
+        known = ", ".join(sorted(FAULTS))
+        raise PlanError(
+            at(path, key), f"is not a fault{closest(key, tuple(FAULTS))}; faults are {known}"
+        )
+    return found
+
+
+class FaultCodec:
+    """A fault as a field of another one."""
+
+    def read(self, data: Any, path: str) -> Fault:
+        return fault_from_data(data, path)
+
+    def write(self, value: Fault) -> Mapping[str, Any]:
+        return value.to_data()

@@ -1,0 +1,67 @@
+"""Every fault that Assay knows. Adding one is adding it to a file here, and importing that.
+
+- `node_taint`, `node_label`, `node_lost`: nodes that turn pods away, drive them out or vanish.
+- `pod`: pods that crash, are evicted or deleted, or get stuck.
+- `process`: the operator and other controllers, killed, restarted, paused, doubled.
+- `api_error`, `watch`: what lies between a client and the API server.
+- `delete_object`, `create_object`, `edit_object`, `appwrapper`: what users do.
+"""
+
+from chaos.faults.api_error import (
+    ApiErrors,
+    ConnectionFault,
+    Lift,
+    LoseReply,
+    SlowApi,
+    TimeOut,
+    WebhookOutage,
+)
+from chaos.faults.appwrapper import Suspend, Tamper
+from chaos.faults.create_object import CreateObject
+from chaos.faults.delete_object import DeleteObject, HoldObject, ReleaseObject
+from chaos.faults.edit_object import EditObject
+from chaos.faults.node_label import AutopilotLabel, Cordon, LabelNode, NodeNotReady, Uncordon
+from chaos.faults.node_lost import NodeDeleted, NodeLost
+from chaos.faults.node_taint import Taint, Untaint
+from chaos.faults.pod import DeletePod, EvictPod, KillPod, StickPod
+from chaos.faults.process import DoubleOperator, Kill, Pause, Restart, Resume, Start
+from chaos.faults.watch import BreakWatch, DelayWatch, StaleReads
+
+__all__ = [
+    "ApiErrors",
+    "AutopilotLabel",
+    "BreakWatch",
+    "ConnectionFault",
+    "Cordon",
+    "CreateObject",
+    "DelayWatch",
+    "DeleteObject",
+    "DeletePod",
+    "DoubleOperator",
+    "EditObject",
+    "EvictPod",
+    "HoldObject",
+    "Kill",
+    "KillPod",
+    "LabelNode",
+    "Lift",
+    "LoseReply",
+    "NodeDeleted",
+    "NodeLost",
+    "NodeNotReady",
+    "Pause",
+    "ReleaseObject",
+    "Restart",
+    "Resume",
+    "SlowApi",
+    "StaleReads",
+    "Start",
+    "StickPod",
+    "Suspend",
+    "Taint",
+    "Tamper",
+    "TimeOut",
+    "Uncordon",
+    "Untaint",
+    "WebhookOutage",
+]

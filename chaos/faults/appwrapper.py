@@ -1,0 +1,91 @@
+"""What users do to AppWrappers and their parts while these run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, ClassVar, Final, Literal
+
+from chaos.choice import KindName, ObjectChoice, chosen_objects, current, described, named_kind
+from chaos.fault import Fault, fault
+from chaos.faults.edit_object import EditObject
+from chaos.faults.editing import edit, inverse_patch
+from chaos.fields import Name
+from chaos.ground import Ground
+from vocabulary.kinds import APPWRAPPER
+from vocabulary.objects import Object, get_path, labels_of, uid_of
+
+
+@fault("suspend")
+class Suspend(Fault):
+    """Flip `spec.suspend` of an AppWrapper, as Kueue does to preempt it or let it go on."""
+
+    appwrapper: Name
+    suspended: bool = True
+
+    is_user_act: ClassVar[bool] = True
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:
+        before = get_path(current(ground, APPWRAPPER, self.appwrapper), "spec.suspend")
+        return (replace(self, suspended=bool(before)),)
+
+    def inject(self, ground: Ground) -> None:
+        patch = {"spec": {"suspend": self.suspended}}
+        edit(ground, APPWRAPPER, self.appwrapper, lambda _: patch, actor="user")
+
+    def describe(self) -> str:
+        return f"{'suspend' if self.suspended else 'resume'} AppWrapper {self.appwrapper}"
+
+
+_TAMPERING: Final = {
+    "labels": "its labels",
+    "annotations": "its annotations",
+    "finalizers": "its finalizers",
+    "owner_references": "its owner references",
+    "status": "its status",
+}
+
+
+@fault("tamper")
+class Tamper(Fault):
+    """Strip an object of something that its controller relies on, as a careless user does."""
+
+    kind: KindName
+    name: str | ObjectChoice
+    strip: Literal["labels", "annotations", "finalizers", "owner_references", "status"] = "labels"
+
+    is_user_act: ClassVar[bool] = True
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        names = chosen_objects(ground, named_kind(self.kind), self.name)
+        return tuple(replace(self, name=name) for name in names)
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:
+        name = str(self.name)
+        old = current(ground, named_kind(self.kind), name)
+        undo = inverse_patch(old, self._patch(old))
+        return (EditObject(self.kind, name, undo, subresource=self._part, uid=uid_of(old)),)
+
+    def inject(self, ground: Ground) -> None:
+        kind = named_kind(self.kind)
+        edit(ground, kind, str(self.name), self._patch, actor="user", subresource=self._part)
+
+    def describe(self) -> str:
+        return f"strip {described(self.kind, self.name)} of {_TAMPERING[self.strip]}"
+
+    @property
+    def _part(self) -> Literal["", "status"]:
+        return "status" if self.strip == "status" else ""
+
+    def _patch(self, obj: Object) -> Mapping[str, Any]:
+        match self.strip:
+            case "labels":
+                return {"metadata": {"labels": dict.fromkeys(labels_of(obj))}}
+            case "status":
+                return {"status": dict.fromkeys(obj.get("status") or {})}
+            case "annotations":
+                return {"metadata": {"annotations": None}}
+            case "finalizers":
+                return {"metadata": {"finalizers": None}}
+            case "owner_references":
+                return {"metadata": {"ownerReferences": None}}

@@ -1,0 +1,56 @@
+"""An object appears that nobody expected: a name that collides, a node that comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
+
+from chaos.fault import Fault, fault
+from chaos.faults.delete_object import DeleteObject
+from chaos.faults.editing import Who
+from chaos.fields import PlanError, at, mapping
+from chaos.ground import Ground
+from vocabulary.kinds import kind_of
+from vocabulary.objects import meta, name_of
+from vocabulary.requests import Create
+
+
+class _ManifestCodec:
+    """A whole object: apiVersion, kind and metadata.name."""
+
+    def read(self, data: Any, path: str) -> Mapping[str, Any]:
+        obj = mapping(data, path)
+        for key in ("apiVersion", "kind"):
+            if not isinstance(obj.get(key), str) or not obj[key]:
+                raise PlanError(at(path, key), "is missing; a whole manifest is needed")
+        if not name_of({"metadata": mapping(obj.get("metadata", {}), at(path, "metadata"))}):
+            raise PlanError(at(path, "metadata.name"), "is missing; a whole manifest is needed")
+        return obj
+
+    def write(self, value: Any) -> Any:
+        return value
+
+
+@fault("create_object")
+class CreateObject(Fault):
+    """Create an object; a namespaced one always lands in the run's namespace."""
+
+    object: Annotated[Mapping[str, Any], _ManifestCodec()]
+    actor: Who = "user"
+
+    is_user_act: ClassVar[bool] = True
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # nothing to read
+        kind = kind_of(self.object)
+        full = f"{kind.api_version}/{kind.kind}" if kind.group else kind.kind
+        return (DeleteObject(kind=full, name=name_of(self.object), actor=self.actor),)
+
+    def inject(self, ground: Ground) -> None:
+        kind = kind_of(self.object)
+        namespace = ground.namespace if kind.namespaced else ""
+        metadata = {**meta(self.object), **({"namespace": namespace} if namespace else {})}
+        obj = {**self.object, "metadata": metadata}
+        ground.call(Create(kind, obj, namespace, name_of(obj)), self.actor)
+
+    def describe(self) -> str:
+        return f"as {self.actor}, create {kind_of(self.object)} {name_of(self.object)}"

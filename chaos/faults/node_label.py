@@ -1,0 +1,109 @@
+"""Faults which are a field or label of a node: Autopilot's verdict, a cordon, not ready."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from chaos.choice import NodeChoice, chosen_nodes, current, described
+from chaos.fault import Fault, fault
+from chaos.faults.edit_object import EditObject
+from chaos.faults.editing import edit, inverse_patch
+from chaos.fields import Name
+from chaos.ground import Ground
+from vocabulary.kinds import NODE
+from vocabulary.objects import uid_of
+
+AUTOPILOT_KEY: Final = "autopilot.ibm.com/gpuhealth"
+NOT_READY_LABEL: Final = "assay.dev/not-ready"
+"""The simulated kubelets and the KWOK stages report NotReady for a node with this label."""
+
+
+@dataclass(frozen=True, slots=True)
+class _NodePatch(Fault):
+    """What the faults of this file share: one merge patch on a node, and its inverse."""
+
+    node: str | NodeChoice
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))
+
+    def patch(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:
+        name = str(self.node)
+        old = current(ground, NODE, name)
+        undo = inverse_patch(old, self.patch())
+        return (EditObject("Node", name, undo, actor="chaos", uid=uid_of(old)),)
+
+    def inject(self, ground: Ground) -> None:
+        edit(ground, NODE, str(self.node), lambda _: self.patch())
+
+
+@fault("label_node")
+class LabelNode(_NodePatch):
+    """Set a label of a node; null removes it."""
+
+    key: Name
+    value: str | None = ""
+
+    def patch(self) -> Mapping[str, Any]:
+        return {"metadata": {"labels": {self.key: self.value}}}
+
+    def describe(self) -> str:
+        node = described("node", self.node)
+        if self.value is None:
+            return f"remove label {self.key} from {node}"
+        return f"label {node} with {self.key}={self.value}"
+
+
+@fault("autopilot_label")
+class AutopilotLabel(_NodePatch):
+    """Have Autopilot judge a node's GPUs: PASS, WARN, TESTING, ERR or EVICT; null: no verdict."""
+
+    value: str | None
+    key: Name = AUTOPILOT_KEY
+
+    def patch(self) -> Mapping[str, Any]:
+        return {"metadata": {"labels": {self.key: self.value}}}
+
+    def describe(self) -> str:
+        node = described("node", self.node)
+        if self.value is None:
+            return f"have Autopilot withdraw its verdict {self.key} on {node}"
+        return f"have Autopilot label {node} with {self.key}={self.value}"
+
+
+@fault("cordon")
+class Cordon(_NodePatch):
+    """Mark a node unschedulable, as `kubectl cordon` does; its pods stay."""
+
+    def patch(self) -> Mapping[str, Any]:
+        return {"spec": {"unschedulable": True}}
+
+    def describe(self) -> str:
+        return f"cordon {described('node', self.node)}"
+
+
+@fault("uncordon")
+class Uncordon(_NodePatch):
+    """Make a node schedulable again, as `kubectl uncordon` does."""
+
+    def patch(self) -> Mapping[str, Any]:
+        return {"spec": {"unschedulable": None}}
+
+    def describe(self) -> str:
+        return f"uncordon {described('node', self.node)}"
+
+
+@fault("node_not_ready")
+class NodeNotReady(_NodePatch):
+    """Have a node's kubelet report NotReady; it still runs, and still stops pods when told to."""
+
+    def patch(self) -> Mapping[str, Any]:
+        return {"metadata": {"labels": {NOT_READY_LABEL: "true"}}}
+
+    def describe(self) -> str:
+        return f"make the kubelet of {described('node', self.node)} report NotReady"

@@ -1,0 +1,153 @@
+"""Pods that die, are evicted or deleted, and pods that get stuck on their way in or out.
+
+How a pod behaves is written on it as annotations which the simulated kubelet, the KWOK
+stages and the entry point of a real container all follow, so one fault works everywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
+
+from chaos.choice import PodChoice, chosen_pods, current, described
+from chaos.fault import Fault, fault
+from chaos.faults.edit_object import EditObject
+from chaos.faults.editing import edit, inverse_patch
+from chaos.fields import Whole
+from chaos.ground import Ground
+from vocabulary.kinds import POD
+from vocabulary.objects import uid_of
+from vocabulary.requests import Create, Delete
+
+EXIT: Final = "assay.dev/exit"
+REASON: Final = "assay.dev/reason"
+HOLD: Final = "assay.dev/hold"
+STUCK_TERMINATING: Final = "assay.dev/stuck-terminating"
+
+GraceSeconds: TypeAlias = Annotated[int, Whole(0, 86_400)]
+
+
+@dataclass(frozen=True, slots=True)
+class _PodAnnotations(Fault):
+    """What annotating faults share: one merge patch on a pod, and its inverse."""
+
+    pod: str | PodChoice
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return tuple(replace(self, pod=pod) for pod in chosen_pods(ground, self.pod))
+
+    def annotations(self) -> Mapping[str, str]:
+        raise NotImplementedError
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:
+        name = str(self.pod)
+        old = current(ground, POD, name)
+        undo = inverse_patch(old, {"metadata": {"annotations": self.annotations()}})
+        return (EditObject("Pod", name, undo, actor="chaos", uid=uid_of(old)),)
+
+    def inject(self, ground: Ground) -> None:
+        patch = {"metadata": {"annotations": self.annotations()}}
+        edit(ground, POD, str(self.pod), lambda _: patch)
+
+
+@fault("kill_pod")
+class KillPod(_PodAnnotations):
+    """End a pod's container with an exit code, as a crash or the kernel would."""
+
+    exit_code: Annotated[int, Whole(0, 255)] = 1
+    reason: str = ""
+    """What the kubelet gives as the reason, for example OOMKilled; empty: its own words."""
+
+    def annotations(self) -> Mapping[str, str]:
+        reason = {REASON: self.reason} if self.reason else {}
+        return {EXIT: str(self.exit_code), **reason}
+
+    def describe(self) -> str:
+        reason = f" ({self.reason})" if self.reason else ""
+        return f"kill {described('pod', self.pod)} with exit code {self.exit_code}{reason}"
+
+
+@fault("stick_pod")
+class StickPod(_PodAnnotations):
+    """Keep a pod where it is: terminating, pending, in its init or image pull, or not ready."""
+
+    state: Literal["terminating", "pending", "init", "image", "not_ready"] = "terminating"
+
+    def annotations(self) -> Mapping[str, str]:
+        if self.state == "terminating":
+            return {STUCK_TERMINATING: "true"}
+        return {HOLD: self.state.replace("_", "")}
+
+    def describe(self) -> str:
+        stuck = {
+            "terminating": "terminating, once it is deleted",
+            "pending": "pending",
+            "init": "in its init container",
+            "image": "in its image pull",
+            "not_ready": "not ready",
+        }
+        return f"make {described('pod', self.pod)} stick {stuck[self.state]}"
+
+
+@fault("evict_pod")
+class EvictPod(Fault):
+    """Evict a pod through the Eviction API: it gets the condition DisruptionTarget."""
+
+    pod: str | PodChoice
+    grace_period_seconds: GraceSeconds | None = None
+
+    leaves_nothing: ClassVar[bool] = True
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return tuple(replace(self, pod=pod) for pod in chosen_pods(ground, self.pod))
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # see leaves_nothing
+        return ()
+
+    def inject(self, ground: Ground) -> None:
+        name = str(self.pod)
+        eviction: dict[str, Any] = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": name, "namespace": ground.namespace},
+        }
+        if self.grace_period_seconds is not None:
+            eviction["deleteOptions"] = {"gracePeriodSeconds": self.grace_period_seconds}
+        ground.call(Create(POD, eviction, ground.namespace, name, subresource="eviction"))
+
+    def describe(self) -> str:
+        return f"evict {described('pod', self.pod)}{_grace(self.grace_period_seconds)}"
+
+
+@fault("delete_pod")
+class DeletePod(Fault):
+    """Delete a pod, gracefully unless the grace period is 0."""
+
+    pod: str | PodChoice
+    grace_period_seconds: GraceSeconds | None = None
+
+    leaves_nothing: ClassVar[bool] = True
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return tuple(replace(self, pod=pod) for pod in chosen_pods(ground, self.pod))
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # see leaves_nothing
+        return ()
+
+    def inject(self, ground: Ground) -> None:
+        ground.call(
+            Delete(
+                POD,
+                ground.namespace,
+                str(self.pod),
+                grace_period_seconds=self.grace_period_seconds,
+            )
+        )
+
+    def describe(self) -> str:
+        return f"delete {described('pod', self.pod)}{_grace(self.grace_period_seconds)}"
+
+
+def _grace(seconds: int | None) -> str:
+    return "" if seconds is None else f" with grace period {seconds}s"
