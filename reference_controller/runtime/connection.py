@@ -1,0 +1,182 @@
+"""The way to one API server: the official client's configuration, TLS and authentication.
+
+Its models are left out: deserialising into them is four fifths of the time of a list, and
+everything here speaks plain dicts. Requests are never repeated at this level. A repeated
+write is a second write, and whether that is right is for a reconcile to decide.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import urllib3
+from kubernetes import client, config
+from urllib3.exceptions import HTTPError
+
+from reference_controller.runtime import http_request
+from reference_controller.runtime.http_request import HttpRequest
+from reference_controller.runtime.options import OptionsError
+from vocabulary.clock import SECOND, Micros
+from vocabulary.errors import no_answer
+from vocabulary.kinds import LEASE, Kind
+from vocabulary.objects import Object
+from vocabulary.requests import ObjectList, Request
+
+SERVICE_ACCOUNT: Final = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+CONNECT_TIMEOUT_SECONDS: Final = 5.0
+LEASE_TIMEOUT_SECONDS: Final = 5.0
+"""Half of the renew deadline: a renewal that hangs must leave time for another."""
+WATCH_SILENCE_SECONDS: Final = 120.0
+"""Servers send a bookmark each minute. A watch that is silent for two is a dead connection."""
+
+
+class Connection:
+    """Requests under one identity; safe to share between threads."""
+
+    def __init__(
+        self, api_client: client.ApiClient, user_agent: str, timeout_us: Micros, pool_size: int
+    ) -> None:
+        self._configuration = api_client.configuration
+        self._configuration.connection_pool_maxsize = pool_size
+        # Built anew, so that the pool's size counts.
+        self._pool = client.ApiClient(self._configuration).rest_client.pool_manager
+        self._user_agent = user_agent
+        self._timeout_seconds = timeout_us / SECOND
+
+    @property
+    def server(self) -> str:
+        """The API server's URL."""
+        return str(self._configuration.host)
+
+    def handle(self, request: Request) -> Object | ObjectList:
+        """Send one request; raises ApiError for refusals, code 0 if no answer came."""
+        timeout = LEASE_TIMEOUT_SECONDS if request.kind == LEASE else self._timeout_seconds
+        status, body = self._exchange(http_request.encode(request), timeout)
+        return http_request.decode(request, status, body)
+
+    def get(self, path: str) -> Any:
+        """The decoded JSON at a path that is no object's, for example `/apis/batch/v1`."""
+        status, body = self._exchange(HttpRequest("GET", path), self._timeout_seconds)
+        if status >= 400:
+            raise http_request.refusal(status, body)
+        return msgspec.json.decode(body)
+
+    def open_watch(
+        self, kind: Kind, namespace: str, resource_version: str, timeout_seconds: int
+    ) -> WatchStream:
+        """Begin to watch a kind from a revision; raises ApiError (410: that is too old)."""
+        query = (
+            f"?watch=true&allowWatchBookmarks=true&resourceVersion={resource_version}"
+            f"&timeoutSeconds={timeout_seconds}"
+        )
+        timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=WATCH_SILENCE_SECONDS)
+        response = self._send(HttpRequest("GET", kind.path(namespace) + query), timeout)
+        if response.status >= 400:
+            try:
+                raise http_request.refusal(response.status, response.read())
+            finally:
+                response.release_conn()
+        return WatchStream(response)
+
+    def close(self) -> None:
+        """Drop idle connections."""
+        self._pool.clear()
+
+    def _exchange(self, request: HttpRequest, timeout_seconds: float) -> tuple[int, bytes]:
+        timeout = urllib3.Timeout(connect=CONNECT_TIMEOUT_SECONDS, read=timeout_seconds)
+        response = self._send(request, timeout)
+        try:
+            return response.status, response.read()
+        except (HTTPError, OSError) as error:
+            raise no_answer(f"{request.method} {request.target}: {error}") from error
+        finally:
+            response.release_conn()
+
+    def _send(self, request: HttpRequest, timeout: urllib3.Timeout) -> urllib3.BaseHTTPResponse:
+        headers = {"Accept": http_request.JSON, "User-Agent": self._user_agent}
+        if request.body:
+            headers["Content-Type"] = request.content_type
+        for setting in self._configuration.auth_settings().values():
+            if setting["in"] == "header" and setting["value"]:
+                headers[setting["key"]] = setting["value"]
+        try:
+            response: urllib3.BaseHTTPResponse = self._pool.request(
+                request.method,
+                self.server + request.target,
+                body=request.body or None,
+                headers=headers,
+                timeout=timeout,
+                retries=False,
+                preload_content=False,
+            )
+        except (HTTPError, OSError) as error:
+            raise no_answer(f"{request.method} {request.target}: {error}") from error
+        return response
+
+
+class WatchStream:
+    """The events of one watch, until the server ends it; `close` from another thread ends it."""
+
+    def __init__(self, response: urllib3.BaseHTTPResponse) -> None:
+        self._response = response
+
+    def __iter__(self) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yields (type, object); raises ApiError if the connection breaks."""
+        rest = b""
+        try:
+            for chunk in self._response.stream(amt=2**16):
+                *lines, rest = (rest + chunk).split(b"\n")
+                for line in lines:
+                    if line:
+                        event = msgspec.json.decode(line, type=_WatchEvent)
+                        yield event.type, event.object
+        except (HTTPError, OSError, msgspec.DecodeError) as error:
+            raise no_answer(f"the watch broke: {error}") from error
+        finally:
+            self._response.close()
+
+    def close(self) -> None:
+        """End the watch though its reader waits for events."""
+        # The reader may have ended it in this very moment; then there is nothing to shut down.
+        with contextlib.suppress(ValueError, RuntimeError, OSError):
+            self._response.shutdown()
+
+
+class _WatchEvent(msgspec.Struct):
+    type: str
+    object: dict[str, Any]
+
+
+def connect(
+    kubeconfig: Path | None,
+    context: str | None,
+    *,
+    user_agent: str,
+    timeout_us: Micros,
+    pool_size: int,
+) -> Connection:
+    """Connect as `OperatorOptions.kubeconfig` says; raises OptionsError if that cannot be read."""
+    in_cluster = kubeconfig is None and context is None and (SERVICE_ACCOUNT / "token").is_file()
+    try:
+        if in_cluster:
+            settings = client.Configuration()
+            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
+            api_client = client.ApiClient(settings)
+        else:
+            path = None if kubeconfig is None else str(kubeconfig)
+            api_client = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
+    except config.ConfigException as error:
+        raise OptionsError(
+            f"kubeconfig: {error}; give the path of a kubeconfig, and a context that is in it"
+        ) from error
+    return Connection(api_client, user_agent, timeout_us, pool_size)
+
+
+def own_namespace() -> str:
+    """The namespace that this process runs in; `default` outside of a cluster."""
+    path = SERVICE_ACCOUNT / "namespace"
+    return path.read_text().strip() if path.is_file() else "default"

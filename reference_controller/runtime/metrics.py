@@ -1,0 +1,106 @@
+"""What an operator tells Prometheus, and the observer that counts it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+
+from reference_controller.runtime.caches import Change
+from reference_controller.runtime.controller import Key
+from reference_controller.runtime.logs import LOG, fields
+from reference_controller.runtime.operator import Outcome
+from vocabulary.clock import SECOND, Micros
+from vocabulary.errors import ApiError
+from vocabulary.kinds import Kind
+from vocabulary.objects import get_path
+from vocabulary.requests import Request, verb_of
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_BUCKETS: Final = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
+
+
+class Metrics:
+    """The metrics of one operator; an `Observer` of it. Safe to share between threads."""
+
+    def __init__(self, primary: Kind) -> None:
+        """`primary` is the kind whose phases are counted."""
+        self._primary = primary
+        self.registry = CollectorRegistry()
+        self._reconciles = Counter(
+            "reconcile", "Reconciles by how they ended.", ["outcome"], registry=self.registry
+        )
+        self._reconcile_seconds = Histogram(
+            "reconcile_duration_seconds",
+            "Time from the first to the last request of a reconcile.",
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self._requests = Counter(
+            "api_requests",
+            "Requests sent, by answer; code 0 means that none came.",
+            ["verb", "kind", "code"],
+            registry=self.registry,
+        )
+        self._request_seconds = Histogram(
+            "api_request_duration_seconds",
+            "Time until a request was answered.",
+            ["verb"],
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+        self._phases = Counter(
+            "phase",
+            "Phases entered by objects of the controller's own kind.",
+            ["namespace", "phase"],
+            registry=self.registry,
+        )
+        self._leader = Gauge(
+            "leader", "1 while this replica may reconcile.", registry=self.registry
+        )
+        self.queue_depth = Gauge(
+            "workqueue_depth", "Keys that wait for a worker.", registry=self.registry
+        )
+        self.synced = Gauge(
+            "caches_synced", "1 once every watched kind was listed.", registry=self.registry
+        )
+
+    def expose(self) -> bytes:
+        """All metrics in Prometheus' text format."""
+        return generate_latest(self.registry)
+
+    def answered(self, request: Request, code: int, span_us: Micros) -> None:
+        """A request was answered, or given up (code 0)."""
+        verb = verb_of(request)
+        self._requests.labels(verb, str(request.kind), str(code)).inc()
+        self._request_seconds.labels(verb).observe(span_us / SECOND)
+
+    def changed(self, kind: Kind, change: Change) -> None:
+        if kind != self._primary or change.old is None:
+            return  # what the first list shows was entered before our time
+        phase = get_path(change.object, "status.phase")
+        before = get_path(change.old, "status.phase")
+        if phase and phase != before:
+            metadata = change.object["metadata"]
+            self._phases.labels(metadata.get("namespace", ""), phase).inc()
+            key = Key(metadata.get("namespace", ""), metadata["name"])
+            LOG.info("phase", extra=fields(key=key, before=before or "", phase=phase))
+
+    def reconciled(
+        self, key: Key, outcome: Outcome, error: Exception | None, began_us: Micros, now_us: Micros
+    ) -> None:
+        self._reconciles.labels(outcome).inc()
+        self._reconcile_seconds.observe((now_us - began_us) / SECOND)
+        if outcome == "crashed":
+            LOG.error("a bug ended a reconcile", extra=fields(key=key), exc_info=error)
+        elif isinstance(error, ApiError):
+            # Conflicts and lost answers are a controller's daily bread: it comes back.
+            level = "info" if error.is_conflict else "warning"
+            details = fields(key=key, code=error.code, reason=error.reason, error=error.message)
+            getattr(LOG, level)("reconcile will be tried again", extra=details)
+        else:
+            LOG.debug("reconciled", extra=fields(key=key, outcome=outcome))
+
+    def leadership_changed(self, leads: bool) -> None:
+        self._leader.set(leads)
+        LOG.info("leading" if leads else "not leading any more")

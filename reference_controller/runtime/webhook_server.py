@@ -1,0 +1,136 @@
+"""HTTPS for admission webhooks: POST /mutate and /validate, AdmissionReview v1 both ways."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import sys
+import threading
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Final
+
+from reference_controller.runtime.admission_review import Admit, ReviewError, review
+from reference_controller.runtime.logs import LOG, fields
+from reference_controller.runtime.options import OptionsError
+
+MAX_BODY_BYTES: Final = 8 * 1024**2
+"""API servers accept objects of about 1.5 MB; a review holds two of them."""
+CLIENT_TIMEOUT_SECONDS: Final = 15.0
+"""API servers give a webhook 10 s by default. Nobody waits longer for us, nor we for them."""
+
+_MAY_CHANGE: Final = {"/mutate": True, "/validate": False}
+
+
+class WebhookServer:
+    """Listens from its construction on; serves between `start` and `stop`."""
+
+    def __init__(self, host: str, port: int, certificate: Path, key: Path, admit: Admit) -> None:
+        """Port 0 takes any free one. Raises OptionsError for unusable files or ports."""
+        try:
+            self._server = _Server((host, port), certificate, key, admit)
+        except ssl.SSLError as error:
+            raise OptionsError(
+                f"webhook_certificate {certificate}, webhook_key {key}: {error}; "
+                "both must be PEM and belong together"
+            ) from error
+        except OSError as error:
+            raise OptionsError(f"webhook_port {port} on {host}: {error}") from error
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, name="webhook", daemon=True
+        )
+
+    @property
+    def port(self) -> int:
+        return self._server.server_port
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop listening; reviews under way are still answered."""
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    block_on_close = False
+
+    def __init__(
+        self, address: tuple[str, int], certificate: Path, key: Path, admit: Admit
+    ) -> None:
+        self.admit = admit
+        self._files = (certificate, key)
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.minimum_version = ssl.TLSVersion.TLSv1_2
+        self._loaded_ns = self._changed_ns()
+        self._context.load_cert_chain(*self._files)
+        super().__init__(address, _Handler)
+
+    def get_request(self) -> tuple[socket.socket, object]:
+        """The TLS handshake is left to the connection's own thread: a silent client blocks
+        nobody else."""
+        self._reload_certificate()
+        connection, address = super().get_request()
+        secured = self._context.wrap_socket(
+            connection, server_side=True, do_handshake_on_connect=False
+        )
+        return secured, address
+
+    def handle_error(self, request: object, client_address: tuple[str, int]) -> None:
+        del request
+        details = fields(client=client_address[0], error=sys.exc_info()[1])
+        LOG.warning("webhook connection failed", extra=details)
+
+    def _reload_certificate(self) -> None:
+        """Take up a renewed certificate: those of a cluster last for weeks, not for ever."""
+        changed_ns = self._changed_ns()
+        if changed_ns != self._loaded_ns:
+            self._context.load_cert_chain(*self._files)
+            self._loaded_ns = changed_ns
+            LOG.info("webhook certificate loaded anew")
+
+    def _changed_ns(self) -> tuple[int, ...]:
+        return tuple(path.stat().st_mtime_ns for path in self._files)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = CLIENT_TIMEOUT_SECONDS
+    server: _Server
+
+    def do_POST(self) -> None:
+        path = self.path.partition("?")[0]
+        if path not in _MAY_CHANGE:
+            self._answer(HTTPStatus.NOT_FOUND, b"serves /mutate and /validate\n")
+            return
+        length = self.headers.get("Content-Length", "")
+        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+            self._answer(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, b"needs a Content-Length <= 8 MiB\n")
+            return
+        body = self.rfile.read(int(length))
+        try:
+            answer = review(body, self.server.admit, may_change=_MAY_CHANGE[path])
+        except ReviewError as error:
+            self._answer(HTTPStatus.BAD_REQUEST, f"{error}\n".encode())
+        except Exception:  # noqa: BLE001 - the API server must hear that its webhook failed
+            LOG.exception("admission failed", extra=fields(path=path))
+            self._answer(HTTPStatus.INTERNAL_SERVER_ERROR, b"the webhook failed; see its log\n")
+        else:
+            self._answer(HTTPStatus.OK, answer, "application/json")
+
+    def _answer(
+        self, status: HTTPStatus, body: bytes, content_type: str = "text/plain; charset=utf-8"
+    ) -> None:
+        if status is not HTTPStatus.OK:
+            self.close_connection = True  # what is left of the body was not read
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        LOG.debug(format % args, extra=fields(server="webhook"))
