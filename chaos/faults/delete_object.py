@@ -15,6 +15,7 @@ from chaos.fault import Fault, fault
 from chaos.faults.editing import Who, edit
 from chaos.fields import Name
 from chaos.ground import Ground
+from vocabulary.errors import ApiError
 from vocabulary.objects import Object, finalizers_of, is_terminating, uid_of
 from vocabulary.requests import Delete
 
@@ -52,18 +53,22 @@ class DeleteObject(Fault):
 
     def inject(self, ground: Ground) -> None:
         kind, name = named_kind(self.kind), str(self.name)
-        if self.finalizer:
-            HoldObject(self.kind, name, self.finalizer).inject(ground)
-        ground.call(
-            Delete(
-                kind,
-                ground.namespace if kind.namespaced else "",
-                name,
-                grace_period_seconds=self.grace_period_seconds,
-                propagation_policy=self.propagation,
-            ),
-            self.actor,
+        request = Delete(
+            kind,
+            ground.namespace if kind.namespaced else "",
+            name,
+            grace_period_seconds=self.grace_period_seconds,
+            propagation_policy=self.propagation,
         )
+        if not self.finalizer:
+            ground.call(request, self.actor)
+            return
+        HoldObject(kind=self.kind, name=name, finalizer=self.finalizer).inject(ground)
+        try:
+            ground.call(request, self.actor)
+        except ApiError:
+            ReleaseObject(kind=self.kind, name=name, finalizer=self.finalizer).inject(ground)
+            raise
 
     def describe(self) -> str:
         how = [f"with propagation {self.propagation}"] if self.propagation else []

@@ -1,0 +1,269 @@
+"""Plans: which faults strike when, as a file that replays.
+
+    seed: 1729
+    scenario: appwrapper/quota-release/slow-pods
+    faults:
+    - kill: {actor: operator}
+      when: {after: commit, by: operator, kind: AppWrapper, field: {status.phase: Resetting}}
+    - taint: {node: n0, key: example.com/broken, effect: NoExecute}
+      when: {at: 12s}
+      for: 30s
+
+A fault lasts until the faults of the run stop, or for the span `for`, or `until` a trigger.
+Reading is exact: what is not understood is an error that names its path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+import chaos.faults  # noqa: F401  # registers every fault
+from chaos.fault import Fault, fault_from_data
+from chaos.fields import (
+    Duration,
+    JsonObject,
+    PlanError,
+    Text,
+    Whole,
+    at,
+    closest,
+    mapping,
+    refuse,
+)
+from chaos.trigger import Combined, Named, Trigger, trigger_from_data
+from vocabulary import canonical
+from vocabulary.clock import Micros, format_seconds
+from vocabulary.durations import format_duration
+from vocabulary.safe_yaml import load_yaml, load_yaml_file
+
+MAX_FAULTS: Final = 1000
+MAX_TRIGGERS: Final = 100
+MAX_UNFOLDED: Final = 10_000
+_STEP_KEYS: Final = ("when", "for", "until")
+_PLAN_KEYS: Final = ("seed", "scenario", "implementation", "parameters", "triggers", "faults")
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One fault of a plan, when it strikes, and when it ends before all faults do."""
+
+    fault: Fault
+    when: Trigger
+    lasts_us: Micros | None = None
+    """How long it lasts (`for` in YAML)."""
+    until: Trigger | None = None
+
+    def to_data(self) -> dict[str, Any]:
+        data = {**self.fault.to_data(), "when": self.when.to_data()}
+        if self.lasts_us is not None:
+            data["for"] = format_duration(self.lasts_us)
+        if self.until is not None:
+            data["until"] = self.until.to_data()
+        return data
+
+    def describe(self) -> str:
+        """One sentence without its full stop: when, what, how long."""
+        sentence = f"{self.when.describe()}: {self.fault.describe()}"
+        if self.lasts_us is not None:
+            sentence += f", for {format_seconds(self.lasts_us)}"
+        if self.until is not None:
+            sentence += f", until {self.until.describe()}"
+        return sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a run is made of: scenario, seed, and faults. Equal plans give equal runs."""
+
+    scenario: str
+    seed: int = 0
+    faults: tuple[Step, ...] = ()
+    triggers: Mapping[str, Trigger] = field(default_factory=dict)
+    """Triggers that faults refer to by name."""
+    implementation: str = ""
+    """Which implementation to run; empty: the one the command is told, or the reference."""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    """Parameters of the scenario, by its own names."""
+
+    def to_data(self) -> dict[str, Any]:
+        """The plan as its YAML holds it."""
+        data: dict[str, Any] = {"seed": self.seed, "scenario": self.scenario}
+        if self.implementation:
+            data["implementation"] = self.implementation
+        if self.parameters:
+            data["parameters"] = dict(self.parameters)
+        if self.triggers:
+            data["triggers"] = {name: trigger.to_data() for name, trigger in self.triggers.items()}
+        data["faults"] = [step.to_data() for step in self.faults]
+        return data
+
+    def to_yaml(self) -> str:
+        """YAML that reads back equal, one line per fault's part."""
+        return yaml.dump(
+            _for_people(self.to_data()),
+            Dumper=_Dumper,
+            sort_keys=False,
+            allow_unicode=True,
+            width=100,
+        )
+
+    def digest(self) -> str:
+        """SHA-256 of the canonical bytes, in hex."""
+        return canonical.digest(self.to_data())
+
+    def describe(self) -> str:
+        """The plan in plain English, a line per fault."""
+        count = len(self.faults)
+        what = {0: "no faults", 1: "1 fault"}.get(count, f"{count} faults")
+        lines = [f"Scenario {self.scenario} with seed {self.seed} and {what}."]
+        lines += [f"When {name}: {trigger.describe()}." for name, trigger in self.triggers.items()]
+        for number, step in enumerate(self.faults, start=1):
+            sentence = step.describe()
+            lines.append(f"{number}. {sentence[0].upper()}{sentence[1:]}.")
+        return "\n".join(lines)
+
+
+def load_plan(path: Path) -> Plan:
+    """The plan in a file; raises YamlError or PlanError, which name file and place."""
+    data = load_yaml_file(path)
+    try:
+        return plan_from_data(data)
+    except PlanError as error:
+        raise PlanError("", f"{path}: {error}") from error
+
+
+def parse_plan(text: str, source: str = "plan") -> Plan:
+    """The plan in a YAML text; raises YamlError or PlanError."""
+    return plan_from_data(load_yaml(text, source))
+
+
+def plan_from_data(data: Any) -> Plan:
+    """The plan that plain data spells; raises PlanError."""
+    spelled = mapping(data, "plan")
+    for key in spelled:
+        if key not in _PLAN_KEYS:
+            known = ", ".join(_PLAN_KEYS)
+            raise PlanError(
+                key, f"is not a field of a plan; known fields are {known}{closest(key, _PLAN_KEYS)}"
+            )
+    if "scenario" not in spelled:
+        raise PlanError("scenario", "is missing; `assay list scenarios` lists them")
+    triggers = _triggers(spelled.get("triggers", {}))
+    return Plan(
+        scenario=Text(empty=False).read(spelled["scenario"], "scenario"),
+        seed=Whole(0, 2**63 - 1).read(spelled.get("seed", 0), "seed"),
+        faults=_steps(spelled.get("faults", []), frozenset(triggers)),
+        triggers=triggers,
+        implementation=Text().read(spelled.get("implementation", ""), "implementation"),
+        parameters=JsonObject().read(spelled.get("parameters", {}), "parameters"),
+    )
+
+
+def step_from_data(data: Any, path: str = "", names: frozenset[str] = frozenset()) -> Step:
+    """One fault with its `when`; `names` are the triggers it may refer to."""
+    spelled = dict(mapping(data, path))
+    timing = {key: spelled.pop(key) for key in _STEP_KEYS if key in spelled}
+    fault = fault_from_data(spelled, path)
+    if "when" not in timing:
+        raise PlanError(at(path, "when"), "is missing; for example {at: 12s}")
+    if "for" in timing and "until" in timing:
+        raise PlanError(at(path, "until"), "stands beside for; a fault ends in one way")
+    return Step(
+        fault=fault,
+        when=trigger_from_data(timing["when"], at(path, "when"), names),
+        lasts_us=Duration().read(timing["for"], at(path, "for")) if "for" in timing else None,
+        until=(
+            trigger_from_data(timing["until"], at(path, "until"), names)
+            if "until" in timing
+            else None
+        ),
+    )
+
+
+def _steps(data: Any, names: frozenset[str]) -> tuple[Step, ...]:
+    if not isinstance(data, list):
+        refuse("faults", data, "a list of faults")
+    if len(data) > MAX_FAULTS:
+        raise PlanError("faults", f"has {len(data)} entries, at most {MAX_FAULTS} are read")
+    return tuple(
+        step_from_data(entry, f"faults[{number}]", names) for number, entry in enumerate(data)
+    )
+
+
+def _triggers(data: Any) -> dict[str, Trigger]:
+    spelled = mapping(data, "triggers")
+    if len(spelled) > MAX_TRIGGERS:
+        raise PlanError("triggers", f"has {len(spelled)} entries, at most {MAX_TRIGGERS} are read")
+    names = frozenset(spelled)
+    found = {
+        name: trigger_from_data(entry, at("triggers", name), names)
+        for name, entry in spelled.items()
+    }
+    sizes: dict[str, int] = {}
+    for name in found:
+        _size(Named(name), found, sizes, ())
+    return found
+
+
+def _size(
+    trigger: Trigger, named: Mapping[str, Trigger], sizes: dict[str, int], above: tuple[str, ...]
+) -> int:
+    """How many events and times a trigger unfolds to; refuses circles and what grows too large."""
+    if isinstance(trigger, Combined):
+        return sum(_size(part, named, sizes, above) for part in trigger.parts)
+    if not isinstance(trigger, Named):
+        return 1
+    name = trigger.name
+    if name in above:
+        circle = " → ".join((*above, name))
+        raise PlanError(at("triggers", name), f"refers to itself: {circle}; break the circle")
+    if name not in sizes:
+        sizes[name] = _size(named[name], named, sizes, (*above, name))
+        if sizes[name] > MAX_UNFOLDED:
+            raise PlanError(
+                at("triggers", name),
+                f"unfolds to more than {MAX_UNFOLDED} events and times; refer to names less often",
+            )
+    return sizes[name]
+
+
+class _Flow(dict[str, Any]):
+    """A mapping that is written on one line."""
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes `_Flow` mappings in braces and never an anchor."""
+
+    def ignore_aliases(self, data: Any) -> bool:  # noqa: ARG002  # PyYAML's signature
+        return True
+
+
+_Dumper.add_representer(
+    _Flow,
+    lambda dumper, data: dumper.represent_mapping(
+        "tag:yaml.org,2002:map", data.items(), flow_style=True
+    ),
+)
+
+
+def _for_people(data: dict[str, Any]) -> dict[str, Any]:
+    """The same with what stands inside a fault, a trigger or the parameters on one line each."""
+    shaped = dict(data)
+    for key in ("parameters", "triggers"):
+        if key in shaped:
+            shaped[key] = {name: _flow(value) for name, value in shaped[key].items()}
+    shaped["faults"] = [
+        {key: _flow(value) for key, value in step.items()} for step in shaped["faults"]
+    ]
+    return shaped
+
+
+def _flow(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return _Flow({key: _flow(each) for key, each in value.items()})
+    return [_flow(each) for each in value] if isinstance(value, list | tuple) else value
