@@ -1,0 +1,157 @@
+"""The controller as the runtime sees it: what wakes it, for whom, and one pass over a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Final
+
+from reference_controller.appwrapper.autopilot import marked_resources
+from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.metrics import Metrics
+from reference_controller.appwrapper.names import APPWRAPPER_LABEL
+from reference_controller.appwrapper.observe import Observer
+from reference_controller.appwrapper.reconcile import Reconciliation, revision_of
+from reference_controller.appwrapper.rules import Rules
+from reference_controller.runtime.caches import field
+from reference_controller.runtime.controller import Key, key_of
+from vocabulary.clock import Micros
+from vocabulary.kinds import (
+    APPWRAPPER,
+    CONFIG_MAP,
+    DEPLOYMENT,
+    JOB,
+    NODE,
+    PERSISTENT_VOLUME_CLAIM,
+    POD,
+    PYTORCH_JOB,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    STATEFUL_SET,
+    Kind,
+)
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    controller_of,
+    get_path,
+    is_terminating,
+    labels_of,
+    meta,
+    name_of,
+    namespace_of,
+)
+from vocabulary.requests import Reconcile
+
+if TYPE_CHECKING:
+    from reference_controller.runtime.caches import Caches
+
+WATCHED_COMPONENTS: Final = (
+    JOB,
+    DEPLOYMENT,
+    STATEFUL_SET,
+    PYTORCH_JOB,
+    SERVICE,
+    CONFIG_MAP,
+    SECRET,
+    SERVICE_ACCOUNT,
+    PERSISTENT_VOLUME_CLAIM,
+)
+_MAX_REMEMBERED: Final = 10_000
+_BY_NODE: Final = field("spec.nodeName")
+
+
+class AppWrapperController:
+    """One controller of AppWrappers. Its only memory is which writes were its own."""
+
+    def __init__(
+        self, config: OperatorConfig, rules: Rules, clock: Callable[[], Micros] | None = None
+    ) -> None:
+        self.config = config
+        self.rules = rules
+        self.metrics = Metrics()
+        self._clock = clock
+        self._written: dict[Key, int] = {}
+        """Per AppWrapper the resourceVersion of our last write; a cache that is older is
+        behind on our own doing."""
+
+    @property
+    def watches(self) -> tuple[Kind, ...]:
+        return (APPWRAPPER, POD, NODE, *WATCHED_COMPONENTS)
+
+    def keys_for(
+        self, kind: Kind, obj: Object, old: Object | None, caches: Caches
+    ) -> Iterable[Key]:
+        """The AppWrappers that the change may matter to; none if it cannot."""
+        is_update = (
+            old is not None
+            and old is not obj
+            and caches[kind].get(namespace_of(obj), name_of(obj)) is obj
+        )
+        if kind == APPWRAPPER:
+            is_echo = is_update and revision_of(obj) == self._written.get(key_of(obj))
+            return () if is_echo else (key_of(obj),)
+        if kind == NODE:
+            return self._keys_on_node(obj, old if is_update else None, caches)
+        if is_update and old is not None and _telling(obj) == _telling(old):
+            return ()
+        return _keys_of_part(obj)
+
+    def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
+        clock = self._clock or (lambda: now_us)
+        return self._reconcile(key, clock)
+
+    def _reconcile(self, key: Key, clock: Callable[[], Micros]) -> Reconcile:
+        one = Reconciliation(
+            key.namespace,
+            key.name,
+            Observer(self.config, self.rules, clock),
+            self.rules,
+            self.metrics,
+            lambda written: self._remember(key, written),
+        )
+        wake_at_us = yield from one.run(self._written.get(key, 0))
+        if one.aw is None:
+            self._written.pop(key, None)
+        return wake_at_us
+
+    def _remember(self, key: Key, written: Object) -> None:
+        if len(self._written) >= _MAX_REMEMBERED:
+            self._written.clear()
+        self._written[key] = revision_of(written)
+
+    def _keys_on_node(self, node: Object, old: Object | None, caches: Caches) -> Iterator[Key]:
+        """A node matters when its marks change, to those who have pods on it."""
+        autopilot = self.config.autopilot
+        if autopilot is None or not autopilot.monitor_nodes:
+            return
+        effect = self.rules.migrating_effect()
+        marked = marked_resources(node, autopilot, effect)
+        if old is not None and marked == marked_resources(old, autopilot, effect):
+            return
+        for pod in caches[POD].by(_BY_NODE, name_of(node)):
+            yield from _keys_of_part(pod)
+
+
+def _keys_of_part(obj: Object) -> Iterator[Key]:
+    """The AppWrapper that a pod names by its label, or that controls a component."""
+    name = labels_of(obj).get(APPWRAPPER_LABEL)
+    if name is not None:
+        yield Key(namespace_of(obj), name)
+    owner = controller_of(obj)
+    if owner is not None and owner.get("kind") == APPWRAPPER.kind and owner.get("name") != name:
+        yield Key(namespace_of(obj), str(owner.get("name")))
+
+
+def _telling(obj: Object) -> Any:
+    """What of a pod or a component a decision may hang on; the rest of an update is noise."""
+    metadata = meta(obj)
+    return (
+        is_terminating(obj),
+        metadata.get("labels"),
+        metadata.get("ownerReferences"),
+        get_path(obj, "status.phase"),
+        get_path(obj, "spec.nodeName"),
+        get_path(obj, "spec.parallelism"),
+        [condition_status(obj, type_) for type_ in ("Failed", "Complete", "Succeeded")],
+    )

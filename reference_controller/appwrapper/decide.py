@@ -1,0 +1,224 @@
+"""The state machine: from what was observed to the one next step. Pure.
+
+    ""  ->  Suspended  ->  Resuming  ->  Running  ->  Succeeded
+                ^             ^  |          |
+                |             |  +----+-----+--> Failed
+             Suspending   Resetting <-+
+                ^             |
+                +--- suspend -+  (from Resuming, Running, Resetting: at any time)
+
+    deletion of the AppWrapper: any -> Terminating -> gone
+
+`decide` is what runs first. A step that deletes leads to `deleting`, which judges a live look
+at what is left; a creation that failed leads to `creation_failed`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reference_controller.appwrapper import transitions
+from reference_controller.appwrapper.names import FINALIZER, Condition, Phase, Reason, Stamp
+from reference_controller.appwrapper.observation import Observation
+from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.running import earliest, running
+from reference_controller.appwrapper.status import (
+    StatusDraft,
+    attempt_of,
+    component_records,
+    creation_state,
+    is_suspended,
+    phase_of,
+    stamp_of,
+    with_creation_state,
+)
+from reference_controller.appwrapper.steps import (
+    CreateComponent,
+    DeleteEverything,
+    Hold,
+    LetGo,
+    Record,
+    Remove,
+    Stay,
+    Step,
+)
+from reference_controller.appwrapper.templates import TemplateError
+from vocabulary.clock import SECOND, Micros
+from vocabulary.errors import ApiError
+from vocabulary.objects import condition_status, finalizers_of, is_terminating
+
+RETRY_MIN_US: Final = 1 * SECOND
+RETRY_MAX_US: Final = 30 * SECOND
+
+
+def decide(seen: Observation, rules: Rules) -> Step:
+    """What to do next for an AppWrapper that is ours to manage."""
+    aw = seen.aw
+    if is_terminating(aw):
+        return DeleteEverything() if FINALIZER in finalizers_of(aw) else Stay()
+    phase = phase_of(aw)
+    if rules.honours_suspend(phase, aw):
+        return transitions.suspend(seen, rules)
+    match phase:
+        case Phase.EMPTY:
+            return transitions.initialise(aw, seen.now_us, rules)
+        case Phase.SUSPENDED:
+            return _suspended(seen, rules)
+        case Phase.RESUMING:
+            return _resuming(seen, rules)
+        case Phase.RUNNING:
+            return running(seen, rules)
+        case Phase.RESETTING:
+            return _resetting(seen, rules)
+        case Phase.SUSPENDING:
+            return DeleteEverything()
+        case Phase.FAILED:
+            return _after_delay(seen, rules.failed_deletion_starts_at(aw, seen.parameters))
+        case Phase.SUCCEEDED:
+            return _after_delay(seen, rules.success_ttl_ends_at(aw, seen.parameters))
+    return Stay()
+
+
+def _suspended(seen: Observation, rules: Rules) -> Step:
+    if is_suspended(seen.aw):
+        return Stay()
+    if _lacks_finalizer(seen, rules):
+        return Hold()
+    return transitions.resume(seen.aw, seen.now_us, rules)
+
+
+def _resuming(seen: Observation, rules: Rules) -> Step:
+    aw = seen.aw
+    lost = [component for component in seen.components if rules.is_missing(component)]
+    if lost:
+        message = f"{lost[0].kind} {lost[0].record['name']} was deleted by somebody else"
+        return transitions.give_up_attempt(seen, Reason.MISSING_COMPONENT, message, rules)
+    if _lacks_finalizer(seen, rules):
+        return Hold()
+    for index, record in enumerate(component_records(aw)):
+        if rules.needs_intent(record, aw):
+            try:
+                return transitions.intend(aw, index, seen.now_us)
+            except TemplateError as error:
+                return fatal_creation(seen, index, str(error), rules)
+        if creation_state(record) != "True":
+            return CreateComponent(index)
+    return transitions.run(aw, seen.now_us, rules)
+
+
+def _resetting(seen: Observation, rules: Rules) -> Step:
+    pause_ends_us = rules.pause_ends_at(seen.aw, seen.parameters)
+    if pause_ends_us is None:
+        return DeleteEverything()
+    if seen.now_us < pause_ends_us:
+        return Stay(pause_ends_us)
+    if _lacks_finalizer(seen, rules):
+        return Hold()
+    return transitions.resume(seen.aw, seen.now_us, rules)
+
+
+def _after_delay(seen: Observation, starts_us: Micros) -> Step:
+    """Failed and Succeeded: terminal; their resources go when it is time."""
+    aw = seen.aw
+    if condition_status(aw, Condition.RESOURCES_DEPLOYED) != "True":
+        return Stay()
+    if stamp_of(aw, Stamp.DELETION_STARTED) is None and seen.now_us < starts_us:
+        return Stay(starts_us)
+    return DeleteEverything()
+
+
+def deleting(seen: Observation, rules: Rules) -> Step:
+    """One pass of a deletion, on a live observation of what is left."""
+    aw, now_us = seen.aw, seen.now_us
+    if rules.is_all_gone(seen):
+        return _deleted(seen, rules)
+    if is_terminating(aw) and phase_of(aw) != Phase.TERMINATING:
+        draft = transitions.enter(aw, Phase.TERMINATING, now_us, rules)
+        draft.condition(Condition.DELETING_RESOURCES, "True", Reason.DELETION_INITIATED)
+        return Record(draft.done())
+    if condition_status(aw, Condition.DELETING_RESOURCES) != "True":
+        draft = StatusDraft(aw, now_us)
+        draft.condition(Condition.DELETING_RESOURCES, "True", Reason.DELETION_INITIATED)
+        return Record(draft.done())
+    forceful_us = rules.forceful_from(aw, seen.parameters)
+    if forceful_us is not None and now_us >= forceful_us:
+        return Remove(rules.forceful_deletes(seen), starts=False, wake_at_us=now_us + RETRY_MAX_US)
+    started_us = stamp_of(aw, Stamp.DELETION_STARTED)
+    wake_at_us = earliest(_retry_at(started_us, now_us), forceful_us)
+    return Remove(rules.orderly_deletes(seen), starts=started_us is None, wake_at_us=wake_at_us)
+
+
+def _deleted(seen: Observation, rules: Rules) -> Step:
+    """Nothing is left: say so, and go where the phase leads."""
+    aw, now_us, phase = seen.aw, seen.now_us, phase_of(seen.aw)
+    if is_terminating(aw):
+        held = (Condition.RESOURCES_DEPLOYED, Condition.QUOTA_RESERVED)
+        if not any(condition_status(aw, type_) == "True" for type_ in held):
+            return LetGo()
+        phase = Phase.TERMINATING
+    draft = StatusDraft(aw, now_us)
+    if phase == Phase.SUSPENDING:
+        phase = Phase.SUSPENDED
+        draft = transitions.enter(aw, phase, now_us, rules)
+    for type_, (status, reason, message) in rules.on_deleted(phase).items():
+        draft.condition(type_, status, reason, message)
+    draft.components(
+        tuple(
+            with_creation_state(record, "False", Reason.COMPONENT_DELETED, now_us)
+            for record in component_records(aw)
+        )
+    )
+    draft.clear(Stamp.DELETION_STARTED, Stamp.UNHEALTHY_SINCE)
+    if phase == Phase.RESETTING:
+        draft.stamp(Stamp.PAUSE_STARTED, rules.pause_starts_at(aw, now_us))
+    return Record(draft.done())
+
+
+def deletion_started(seen: Observation) -> Record:
+    """The first delete was accepted: from now on the forceful deletion grace period runs."""
+    return Record(
+        StatusDraft(seen.aw, seen.now_us).stamp(Stamp.DELETION_STARTED, seen.now_us).done()
+    )
+
+
+def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules) -> Step:
+    """A component could not be created: for good, or try again for a while."""
+    aw, now_us = seen.aw, seen.now_us
+    if rules.is_fatal(error):
+        return fatal_creation(seen, index, error.message, rules)
+    retry_us = _retry_at(stamp_of(aw, Stamp.ATTEMPT_STARTED), now_us)
+    overdue_us = rules.admission_ends_at(aw, seen.parameters)
+    if overdue_us is None or now_us < overdue_us:
+        return Stay(earliest(retry_us, overdue_us))
+    reason = Reason.CREATE_FAILED
+    since_us = stamp_of(aw, Stamp.UNHEALTHY_SINCE)
+    if since_us is None:
+        draft = StatusDraft(aw, now_us).stamp(Stamp.UNHEALTHY_SINCE, now_us)
+        draft.condition(Condition.UNHEALTHY, "True", reason, error.message)
+        return Record(draft.done())
+    grace_ends_us = rules.failure_grace_ends_at(since_us, reason, seen.parameters)
+    if now_us < grace_ends_us:
+        return Stay(earliest(retry_us, grace_ends_us))
+    return transitions.give_up_attempt(seen, reason, error.message, rules)
+
+
+def fatal_creation(seen: Observation, index: int, message: str, rules: Rules) -> Record:
+    """A component can never be created: Failed, whatever the retry limit."""
+    given_up = transitions.give_up_attempt(
+        seen, Reason.CREATE_FAILED, message, rules, is_terminal=True
+    )
+    records = list(component_records(seen.aw))
+    records[index] = with_creation_state(
+        records[index], "False", Reason.CREATION_ERRORED, seen.now_us, attempt=attempt_of(seen.aw)
+    )
+    return Record({**given_up.status, "componentStatus": records}, given_up.note)
+
+
+def _lacks_finalizer(seen: Observation, rules: Rules) -> bool:
+    return rules.needs_finalizer() and FINALIZER not in finalizers_of(seen.aw)
+
+
+def _retry_at(since_us: Micros | None, now_us: Micros) -> Micros:
+    """When to look again at what takes its time: the longer it has taken, the later."""
+    waited_us = 0 if since_us is None else now_us - since_us
+    return now_us + min(max(waited_us // 2, RETRY_MIN_US), RETRY_MAX_US)

@@ -1,0 +1,55 @@
+"""Events for people. Each is named after what it says, so repeating it changes nothing.
+
+The name is a digest of the AppWrapper's uid, the attempt and the reason: a controller that
+crashed, or a second one, that wants to say the same thing again meets AlreadyExists. No
+memory is needed, and nothing floods.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reference_controller.appwrapper.status import attempt_of
+from reference_controller.appwrapper.steps import Note
+from vocabulary.canonical import digest
+from vocabulary.clock import Micros, to_rfc3339, to_rfc3339_micro
+from vocabulary.kinds import APPWRAPPER, EVENT
+from vocabulary.objects import Object, meta, name_of, namespace_of, uid_of
+from vocabulary.requests import Create
+
+COMPONENT: Final = "appwrappers"
+_MESSAGE_MAX: Final = 1024
+_PREFIX_MAX: Final = 200
+
+
+def event_for(aw: Object, note: Note, now_us: Micros) -> Create:
+    """The creation of the core/v1 Event that tells of a step."""
+    kind_of_note = note.message.partition(":")[0]
+    identity = digest([uid_of(aw), attempt_of(aw), note.reason, kind_of_note])[:16]
+    name = f"{name_of(aw)[:_PREFIX_MAX]}.{identity}"
+    namespace = namespace_of(aw)
+    event: Object = {
+        "apiVersion": EVENT.api_version,
+        "kind": EVENT.kind,
+        "metadata": {"name": name, "namespace": namespace},
+        "involvedObject": {
+            "apiVersion": APPWRAPPER.api_version,
+            "kind": APPWRAPPER.kind,
+            "name": name_of(aw),
+            "namespace": namespace,
+            "uid": uid_of(aw),
+            "resourceVersion": str(meta(aw).get("resourceVersion", "")),
+        },
+        "type": "Warning" if note.is_warning else "Normal",
+        "reason": note.reason,
+        "message": note.message[:_MESSAGE_MAX],
+        "source": {"component": COMPONENT},
+        "reportingComponent": COMPONENT,
+        "reportingInstance": "",
+        "firstTimestamp": to_rfc3339(now_us),
+        "lastTimestamp": to_rfc3339(now_us),
+        "eventTime": to_rfc3339_micro(now_us),
+        "action": note.reason,
+        "count": 1,
+    }
+    return Create(EVENT, event, namespace, name)

@@ -1,0 +1,41 @@
+"""What the controller counts. Pure counters: whoever serves them reads `samples`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Final, NamedTuple, TypeAlias
+
+Labels: TypeAlias = tuple[tuple[str, str], ...]
+
+
+class Sample(NamedTuple):
+    """One counter with its labels and its value."""
+
+    name: str
+    labels: dict[str, str]
+    value: int
+
+
+HELP: Final = {
+    "appwrapper_phase_total": "Entries into a phase, by namespace and phase.",
+    "appwrapper_reset_total": "Resets, by namespace and the reason that made them necessary.",
+    "appwrapper_component_created_total": "Components created, by kind.",
+    "appwrapper_forceful_deletion_total": "Objects deleted with a grace period of 0, by kind.",
+    "appwrapper_event_dropped_total": "Events that the API server did not take, by reason.",
+}
+
+
+class Metrics:
+    """Counters of one controller; they begin at 0 with its process."""
+
+    def __init__(self) -> None:
+        self._values: Counter[tuple[str, Labels]] = Counter()
+
+    def count(self, name: str, **labels: str) -> None:
+        self._values[name, tuple(sorted(labels.items()))] += 1
+
+    def samples(self) -> Iterator[Sample]:
+        """All counters, by name and labels."""
+        for (name, labels), value in sorted(self._values.items()):
+            yield Sample(name, dict(labels), value)

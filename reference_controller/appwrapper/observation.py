@@ -1,0 +1,60 @@
+"""What a decision may look at: one immutable picture of an AppWrapper and what belongs to it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from reference_controller.appwrapper.parameters import Parameters
+from vocabulary.clock import Micros
+from vocabulary.kinds import Kind
+from vocabulary.objects import Object
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One component: its record in status, and what stands under its name."""
+
+    index: int
+    kind: Kind
+    record: Object
+    """Its entry of `status.componentStatus`."""
+    found: Object | None
+    """The object of that kind and name, whoever owns it; None if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything that was read, and when."""
+
+    aw: Object
+    now_us: Micros
+    """Not earlier than the last read that went into this picture."""
+    parameters: Parameters
+    components: tuple[Component, ...] = ()
+    pods: tuple[Object, ...] = ()
+    """The pods that belong to this AppWrapper, of any attempt."""
+    bad_nodes: Mapping[str, frozenset[str]] | None = None
+    """Per node the resources that Autopilot wants evacuated (NoExecute); sound nodes are left
+    out."""
+    is_live: bool = False
+    """Whether components and pods were read from the API server itself, not from a cache."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodCounts:
+    """The pods of one component in the current attempt, by what they count as."""
+
+    expected: int
+    pending: int = 0
+    running: int = 0
+    succeeded: int = 0
+    failed: int = 0
+
+    @property
+    def at_least_pending(self) -> int:
+        return self.pending + self.running + self.succeeded + self.failed
+
+    @property
+    def at_least_running(self) -> int:
+        return self.running + self.succeeded

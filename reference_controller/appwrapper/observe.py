@@ -1,0 +1,133 @@
+"""Reading what a decision needs, and no more: generators that return an `Observation`.
+
+A read that fails is thrown into the generator and goes on through it: a list that could not
+be had is never taken for an empty one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
+
+from reference_controller.appwrapper.autopilot import marked_resources
+from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.names import APPWRAPPER_LABEL, Phase
+from reference_controller.appwrapper.observation import Component, Observation
+from reference_controller.appwrapper.parameters import Parameters
+from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.status import (
+    component_records,
+    creation_state,
+    phase_of,
+)
+from vocabulary.clock import Micros
+from vocabulary.errors import ApiError
+from vocabulary.kinds import NODE, POD, Kind, kind_of
+from vocabulary.objects import Object, annotations_of, get_path, name_of, namespace_of
+from vocabulary.requests import Get, List, Request
+
+T = TypeVar("T")
+Reading: TypeAlias = Generator[Request, Any, T]
+"""Yields reads, is sent their answers, returns what they amount to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """How this operator looks at the world."""
+
+    config: OperatorConfig
+    rules: Rules
+    clock: Callable[[], Micros]
+
+    def glance(self, aw: Object) -> Observation:
+        """The AppWrapper alone: enough where a decision hangs on its status and the time."""
+        return Observation(aw, self.clock(), self._parameters(aw))
+
+    def look(self, aw: Object, *, live: bool) -> Reading[Observation]:
+        """What the phase's decision needs: components while Resuming, pods and nodes as well
+        while Running, nothing more otherwise."""
+        phase = phase_of(aw)
+        if phase not in (Phase.RESUMING, Phase.RUNNING):
+            return self.glance(aw)
+        components = yield from self._components(aw, live, only_confirmed=True)
+        pods: tuple[Object, ...] = ()
+        bad_nodes: dict[str, frozenset[str]] = {}
+        if phase == Phase.RUNNING:
+            pods = yield from self._pods(aw, live)
+            bad_nodes = yield from self._bad_nodes(pods, live)
+        return Observation(
+            aw, self.clock(), self._parameters(aw), components, pods, bad_nodes, live
+        )
+
+    def remains(self, aw: Object) -> Reading[Observation]:
+        """Everything that may be left of the AppWrapper, whatever its status claims."""
+        live = self.rules.trusts_only_live_reads()
+        components = yield from self._components(aw, live, only_confirmed=False)
+        pods = yield from self._pods(aw, live)
+        return Observation(aw, self.clock(), self._parameters(aw), components, pods, is_live=live)
+
+    def _parameters(self, aw: Object) -> Parameters:
+        return self.rules.parameters(annotations_of(aw), self.config.fault_tolerance)
+
+    def _components(
+        self, aw: Object, live: bool, *, only_confirmed: bool
+    ) -> Reading[tuple[Component, ...]]:
+        components = []
+        namespace = namespace_of(aw)
+        for index, record in enumerate(component_records(aw)):
+            state = creation_state(record)
+            kind, name, found = kind_of(record), str(record.get("name", "")), None
+            if name and (state == "True" if only_confirmed else state):
+                found = yield from read(kind, namespace, name, live=live)
+            components.append(Component(index, kind, record, found))
+        return tuple(components)
+
+    def _pods(self, aw: Object, live: bool) -> Reading[tuple[Object, ...]]:
+        selector = f"{APPWRAPPER_LABEL}={name_of(aw)}"
+        try:
+            listed = yield List(POD, namespace_of(aw), label_selector=selector, live=live)
+        except ApiError as error:
+            believed = self.rules.pods_when_list_failed(error)
+            if believed is None:
+                raise
+            return believed
+        is_our_pod = self.rules.is_our_pod
+        return tuple(pod for pod in listed.items if is_our_pod(pod, aw))
+
+    def _bad_nodes(
+        self, pods: tuple[Object, ...], live: bool
+    ) -> Reading[dict[str, frozenset[str]]]:
+        """The nodes that Autopilot wants these pods off."""
+        autopilot = self.config.autopilot
+        if autopilot is None or not autopilot.monitor_nodes:
+            return {}
+        marking = self.rules.migrating_effect()
+        resources = [
+            resource
+            for resource, taints in autopilot.resource_taints.items()
+            if any(taint.effect == marking for taint in taints)
+        ]
+        nodes = {
+            str(get_path(pod, "spec.nodeName", "")): None
+            for pod in pods
+            if any(self.rules.uses(pod, resource) for resource in resources)
+        }
+        bad: dict[str, frozenset[str]] = {}
+        for name in nodes:
+            node = (yield from read(NODE, "", name, live=live)) if name else None
+            marked = marked_resources(node, autopilot, marking) if node else frozenset[str]()
+            if marked:
+                bad[name] = marked
+        return bad
+
+
+def read(kind: Kind, namespace: str, name: str, *, live: bool) -> Reading[Object | None]:
+    """The object of that name, or None if there is none; other errors go through."""
+    try:
+        found: Object = yield Get(kind, namespace, name, live=live)
+    except ApiError as error:
+        if error.is_not_found:
+            return None
+        raise
+    return found

@@ -1,0 +1,256 @@
+"""Carrying decisions out, one request at a time. No I/O here: each yield is a crash point.
+
+The order of requests is what makes a crash at any of them harmless:
+
+- what is about to be created is named in status before (the intent), for each attempt anew;
+- the status is written under the resourceVersion that was read, so a decision taken on a
+  stale AppWrapper ends in a conflict;
+- what is created or deleted without such a write right before it is preceded by a live read
+  of the AppWrapper;
+- what ends an attempt, and what says that all is gone, is decided on live reads;
+- deletes name the uid that was seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+from reference_controller.appwrapper import decide as deciding
+from reference_controller.appwrapper import transitions
+from reference_controller.appwrapper.events import event_for
+from reference_controller.appwrapper.metrics import Metrics
+from reference_controller.appwrapper.names import CONTROLLER_NAME, FINALIZER, Phase
+from reference_controller.appwrapper.observe import Observer, read
+from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.status import component_records, phase_of
+from reference_controller.appwrapper.steps import (
+    CreateComponent,
+    DeleteEverything,
+    Hold,
+    LetGo,
+    Note,
+    Record,
+    Remove,
+    Stay,
+    Step,
+)
+from reference_controller.appwrapper.templates import TemplateError, build
+from vocabulary.clock import SECOND
+from vocabulary.errors import ApiError
+from vocabulary.kinds import APPWRAPPER, kind_of
+from vocabulary.objects import Object, finalizers_of, meta, namespace_of, uid_of
+from vocabulary.requests import Create, Patch, Reconcile, Request, Update
+
+MAX_STEPS: Final = 2_000
+"""More steps than any AppWrapper needs in one reconcile."""
+_SOON_US: Final = 1 * SECOND
+
+Doing: TypeAlias = Generator[Request, Any, Step | None]
+"""Carries out one step; returns the step that follows from it at once, if any."""
+
+
+@dataclass(slots=True)
+class Reconciliation:
+    """One pass over one AppWrapper."""
+
+    namespace: str
+    name: str
+    observer: Observer
+    rules: Rules
+    metrics: Metrics
+    wrote: Callable[[Object], None]
+    """Told of each AppWrapper that we wrote, so that our own echo can be recognised."""
+    aw: Object | None = None
+    is_fresh: bool = False
+    """Whether `aw` is what the API server answered in this very pass."""
+
+    def run(self, at_least: int) -> Reconcile:
+        """From the AppWrapper as it stands to the point where there is nothing left to do.
+
+        `at_least` is the resourceVersion of our own last write: a cache that is behind that
+        would only lead to conflicts.
+        """
+        self.aw = yield from read(APPWRAPPER, self.namespace, self.name, live=False)
+        if self.aw is not None and revision_of(self.aw) < at_least:
+            self.aw = yield from read(APPWRAPPER, self.namespace, self.name, live=True)
+            self.is_fresh = True
+        step: Step | None = None
+        for _ in range(MAX_STEPS):
+            if self.aw is None or not is_managed(self.aw):
+                return None
+            if step is None:
+                step = yield from self._decide()
+            if isinstance(step, Stay):
+                return step.wake_at_us
+            step = yield from self._do(step)
+        return self.observer.clock() + _SOON_US
+
+    def _decide(self) -> Generator[Request, Any, Step]:
+        assert self.aw is not None
+        seen = yield from self.observer.look(self.aw, live=False)
+        step = deciding.decide(seen, self.rules)
+        momentous = isinstance(step, Record) and step.is_momentous
+        if momentous and self.rules.trusts_only_live_reads():
+            seen = yield from self.observer.look(self.aw, live=True)
+            step = deciding.decide(seen, self.rules)
+        return step
+
+    def _do(self, step: Step) -> Doing:
+        match step:
+            case Record():
+                return (yield from self._record(step))
+            case Hold():
+                return (yield from self._set_finalizers((*self._finalizers(), FINALIZER)))
+            case CreateComponent():
+                return (yield from self._create(step.index))
+            case DeleteEverything():
+                return (yield from self._delete())
+            case Remove():
+                return (yield from self._remove(step))
+            case LetGo():
+                kept = tuple(held for held in self._finalizers() if held != FINALIZER)
+                return (yield from self._set_finalizers(kept))
+            case Stay():
+                return step
+
+    def _record(self, step: Record) -> Doing:
+        """Write the status under optimistic lock; then tell people."""
+        assert self.aw is not None
+        before = self.aw
+        written = yield Update(APPWRAPPER, {**before, "status": step.status}, subresource="status")
+        self._wrote(written)
+        phase = phase_of(written)
+        if phase != phase_of(before):
+            if phase != Phase.TERMINATING:
+                self.metrics.count("appwrapper_phase_total", namespace=self.namespace, phase=phase)
+            if phase == Phase.RESETTING and step.note is not None:
+                reason = step.note.message.partition(":")[0]
+                self.metrics.count(
+                    "appwrapper_reset_total", namespace=self.namespace, reason=reason
+                )
+        if step.note is not None:
+            yield from self._tell(step.note)
+        return None
+
+    def _tell(self, note: Note) -> Generator[Request, Any, None]:
+        assert self.aw is not None
+        try:
+            yield event_for(self.aw, note, self.observer.clock())
+        except ApiError as error:
+            if not error.is_already_exists:
+                self.metrics.count("appwrapper_event_dropped_total", reason=error.reason)
+
+    def _set_finalizers(self, finalizers: tuple[str, ...]) -> Doing:
+        """A merge patch under optimistic lock, since it cannot touch the spec."""
+        assert self.aw is not None
+        metadata = {
+            "resourceVersion": meta(self.aw).get("resourceVersion"),
+            "finalizers": list(finalizers),
+        }
+        written = yield Patch(APPWRAPPER, self.namespace, self.name, {"metadata": metadata})
+        self._wrote(written)
+        return None if finalizers else Stay()
+
+    def _create(self, index: int) -> Doing:
+        """Create one component; its intent stands in status."""
+        if not (yield from self._refresh()):
+            return None
+        aw = self.aw
+        assert aw is not None
+        seen = self.observer.glance(aw)
+        name = str(component_records(aw)[index]["name"])
+        try:
+            obj = build(aw, index, name, self.observer.config, self.rules)
+        except TemplateError as error:
+            return deciding.fatal_creation(seen, index, str(error), self.rules)
+        kind = kind_of(obj)
+        try:
+            created = yield Create(kind, obj, namespace_of(aw), name)
+        except ApiError as error:
+            seen = self.observer.glance(aw)
+            if error.is_already_exists:
+                return (yield from self._name_taken(index, error))
+            return deciding.creation_failed(seen, index, error, self.rules)
+        self.metrics.count("appwrapper_component_created_total", kind=str(kind))
+        return transitions.confirm(aw, index, created, self.observer.clock(), self.rules)
+
+    def _name_taken(self, index: int, error: ApiError) -> Doing:
+        """Something stands under the name already: our own lost creation, or not."""
+        aw = self.aw
+        assert aw is not None
+        record = component_records(aw)[index]
+        kind = kind_of(record)
+        standing = yield from read(kind, namespace_of(aw), str(record["name"]), live=True)
+        seen = self.observer.glance(aw)
+        if standing is None:
+            return deciding.creation_failed(seen, index, error, self.rules)
+        match self.rules.on_taken_name(standing, aw):
+            case "adopt":
+                return transitions.confirm(aw, index, standing, seen.now_us, self.rules)
+            case "remove":
+                yield self.rules.orderly(kind, standing)
+            case "fail":
+                return deciding.fatal_creation(seen, index, error.message, self.rules)
+        return deciding.creation_failed(seen, index, error, self.rules)
+
+    def _delete(self) -> Doing:
+        """Look at what is left, on a current AppWrapper, and decide what to do about it."""
+        if not (yield from self._refresh()):
+            return None
+        assert self.aw is not None
+        seen = yield from self.observer.remains(self.aw)
+        return deciding.deleting(seen, self.rules)
+
+    def _remove(self, step: Remove) -> Doing:
+        """Send the deletes. One that fails keeps none of the others back; no answer does."""
+        assert self.aw is not None
+        is_accepted = not step.deletes
+        for delete in step.deletes:
+            try:
+                yield delete
+            except ApiError as error:
+                if error.code == 0:
+                    raise
+                is_accepted = is_accepted or error.is_not_found
+            else:
+                is_accepted = True
+                if delete.grace_period_seconds == 0:
+                    self.metrics.count("appwrapper_forceful_deletion_total", kind=str(delete.kind))
+        if step.starts and is_accepted:
+            return deciding.deletion_started(self.observer.glance(self.aw))
+        return Stay(step.wake_at_us)
+
+    def _refresh(self) -> Generator[Request, Any, bool]:
+        """Make sure that `aw` is current; False if it was not, and all has to be decided anew."""
+        assert self.aw is not None
+        if self.is_fresh:
+            return True
+        live = yield from read(APPWRAPPER, self.namespace, self.name, live=True)
+        is_same = live is not None and (
+            uid_of(live) == uid_of(self.aw)
+            and meta(live).get("resourceVersion") == meta(self.aw).get("resourceVersion")
+        )
+        self.aw = live
+        self.is_fresh = True
+        return is_same
+
+    def _wrote(self, written: Object) -> None:
+        self.aw = written
+        self.is_fresh = True
+        self.wrote(written)
+
+    def _finalizers(self) -> tuple[str, ...]:
+        assert self.aw is not None
+        return finalizers_of(self.aw)
+
+
+def revision_of(obj: Object) -> int:
+    """The resourceVersion as a number; later writes have higher ones."""
+    return int(meta(obj).get("resourceVersion") or 0)
+
+
+def is_managed(aw: Object) -> bool:
+    """Whether the AppWrapper is for this controller; `spec.managedBy` may name another."""
+    return aw["spec"].get("managedBy") in (None, CONTROLLER_NAME)

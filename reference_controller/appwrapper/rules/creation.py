@@ -1,0 +1,44 @@
+"""Creating components: the intent before it, names that are taken, failures that are final."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from reference_controller.appwrapper.rules.ownership import OwnershipRules
+from reference_controller.appwrapper.status import attempt_of, creation_state
+from vocabulary.errors import ApiError
+from vocabulary.objects import Object, is_terminating
+
+TakenName: TypeAlias = Literal["adopt", "remove", "wait", "fail"]
+
+
+class CreationRules(OwnershipRules):
+    """INV-3, INV-4, INV-7; decisions A12, A13, A17."""
+
+    def needs_intent(self, record: Object, aw: Object) -> bool:
+        """Whether an intent has to be recorded before the component is created.
+
+        It does for each attempt anew: an intent of an older attempt names what is gone.
+        """
+        return not (creation_state(record) and record.get("attempt") == attempt_of(aw))
+
+    def needs_finalizer(self) -> bool:
+        """Whether our finalizer has to stand before anything is created."""
+        return True
+
+    def on_taken_name(self, standing: Object, aw: Object) -> TakenName:
+        """What to do when the name of a component is taken.
+
+        `adopt` what our own creation made when its answer got lost; `remove` what an older
+        attempt of ours left; `wait` for what is going away; `fail` for what is another's.
+        """
+        if self.may_adopt(standing, aw):
+            return "adopt"
+        if self.is_ours(standing, aw):
+            return "wait" if is_terminating(standing) else "remove"
+        return "wait" if is_terminating(standing) else "fail"
+
+    def is_fatal(self, error: ApiError) -> bool:
+        """Whether a creation that was refused so will be refused for ever: the object is
+        invalid, or its kind is not served. Quotas, permissions and webhooks may relent."""
+        return error.is_invalid or error.is_not_found or error.code in (400, 405)

@@ -1,0 +1,77 @@
+"""What is deleted how, and when it counts as gone.
+
+"First it does a normal delete of the top-level resources": one ordinary background delete
+each, and the primary controllers cascade. What is left when the forceful deletion grace
+period is over, pods and resources alike, is deleted with a grace period of 0.
+"""
+
+from __future__ import annotations
+
+from reference_controller.appwrapper.observation import Component, Observation
+from reference_controller.appwrapper.rules.ownership import OwnershipRules
+from vocabulary.kinds import POD, Kind
+from vocabulary.objects import Object, is_terminating, meta, name_of, namespace_of, uid_of
+from vocabulary.requests import Delete
+
+
+class DeletionRules(OwnershipRules):
+    """AW-005, 007, 010…014; INV-1, INV-4, INV-10."""
+
+    def remaining(self, seen: Observation) -> tuple[Component, ...]:
+        """The components of which something of ours still stands."""
+        return tuple(
+            component
+            for component in seen.components
+            if component.found is not None and self.is_ours(component.found, seen.aw)
+        )
+
+    def is_all_gone(self, seen: Observation) -> bool:
+        """Whether nothing is left: no component, no pod."""
+        return not self.remaining(seen) and not seen.pods
+
+    def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
+        """The ordinary deletes that are due: of components nobody has deleted yet."""
+        return tuple(
+            self.orderly(component.kind, component.found)
+            for component in self.remaining(seen)
+            if component.found is not None and not is_terminating(component.found)
+        )
+
+    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
+        """The forceful deletes of all that remains, pods first, each object once."""
+        pods = [pod for pod in seen.pods if not is_being_forced(pod)]
+        handled = {uid_of(pod) for pod in seen.pods}
+        return (
+            *(self.forceful(POD, pod) for pod in pods),
+            *(
+                self.forceful(component.kind, component.found)
+                for component in self.remaining(seen)
+                if component.found is not None and uid_of(component.found) not in handled
+            ),
+        )
+
+    def orderly(self, kind: Kind, obj: Object) -> Delete:
+        """Background, the object's own grace period, and nobody else's object of that name."""
+        return Delete(
+            kind,
+            namespace_of(obj),
+            name_of(obj),
+            propagation_policy="Background",
+            uid=uid_of(obj),
+        )
+
+    def forceful(self, kind: Kind, obj: Object) -> Delete:
+        """Background is said explicitly: the default of some kinds would orphan their pods."""
+        return Delete(
+            kind,
+            namespace_of(obj),
+            name_of(obj),
+            grace_period_seconds=0,
+            propagation_policy="Background",
+            uid=uid_of(obj),
+        )
+
+
+def is_being_forced(pod: Object) -> bool:
+    """Whether the pod was deleted with grace 0 already; a finalizer is all that holds it."""
+    return is_terminating(pod) and meta(pod).get("deletionGracePeriodSeconds") == 0

@@ -1,0 +1,176 @@
+"""What makes a workload unhealthy, and what makes it a success.
+
+The seed's six conditions: failed pods; too few pods at least Pending after the admission
+grace period; too few Running after the warm-up grace period; running pods on what Autopilot
+tagged NoExecute; a Job or PyTorchJob that says it failed; a component deleted by others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from reference_controller.appwrapper.autopilot import runs_with_resource
+from reference_controller.appwrapper.names import COMPONENT_LABEL
+from reference_controller.appwrapper.observation import Component, Observation, PodCounts
+from reference_controller.appwrapper.rules.ownership import OwnershipRules
+from reference_controller.appwrapper.status import creation_state
+from vocabulary.kinds import JOB, PYTORCH_JOB
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    get_path,
+    is_terminating,
+    labels_of,
+    name_of,
+    uid_of,
+)
+
+
+class HealthRules(OwnershipRules):
+    """AW-003, 021, 022, 030…035; decisions A6, A11, A13, A14."""
+
+    def census(self, seen: Observation) -> tuple[PodCounts, ...]:
+        """The pods of each component; the last entry holds those of no known component."""
+        names = [str(component.index) for component in seen.components]
+        pending, running, succeeded, failed = ([0] * (len(names) + 1) for _ in range(4))
+        position = {name: index for index, name in enumerate(names)}
+        for pod in seen.pods:
+            if not self.is_of_current_attempt(pod, seen.aw):
+                continue
+            index = position.get(labels_of(pod).get(COMPONENT_LABEL, ""), len(names))
+            phase = get_path(pod, "status.phase", "Pending")
+            if phase == "Succeeded":
+                succeeded[index] += 1
+            elif self.is_failed_pod(pod):
+                failed[index] += 1
+            elif is_terminating(pod):
+                continue
+            elif phase == "Running":
+                running[index] += 1
+            elif phase == "Pending":
+                pending[index] += 1
+        expected = [self.expected_pods(component) for component in seen.components] + [0]
+        return tuple(
+            PodCounts(*counts)
+            for counts in zip(expected, pending, running, succeeded, failed, strict=True)
+        )
+
+    def expected_pods(self, component: Component) -> int:
+        """The sum of its podSets' replicas."""
+        return sum(
+            int(pod_set.get("replicas", 1)) for pod_set in component.record.get("podSets") or ()
+        )
+
+    def is_failed_pod(self, pod: Object) -> bool:
+        return bool(get_path(pod, "status.phase") == "Failed")
+
+    def unrepaired_failures(self, component: Component | None, counts: PodCounts) -> int:
+        """How many of the component's failed pods count.
+
+        A Job replaces its failed pods and leaves them standing; they count only as long as
+        it has no replacement for them. Nobody else gets that benefit.
+        """
+        if component is None or component.kind != JOB or component.found is None:
+            return counts.failed
+        if self.says_succeeded(component):
+            return 0
+        spec = component.found.get("spec") or {}
+        parallelism = int(spec.get("parallelism", 1))
+        wanted = min(parallelism, int(spec.get("completions") or parallelism) - counts.succeeded)
+        return 0 if counts.pending + counts.running >= wanted else counts.failed
+
+    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        components: tuple[Component | None, ...] = (*seen.components, None)
+        return sum(
+            self.unrepaired_failures(component, counts)
+            for component, counts in zip(components, census, strict=True)
+        )
+
+    def missing_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        """How many pods are not at least Pending."""
+        return self._shortfall(seen, census, [counts.at_least_pending for counts in census])
+
+    def idle_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        """How many pods are not at least Running (pod phase, decision A6)."""
+        return self._shortfall(seen, census, [counts.at_least_running for counts in census])
+
+    def _shortfall(
+        self, seen: Observation, census: Sequence[PodCounts], standing: Sequence[int]
+    ) -> int:
+        short = sum(
+            max(0, counts.expected - present)
+            for component, counts, present in zip(seen.components, census, standing, strict=False)
+            if not self.says_succeeded(component)
+        )
+        return max(0, short - standing[-1])
+
+    def is_missing(self, component: Component) -> bool:
+        """Whether a component that was created has been deleted, or is being, by somebody else.
+
+        What stands under its name with another uid is somebody else's object.
+        """
+        if creation_state(component.record) != "True":
+            return False
+        found = component.found
+        if found is None or is_terminating(found):
+            return True
+        return uid_of(found) != component.record.get("uid")
+
+    def says_failed(self, component: Component) -> bool:
+        """Whether the status of a Job or a PyTorchJob says that it has failed."""
+        return (
+            component.found is not None
+            and component.kind in (JOB, PYTORCH_JOB)
+            and condition_status(component.found, "Failed") == "True"
+        )
+
+    def says_succeeded(self, component: Component) -> bool:
+        """Whether the status of a Job or a PyTorchJob says that it is complete."""
+        if component.found is None or component.kind not in (JOB, PYTORCH_JOB):
+            return False
+        type_ = "Complete" if component.kind == JOB else "Succeeded"
+        return condition_status(component.found, type_) == "True"
+
+    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
+        """Whether all pods that were expected have succeeded and none is left that could fail.
+
+        Expecting no pods is no success, and a Job has not succeeded before it says so: it
+        may have more completions than pods.
+        """
+        if not any(counts.expected for counts in census):
+            return False
+        if any(counts.pending or counts.running for counts in census):
+            return False
+        if any(self.is_active(pod) for pod in seen.pods) or self.failed_pods(seen, census):
+            return False
+        strays = census[-1].succeeded
+        return all(
+            self.says_succeeded(component)
+            or (component.kind != JOB and counts.succeeded + strays >= counts.expected)
+            for component, counts in zip(seen.components, census, strict=False)
+        )
+
+    def is_active(self, pod: Object) -> bool:
+        """Whether the pod still runs or may, one that is being deleted included."""
+        return get_path(pod, "status.phase", "Pending") not in ("Succeeded", "Failed")
+
+    def is_on_bad_node(self, pod: Object, bad_nodes: Mapping[str, frozenset[str]]) -> bool:
+        """Whether a Running pod uses a resource that its node is tagged NoExecute for."""
+        if get_path(pod, "status.phase") != "Running" or is_terminating(pod):
+            return False
+        resources = bad_nodes.get(str(get_path(pod, "spec.nodeName", "")), frozenset())
+        return any(self.uses(pod, resource) for resource in resources)
+
+    def uses(self, pod: Object, resource: str) -> bool:
+        return runs_with_resource(pod["spec"], resource)
+
+    def migrating_effect(self) -> str:
+        """The effect of a mark that moves running pods; NoSchedule only keeps new ones away."""
+        return "NoExecute"
+
+    def pods_to_migrate(self, seen: Observation) -> tuple[str, ...]:
+        """The names of the pods that Autopilot wants off their nodes."""
+        if not seen.bad_nodes:
+            return ()
+        bad_nodes = seen.bad_nodes
+        return tuple(name_of(pod) for pod in seen.pods if self.is_on_bad_node(pod, bad_nodes))

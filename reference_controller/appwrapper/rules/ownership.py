@@ -1,0 +1,48 @@
+"""Which objects are ours. Nothing else is ever adopted, changed, counted or deleted."""
+
+from __future__ import annotations
+
+from reference_controller.appwrapper.names import ATTEMPT_LABEL, OWNER_UID_LABEL
+from reference_controller.appwrapper.status import attempt_of, attempt_of_object
+from vocabulary.errors import ApiError
+from vocabulary.objects import Object, controller_of, labels_of, uid_of
+
+
+class OwnershipRules:
+    """Decision A17, INV-4."""
+
+    def is_ours(self, obj: Object, aw: Object) -> bool:
+        """Whether this AppWrapper, this very uid and not a namesake, controls the object."""
+        owner = controller_of(obj)
+        return owner is not None and owner.get("uid") == uid_of(aw)
+
+    def is_our_pod(self, pod: Object, aw: Object) -> bool:
+        """Whether a pod with our label was made by this workload.
+
+        Its own controller is a Job or a ReplicaSet that may be gone already, so the uid that
+        was injected into the pod template tells, and for a bare pod the owner itself.
+        """
+        return labels_of(pod).get(OWNER_UID_LABEL) == uid_of(aw) or self.is_ours(pod, aw)
+
+    def is_of_current_attempt(self, pod: Object, aw: Object) -> bool:
+        """Whether the pod counts now; one that an older attempt left behind does not."""
+        attempt = labels_of(pod).get(ATTEMPT_LABEL)
+        return attempt is None or attempt == str(attempt_of(aw))
+
+    def may_adopt(self, standing: Object, aw: Object) -> bool:
+        """Whether what stands under a component's name is what we meant to create.
+
+        It is if our creation succeeded and only its answer got lost: same owner, same attempt.
+        """
+        return self.is_ours(standing, aw) and attempt_of_object(standing) == attempt_of(aw)
+
+    def trusts_only_live_reads(self) -> bool:
+        """Whether what ends an attempt, or a deletion, is confirmed by the API server itself.
+
+        A cache that lags says too early that all is gone, and too late that all is well.
+        """
+        return True
+
+    def pods_when_list_failed(self, error: ApiError) -> tuple[Object, ...] | None:  # noqa: ARG002
+        """What to believe when the pods could not be listed: nothing. None passes the error on."""
+        return None

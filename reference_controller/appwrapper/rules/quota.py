@@ -1,0 +1,70 @@
+"""Which conditions hold on entering each phase: what is deployed, and whose quota it is.
+
+One law above all: while anything of an attempt may exist, ResourcesDeployed stays True, and
+for every outcome but success the quota is not given back before it is False.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+from reference_controller.appwrapper.names import Condition, Phase, Reason
+
+Conditions: TypeAlias = Mapping[str, tuple[str, str, str]]
+"""Condition type → status, reason, message."""
+
+
+class QuotaRules:
+    """AW-013…015, 050, 053, 061; MLB-050, 051, 053, 054."""
+
+    def on_entering(self, phase: str, old_phase: str) -> Conditions:
+        """What changes at the moment at which a phase is entered."""
+        return self._entering(phase, old_phase)
+
+    def on_deleted(self, phase: str) -> Conditions:
+        """What changes at the moment at which nothing is left, in the phase that deletes.
+
+        During a reset the quota stays reserved: it is needed again after the pause.
+        """
+        gone: dict[str, tuple[str, str, str]] = {
+            Condition.RESOURCES_DEPLOYED: ("False", phase, "All resources are gone"),
+            Condition.DELETING_RESOURCES: ("False", Reason.DELETION_COMPLETE, ""),
+        }
+        if phase != Phase.RESETTING:
+            gone[Condition.QUOTA_RESERVED] = ("False", phase, "No resources deployed")
+        return gone
+
+    def _entering(self, phase: str, old_phase: str) -> Conditions:
+        match phase:
+            case Phase.SUSPENDED:
+                reason = Phase.SUSPENDED
+                return {
+                    Condition.QUOTA_RESERVED: ("False", reason, "Suspend is true"),
+                    Condition.RESOURCES_DEPLOYED: ("False", reason, "Suspend is true"),
+                    Condition.PODS_READY: ("False", reason, "Suspend is true"),
+                    Condition.UNHEALTHY: ("False", reason, "Suspend is true"),
+                }
+            case Phase.RESUMING:
+                after_reset = old_phase == Phase.RESETTING
+                message = "Reset complete; resuming" if after_reset else "Suspend is false"
+                return {
+                    Condition.QUOTA_RESERVED: ("True", Phase.RESUMING, "Suspend is false"),
+                    Condition.RESOURCES_DEPLOYED: ("True", Phase.RESUMING, message),
+                    Condition.PODS_READY: ("False", Phase.RESUMING, message),
+                    Condition.UNHEALTHY: ("False", Phase.RESUMING, message),
+                }
+            case Phase.RESETTING | Phase.SUSPENDING:
+                return {
+                    Condition.PODS_READY: ("False", phase, ""),
+                    Condition.DELETING_RESOURCES: ("True", Reason.DELETION_INITIATED, ""),
+                }
+            case Phase.TERMINATING | Phase.FAILED:
+                return {Condition.PODS_READY: ("False", phase, "")}
+            case Phase.SUCCEEDED:
+                return {
+                    Condition.QUOTA_RESERVED: ("False", Phase.SUCCEEDED, "Workload succeeded"),
+                    Condition.RESOURCES_DEPLOYED: ("True", Phase.SUCCEEDED, "Kept for a while"),
+                    Condition.UNHEALTHY: ("False", Phase.SUCCEEDED, ""),
+                }
+        return {}

@@ -1,0 +1,64 @@
+"""Reset or fail, and what counts as a retry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from reference_controller.appwrapper.names import Phase, Reason
+from reference_controller.appwrapper.parameters import Parameters
+from reference_controller.appwrapper.status import is_suspended, resets_of
+from vocabulary.objects import Object, get_path
+
+
+class RetryRules:
+    """AW-051…057; decisions A1, A15, A16."""
+
+    def phase_after(self, reason: str, aw: Object, parameters: Parameters) -> str:
+        """Where an unhealthy AppWrapper goes: Resetting, or Failed for good.
+
+        External deletion fails directly. A limit of N allows exactly N resets, and those
+        that Autopilot asks for are subject to it as well.
+        """
+        if self.is_terminal(reason):
+            return Phase.FAILED
+        within = self.is_within_limit(resets_of(aw), parameters.retry_limit)
+        return Phase.RESETTING if within else Phase.FAILED
+
+    def is_terminal(self, reason: str) -> bool:
+        """Whether no retry could mend what happened."""
+        return reason == Reason.MISSING_COMPONENT
+
+    def is_within_limit(self, resets: int, limit: int) -> bool:
+        """Whether one more reset is allowed after so many."""
+        return resets < limit
+
+    def resets_after(self, reason: str, aw: Object) -> int:
+        """The counter once Resetting is entered: written in the same status write, so that no
+        crash can count one episode twice or not at all."""
+        return resets_of(aw) + (0 if reason == Reason.AUTOPILOT_NO_EXECUTE else 1)
+
+    def resets_on_resume(self, aw: Object) -> int:
+        """The counter belongs to the AppWrapper's life: suspend and resume keep it."""
+        return resets_of(aw)
+
+    def honours_suspend(self, phase: str, aw: Object) -> bool:
+        """Whether a suspension leads out of this phase now; it does "at any time"."""
+        return is_suspended(aw) and phase in (Phase.RESUMING, Phase.RUNNING, Phase.RESETTING)
+
+    def is_fatal_exit(self, pods: Iterable[Object], parameters: Parameters) -> bool:
+        """Whether a failed pod's exit code is one that must not be retried.
+
+        Codes of init containers say nothing about the workload. Terminal wins over retryable.
+        """
+        codes = [code for pod in pods for code in _exit_codes(pod) if code != 0]
+        if any(code in parameters.terminal_exit_codes for code in codes):
+            return True
+        retryable = parameters.retryable_exit_codes
+        return bool(retryable) and any(code not in retryable for code in codes)
+
+
+def _exit_codes(pod: Object) -> Iterable[int]:
+    for status in get_path(pod, "status.containerStatuses") or ():
+        code = get_path(status, "state.terminated.exitCode")
+        if code is not None:
+            yield int(code)

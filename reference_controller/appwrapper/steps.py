@@ -1,0 +1,77 @@
+"""What a decision can say. The reconciler carries it out, one request at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from vocabulary.clock import Micros
+from vocabulary.objects import Object
+from vocabulary.requests import Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Stay:
+    """Nothing to do before that point in time (None: before something changes)."""
+
+    wake_at_us: Micros | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What people should hear of: becomes a core/v1 Event."""
+
+    reason: str
+    message: str
+    is_warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """Write this status, then decide again.
+
+    `is_momentous`: the step ends the attempt on the strength of what was seen, so it may be
+    taken only on a live observation.
+    """
+
+    status: Object
+    note: Note | None = None
+    is_momentous: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """Put our finalizer on the AppWrapper, then decide again."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateComponent:
+    """Create the component whose intent is recorded, then decide again."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteEverything:
+    """One pass of deleting; leads on when a live look finds nothing left."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remove:
+    """Send these deletes, one failing does not keep the others back; then look again later.
+
+    `starts`: they are the first of this deletion, so once one is accepted the forceful
+    deletion grace period begins.
+    """
+
+    deletes: tuple[Delete, ...]
+    starts: bool
+    wake_at_us: Micros
+
+
+@dataclass(frozen=True, slots=True)
+class LetGo:
+    """Take our finalizer off the AppWrapper: nothing of it is left."""
+
+
+Step: TypeAlias = Stay | Record | Hold | CreateComponent | DeleteEverything | Remove | LetGo

@@ -1,0 +1,125 @@
+"""Entering a phase: the one status write that changes phase, conditions, stamps and counter.
+
+Pure. Whatever belongs to an episode is written together, so that no crash falls in between.
+"""
+
+from __future__ import annotations
+
+from reference_controller.appwrapper.names import Condition, Phase, Reason, Stamp
+from reference_controller.appwrapper.observation import Observation
+from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.status import (
+    StatusDraft,
+    attempt_of,
+    component_records,
+    phase_of,
+    with_creation_state,
+    with_intent,
+)
+from reference_controller.appwrapper.steps import Note, Record
+from reference_controller.appwrapper.templates import (
+    TemplateError,
+    component_name,
+    initial_record,
+)
+from vocabulary.clock import Micros
+from vocabulary.objects import Object, uid_of
+
+
+def enter(aw: Object, phase: str, now_us: Micros, rules: Rules) -> StatusDraft:
+    """The status with the phase, and with the conditions that its entry changes."""
+    draft = StatusDraft(aw, now_us).phase(phase)
+    for type_, (status, reason, message) in rules.on_entering(phase, phase_of(aw)).items():
+        draft.condition(type_, status, reason, message)
+    return draft
+
+
+def initialise(aw: Object, now_us: Micros, rules: Rules) -> Record:
+    """From nothing to Suspended."""
+    records = tuple(initial_record(component) for component in aw["spec"].get("components") or ())
+    return Record(enter(aw, Phase.SUSPENDED, now_us, rules).components(records).done())
+
+
+def resume(aw: Object, now_us: Micros, rules: Rules) -> Record:
+    """The next attempt begins: nothing of the last one counts any more."""
+    draft = enter(aw, Phase.RESUMING, now_us, rules)
+    draft.attempt(attempt_of(aw) + 1).resets(rules.resets_on_resume(aw))
+    draft.stamp(Stamp.ATTEMPT_STARTED, now_us)
+    draft.clear(Stamp.DEPLOYED, Stamp.UNHEALTHY_SINCE)
+    draft.clear(Stamp.PAUSE_STARTED, Stamp.DELETION_STARTED)
+    return Record(draft.done())
+
+
+def intend(aw: Object, index: int, now_us: Micros) -> Record:
+    """Name the component that is about to be created; raises TemplateError."""
+    name = component_name(aw, index, attempt_of(aw))
+    record = with_intent(component_records(aw)[index], name, attempt_of(aw), now_us)
+    return Record(StatusDraft(aw, now_us).component(index, record).done())
+
+
+def confirm(aw: Object, index: int, created: Object, now_us: Micros, rules: Rules) -> Record:
+    """The component exists: keep its uid. The same write leads on: to the next component's
+    intent, or to Running."""
+    records = component_records(aw)
+    record = with_creation_state(
+        records[index], "True", Reason.CREATED, now_us, uid=uid_of(created)
+    )
+    if index + 1 == len(records):
+        draft = enter(aw, Phase.RUNNING, now_us, rules).component(index, record)
+        return Record(
+            draft.stamp(Stamp.DEPLOYED, now_us)
+            .clear(Stamp.UNHEALTHY_SINCE)
+            .condition(Condition.UNHEALTHY, "False", Reason.FOUND_NO_FAILED_PODS)
+            .done()
+        )
+    draft = StatusDraft(aw, now_us).component(index, record)
+    if rules.needs_intent(records[index + 1], aw):
+        try:
+            name = component_name(aw, index + 1, attempt_of(aw))
+        except TemplateError:
+            return Record(draft.done())
+        intent = with_intent(records[index + 1], name, attempt_of(aw), now_us)
+        draft.component(index + 1, intent)
+    return Record(draft.done())
+
+
+def run(aw: Object, now_us: Micros, rules: Rules) -> Record:
+    """Everything exists already: an AppWrapper without components, or one whose confirmation
+    was the last thing that a crash let through."""
+    return Record(enter(aw, Phase.RUNNING, now_us, rules).stamp(Stamp.DEPLOYED, now_us).done())
+
+
+def give_up_attempt(
+    seen: Observation, reason: str, message: str, rules: Rules, *, is_terminal: bool = False
+) -> Record:
+    """The workload is unhealthy beyond repair: Resetting or Failed, and why."""
+    aw, now_us = seen.aw, seen.now_us
+    phase = Phase.FAILED if is_terminal else rules.phase_after(reason, aw, seen.parameters)
+    draft = enter(aw, phase, now_us, rules)
+    draft.condition(Condition.UNHEALTHY, "True", reason, message)
+    if phase == Phase.RESETTING:
+        draft.resets(rules.resets_after(reason, aw)).clear(Stamp.PAUSE_STARTED)
+    else:
+        draft.stamp(Stamp.FAILED, now_us)
+        paused = seen.parameters.deletion_on_failure_grace_us > 0
+        draft.condition(
+            Condition.DELETING_RESOURCES,
+            "False" if paused else "True",
+            Reason.DELETION_PAUSED if paused else Reason.DELETION_INITIATED,
+        )
+    note = Note(Condition.UNHEALTHY, f"{reason}: {message}".rstrip(": "), is_warning=True)
+    return Record(draft.done(), note, is_momentous=True)
+
+
+def succeed(seen: Observation, rules: Rules) -> Record:
+    draft = enter(seen.aw, Phase.SUCCEEDED, seen.now_us, rules)
+    draft.stamp(Stamp.SUCCEEDED, seen.now_us).clear(Stamp.UNHEALTHY_SINCE)
+    return Record(draft.done(), Note(Phase.SUCCEEDED, "All pods have succeeded"), is_momentous=True)
+
+
+def suspend(seen: Observation, rules: Rules) -> Record:
+    phase = phase_of(seen.aw)
+    return Record(
+        enter(seen.aw, Phase.SUSPENDING, seen.now_us, rules).done(),
+        Note(Phase.SUSPENDING, f"Externally suspended while in the {phase} phase"),
+    )
