@@ -55,9 +55,7 @@ class Metrics:
             ["namespace", "phase"],
             registry=self.registry,
         )
-        self._leader = Gauge(
-            "leader", "1 while this replica may reconcile.", registry=self.registry
-        )
+        self.leader = Gauge("leader", "1 while this replica may reconcile.", registry=self.registry)
         self.queue_depth = Gauge(
             "workqueue_depth", "Keys that wait for a worker.", registry=self.registry
         )
@@ -102,5 +100,5 @@ class Metrics:
             LOG.debug("reconciled", extra=fields(key=key, outcome=outcome))
 
     def leadership_changed(self, leads: bool) -> None:
-        self._leader.set(leads)
+        self.leader.set(leads)
         LOG.info("leading" if leads else "not leading any more")

@@ -83,7 +83,7 @@ class OperatorProcess:
         )
         self._metrics.queue_depth.set_function(lambda: self._operator.queue_depth)
         self._metrics.synced.set_function(lambda: self._operator.is_synced)
-        self._metrics.leadership_changed(self._operator.leads)
+        self._metrics.leader.set(self._operator.leads)
         self._changed = threading.Condition()
         self._informers = [
             Informer(self._connection, kind, options.namespace, self._replace, self._deliver)

@@ -1,0 +1,35 @@
+"""Runs the toy controller as a process; the options come as JSON in the first argument."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+
+from toy import CopyController
+
+from reference_controller.runtime import logs
+from reference_controller.runtime.admission_review import Operation, UserInfo
+from reference_controller.runtime.options import OperatorOptions
+from reference_controller.runtime.process import Program, run
+from vocabulary.errors import ApiError
+from vocabulary.kinds import CONFIG_MAP
+from vocabulary.objects import Object, with_path
+
+
+def admit(operation: Operation, new: Object, old: Object | None, user: UserInfo) -> Object:
+    """Notes who created it; refuses data that says so."""
+    if "refuse" in new.get("data", {}):
+        raise ApiError(403, "Forbidden", "data.refuse: is refused")
+    return new if old else with_path(new, "data.creator", user.username)
+
+
+if __name__ == "__main__":
+    given = json.loads(sys.argv[1])
+    for name in ("kubeconfig", "webhook_certificate", "webhook_key"):
+        if name in given:
+            given[name] = Path(given[name])
+    logs.set_up(os.environ.get("LOG_LEVEL", "info"))
+    program = Program(name="toy", controller=CopyController(), primary=CONFIG_MAP, admit=admit)
+    sys.exit(run(program, OperatorOptions(**given)))
