@@ -1,0 +1,145 @@
+"""AW-013…015: resources count as deployed, and quota as used, until the last one is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.claim import Claim, Level
+from conformance.claims.decisions import A4
+from conformance.claims.sources import detailed_description, progress_guarantees
+from conformance.history_view import AppWrapperRun, Moment, Track
+from conformance.history_view.appwrapper import NEVER
+from conformance.history_view.snapshots import QUOTA_RESERVED, RESOURCES_DEPLOYED, SUCCEEDED
+from conformance.temporal import Obligations, judges, met, never, violated
+from conformance.temporal.words import when
+from vocabulary.history import Write
+from vocabulary.objects import condition_status
+
+AW_013 = Claim(
+    id="AW-013",
+    name="resources-deployed-until-all-deleted",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "ResourcesDeployed MUST stay True until every resource and every pod of the AppWrapper "
+        "has been deleted, whatever the reason for the deletion."
+    ),
+    source=progress_guarantees(
+        "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
+        "all resources and Pods are successfully deleted."
+    ),
+)
+
+
+@judges(AW_013, armed_by="ResourcesDeployed turned False")
+def deployed_until_all_is_deleted(aw: AppWrapperRun) -> Obligations:
+    for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
+        yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+
+
+AW_014 = Claim(
+    id="AW-014",
+    name="nothing-left-when-resources-deployed-is-false",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "When ResourcesDeployed becomes False, everything that the workload created MUST have "
+        "been removed from the cluster, and MUST stay so until ResourcesDeployed is True again."
+    ),
+    source=progress_guarantees(
+        "This process ensures that when ResourcesDeployed becomes False, which indicates to "
+        "Kueue that the quota has been released, all resources created by a failed workload "
+        "will have been totally removed from the cluster."
+    ),
+)
+
+
+@judges(AW_014, armed_by="ResourcesDeployed turned False")
+def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
+    deployed_again = aw.turns(RESOURCES_DEPLOYED, "True")
+    for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
+        yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+        until_n = min((again.n for again in deployed_again if again.n > edge.n), default=NEVER)
+        for track in aw.belongings:
+            if edge.n < track.created.n < until_n:
+                yield violated(
+                    track.created,
+                    f"{track} of {aw} was created at {when(track.created)}, although "
+                    f"ResourcesDeployed had been False since {when(edge)}.",
+                    edge,
+                )
+
+
+AW_015 = Claim(
+    id="AW-015",
+    name="quota-released-after-last-pod",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "The quota of a workload that did not succeed MUST NOT be released before every pod "
+        "and every resource of it is gone."
+    ),
+    source=detailed_description(
+        "the AppWrapper moves into a Failed state and its resources are deleted (thus finally "
+        "releasing its quota)"
+    ),
+    decision=A4,
+)
+
+
+@judges(AW_015, armed_by="QuotaReserved turned False outside Succeeded")
+def quota_is_released_after_the_last_pod(aw: AppWrapperRun) -> Obligations:
+    yield from released_before_gone(aw)
+
+
+def released_before_gone(aw: AppWrapperRun) -> Obligations:
+    """An obligation for each release of quota without success: nothing may be left then."""
+    for edge in aw.turns(QUOTA_RESERVED, "False"):
+        if edge.phase != SUCCEEDED:
+            yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+    for workload in aw.workloads:
+        for moment, phrase in _releases(workload):
+            snapshot = aw.snapshot_at(moment.n)
+            if snapshot is None or snapshot.phase != SUCCEEDED:
+                left = aw.left_at(moment.n)
+                yield never(aw, "was still there", at=moment, left=left, phrase=phrase)
+
+
+def _releases(workload: Track) -> Iterator[tuple[Moment, str]]:
+    """The moments at which a Workload gave its quota back."""
+    held = False
+    for write in workload.versions:
+        holds = _holds_quota(write)
+        if held and not holds:
+            yield write, f"{workload} gave back the quota"
+        held = holds
+    if held and workload.removed is not None:
+        yield workload.removed, f"{workload} was deleted while it held the quota"
+
+
+def _holds_quota(write: Write) -> bool:
+    obj = write.object or {}
+    return (
+        condition_status(obj, "QuotaReserved") == "True"
+        and condition_status(obj, "Finished") != "True"
+    )
+
+
+def quota_is_held(aw: AppWrapperRun, begin: Moment, end_n: int) -> Obligations:
+    """One obligation: from `begin` until position `end_n` the quota is never given back."""
+    for snapshot in aw.snapshots:
+        if begin.n <= snapshot.n < end_n and not snapshot.shows(QUOTA_RESERVED):
+            yield violated(
+                snapshot,
+                f"{when(snapshot)}: QuotaReserved of {aw} is "
+                f"{snapshot.status_of(QUOTA_RESERVED) or 'absent'} in phase {snapshot.phase}; "
+                f"from {when(begin)} on it had to be held.",
+                begin,
+            )
+            return
+    for workload in aw.workloads:
+        for moment, phrase in _releases(workload):
+            if begin.n <= moment.n < end_n:
+                yield violated(moment, f"{when(moment)}: {phrase} of {aw}.", begin)
+                return
+    yield met(begin)

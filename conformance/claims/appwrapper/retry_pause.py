@@ -1,0 +1,71 @@
+"""What several claims ask of a reset: which attempt follows it, and how long it paused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.history_view import AppWrapperRun, Moment
+from conformance.history_view.attempts import Attempt
+from conformance.history_view.deletions import Cause, Deletion
+from conformance.history_view.parameters import RETRY_PAUSE, Value
+from conformance.history_view.snapshots import RESETTING
+from conformance.temporal import Obligations, eventually, not_before
+
+
+def resets(aw: AppWrapperRun) -> Iterator[Deletion]:
+    """The deletion episodes that resets began."""
+    return (deletion for deletion in aw.deletions if deletion.cause is Cause.RESET)
+
+
+def attempt_after(aw: AppWrapperRun, deletion: Deletion) -> Attempt | None:
+    """The attempt that began when a reset ended; None if something else came, or nothing."""
+    if deletion.end is None:
+        return None
+    for attempt in aw.attempts:
+        if attempt.begin.n == deletion.end.n and attempt.after == RESETTING:
+            return attempt
+    return None
+
+
+def resets_with_next_attempt(aw: AppWrapperRun) -> Iterator[tuple[Deletion, Attempt]]:
+    """Resets that went on to create something, with the attempt that they led to."""
+    for deletion in resets(aw):
+        attempt = attempt_after(aw, deletion)
+        if attempt is not None and attempt.components:
+            yield deletion, attempt
+
+
+def pause_within(aw: AppWrapperRun, deletion: Deletion, until: Moment) -> tuple[Value, Value]:
+    """The least and the greatest retry pause that was in force during a reset."""
+    return aw.parameter_within(RETRY_PAUSE, deletion.begin, until)
+
+
+def pause_is_kept(aw: AppWrapperRun, deletion: Deletion, attempt: Attempt) -> Obligations:
+    """Nothing is created before the pause has passed since the last resource was gone."""
+    if deletion.gone is None:
+        return
+    created = attempt.components[0].created
+    pause = pause_within(aw, deletion, created)[0]
+    yield not_before(
+        aw,
+        f"the creation of {attempt.components[0]}",
+        since=deletion.gone,
+        at_least_us=pause.value,
+        happened=created,
+        own=deletion.gone is deletion.begin,
+    )
+
+
+def pause_ends(aw: AppWrapperRun, deletion: Deletion, attempt: Attempt) -> Obligations:
+    """Once the pause has passed, creation begins."""
+    if deletion.gone is None:
+        return
+    created = attempt.components[0].created
+    yield eventually(
+        aw,
+        f"the creation of {attempt.components[0]}",
+        since=deletion.gone,
+        within_us=pause_within(aw, deletion, created)[1].value,
+        happened=created,
+        steps=2,
+    )

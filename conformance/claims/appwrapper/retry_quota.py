@@ -1,0 +1,52 @@
+"""AW-050: a workload keeps its quota from one attempt to the next."""
+
+from __future__ import annotations
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.quota_release import quota_is_held
+from conformance.claims.decisions import A4
+from conformance.claims.sources import detailed_description
+from conformance.history_view import AppWrapperRun
+from conformance.history_view.appwrapper import NEVER
+from conformance.history_view.snapshots import RESETTING, RESUMING, Snapshot
+from conformance.temporal import Obligations, judges
+
+AW_050 = Claim(
+    id="AW-050",
+    name="quota-kept-during-reset-and-pause",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "While a workload is being reset, during its retry pause and until it runs again, its "
+        "quota MUST NOT be released."
+    ),
+    source=detailed_description(
+        "During this retry pause, the AppWrapper does not release the workload’s quota; this "
+        "ensures that when the resources are recreated they will still have sufficient quota to "
+        "execute."
+    ),
+    decision=A4,
+)
+
+
+@judges(AW_050, armed_by="AppWrapper was reset")
+def quota_is_kept_between_attempts(aw: AppWrapperRun) -> Obligations:
+    for begin, end_n in retry_stretches(aw):
+        yield from quota_is_held(aw, begin, end_n)
+
+
+def retry_stretches(aw: AppWrapperRun) -> list[tuple[Snapshot, int]]:
+    """(from, until position) of each reset and the Resuming that follows it.
+
+    A deletion of the AppWrapper ends the stretch, since deleting releases the quota.
+    """
+    cut = aw.end_n if aw.deleting is None else aw.deleting.n
+    stretches: list[tuple[Snapshot, int]] = []
+    for index, span in enumerate(aw.spans):
+        if span.phase != RESETTING or span.begin.n >= cut:
+            continue
+        last = span
+        if index + 1 < len(aw.spans) and aw.spans[index + 1].phase == RESUMING:
+            last = aw.spans[index + 1]
+        stretches.append((span.begin, min(cut, NEVER if last.end is None else last.end.n)))
+    return stretches

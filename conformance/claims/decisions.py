@@ -1,0 +1,105 @@
+"""What the suite decided where the source is silent or ambiguous, each decision in one place.
+
+A reader who disagrees with a verdict looks here first: the claim names its decision.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.claim import Decision
+
+A1: Final = Decision(
+    "A1",
+    "A limit of N allows exactly N resets; failure N+1 is final.",
+    "the source fails the AppWrapper when the number of resets exceeds the limit",
+)
+A2: Final = Decision(
+    "A2",
+    "The failure grace period also follows an expired admission or warmup grace period.",
+    "the source applies it to one of the first three conditions, and these are two of them",
+)
+A3: Final = Decision(
+    "A3",
+    "The retry pause counts from the moment at which the last resource is gone.",
+    "the source orders the steps: deleting, waiting, creating",
+)
+A4: Final = Decision(
+    "A4",
+    "ResourcesDeployed may be False during the retry pause while the quota stays reserved.",
+    "the law is one-way: quota that is released without success implies that nothing is left",
+)
+A5: Final = Decision(
+    "A5",
+    "Admission and warmup grace periods count from the attempt's creation: not earlier than "
+    "its beginning, at the latest from the last creation or from entering Running.",
+    "the source does not say from when it takes longer",
+)
+A6: Final = Decision(
+    "A6",
+    "The Running state of a pod is its phase Running, whether it is ready or not.",
+    "the source writes Running as it writes the other phases",
+)
+A7: Final = Decision(
+    "A7",
+    "Pods that go missing after the start are treated like the pod-level conditions.",
+    "the number of pods is monitored throughout the execution",
+)
+A8: Final = Decision(
+    "A8",
+    "The maximum does not cap SuccessTTL; the operator's own SuccessTTL does.",
+    "its default of 7 days would exceed the maximum of 24 hours, and it is no grace period",
+)
+A9: Final = Decision(
+    "A9",
+    "The delayed deletion counts from entering Failed, however many resets came before; the "
+    "forceful deletion clock starts after it.",
+    "the source measures from entering the Failed state to the beginning of the deletion",
+)
+A10: Final = Decision(
+    "A10",
+    "Suspending a Failed AppWrapper may start its delayed deletion at once; it stays Failed.",
+    "suspension is respected at any time, and a failed workload is not retried",
+)
+A11: Final = Decision(
+    "A11",
+    "The expected number of pods is the sum of all podSet replicas, by default 1 each.",
+    "the source does not define the expected number",
+)
+A12: Final = Decision(
+    "A12",
+    "External deletion counts in Resuming and Running, and is ignored once succeeded.",
+    "in Resetting the object is being deleted anyway, and in Succeeded the work is done",
+)
+A13: Final = Decision(
+    "A13",
+    "A component with a deletion timestamp that its controller did not ask for counts as "
+    "externally deleted.",
+    "it will not come back, and its pods are being removed",
+)
+A14: Final = Decision(
+    "A14",
+    "Failed pods of a Job count only while the Job has no replacement for them.",
+    "a Job's own retries leave failed pods behind, and such a Job may still complete",
+)
+A15: Final = Decision(
+    "A15",
+    "The retry counter belongs to the AppWrapper's lifetime: suspension keeps it.",
+    "the source tracks how often the AppWrapper is reset, without an exception",
+)
+A16: Final = Decision(
+    "A16",
+    "One episode counts once: each entry into Resetting adds exactly 1, or 0 for Autopilot.",
+    "a count that crashes, conflicts and replays can change does not bound the retries",
+)
+A17: Final = Decision(
+    "A17",
+    "An object that this AppWrapper's uid does not own is never adopted, changed or deleted.",
+    "a collision of names is a failure to create, and nothing else",
+)
+FORCED_CLOCK: Final = Decision(
+    "A9",
+    "The forceful deletion clock starts with the first ordinary delete; if the controller was "
+    "kept from deleting, with the moment from which it wanted to.",
+    "a controller that was killed in between has stamped the beginning before its first delete",
+)

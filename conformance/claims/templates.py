@@ -1,0 +1,70 @@
+"""Whether a created object is an instance of the template that a user wrote.
+
+The API server adds defaults and a controller injects labels, so an instance may hold more
+than its template, but nothing that the template says may be missing or different.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from vocabulary.objects import Object
+from vocabulary.quantities import parse_quantity
+
+_SERVER_FIELDS = ("status", "metadata")
+
+
+def first_difference(template: Object, created: Object) -> str:
+    """The first field of the template that the created object contradicts; empty if none.
+
+    Of the metadata only labels and annotations are compared: the rest is the server's.
+    """
+    for key in sorted(template):
+        if key not in _SERVER_FIELDS:
+            found = _difference(key, template[key], created.get(key))
+            if found:
+                return found
+    for key in ("labels", "annotations"):
+        wanted = (template.get("metadata") or {}).get(key)
+        if wanted:
+            found = _difference(f"metadata.{key}", wanted, (created.get("metadata") or {}).get(key))
+            if found:
+                return found
+    return ""
+
+
+def _difference(path: str, wanted: Any, seen: Any) -> str:
+    if wanted is None or wanted in ({}, []):
+        return ""
+    if isinstance(wanted, Mapping):
+        if not isinstance(seen, Mapping):
+            return f"{path} is {seen!r}"
+        for key in sorted(wanted):
+            found = _difference(f"{path}.{key}", wanted[key], seen.get(key))
+            if found:
+                return found
+        return ""
+    if isinstance(wanted, Sequence) and not isinstance(wanted, str):
+        if not isinstance(seen, Sequence) or len(seen) < len(wanted):
+            return f"{path} is {seen!r}"
+        for index, value in enumerate(wanted):
+            found = _difference(f"{path}[{index}]", value, seen[index])
+            if found:
+                return found
+        return ""
+    if wanted == seen or _same_quantity(wanted, seen):
+        return ""
+    return f"{path} is {seen!r} where the template says {wanted!r}"
+
+
+def _same_quantity(wanted: Any, seen: Any) -> bool:
+    """`0.5` and `500m` are one value: the API server rewrites quantities."""
+    if isinstance(wanted, bool) or not isinstance(wanted, str | int | float):
+        return False
+    if isinstance(seen, bool) or not isinstance(seen, str | int | float):
+        return False
+    try:
+        return parse_quantity(wanted) == parse_quantity(seen)
+    except ValueError:
+        return False

@@ -1,0 +1,26 @@
+"""A recorded run as checkers see it: indexed once, asked a hundred times.
+
+`History` holds the entries; from it everything else can be reached. A tour:
+
+- `profile`: which fields of an implementation's API hold what the claims speak of.
+- `tracks`: the life of one object, version by version.
+- `snapshots`: the versions of an AppWrapper: phase, conditions, counter; spans and edges.
+- `pod_sets`: what the components of an AppWrapper stand for; how many pods are expected.
+- `parameters`: the retry loop's parameters in force, with their annotations and maximum.
+- `autopilot`: which nodes are tagged, and which pods that concerns.
+- `health`: how healthy the workload really was, at every position.
+- `attempts`, `deletions`: the stretches in which it was run, and removed.
+- `departures`: why an attempt ended in Resetting or Failed, as far as the store can tell.
+- `outages`, `timing`: when the controller could not act, and what bounds follow from it.
+- `appwrapper`: all of this for one AppWrapper.
+
+Nothing here reads what a controller keeps for itself in its status: what a claim needs is
+read off objects, phases and conditions, and the order in which they were written.
+"""
+
+from conformance.history_view.appwrapper import AppWrapperRun
+from conformance.history_view.history import History
+from conformance.history_view.profile import RELEASED, Profile
+from conformance.history_view.tracks import Moment, Track
+
+__all__ = ["RELEASED", "AppWrapperRun", "History", "Moment", "Profile", "Track"]

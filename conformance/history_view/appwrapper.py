@@ -1,0 +1,344 @@
+"""One AppWrapper's way through a history, by uid: everything a checker asks about it.
+
+Each part is worked out when first asked for, and once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from conformance.history_view.attempts import Attempt
+from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
+from conformance.history_view.departures import Departure
+from conformance.history_view.health import Health, HealthSweep
+from conformance.history_view.parameters import Value
+from conformance.history_view.pod_sets import Component, components_of
+from conformance.history_view.profile import dig
+from conformance.history_view.snapshots import (
+    FAILED,
+    QUOTA_RESERVED,
+    RESETTING,
+    RESOURCES_DEPLOYED,
+    RESUMING,
+    RUNNING,
+    SUCCEEDED,
+    SUSPENDING,
+    UNHEALTHY,
+    Edge,
+    Snapshot,
+    Span,
+    spans_of,
+)
+from conformance.history_view.tracks import Moment, Track
+from vocabulary.history import Write
+from vocabulary.objects import annotations_of, controller_of
+
+if TYPE_CHECKING:
+    from conformance.history_view.history import History
+
+NEVER: Final = 1 << 60
+"""A position after every history."""
+_OUTSIDERS: Final = ("user", "chaos", "harness")
+_CAUSES: Final = {
+    RESETTING: Cause.RESET,
+    SUSPENDING: Cause.SUSPENSION,
+    FAILED: Cause.FAILURE,
+    SUCCEEDED: Cause.SUCCESS,
+}
+
+
+class AppWrapperRun:
+    """An AppWrapper from its creation to its removal or the end of the history."""
+
+    def __init__(self, history: History, track: Track) -> None:
+        self.history = history
+        self.track = track
+        self.uid = track.uid
+        self.name = track.name
+        self.namespace = track.namespace
+        self.removed = track.removed
+        self.snapshots = [
+            Snapshot(write, history.profile)
+            for write in track.versions
+            if write is not track.removed
+        ]
+        self.spans: list[Span] = spans_of(self.snapshots)
+
+    def __str__(self) -> str:
+        return f"appwrapper/{self.name}"
+
+    # What it is made of.
+
+    @cached_property
+    def components(self) -> tuple[Component, ...]:
+        """The components that its spec names."""
+        return components_of(dig(self.track.first, self.history.profile.components))
+
+    @cached_property
+    def expected_pods(self) -> int:
+        return sum(component.expected_pods for component in self.components)
+
+    @cached_property
+    def component_tracks(self) -> list[Track]:
+        """Every object that was created for it and that it owns, in order of creation."""
+        history = self.history
+        know_writers = history.header.capabilities.writers
+        return [
+            track
+            for track in history.owned.get(self.uid, ())
+            if (controller_of(track.first) or {}).get("uid") == self.uid
+            and track.kind != history.profile.workload_kind
+            and (not know_writers or history.profile.is_operator(track.created.actor))
+        ]
+
+    def component_of(self, track: Track) -> Component | None:
+        """The entry of the spec that an object is an instance of."""
+        for component in self.components:
+            if component.makes(track.kind, track.name):
+                return component
+        return None
+
+    @cached_property
+    def pods(self) -> list[Track]:
+        """Every pod that carries its label, but for those that users labelled themselves."""
+        return [track for track in self._labelled if not self._is_foreign(track)]
+
+    @cached_property
+    def foreign_pods(self) -> list[Track]:
+        """Pods that carry its label although nothing of its own made them."""
+        return [track for track in self._labelled if self._is_foreign(track)]
+
+    @cached_property
+    def _labelled(self) -> list[Track]:
+        same_name = [
+            run.track.created.n
+            for run in self.history.appwrappers
+            if run.name == self.name and run.namespace == self.namespace
+        ]
+        until_n = min((n for n in same_name if n > self.track.created.n), default=NEVER)
+        labelled = self.history.labelled_pods.get((self.namespace, self.name), ())
+        return [track for track in labelled if self.track.created.n < track.created.n < until_n]
+
+    def _is_foreign(self, pod: Track) -> bool:
+        return pod.created.actor in _OUTSIDERS and controller_of(pod.first) is None
+
+    @cached_property
+    def belongings(self) -> list[Track]:
+        """Its components and pods, each once, in order of creation."""
+        merged = {track.uid: track for track in self.component_tracks}
+        merged.update((track.uid, track) for track in self.pods)
+        return sorted(merged.values(), key=lambda track: track.created.n)
+
+    def left_at(self, n: int) -> list[Track]:
+        """What of it is still stored after position n."""
+        return [track for track in self.belongings if track.exists_at(n)]
+
+    # How it went.
+
+    @cached_property
+    def deleting(self) -> Snapshot | None:
+        """The version that first shows a deletion timestamp."""
+        for snapshot in self.snapshots:
+            if snapshot.deleting:
+                return snapshot
+        return None
+
+    @property
+    def end_n(self) -> int:
+        """The position at which it was removed."""
+        return NEVER if self.removed is None else self.removed.n
+
+    def in_phase(self, *phases: str) -> Iterator[Span]:
+        """The stretches in one of these phases, in order."""
+        return (span for span in self.spans if span.phase in phases)
+
+    def snapshot_at(self, n: int) -> Snapshot | None:
+        """The version that is stored after position n."""
+        found: Snapshot | None = None
+        for snapshot in self.snapshots:
+            if snapshot.n > n:
+                break
+            found = snapshot
+        return found if n < self.end_n else None
+
+    @cached_property
+    def edges(self) -> dict[str, list[Edge]]:
+        """The turns of each condition, by its type."""
+        edges: dict[str, list[Edge]] = {}
+        for condition in (QUOTA_RESERVED, RESOURCES_DEPLOYED, UNHEALTHY):
+            found = edges[condition] = []
+            was_true = False
+            for snapshot in self.snapshots:
+                status = snapshot.status_of(condition)
+                is_true = status == "True"
+                if is_true != was_true:
+                    found.append(Edge(condition, status, snapshot.write, snapshot.phase, False))
+                    was_true = is_true
+            if was_true and self.removed is not None:
+                phase = self.snapshots[-1].phase
+                found.append(Edge(condition, "", self.removed, phase, True))
+        return edges
+
+    def turns(self, condition: str, status: str) -> list[Edge]:
+        """The moments at which a condition turned True, or ceased to be (`False`)."""
+        wants_true = status == "True"
+        return [edge for edge in self.edges[condition] if (edge.status == "True") == wants_true]
+
+    @cached_property
+    def workloads(self) -> list[Track]:
+        """The Workload objects that Kueue keeps for it; none where Kueue is absent."""
+        kind = self.history.profile.workload_kind
+        return [track for track in self.history.owned.get(self.uid, ()) if track.kind == kind]
+
+    @cached_property
+    def delete_requests(self) -> list[DeleteRequest]:
+        """The controller's own deletion requests that the server accepted for what is its."""
+        by_key: dict[tuple[str, str], list[Track]] = {}
+        for track in self.belongings:
+            by_key.setdefault((track.kind, track.name), []).append(track)
+        found: list[DeleteRequest] = []
+        for write in self.history.operator_writes:
+            if write.verb in ("delete", "deletecollection") and 200 <= write.code < 300:
+                found += (
+                    DeleteRequest(write, track)
+                    for track in by_key.get((write.kind, write.name), ())
+                    if track.exists_at(write.n - 1) and write.namespace == track.namespace
+                )
+        return found
+
+    @cached_property
+    def deletions(self) -> list[Deletion]:
+        """Its deletion episodes, in order."""
+        cut = NEVER if self.deleting is None else self.deleting.n
+        found: list[Deletion] = []
+        for span in self.spans:
+            if span.phase in _CAUSES and span.begin.n < cut:
+                end = span.end if span.end is None or span.end.n <= cut else self.deleting
+                if end is None and self.deleting is not None:
+                    end = self.deleting
+                self._add_deletion(found, _CAUSES[span.phase], span.begin, end)
+        if self.deleting is not None:
+            self._add_deletion(found, Cause.DELETION, self.deleting, None)
+        return found
+
+    def _add_deletion(
+        self, found: list[Deletion], cause: Cause, begin: Moment, end: Moment | None
+    ) -> None:
+        found.append(
+            Deletion(
+                cause=cause,
+                begin=begin,
+                end=end,
+                end_n=NEVER if end is None else end.n,
+                belongings=self.belongings,
+                requests=self.delete_requests,
+                previous=found[-1] if found else None,
+            )
+        )
+
+    @cached_property
+    def attempts(self) -> list[Attempt]:
+        """Its attempts to run, in order."""
+        groups: list[tuple[str, list[Span]]] = []
+        before = ""
+        for span in self.spans:
+            if span.phase in (RESUMING, RUNNING):
+                if before in (RESUMING, RUNNING):
+                    groups[-1][1].append(span)
+                else:
+                    groups.append((before, [span]))
+            before = span.phase
+        starts = [spans[0].begin.n for _, spans in groups] + [NEVER]
+        cut = min(self.end_n, NEVER if self.deleting is None else self.deleting.n)
+        return [
+            Attempt(
+                number=number,
+                spans=spans,
+                after=after,
+                until_n=min(spans[-1].end.n if spans[-1].end is not None else NEVER, cut),
+                next_n=starts[number],
+                components=self.component_tracks,
+                failed_creates=self._failed_creates,
+                health=self.health,
+            )
+            for number, (after, spans) in enumerate(groups, start=1)
+        ]
+
+    @cached_property
+    def _failed_creates(self) -> list[Write]:
+        return [
+            write
+            for write in self.history.operator_writes
+            if write.verb == "create"
+            and not 200 <= write.code < 300
+            and any(component.makes(write.kind, write.name) for component in self.components)
+        ]
+
+    @cached_property
+    def departures(self) -> list[Departure]:
+        """The attempts that ended in Resetting or Failed, with what may explain it."""
+        return [
+            Departure(self, attempt, attempt.left)
+            for attempt in self.attempts
+            if attempt.left is not None
+            and attempt.left.n == attempt.until_n
+            and attempt.left.phase in (RESETTING, FAILED)
+        ]
+
+    @cached_property
+    def health(self) -> list[Health]:
+        """How healthy it really was, at every position at which that changed."""
+        sweep = HealthSweep(self.history.autopilot, self.history.tracks)
+        begins = [
+            span.begin
+            for index, span in enumerate(self.spans)
+            if span.phase in (RESUMING, RUNNING)
+            and (index == 0 or self.spans[index - 1].phase not in (RESUMING, RUNNING))
+        ]
+        requests = [(request.write, request.track.uid) for request in self.delete_requests]
+        return sweep.run(self.pods, self.component_tracks, requests, begins)
+
+    # What was in force.
+
+    def parameter(self, name: str, at: Moment) -> Value:
+        """The value of a retry-loop parameter that is in force after a position."""
+        return self.history.operator_parameters.of(name, self._annotation_at(name, at.n))
+
+    def parameter_within(self, name: str, begin: Moment, end: Moment) -> tuple[Value, Value]:
+        """The least and the greatest value that was in force between two moments."""
+        texts = {self._annotation_at(name, begin.n): None}
+        for n, text in self._annotations(name):
+            if begin.n < n <= end.n:
+                texts[text] = None
+        values = [self.history.operator_parameters.of(name, text) for text in texts]
+        return min(values), max(values)
+
+    def _annotations(self, name: str) -> list[tuple[int, str | None]]:
+        """The changes of an annotation, as (position, text)."""
+        found = self._annotation_changes.get(name)
+        if found is None:
+            found = self._annotation_changes[name] = list(self._changes_of(name))
+        return found
+
+    @cached_property
+    def _annotation_changes(self) -> dict[str, list[tuple[int, str | None]]]:
+        return {}
+
+    def _changes_of(self, name: str) -> Iterable[tuple[int, str | None]]:
+        key = self.history.profile.annotation_prefix + name
+        last: str | None = None
+        for index, snapshot in enumerate(self.snapshots):
+            text = annotations_of(snapshot.object).get(key)
+            if index == 0 or text != last:
+                yield snapshot.n, text
+                last = text
+
+    def _annotation_at(self, name: str, n: int) -> str | None:
+        found: str | None = None
+        for position, text in self._annotations(name):
+            if position > n:
+                break
+            found = text
+        return found

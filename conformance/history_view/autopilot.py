@@ -1,0 +1,104 @@
+"""What Autopilot has said about nodes, and which pods it concerns.
+
+`resourceTaints` maps resource names to taints. A node is tagged by a label with a taint's
+key and value (by a taint, or either, where `source` says so). A pod is concerned by the
+taints of every resource that it requests a non-zero amount of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from conformance.history_view.tracks import Track
+from vocabulary.objects import Object, containers, labels_of
+from vocabulary.quantities import parse_quantity
+
+GPU: Final = "nvidia.com/gpu"
+GPU_HEALTH: Final = "autopilot.ibm.com/gpuhealth"
+
+
+class Taint(NamedTuple):
+    key: str
+    value: str
+    effect: str
+
+
+DEFAULT_TAINTS: Final[Mapping[str, tuple[Taint, ...]]] = {
+    GPU: (Taint(GPU_HEALTH, "ERR", "NoSchedule"), Taint(GPU_HEALTH, "EVICT", "NoExecute"))
+}
+
+
+class Autopilot:
+    """The Autopilot part of the operator's configuration, and the nodes of the history."""
+
+    def __init__(self, parameters: Mapping[str, Any], nodes: Sequence[Track]) -> None:
+        section = parameters.get("autopilot", {})
+        enabled = section is not None
+        section = section or {}
+        self.injects = enabled and section.get("injectAntiAffinities", True)
+        self.monitors = enabled and section.get("monitorNodes", True)
+        self.source = section.get("source", "labels")
+        configured = section.get("resourceTaints")
+        self.taints: Mapping[str, tuple[Taint, ...]] = (
+            DEFAULT_TAINTS
+            if configured is None
+            else {
+                resource: tuple(
+                    Taint(entry["key"], entry["value"], entry["effect"]) for entry in entries
+                )
+                for resource, entries in configured.items()
+            }
+        )
+        self.is_default = self.taints == DEFAULT_TAINTS
+        self.nodes = nodes
+
+    def taints_for(self, pod_spec: Object) -> tuple[Taint, ...]:
+        """The taints that concern a pod: those of the resources that it requests."""
+        if not self.taints:
+            return ()
+        return tuple(
+            taint
+            for resource, taints in self.taints.items()
+            if requests_resource(pod_spec, resource)
+            for taint in taints
+        )
+
+    def tags(self, node: Object, taints: Sequence[Taint]) -> list[Taint]:
+        """Those of the taints that a node carries, in the way the configuration names."""
+        found: list[Taint] = []
+        labels = labels_of(node)
+        on_node = (node.get("spec") or {}).get("taints") or ()
+        for taint in taints:
+            by_label = self.source != "taints" and labels.get(taint.key) == taint.value
+            by_taint = self.source != "labels" and any(
+                entry.get("key") == taint.key and entry.get("value") == taint.value
+                for entry in on_node
+            )
+            if by_label or by_taint:
+                found.append(taint)
+        return found
+
+    def node_at(self, name: str, n: int) -> Object:
+        """The node as it is stored after position n; empty if there is none."""
+        for track in self.nodes:
+            if track.name == name and track.exists_at(n):
+                return track.at(n)
+        return {}
+
+    def tags_at(self, node: str, taints: Sequence[Taint], n: int) -> list[Taint]:
+        """Those of the taints that the node of that name carries after position n."""
+        return self.tags(self.node_at(node, n), taints) if taints and node else []
+
+
+def requests_resource(pod_spec: Object, resource: str) -> bool:
+    """Whether any container requests a non-zero amount; a limit implies a request."""
+    for container in containers(pod_spec):
+        resources = container.get("resources")
+        if not resources:
+            continue
+        for section in ("requests", "limits"):
+            amount = (resources.get(section) or {}).get(resource)
+            if amount is not None and parse_quantity(amount) != 0:
+                return True
+    return False

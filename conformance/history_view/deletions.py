@@ -1,0 +1,112 @@
+"""Deletion episodes: each time that the controller set out to remove what it had created."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from enum import StrEnum
+
+from conformance.history_view.tracks import Moment, Track
+from vocabulary.clock import Micros
+from vocabulary.history import Write
+
+
+class Cause(StrEnum):
+    RESET = "reset"
+    SUSPENSION = "suspension"
+    FAILURE = "failure"
+    SUCCESS = "success TTL"
+    DELETION = "deletion of the AppWrapper"
+
+
+class DeleteRequest:
+    """A deletion that the controller asked for, and what it hit."""
+
+    __slots__ = ("n", "t", "track", "write")
+
+    def __init__(self, write: Write, track: Track) -> None:
+        self.n = write.n
+        self.t: Micros = write.t
+        self.write = write
+        self.track = track
+
+    @property
+    def grace_seconds(self) -> int | None:
+        value = self.write.options.get("gracePeriodSeconds")
+        return None if value is None else int(value)
+
+    @property
+    def is_forced(self) -> bool:
+        """Grace 0 on something that has not ended: an ended pod's last delete forces nothing."""
+        if self.grace_seconds != 0:
+            return False
+        if self.track.kind != "Pod":
+            return True
+        phase = (self.track.at(self.n - 1).get("status") or {}).get("phase", "Pending")
+        return phase in ("Pending", "Running", "Unknown")
+
+
+class Deletion:
+    """One episode: from the phase that calls for it to the next one.
+
+    `begin` is the version of the AppWrapper that calls for it, `end` the one that ends it
+    (None: the history or the AppWrapper ends first). `requests` are the controller's own.
+    `gone` is the moment at which nothing was left; None if that was not seen.
+    """
+
+    __slots__ = ("begin", "cause", "end", "gone", "hit", "previous", "requests")
+
+    def __init__(
+        self,
+        *,
+        cause: Cause,
+        begin: Moment,
+        end: Moment | None,
+        end_n: int,
+        belongings: Iterable[Track],
+        requests: Sequence[DeleteRequest],
+        previous: Deletion | None,
+    ) -> None:
+        self.cause = cause
+        self.begin = begin
+        self.end = end
+        self.requests = [request for request in requests if begin.n <= request.n < end_n]
+        self.hit = [
+            track
+            for track in belongings
+            if track.exists_at(begin.n) or begin.n < track.created.n < end_n
+        ]
+        self.gone = self._gone(begin, end_n)
+        self.previous = (
+            previous
+            if previous is not None
+            and previous.gone is None
+            and previous.end is not None
+            and previous.end.n == begin.n
+            else None
+        )
+
+    def _gone(self, begin: Moment, end_n: int) -> Moment | None:
+        gone: Moment = begin
+        for track in self.hit:
+            removed = track.removed
+            if removed is None or removed.n >= end_n:
+                return None
+            if removed.n > gone.n:
+                gone = removed
+        return gone
+
+    @property
+    def first_request(self) -> DeleteRequest | None:
+        return self.requests[0] if self.requests else None
+
+    @property
+    def chain(self) -> list[Deletion]:
+        """This episode and those before it that it went on with, earliest first."""
+        episodes = [self]
+        while episodes[0].previous is not None:
+            episodes.insert(0, episodes[0].previous)
+        return episodes
+
+    def left_at(self, n: int) -> list[Track]:
+        """What was still stored after position n."""
+        return [track for track in self.hit if track.exists_at(n)]

@@ -1,0 +1,119 @@
+"""Why an attempt ended in Resetting or Failed, as far as the store can tell.
+
+A controller acts on what it saw a moment ago, so every cause that held at some time in the
+window that it may have looked at counts as present. A cause is ripe if its grace periods
+had passed, counted in the way that lets it ripen earliest. So a departure without a ripe
+cause was too early by every reading, and one without any present cause has no reason at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from conformance.history_view.attempts import Attempt
+from conformance.history_view.health import Health, Spell
+from conformance.history_view.parameters import (
+    ADMISSION_GRACE,
+    FAILURE_GRACE,
+    WARMUP_GRACE,
+)
+from conformance.history_view.snapshots import RUNNING, Snapshot
+from conformance.history_view.tracks import Moment
+from vocabulary.clock import Micros
+
+if TYPE_CHECKING:
+    from conformance.history_view.appwrapper import AppWrapperRun
+
+
+class Why(StrEnum):
+    FAILED_PODS = "failed pods"
+    FEW_PODS = "fewer pods than expected"
+    NOT_RUNNING = "fewer running pods than expected"
+    NODE_TAGGED = "a running pod on a node tagged NoExecute"
+    COMPONENT_FAILED = "a component whose status says that it failed"
+    COMPONENT_MISSING = "a component that was deleted externally"
+    CREATION_FAILED = "a component that could not be created"
+
+
+POD_LEVEL: Final = frozenset({Why.FAILED_PODS, Why.FEW_PODS, Why.NOT_RUNNING})
+"""The first three conditions of the source: the failure grace period applies to them."""
+COUNTED: Final = POD_LEVEL | {Why.COMPONENT_FAILED, Why.CREATION_FAILED}
+"""Causes of resets that count towards the retry limit."""
+
+
+class Departure:
+    """An attempt that ended in Resetting or Failed, with the causes that may explain it."""
+
+    __slots__ = ("at", "attempt", "present", "seen_us")
+
+    def __init__(self, aw: AppWrapperRun, attempt: Attempt, at: Snapshot) -> None:
+        self.attempt = attempt
+        self.at = at
+        self.seen_us: Micros = aw.history.timing.seen_us(at.t)
+        self.present: dict[Why, Micros] = {}
+        """Each cause that held in the window, with the earliest time at which it is ripe."""
+        for why, ripe_us in self._causes(aw, attempt):
+            self.present[why] = min(ripe_us, self.present.get(why, ripe_us))
+
+    @property
+    def to(self) -> str:
+        """Resetting or Failed."""
+        return self.at.phase
+
+    @property
+    def ripe(self) -> frozenset[Why]:
+        """The causes whose time had come."""
+        return frozenset(why for why, ripe_us in self.present.items() if ripe_us <= self.at.t)
+
+    @property
+    def increments(self) -> tuple[int, int]:
+        """The least and the most that a reset for these causes adds to the counter."""
+        causes = self.ripe or frozenset(self.present)
+        if not causes or Why.COMPONENT_MISSING in causes:
+            return 0, 1
+        return int(Why.NODE_TAGGED not in causes), int(bool(causes & COUNTED))
+
+    def _causes(self, aw: AppWrapperRun, attempt: Attempt) -> Iterator[tuple[Why, Micros]]:
+        timing = aw.history.timing
+        begin: Moment = attempt.begin
+        failure_us = aw.parameter_within(FAILURE_GRACE, begin, self.at)[0].value
+        begun_us = timing.stamped_us(begin.t)
+        expected = aw.expected_pods
+        slack_us = timing.slack_us
+        for spell in self._held(lambda health: health.failed_most > 0):
+            yield Why.FAILED_PODS, spell.begin.t + failure_us - slack_us
+        if expected:
+            admission_us = aw.parameter_within(ADMISSION_GRACE, begin, self.at)[0].value
+            for spell in self._held(lambda health: health.present_least < expected):
+                ripe_us = max(begun_us + admission_us, spell.begin.t) + failure_us
+                yield Why.FEW_PODS, ripe_us - slack_us
+            warmup_us = aw.parameter_within(WARMUP_GRACE, begin, self.at)[0].value
+            for spell in self._held(lambda health: health.running_least < expected):
+                ripe_us = max(begun_us + warmup_us, spell.begin.t) + failure_us
+                yield Why.NOT_RUNNING, ripe_us - slack_us
+        for spell in self._held(lambda health: health.evicted_most > 0):
+            yield Why.NODE_TAGGED, spell.begin.t
+        for spell in self._held(lambda health: health.broken > 0):
+            yield Why.COMPONENT_FAILED, spell.begin.t
+        for spell in self._held(lambda health: health.missing > 0):
+            yield Why.COMPONENT_MISSING, spell.begin.t
+        never_ran = attempt.spans[-1].phase != RUNNING
+        if attempt.failed_creates:
+            yield Why.CREATION_FAILED, attempt.failed_creates[0].t
+        elif never_ran and timing.hindered(begin.t, self.at.t) is not None:
+            # A creation that got no answer, or never reached the server, leaves no entry.
+            yield Why.CREATION_FAILED, begin.t
+
+    def _held(self, holds: Callable[[Health], bool]) -> Iterator[Spell]:
+        """The spells that the controller may have seen, those merged whose gap it may not."""
+        gap_us = self.at.t - self.seen_us
+        merged: list[Spell] = []
+        for spell in self.attempt.spells(holds):
+            last = merged[-1] if merged else None
+            if last is not None and last.end is not None and spell.begin.t - last.end.t <= gap_us:
+                merged[-1] = Spell(last.begin, spell.end)
+            else:
+                merged.append(spell)
+        return (spell for spell in merged if spell.end is None or spell.end.t >= self.seen_us)

@@ -1,0 +1,242 @@
+"""How healthy a workload really was, at every position, as the store knows it.
+
+Never from what the controller reports: its reports are what is being judged. Each number
+comes as the least and the most that a reader of the seed could count, where readings differ
+(does a terminating pod still count as Running?). A claim that something must happen counts
+the least, a claim that something must not happen counts the most, so that no checker takes
+a side by accident.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
+
+from conformance.history_view.autopilot import Autopilot, Taint
+from conformance.history_view.pod_sets import job_pods
+from conformance.history_view.tracks import Moment, Track
+from vocabulary.clock import Micros
+from vocabulary.history import Write
+from vocabulary.objects import Object, condition_status, is_terminating, meta
+
+UNDERSTOOD_KINDS = ("Job.batch", "PyTorchJob.kubeflow.org")
+"""Kinds whose status says whether they have failed: condition Failed."""
+
+
+class Health(NamedTuple):
+    """The state after one position. `_least` and `_most` are the two ends of a reading."""
+
+    n: int
+    t: Micros
+    present_least: int = 0
+    """Pods that exist: neither Failed nor terminating, at the least."""
+    present_most: int = 0
+    running_least: int = 0
+    """Pods that run or have succeeded: terminating ones left out, at the least."""
+    running_most: int = 0
+    failed_least: int = 0
+    """Failed pods, without those that their Job has replaced or that are terminating."""
+    failed_most: int = 0
+    evicted_least: int = 0
+    """Running pods that use a resource tagged NoExecute on their node."""
+    evicted_most: int = 0
+    broken: int = 0
+    """Components whose own status says that they failed."""
+    missing: int = 0
+    """Components that somebody other than the controller deleted."""
+
+
+class Spell(NamedTuple):
+    """A stretch during which something held; `end` None: until the stretch looked at ended."""
+
+    begin: Moment
+    end: Moment | None
+
+
+def spells(points: Sequence[Health], holds: Callable[[Health], bool], begin: Moment) -> list[Spell]:
+    """The stretches in which a predicate held; the first point is the state at `begin`."""
+    found: list[Spell] = []
+    since: Moment | None = None
+    for index, point in enumerate(points):
+        if holds(point):
+            if since is None:
+                since = begin if index == 0 else point
+        elif since is not None:
+            found.append(Spell(since, point))
+            since = None
+    if since is not None:
+        found.append(Spell(since, None))
+    return found
+
+
+class _Pod(NamedTuple):
+    """What one pod adds to the numbers."""
+
+    counts: tuple[int, int, int, int, int]
+    """present_least, present_most, running_least, running_most, failed_most."""
+    failed_for_sure: bool
+    job: str
+    """The uid of the Job that owns it; empty if none does."""
+    node: str
+    """Where it runs; empty unless it is Running and uses a monitored resource."""
+    terminating: bool
+
+
+class HealthSweep:
+    """Goes through everything that bears on one AppWrapper's health, once, in order.
+
+    Each step changes the numbers by what changed, so the whole costs as much as there are
+    changes, however many pods there are.
+    """
+
+    def __init__(self, autopilot: Autopilot, tracks: dict[str, Track]) -> None:
+        self._autopilot = autopilot
+        self._tracks = tracks
+        self._pods: dict[str, _Pod] = {}
+        self._totals = [0, 0, 0, 0, 0]
+        self._failed: dict[str, int] = {}
+        self._standing: dict[str, int] = {}
+        self._taints: dict[str, tuple[Taint, ...]] = {}
+        self._on_node: dict[str, set[str]] = {}
+        self._evicted: set[str] = set()
+        self._broken: set[str] = set()
+        self._missing: set[str] = set()
+        self._asked: set[str] = set()
+
+    def run(
+        self,
+        pods: Iterable[Track],
+        components: Iterable[Track],
+        deletes: Iterable[tuple[Write, str]],
+        attempts: Iterable[Moment],
+    ) -> list[Health]:
+        """The states, one for each position at which a number changed.
+
+        `deletes` are the controller's own deletion requests with the uid of what they hit,
+        `attempts` the beginnings of attempts: what was missing before does not count after.
+        """
+        steps: list[tuple[int, int, Micros, Callable[..., None], tuple[object, ...]]] = []
+        steps += [(write.n, 0, write.t, self._asked.add, (uid,)) for write, uid in deletes]
+        steps += [(begin.n, 0, begin.t, self._missing.clear, ()) for begin in attempts]
+        for track in pods:
+            taints = self._autopilot.taints_for(track.first.get("spec") or {})
+            self._taints[track.uid] = tuple(t for t in taints if t.effect == "NoExecute")
+            change = self._pod_changed
+            steps += [(write.n, 1, write.t, change, (track, write)) for write in _life(track)]
+        for track in components:
+            change = self._component_changed
+            steps += [(write.n, 2, write.t, change, (track, write)) for write in _life(track)]
+        if any(self._taints.values()):
+            steps += [
+                (write.n, 3, write.t, self._node_changed, (track.name, write.n))
+                for track in self._autopilot.nodes
+                for write in _life(track)
+            ]
+        steps.sort(key=lambda step: step[:2])
+        points: list[Health] = []
+        for n, _, t, apply, arguments in steps:
+            apply(*arguments)
+            point = self._health(n, t)
+            if points and points[-1].n == n:
+                points[-1] = point
+            elif not points or points[-1][2:] != point[2:]:
+                points.append(point)
+        return points
+
+    def _pod_changed(self, track: Track, write: Write) -> None:
+        uid = track.uid
+        old = self._pods.pop(uid, None)
+        if old is not None:
+            self._add(old, -1)
+            self._on_node.get(old.node, set()).discard(uid)
+            self._evicted.discard(uid)
+        if write.event == "DELETED" or write.object is None:
+            return
+        pod = self._pods[uid] = self._read(write.object, self._taints[uid])
+        self._add(pod, 1)
+        if pod.node:
+            self._on_node.setdefault(pod.node, set()).add(uid)
+            self._look_at(uid, pod.node, write.n)
+
+    def _read(self, obj: Object, taints: Sequence[Taint]) -> _Pod:
+        phase = (obj.get("status") or {}).get("phase", "Pending")
+        terminating = is_terminating(obj)
+        failed = phase == "Failed"
+        runs = phase in ("Running", "Succeeded")
+        watched = self._autopilot.monitors and taints and phase == "Running"
+        return _Pod(
+            counts=(not failed and not terminating, 1, runs and not terminating, runs, failed),
+            failed_for_sure=failed and not terminating,
+            job=_job_of(obj),
+            node=(obj.get("spec") or {}).get("nodeName", "") if watched else "",
+            terminating=terminating,
+        )
+
+    def _add(self, pod: _Pod, sign: int) -> None:
+        totals = self._totals
+        for index, count in enumerate(pod.counts):
+            totals[index] += sign * count
+        if pod.failed_for_sure:
+            self._failed[pod.job] = self._failed.get(pod.job, 0) + sign
+        elif pod.job and not pod.counts[-1]:
+            self._standing[pod.job] = self._standing.get(pod.job, 0) + sign
+
+    def _node_changed(self, node: str, n: int) -> None:
+        for uid in self._on_node.get(node, ()):
+            self._look_at(uid, node, n)
+
+    def _look_at(self, uid: str, node: str, n: int) -> None:
+        if self._autopilot.tags_at(node, self._taints[uid], n):
+            self._evicted.add(uid)
+        else:
+            self._evicted.discard(uid)
+
+    def _component_changed(self, track: Track, write: Write) -> None:
+        obj = write.object or {}
+        if write.event == "DELETED" or is_terminating(obj):
+            if track.uid not in self._asked:
+                self._missing.add(track.uid)
+            self._broken.discard(track.uid)
+        elif track.kind in UNDERSTOOD_KINDS and condition_status(obj, "Failed") == "True":
+            self._broken.add(track.uid)
+
+    def _health(self, n: int, t: Micros) -> Health:
+        present_least, present_most, running_least, running_most, failed_most = self._totals
+        failed_least = sum(
+            count
+            for job, count in self._failed.items()
+            if not job or self._standing.get(job, 0) < self._expected_of(job)
+        )
+        evicted_least = sum(not self._pods[uid].terminating for uid in self._evicted)
+        return Health(
+            n,
+            t,
+            present_least,
+            present_most,
+            running_least,
+            running_most,
+            failed_least,
+            failed_most,
+            evicted_least,
+            len(self._evicted),
+            len(self._broken),
+            len(self._missing),
+        )
+
+    def _expected_of(self, job: str) -> int:
+        track = self._tracks.get(job)
+        return job_pods(track.first.get("spec") or {}) if track is not None else 1
+
+
+def _life(track: Track) -> list[Write]:
+    """Every write of an object, its end included."""
+    if track.removed is None or track.removed is track.versions[-1]:
+        return track.versions
+    return [*track.versions, track.removed]
+
+
+def _job_of(pod: Object) -> str:
+    for owner in meta(pod).get("ownerReferences") or ():
+        if owner.get("kind") == "Job":
+            return str(owner.get("uid", ""))
+    return ""

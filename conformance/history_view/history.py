@@ -1,0 +1,133 @@
+"""A history, indexed once, so that a hundred checkers can ask it cheaply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+
+from conformance.history_view.appwrapper import AppWrapperRun
+from conformance.history_view.autopilot import Autopilot
+from conformance.history_view.outages import outages_of
+from conformance.history_view.parameters import OperatorParameters
+from conformance.history_view.profile import RELEASED, Profile
+from conformance.history_view.timing import Timing
+from conformance.history_view.tracks import Instant, Moment, Track
+from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
+from vocabulary.objects import labels_of, meta, uid_of
+
+
+class History:
+    """One recorded run. Immutable: checkers only read it, and may run in any order."""
+
+    def __init__(
+        self, header: Header, entries: Sequence[Entry], profile: Profile = RELEASED
+    ) -> None:
+        self.header = header
+        self.entries = entries
+        self.profile = profile
+        self.tracks: dict[str, Track] = {}
+        self.by_kind: dict[str, list[Track]] = {}
+        self.owned: dict[str, list[Track]] = {}
+        """Tracks by the uid of each owner that their first version names."""
+        self.labelled_pods: dict[tuple[str, str], list[Track]] = {}
+        """Pods by namespace and the AppWrapper's name on their label."""
+        self.operator_writes: list[Write] = []
+        """Every request of the controller under test, also those that failed."""
+        self.processes: list[Process] = []
+        self.faults: list[Fault] = []
+        self.marks: list[Mark] = []
+        self._index(entries)
+
+    def _index(self, entries: Iterable[Entry]) -> None:
+        tracks, is_operator = self.tracks, self.profile.is_operator
+        for entry in entries:
+            if isinstance(entry, Write):
+                if entry.event and entry.object is not None:
+                    uid = entry.uid or uid_of(entry.object)
+                    track = tracks.get(uid)
+                    if track is None:
+                        tracks[uid] = track = Track(entry, uid)
+                        self._file(track)
+                        if entry.event == "DELETED":
+                            track.removed = entry
+                    elif entry.event == "DELETED":
+                        track.removed = entry
+                    else:
+                        track.versions.append(entry)
+                if is_operator(entry.actor):
+                    self.operator_writes.append(entry)
+            elif isinstance(entry, Fault):
+                self.faults.append(entry)
+            elif isinstance(entry, Process):
+                self.processes.append(entry)
+            else:
+                self.marks.append(entry)
+
+    def _file(self, track: Track) -> None:
+        obj = track.first
+        self.by_kind.setdefault(track.kind, []).append(track)
+        for owner in meta(obj).get("ownerReferences") or ():
+            self.owned.setdefault(str(owner.get("uid", "")), []).append(track)
+        if track.kind == "Pod":
+            name = labels_of(obj).get(self.profile.label)
+            if name is not None:
+                self.labelled_pods.setdefault((track.namespace, name), []).append(track)
+
+    @property
+    def end(self) -> Moment:
+        """The last moment that the history shows."""
+        return self.entries[-1] if self.entries else Instant(0, 0)
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the run came to its end; if not, what is still open stays undecided."""
+        return any(mark.mark == "end" for mark in self.marks)
+
+    @cached_property
+    def timing(self) -> Timing:
+        failed = [write for write in self.operator_writes if _is_trouble(write)]
+        return Timing(self.header, outages_of(self.profile, self.processes, self.faults, failed))
+
+    @cached_property
+    def operator_parameters(self) -> OperatorParameters:
+        return OperatorParameters(self.header.parameters)
+
+    @cached_property
+    def autopilot(self) -> Autopilot:
+        return Autopilot(self.header.parameters, self.by_kind.get("Node", ()))
+
+    @cached_property
+    def appwrappers(self) -> tuple[AppWrapperRun, ...]:
+        """Every AppWrapper that the history shows, by order of creation."""
+        return tuple(
+            AppWrapperRun(self, track) for track in self.by_kind.get(self.profile.kind, ())
+        )
+
+    def descendants(self, uid: str) -> list[Track]:
+        """Everything that the object owns, directly or through others, each once."""
+        found: dict[str, Track] = {}
+        frontier = [uid]
+        while frontier:
+            owned = [track for owner in frontier for track in self.owned.get(owner, ())]
+            fresh = [track for track in owned if track.uid not in found]
+            found.update((track.uid, track) for track in fresh)
+            frontier = [track.uid for track in fresh]
+        return list(found.values())
+
+    def find(self, kind: str, namespace: str, name: str, n: int) -> Track | None:
+        """The object of that name which is stored after position n."""
+        for track in self.by_kind.get(kind, ()):
+            if track.name == name and track.namespace == namespace and track.exists_at(n):
+                return track
+        return None
+
+
+def _is_trouble(write: Write) -> bool:
+    """Whether a request failed in a way that delays a controller which did nothing wrong."""
+    if write.code < 400 and write.code != 0:
+        return False
+    return not (
+        write.code == 404
+        or (write.code == 409 and write.reason == "AlreadyExists")
+        or write.code == 422
+    )

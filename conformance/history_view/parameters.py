@@ -1,0 +1,130 @@
+"""The parameters of the retry loop that are in force for an AppWrapper.
+
+Written from the claims' table, apart from any implementation's own code: the operator's
+configuration gives each value, an annotation overrides it, an annotation that is no Go
+duration is as if it were not there, a negative one is zero, and GracePeriodMaximum caps all
+of them except SuccessTTL, which the operator's own value caps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final, NamedTuple
+
+from vocabulary.clock import DAY, HOUR, MINUTE, SECOND, Micros
+from vocabulary.durations import parse_duration
+
+ADMISSION_GRACE: Final = "admissionGracePeriodDuration"
+WARMUP_GRACE: Final = "warmupGracePeriodDuration"
+FAILURE_GRACE: Final = "failureGracePeriodDuration"
+RETRY_PAUSE: Final = "retryPausePeriodDuration"
+RETRY_LIMIT: Final = "retryLimit"
+DELETION_ON_FAILURE_GRACE: Final = "deletionOnFailureGracePeriodDuration"
+FORCEFUL_DELETION_GRACE: Final = "forcefulDeletionGracePeriodDuration"
+SUCCESS_TTL: Final = "successTTLDuration"
+
+DEFAULT_MAXIMUM_US: Final = 24 * HOUR
+MAX_INT32: Final = 2**31 - 1
+
+
+class Origin(StrEnum):
+    """Where a value comes from; the claims of the parameter table ask for each of them."""
+
+    DEFAULT = "the default"
+    CONFIGURED = "the operator's configuration"
+    ANNOTATION = "an annotation"
+    MALFORMED = "a malformed annotation"
+    NEGATIVE = "a negative annotation"
+    CAPPED = "an annotation above the maximum"
+    UNCLEAR = "an annotation outside the range that the source speaks of"
+
+
+class Value(NamedTuple):
+    """A parameter's value: a span in µs, or a count for the retry limit."""
+
+    value: int
+    origin: Origin
+
+
+class _Parameter(NamedTuple):
+    config_key: str
+    default_us: Micros
+
+
+_SPANS: Final[Mapping[str, _Parameter]] = {
+    ADMISSION_GRACE: _Parameter("admissionGracePeriod", 1 * MINUTE),
+    WARMUP_GRACE: _Parameter("warmupGracePeriod", 5 * MINUTE),
+    FAILURE_GRACE: _Parameter("failureGracePeriod", 1 * MINUTE),
+    RETRY_PAUSE: _Parameter("resetPause", 90 * SECOND),
+    DELETION_ON_FAILURE_GRACE: _Parameter("", 0),
+    FORCEFUL_DELETION_GRACE: _Parameter("deletionGracePeriod", 10 * MINUTE),
+    SUCCESS_TTL: _Parameter("successTTLCeiling", 7 * DAY),
+}
+
+
+class OperatorParameters:
+    """What the operator is configured with, and what annotations make of it."""
+
+    def __init__(self, parameters: Mapping[str, Any]) -> None:
+        self._table: Mapping[str, Any] = parameters.get("faultTolerance") or {}
+        self.maximum = self._configured("gracePeriodCeiling", DEFAULT_MAXIMUM_US)
+
+    def of(self, name: str, annotation: str | None) -> Value:
+        """The value in force of a parameter, given its annotation's text (None: no annotation)."""
+        if name == RETRY_LIMIT:
+            return self._limit(annotation)
+        known = _SPANS[name]
+        operator = self._configured(known.config_key, known.default_us)
+        if name != SUCCESS_TTL and operator.value > self.maximum.value:
+            operator = Value(self.maximum.value, Origin.CAPPED)
+        if annotation is None:
+            return operator
+        try:
+            wanted_us = parse_duration(annotation)
+        except ValueError:
+            return Value(operator.value, Origin.MALFORMED)
+        if name == SUCCESS_TTL:
+            if wanted_us <= 0:
+                return Value(operator.value, Origin.NEGATIVE)
+            if wanted_us > operator.value:
+                return Value(operator.value, Origin.CAPPED)
+            return Value(wanted_us, Origin.ANNOTATION)
+        if wanted_us < 0:
+            return Value(0, Origin.NEGATIVE)
+        if wanted_us > self.maximum.value:
+            return Value(self.maximum.value, Origin.CAPPED)
+        return Value(wanted_us, Origin.ANNOTATION)
+
+    def _limit(self, annotation: str | None) -> Value:
+        configured = self._table.get("retryLimit")
+        operator = (
+            Value(3, Origin.DEFAULT)
+            if configured is None or configured == 3
+            else Value(int(configured), Origin.CONFIGURED)
+        )
+        if annotation is None:
+            return operator
+        digits = annotation[1:] if annotation[:1] in ("+", "-") else annotation
+        if not (digits.isascii() and digits.isdigit()):
+            return Value(operator.value, Origin.MALFORMED)
+        wanted = int(annotation)
+        if wanted > MAX_INT32:
+            return Value(operator.value, Origin.UNCLEAR)
+        if wanted < 0:
+            return Value(0, Origin.NEGATIVE)
+        return Value(wanted, Origin.ANNOTATION)
+
+    def _configured(self, key: str, default_us: Micros) -> Value:
+        text = self._table.get(key) if key else None
+        if text is None:
+            return Value(default_us, Origin.DEFAULT)
+        try:
+            configured_us = parse_duration(text)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"header.parameters.faultTolerance.{key} is {text!r}; write a Go duration"
+            ) from error
+        if configured_us == default_us:
+            return Value(default_us, Origin.DEFAULT)
+        return Value(configured_us, Origin.CONFIGURED)

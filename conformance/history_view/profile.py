@@ -1,0 +1,56 @@
+"""Where an implementation keeps what the claims speak of; the released names are the defaults.
+
+A vendor that calls its retry counter something else gives another `Profile`; no checker
+names a field of the AppWrapper by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import msgspec
+
+from vocabulary.objects import Object
+
+Path = tuple[str, ...]
+
+
+class Profile(msgspec.Struct, frozen=True, kw_only=True):
+    """Names and field paths of one implementation's AppWrapper API."""
+
+    kind: str = "AppWrapper.workload.codeflare.dev"
+    custom_resource: str = "appwrappers.workload.codeflare.dev"
+    """The name of its CustomResourceDefinition."""
+    operator: str = "operator"
+    """The actor whose writes are the controller's; `operator/1` is its second instance."""
+    phase: Path = ("status", "phase")
+    resets: Path = ("status", "resettingCount")
+    conditions: Path = ("status", "conditions")
+    components: Path = ("spec", "components")
+    suspend: Path = ("spec", "suspend")
+    label: str = "workload.codeflare.dev/appwrapper"
+    user_label: str = "workload.codeflare.dev/user"
+    user_id_label: str = "workload.codeflare.dev/userid"
+    queue_label: str = "kueue.x-k8s.io/queue-name"
+    annotation_prefix: str = "workload.codeflare.dev.appwrapper/"
+    finalizer: str = "workload.codeflare.dev/finalizer"
+    workload_kind: str = "Workload.kueue.x-k8s.io"
+
+    def is_operator(self, actor: str) -> bool:
+        """Whether a write of this actor is the controller's."""
+        return actor == self.operator or actor.startswith(self.operator + "/")
+
+
+RELEASED: Final = Profile()
+"""The names of the released AppWrapper API, v1beta2."""
+
+
+def dig(obj: Object, path: Path) -> Any:
+    """What stands at a path of keys; None if any part of it is missing."""
+    value: Any = obj
+    for key in path:
+        if not isinstance(value, Mapping):
+            return None
+        value = value.get(key)
+    return value

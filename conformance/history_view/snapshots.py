@@ -1,0 +1,132 @@
+"""The versions of an AppWrapper, read once: phase, conditions, retry counter, suspend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from conformance.history_view.profile import Profile, dig
+from vocabulary.clock import Micros
+from vocabulary.history import Write
+from vocabulary.objects import Object, meta
+
+SUSPENDED: Final = "Suspended"
+RESUMING: Final = "Resuming"
+RUNNING: Final = "Running"
+RESETTING: Final = "Resetting"
+SUSPENDING: Final = "Suspending"
+SUCCEEDED: Final = "Succeeded"
+FAILED: Final = "Failed"
+TERMINATING: Final = "Terminating"
+
+QUOTA_RESERVED: Final = "QuotaReserved"
+RESOURCES_DEPLOYED: Final = "ResourcesDeployed"
+PODS_READY: Final = "PodsReady"
+UNHEALTHY: Final = "Unhealthy"
+
+_NOTHING: Final[Mapping[str, Object]] = {}
+
+
+class Snapshot:
+    """One version of an AppWrapper. `n` and `t` are those of the write that made it."""
+
+    __slots__ = (
+        "conditions",
+        "deleting",
+        "n",
+        "phase",
+        "resets",
+        "suspended",
+        "t",
+        "write",
+    )
+
+    def __init__(self, write: Write, profile: Profile) -> None:
+        obj = write.object or {}
+        self.n = write.n
+        self.t: Micros = write.t
+        self.write = write
+        self.phase = str(dig(obj, profile.phase) or "")
+        self.resets: Any = dig(obj, profile.resets) or 0
+        self.suspended = bool(dig(obj, profile.suspend))
+        self.deleting = "deletionTimestamp" in meta(obj)
+        self.conditions = {
+            entry["type"]: entry for entry in dig(obj, profile.conditions) or ()
+        } or _NOTHING
+
+    @property
+    def object(self) -> Object:
+        return self.write.object or {}
+
+    def status_of(self, condition: str) -> str:
+        """`True`, `False`, `Unknown`; empty where the condition is not shown."""
+        entry = self.conditions.get(condition)
+        return "" if entry is None else str(entry.get("status", ""))
+
+    def shows(self, condition: str) -> bool:
+        """Whether the condition is True."""
+        entry = self.conditions.get(condition)
+        return entry is not None and entry.get("status") == "True"
+
+
+class Edge:
+    """A condition that turned from True to something else, or to True, at `n`, `t`.
+
+    `phase` is the phase shown after it; `removed` marks an AppWrapper that ceased to exist
+    while the condition was still True.
+    """
+
+    __slots__ = ("condition", "n", "phase", "removed", "status", "t")
+
+    def __init__(self, condition: str, status: str, write: Write, phase: str, removed: bool):
+        self.condition = condition
+        self.status = status
+        self.n = write.n
+        self.t = write.t
+        self.phase = phase
+        self.removed = removed
+
+    def __str__(self) -> str:
+        if self.removed:
+            return f"the AppWrapper was removed while {self.condition} was True"
+        before = "False" if self.status == "True" else "True"
+        return f"{self.condition} turned {before} → {self.status or 'absent'}"
+
+
+class Span:
+    """A phase from the version that first shows it to the one that shows another.
+
+    `end` is that next version, or None where the AppWrapper stayed in the phase until it
+    was removed or until the history ends.
+    """
+
+    __slots__ = ("begin", "end", "phase", "snapshots")
+
+    def __init__(self, begin: Snapshot) -> None:
+        self.phase = begin.phase
+        self.begin = begin
+        self.end: Snapshot | None = None
+        self.snapshots = [begin]
+
+    @property
+    def next_phase(self) -> str:
+        """The phase that followed; empty where none was seen."""
+        return "" if self.end is None else self.end.phase
+
+    @property
+    def last(self) -> Snapshot:
+        """The last version within the span."""
+        return self.snapshots[-1]
+
+
+def spans_of(snapshots: Iterable[Snapshot]) -> list[Span]:
+    """The phases that an AppWrapper went through, in order."""
+    spans: list[Span] = []
+    for snapshot in snapshots:
+        if spans and spans[-1].phase == snapshot.phase:
+            spans[-1].snapshots.append(snapshot)
+        else:
+            if spans:
+                spans[-1].end = snapshot
+            spans.append(Span(snapshot))
+    return spans

@@ -1,0 +1,104 @@
+"""How early and how late a conforming controller may act in this history.
+
+Lower bounds are strict: nothing may happen before its time. Two things soften them, both
+small. Times that come from the API are whole seconds. And a controller that times something
+from its own doing stamps it a moment before the write is committed, so bounds that count
+from one of its own writes are shorter by `stamp_us`.
+
+Upper bounds are the deadline and what the controller needs to notice (detection latency,
+poll interval, slack: facts of the header). The clock stands still while the controller could
+not act, and after that it gets as long again: a client that backed off exponentially while
+everything failed waits at most about as long as it had already waited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, NamedTuple
+
+from vocabulary.clock import MILLISECOND, SECOND, Micros
+from vocabulary.history import Header
+
+UNKNOWN_LATENCY_US: Final = {"virtual": 5 * SECOND, "wall": 65 * SECOND}
+"""Where the header does not say: the released operator polls once a minute on real clusters."""
+UNKNOWN_REQUEST_LATENCY_US: Final = 100 * MILLISECOND
+
+
+class Outage(NamedTuple):
+    """A span in which the controller could not act as it should; `end_us` None: for ever."""
+
+    begin_us: Micros
+    end_us: Micros | None
+    because: str
+
+
+class Timing:
+    """The bounds that hold in one history; all spans and times in µs."""
+
+    __slots__ = ("latency_us", "outages", "slack_us", "stamp_us")
+
+    def __init__(self, header: Header, outages: Iterable[Outage]) -> None:
+        facts = header.facts
+        known = [_span(facts, key) for key in ("detection_latency_us", "poll_us", "slack_us")]
+        told = [span for span in known if span is not None]
+        self.slack_us = 0 if header.capabilities.exact_times else SECOND
+        self.latency_us = (sum(told) if told else UNKNOWN_LATENCY_US[header.clock]) + self.slack_us
+        request_us = _span(facts, "request_latency_us")
+        self.stamp_us = (
+            max(
+                UNKNOWN_REQUEST_LATENCY_US if request_us is None else request_us,
+                _span(facts, "slack_us") or 0,
+            )
+            + self.slack_us
+        )
+        self.outages = tuple(outages)
+
+    def due_us(self, since_us: Micros, within_us: Micros) -> Micros | None:
+        """By when something must have happened that is due `within_us` after a time.
+
+        None if the controller was kept from acting and the history does not show that it
+        was ever able to act again.
+        """
+        due_us = since_us + within_us + self.latency_us
+        for outage in self.outages:
+            if outage.begin_us >= due_us:
+                break
+            if outage.end_us is None:
+                return None
+            if outage.end_us >= since_us:
+                lost_us = outage.end_us - max(outage.begin_us, since_us)
+                due_us += 2 * lost_us + self.latency_us
+        return due_us
+
+    def seen_us(self, at_us: Micros) -> Micros:
+        """The oldest state that a controller acting at this time may be acting on."""
+        return self._reach_back(at_us, self.latency_us)
+
+    def stamped_us(self, at_us: Micros) -> Micros:
+        """The earliest time that a controller may have stamped a write committed at this time."""
+        return self._reach_back(at_us, self.stamp_us)
+
+    def hindered(self, begin_us: Micros, end_us: Micros) -> Outage | None:
+        """An outage that overlaps a span, if there is one."""
+        for outage in self.outages:
+            if outage.begin_us > end_us:
+                return None
+            if outage.end_us is None or outage.end_us >= begin_us:
+                return outage
+        return None
+
+    def _reach_back(self, at_us: Micros, by_us: Micros) -> Micros:
+        earliest_us = at_us - by_us
+        for outage in reversed(self.outages):
+            if outage.begin_us < at_us and (outage.end_us is None or outage.end_us > earliest_us):
+                earliest_us = min(earliest_us, outage.begin_us - by_us)
+        return earliest_us
+
+
+def _span(facts: Mapping[str, Any], key: str) -> Micros | None:
+    value = facts.get(key)
+    if value is None:
+        return None
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise ValueError(f"header.facts.{key} is {value!r}; write a whole number of microseconds")
+    return value

@@ -1,0 +1,42 @@
+"""Temporal claims: how a checker says never, always, eventually within, and not before.
+
+A checker is a generator. For each occurrence of its claim's precondition it yields one
+obligation, which was met, was violated, or stays undecided. A tour:
+
+- `obligations`: the three of them, with positions as evidence.
+- `words`: how moments, objects and spans of time are put into an explanation.
+- `sentences`: the temporal operators that checkers are written in.
+- `checker`: how a generator becomes the `judge` of a claim, and obligations a verdict.
+
+What these rules share: bounds from above give the controller the latency that the header
+states and stop while it could not act; bounds from below are strict; what the history is
+too short to show is undecided; what it cannot show is inconclusive, never guessed.
+"""
+
+from conformance.temporal.checker import (
+    ALWAYS,
+    OPTIONS,
+    WRITERS,
+    Obligations,
+    judges,
+    judges_history,
+)
+from conformance.temporal.obligations import Obligation, met, undecided, violated
+from conformance.temporal.sentences import eventually, exactly, never, not_before
+
+__all__ = [
+    "ALWAYS",
+    "OPTIONS",
+    "WRITERS",
+    "Obligation",
+    "Obligations",
+    "eventually",
+    "exactly",
+    "judges",
+    "judges_history",
+    "met",
+    "never",
+    "not_before",
+    "undecided",
+    "violated",
+]

@@ -1,0 +1,132 @@
+"""From a generator of obligations to the judge of a claim.
+
+A checker that raises has not judged: the verdict is inconclusive, with the error's words,
+and counts as armed, so that no other history can outvote it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final, TypeAlias
+
+from conformance.claim import Claim
+from conformance.history_view import AppWrapperRun, History
+from conformance.temporal.obligations import Fate, Obligation
+from conformance.temporal.words import when
+from conformance.verdict import Outcome, Verdict, Violation
+
+Obligations: TypeAlias = Iterable[Obligation]
+Need: TypeAlias = str
+
+ALWAYS: Final[tuple[Need, ...]] = ()
+WRITERS: Final[Need] = "writers"
+OPTIONS: Final[Need] = "options"
+_MISSING: Final = {
+    WRITERS: "the history does not say who made each write",
+    OPTIONS: "the history does not hold the options of delete requests",
+}
+MAX_VIOLATIONS: Final = 20
+"""Of one claim on one history; the first says what is wrong, the hundredth adds nothing."""
+
+
+def judges(
+    claim: Claim, *, armed_by: str, needs: tuple[Need, ...] = ALWAYS
+) -> Callable[[Callable[[AppWrapperRun], Obligations]], Callable[[AppWrapperRun], Obligations]]:
+    """Make the decorated generator, called for each AppWrapper, the judge of the claim.
+
+    `armed_by` completes "Never armed: no …", and `needs` says what the history must show.
+    """
+
+    def register(
+        checker: Callable[[AppWrapperRun], Obligations],
+    ) -> Callable[[AppWrapperRun], Obligations]:
+        def of_all(history: History) -> Obligations:
+            for aw in history.appwrappers:
+                yield from checker(aw)
+
+        _set_judge(claim, of_all, armed_by, needs)
+        return checker
+
+    return register
+
+
+def judges_history(
+    claim: Claim, *, armed_by: str, needs: tuple[Need, ...] = ALWAYS
+) -> Callable[[Callable[[History], Obligations]], Callable[[History], Obligations]]:
+    """The same for a generator that looks at the history as a whole."""
+
+    def register(checker: Callable[[History], Obligations]) -> Callable[[History], Obligations]:
+        _set_judge(claim, checker, armed_by, needs)
+        return checker
+
+    return register
+
+
+def _set_judge(
+    claim: Claim,
+    checker: Callable[[History], Obligations],
+    armed_by: str,
+    needs: tuple[Need, ...],
+) -> None:
+    if claim.judge is not None:
+        raise ValueError(f"claim {claim.id} has two checkers; a claim has one")
+
+    def judge(history: History) -> Verdict:
+        for need in needs:
+            if not getattr(history.header.capabilities, need):
+                return Verdict(
+                    claim=claim.id,
+                    outcome=Outcome.INCONCLUSIVE,
+                    because=f"Cannot be judged: {_MISSING[need]}.",
+                )
+        try:
+            return _verdict(claim, checker(history), armed_by)
+        except Exception as error:  # noqa: BLE001  # whatever went wrong, nothing was judged
+            return Verdict(
+                claim=claim.id,
+                outcome=Outcome.INCONCLUSIVE,
+                armed=1,
+                because=f"The checker failed: {type(error).__name__}: {error}",
+            )
+
+    claim.judge = judge
+
+
+def _verdict(claim: Claim, obligations: Obligations, armed_by: str) -> Verdict:
+    """One verdict from all obligations; `armed` counts those that were decided."""
+    met = 0
+    first_met: Obligation | None = None
+    undecided: list[Obligation] = []
+    broken: list[Obligation] = []
+    for obligation in obligations:
+        fate = obligation.fate
+        if fate is Fate.MET:
+            met += 1
+            first_met = first_met or obligation
+        elif fate is Fate.VIOLATED:
+            broken.append(obligation)
+        else:
+            undecided.append(obligation)
+    armed = met + len(broken)
+    if broken:
+        return Verdict(
+            claim=claim.id,
+            outcome=Outcome.FAILED,
+            armed=armed,
+            because=broken[0].because,
+            violations=tuple(
+                Violation(at=found.at.n, because=found.because, evidence=found.evidence)
+                for found in broken[:MAX_VIOLATIONS]
+            ),
+        )
+    if first_met is not None:
+        times = "once" if met == 1 else f"{met} times"
+        still = f"; {len(undecided)} undecided" if undecided else ""
+        return Verdict(
+            claim=claim.id,
+            outcome=Outcome.PASSED,
+            armed=armed,
+            because=f"Armed {times}, first at {when(first_met.at)}, and held{still}.",
+        )
+    because = f"Undecided: {undecided[0].because}." if undecided else f"Never armed: no {armed_by}."
+    return Verdict(claim=claim.id, outcome=Outcome.INCONCLUSIVE, because=because)

@@ -1,0 +1,43 @@
+"""Obligations: what one occurrence of a claim's precondition demanded, and what came of it."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+from conformance.history_view.tracks import Moment
+
+
+class Fate(Enum):
+    MET = "met"
+    VIOLATED = "violated"
+    UNDECIDED = "undecided"
+
+
+class Obligation(NamedTuple):
+    """`at` is where the history contradicts a violated claim, else where it armed it.
+
+    `because` names actual values; it may be empty for what was met. `evidence` are the
+    positions of the entries that show it.
+    """
+
+    fate: Fate
+    at: Moment
+    because: str = ""
+    evidence: tuple[int, ...] = ()
+
+
+def met(at: Moment) -> Obligation:
+    """The precondition occurred there, and what it demanded happened."""
+    return Obligation(Fate.MET, at)
+
+
+def violated(at: Moment, because: str, *evidence: Moment) -> Obligation:
+    """The claim is contradicted at that entry; `evidence` are the others that show it."""
+    positions = {moment.n for moment in evidence} | {at.n}
+    return Obligation(Fate.VIOLATED, at, because, tuple(sorted(positions)))
+
+
+def undecided(at: Moment, because: str) -> Obligation:
+    """The precondition occurred there, but the history does not show what became of it."""
+    return Obligation(Fate.UNDECIDED, at, because)

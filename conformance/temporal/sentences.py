@@ -1,0 +1,116 @@
+"""The temporal operators that checkers are written in.
+
+Each gives one obligation. `what` completes the sentence "… of <AppWrapper>", so that every
+explanation reads alike: who, what, when, by when, and what the history shows instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.history_view.appwrapper import AppWrapperRun
+from conformance.history_view.tracks import Moment, Track
+from conformance.temporal.obligations import Obligation, met, undecided, violated
+from conformance.temporal.words import span, states_of, when
+from vocabulary.clock import Micros
+
+
+def eventually(
+    aw: AppWrapperRun,
+    what: str,
+    *,
+    since: Moment,
+    within_us: Micros,
+    happened: Moment | None,
+    unless: Moment | None = None,
+    steps: int = 1,
+    evidence: Sequence[Moment] = (),
+) -> Obligation:
+    """It must happen within a span of `since`, latency and outages on top.
+
+    `steps` is how many things the controller has to notice one after the other; each may
+    take it the latency that the header states.
+    `unless` is a moment that lifts the obligation if it comes first: undecided then, as it
+    is where the history ends before the deadline or an outage never does.
+    """
+    timing, end = aw.history.timing, aw.history.end
+    due_us = timing.due_us(since.t, within_us + (steps - 1) * timing.latency_us)
+    if happened is not None and (due_us is None or happened.t <= due_us):
+        return met(since)
+    if due_us is None:
+        outage = timing.outages[-1]
+        return undecided(since, f"{what} was due, but to the end {outage.because}")
+    if unless is not None and unless.t <= due_us:
+        return undecided(since, f"{what} was due, but {when(unless)} overtook it")
+    if happened is None and end.t <= due_us:
+        return undecided(
+            since, f"{what} is due at t={span(due_us)}, the history ends at t={span(end.t)}"
+        )
+    seen = f"it came at {when(happened)}" if happened is not None else "it did not come"
+    at = happened if happened is not None else end
+    return violated(
+        at,
+        f"{what} of {aw} was due within {span(within_us)} of {when(since)} and at the latest "
+        f"at t={span(due_us)}, but {seen}.",
+        since,
+        *evidence,
+    )
+
+
+def not_before(
+    aw: AppWrapperRun,
+    what: str,
+    *,
+    since: Moment,
+    at_least_us: Micros,
+    happened: Moment | None,
+    own: bool = True,
+    evidence: Sequence[Moment] = (),
+) -> Obligation:
+    """It must not happen before a span has passed since `since`.
+
+    `own`: the controller itself made `since` happen, so its clock may have been read a
+    moment before that was committed. Undecided if it did not happen and the history ends
+    before the span has passed.
+    """
+    timing = aw.history.timing
+    begin_us = timing.stamped_us(since.t) if own else since.t - timing.slack_us
+    earliest_us = begin_us + at_least_us
+    if happened is None:
+        if aw.history.end.t < earliest_us:
+            return undecided(since, f"{what} may come from t={span(earliest_us)} on; not seen")
+        return met(since)
+    if happened.t >= earliest_us:
+        return met(since)
+    return violated(
+        happened,
+        f"{what} of {aw} came at {when(happened)}, {span(happened.t - since.t)} after "
+        f"{when(since)}; not before {span(at_least_us)} had passed was allowed.",
+        since,
+        *evidence,
+    )
+
+
+def never(
+    aw: AppWrapperRun, what: str, *, at: Moment, left: Sequence[Track], phrase: str
+) -> Obligation:
+    """At this moment none of these objects may be stored.
+
+    `phrase` says what happened at the moment, `what` what the objects are.
+    """
+    if not left:
+        return met(at)
+    return violated(
+        at,
+        f"{when(at)}: {phrase} of {aw}, but {states_of(left, at.n)} {what}.",
+        *(version for track in left if (version := track.version_at(at.n)) is not None),
+    )
+
+
+def exactly(
+    aw: AppWrapperRun, what: str, *, at: Moment, expected: object, seen: object
+) -> Obligation:
+    """At this moment a value must be exactly this."""
+    if seen == expected:
+        return met(at)
+    return violated(at, f"{when(at)}: {what} of {aw} is {seen}, expected {expected}.")
