@@ -5,6 +5,8 @@ Pure. Whatever belongs to an episode is written together, so that no crash falls
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from reference_controller.appwrapper.names import Condition, Phase, Reason, Stamp
 from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.rules import Rules
@@ -47,14 +49,22 @@ def resume(aw: Object, now_us: Micros, rules: Rules) -> Record:
     draft.stamp(Stamp.ATTEMPT_STARTED, now_us)
     draft.clear(Stamp.DEPLOYED, Stamp.UNHEALTHY_SINCE)
     draft.clear(Stamp.PAUSE_STARTED, Stamp.DELETION_STARTED)
+    records = component_records(aw)
+    if records:
+        with suppress(TemplateError):
+            draft.component(0, _intended(aw, 0, attempt_of(aw) + 1, now_us))
     return Record(draft.done())
 
 
 def intend(aw: Object, index: int, now_us: Micros) -> Record:
     """Name the component that is about to be created; raises TemplateError."""
-    name = component_name(aw, index, attempt_of(aw))
-    record = with_intent(component_records(aw)[index], name, attempt_of(aw), now_us)
+    record = _intended(aw, index, attempt_of(aw), now_us)
     return Record(StatusDraft(aw, now_us).component(index, record).done())
+
+
+def _intended(aw: Object, index: int, attempt: int, now_us: Micros) -> Object:
+    name = component_name(aw, index, attempt)
+    return with_intent(component_records(aw)[index], name, attempt, now_us)
 
 
 def confirm(aw: Object, index: int, created: Object, now_us: Micros, rules: Rules) -> Record:
@@ -66,27 +76,28 @@ def confirm(aw: Object, index: int, created: Object, now_us: Micros, rules: Rule
     )
     if index + 1 == len(records):
         draft = enter(aw, Phase.RUNNING, now_us, rules).component(index, record)
-        return Record(
-            draft.stamp(Stamp.DEPLOYED, now_us)
-            .clear(Stamp.UNHEALTHY_SINCE)
-            .condition(Condition.UNHEALTHY, "False", Reason.FOUND_NO_FAILED_PODS)
-            .done()
-        )
+        return Record(_deployed(draft, now_us).done())
     draft = StatusDraft(aw, now_us).component(index, record)
     if rules.needs_intent(records[index + 1], aw):
-        try:
-            name = component_name(aw, index + 1, attempt_of(aw))
-        except TemplateError:
-            return Record(draft.done())
-        intent = with_intent(records[index + 1], name, attempt_of(aw), now_us)
-        draft.component(index + 1, intent)
+        with suppress(TemplateError):
+            draft.component(index + 1, _intended(aw, index + 1, attempt_of(aw), now_us))
     return Record(draft.done())
 
 
 def run(aw: Object, now_us: Micros, rules: Rules) -> Record:
     """Everything exists already: an AppWrapper without components, or one whose confirmation
     was the last thing that a crash let through."""
-    return Record(enter(aw, Phase.RUNNING, now_us, rules).stamp(Stamp.DEPLOYED, now_us).done())
+    return Record(_deployed(enter(aw, Phase.RUNNING, now_us, rules), now_us).done())
+
+
+def _deployed(draft: StatusDraft, now_us: Micros) -> StatusDraft:
+    """Admission and warm-up begin; what went wrong while creating is over."""
+    return (
+        draft.stamp(Stamp.DEPLOYED, now_us)
+        .clear(Stamp.UNHEALTHY_SINCE)
+        .condition(Condition.UNHEALTHY, "False", Reason.FOUND_NO_FAILED_PODS)
+        .condition(Condition.PODS_READY, "False", Reason.INSUFFICIENT_PODS_READY)
+    )
 
 
 def give_up_attempt(

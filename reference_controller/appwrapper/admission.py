@@ -1,0 +1,200 @@
+"""What happens to an AppWrapper when it is submitted or changed: filled in, or refused.
+
+Pure, so that the simulated API server and the webhook server of a real cluster run the same.
+Filling in happens on creation only; what is refused is refused with the field and the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, TypeAlias
+
+from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.names import USER_ID_LABEL, USER_LABEL
+from reference_controller.appwrapper.pod_sets import (
+    infer,
+    is_inferable,
+    pod_sets_of,
+    pod_template_at,
+)
+from reference_controller.appwrapper.rules import RIGHT, Rules
+from vocabulary.errors import ApiError
+from vocabulary.kinds import APPWRAPPER, kind_of
+from vocabulary.objects import Object, get_path, labels_of, meta, name_of, namespace_of
+
+Operation: TypeAlias = Literal["CREATE", "UPDATE"]
+
+MAX_NAME_LENGTH: Final = 63
+"""Its name is the value of a label on every pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserInfo:
+    """Who sends the request, as the API server authenticated them."""
+
+    username: str
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+
+
+MayCreate: TypeAlias = Callable[[UserInfo, str, str, str], bool]
+"""(user, API group, plural, namespace) → whether the user may create such an object himself:
+a SubjectAccessReview on a real cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cause:
+    field: str
+    message: str
+
+
+def admit(
+    operation: Operation,
+    new: Object,
+    old: Object | None,
+    user: UserInfo,
+    config: OperatorConfig,
+    *,
+    rules: Rules = RIGHT,
+    may_create: MayCreate | None = None,
+) -> Object:
+    """The AppWrapper to store; raises ApiError (403) if it is refused.
+
+    `may_create` is asked for each component where `config.user_rbac_admission_check` is set;
+    without it nobody is refused for what he may not create.
+    """
+    if operation == "CREATE":
+        labels = rules.queue_label(labels_of(new), config.default_queue_name)
+        labels = rules.user_labels(labels, user.username, user.uid)
+        new = {**new, "metadata": {**meta(new), "labels": labels}}
+        check = may_create if config.user_rbac_admission_check else None
+        causes = [*_flaws(new, rules), *_forbidden(new, user, check)]
+    else:
+        assert old is not None, "an UPDATE comes with the old object"
+        causes = _changed_for_good(new, old)
+    if causes:
+        raise _denied(new, causes)
+    return new
+
+
+def _denied(aw: Object, causes: list[_Cause]) -> ApiError:
+    text = ", ".join(f"{cause.field}: {cause.message}" for cause in causes)
+    details = {
+        "name": name_of(aw),
+        "group": APPWRAPPER.group,
+        "kind": APPWRAPPER.kind,
+        "causes": [{"field": cause.field, "message": cause.message} for cause in causes],
+    }
+    message = f'AppWrapper.{APPWRAPPER.group} "{name_of(aw)}" is invalid: {text}'
+    return ApiError(403, "Forbidden", message, details)
+
+
+def _flaws(aw: Object, rules: Rules) -> list[_Cause]:
+    """What is wrong with an AppWrapper that is to be created."""
+    causes: list[_Cause] = []
+    if len(name_of(aw)) > MAX_NAME_LENGTH:
+        message = f"must be at most {MAX_NAME_LENGTH} characters, since pods carry it as a label"
+        causes.append(_Cause("metadata.name", message))
+    total = 0
+    for index, component in enumerate(get_path(aw, "spec.components") or ()):
+        path = f"spec.components[{index}]"
+        found = _component_flaws(aw, component, path)
+        causes += found
+        if not found:
+            total += len(pod_sets_of(component))
+    if not causes and not 1 <= total <= rules.max_pod_sets():
+        message = f"has {total} podSets in total; write 1 to {rules.max_pod_sets()}"
+        causes.append(_Cause("spec.components", message))
+    return causes
+
+
+def _component_flaws(aw: Object, component: Object, path: str) -> list[_Cause]:
+    template = component.get("template")
+    if not isinstance(template, Mapping) or not template.get("kind"):
+        return [_Cause(f"{path}.template", "must be an object with apiVersion and kind")]
+    kind = kind_of(template)
+    if kind.kind == APPWRAPPER.kind and kind.group == APPWRAPPER.group:
+        return [_Cause(f"{path}.template.kind", "an AppWrapper cannot be nested in another")]
+    namespace = namespace_of(template)
+    if namespace not in ("", namespace_of(aw)):
+        message = f"is {namespace!r}; leave it out, or write the AppWrapper's own"
+        return [_Cause(f"{path}.template.metadata.namespace", message)]
+    return _pod_set_flaws(component, template, path)
+
+
+def _pod_set_flaws(component: Object, template: Object, path: str) -> list[_Cause]:
+    causes: list[_Cause] = []
+    declared = component.get("podSets") or ()
+    for index, pod_set in enumerate(declared):
+        at = f"{path}.podSets[{index}]"
+        if not pod_set.get("path"):
+            causes.append(_Cause(f"{at}.path", "is missing; say where the pod template is"))
+            continue
+        if int(pod_set.get("replicas", 1)) < 0:
+            causes.append(_Cause(f"{at}.replicas", "must not be negative"))
+        try:
+            pod_template_at(template, pod_set["path"])
+        except ValueError as error:
+            causes.append(_Cause(f"{at}.path", str(error)))
+    if causes:
+        return causes
+    try:
+        inferred = infer(template)
+    except ValueError as error:
+        return [_Cause(f"{path}.template", str(error))]
+    if declared and is_inferable(template):
+        said = sorted((entry["path"], int(entry.get("replicas", 1))) for entry in declared)
+        meant = sorted((pod_set.path, pod_set.replicas) for pod_set in inferred)
+        if said != meant:
+            message = f"are {said}, but the template means {meant}; leave them out"
+            return [_Cause(f"{path}.podSets", message)]
+    return _template_flaws(template, component, path)
+
+
+def _template_flaws(template: Object, component: Object, path: str) -> list[_Cause]:
+    causes = []
+    for pod_set in pod_sets_of(component):
+        try:
+            pod_template_at(template, pod_set.path)
+        except ValueError as error:
+            causes.append(_Cause(f"{path}.template", str(error)))
+    return causes
+
+
+def _forbidden(aw: Object, user: UserInfo, may_create: MayCreate | None) -> list[_Cause]:
+    if may_create is None:
+        return []
+    causes = []
+    namespace = namespace_of(aw)
+    for index, component in enumerate(get_path(aw, "spec.components") or ()):
+        kind = kind_of(component.get("template") or {})
+        if not may_create(user, kind.group, kind.plural, namespace):
+            message = f"user {user.username!r} may not create {kind.plural} in {namespace!r}"
+            causes.append(_Cause(f"spec.components[{index}].template", message))
+    return causes
+
+
+def _changed_for_good(new: Object, old: Object) -> list[_Cause]:
+    """What an update changes that stands for the AppWrapper's whole life."""
+    causes = []
+    components = get_path(new, "spec.components") or ()
+    standing = get_path(old, "spec.components") or ()
+    if len(components) != len(standing):
+        causes.append(_Cause("spec.components", "their number cannot be changed"))
+    for index, (component, before) in enumerate(zip(components, standing, strict=False)):
+        path = f"spec.components[{index}]"
+        if component.get("template") != before.get("template"):
+            causes.append(_Cause(f"{path}.template", "cannot be changed"))
+        if _said(component) != _said(before):
+            causes.append(_Cause(f"{path}.podSets", "cannot be changed"))
+    if get_path(new, "spec.managedBy") != get_path(old, "spec.managedBy"):
+        causes.append(_Cause("spec.managedBy", "cannot be changed"))
+    for label in (USER_LABEL, USER_ID_LABEL):
+        if labels_of(new).get(label) != labels_of(old).get(label):
+            causes.append(_Cause(f"metadata.labels[{label}]", "cannot be changed"))
+    return causes
+
+
+def _said(component: Object) -> Any:
+    return [(entry.get("path"), entry.get("replicas")) for entry in component.get("podSets") or ()]
