@@ -1,0 +1,124 @@
+"""The implementation under test: the reference, one of its mutants, later a vendor's.
+
+Worlds build operators through here, so they never name a controller. This is the one place
+of `conformance` that knows the reference.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from reference_controller import appwrapper
+from reference_controller.appwrapper.admission import UserInfo
+from reference_controller.appwrapper.admission import admit as admit_appwrapper
+from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.mutants import MUTANTS
+from reference_controller.appwrapper.rules import RIGHT, Rules
+from reference_controller.runtime.controller import Controller
+from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
+from reference_controller.runtime.operator import Operator
+from vocabulary.clock import MILLISECOND, Micros
+from vocabulary.kinds import APPWRAPPER
+from vocabulary.objects import Object
+from vocabulary.requests import Create, Delete, Request
+
+AdmissionHook = Callable[[Request, str, dict[str, Any], Object | None], dict[str, Any]]
+OperatorBuilder = Callable[[Micros], Operator]
+
+
+class UnknownImplementationError(ValueError):
+    """No implementation of that name; the message lists near ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """What a world needs to run the thing under test."""
+
+    name: str
+    rules: Rules
+    facts: dict[str, Any] = field(default_factory=dict)
+    """For the history's header: how late it may be. The reference hears of changes by watch,
+    so it is as late as its caches and requests are in the simulation."""
+
+    def controller(self, config: Mapping[str, Any]) -> Controller:
+        """A controller with that operator configuration."""
+        return appwrapper.controller(_parsed(config), self.rules)
+
+    def operator_builder(
+        self, config: Mapping[str, Any], *, identity: str, elect: bool
+    ) -> OperatorBuilder:
+        """How to build one process's worth of operator at a point in time."""
+
+        def build(_now_us: Micros) -> Operator:
+            election = (
+                LeaderElection(LeaseSettings("kube-system", "appwrapper-operator", identity))
+                if elect
+                else None
+            )
+            return Operator(self.controller(config), election=election)
+
+        return build
+
+    def admission(self, config: Mapping[str, Any]) -> AdmissionHook:
+        """The implementation's webhooks, as a hook of the simulated API server."""
+        parsed = _parsed(config)
+
+        def admit(
+            request: Request, actor: str, new: dict[str, Any], old: Object | None
+        ) -> dict[str, Any]:
+            if request.kind != APPWRAPPER or isinstance(request, Delete):
+                return new
+            if getattr(request, "subresource", ""):
+                return new
+            operation = "CREATE" if isinstance(request, Create) else "UPDATE"
+            user = UserInfo(username=actor, uid=f"uid-of-{actor}", groups=())
+            return dict(admit_appwrapper(operation, new, old, user, parsed))
+
+        return admit
+
+    def crds(self) -> tuple[Object, ...]:
+        """The custom resource definitions that it brings."""
+        return _crds()
+
+
+SIMULATED_FACTS = {"detection_latency_us": 500 * MILLISECOND}
+"""Caches lag up to 20 ms and a request takes up to 4 ms: this many are the most in a row."""
+
+
+def implementation(name: str) -> Implementation:
+    """`reference`, or `mutant:<name>`; raises UnknownImplementationError."""
+    if name == "reference":
+        return Implementation("reference", RIGHT, SIMULATED_FACTS)
+    kind, _, mutant = name.partition(":")
+    if kind == "mutant" and mutant in MUTANTS:
+        return Implementation(name, MUTANTS[mutant].rules(), SIMULATED_FACTS)
+    near = difflib.get_close_matches(mutant or name, ["reference", *MUTANTS], n=3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    raise UnknownImplementationError(
+        f"{name!r} is not an implementation{hint} "
+        "Use reference, or mutant:<name> as `assay mutants --list` shows them"
+    )
+
+
+@lru_cache(maxsize=1)
+def _crds() -> tuple[Object, ...]:
+    text = resources.files(appwrapper).joinpath("manifests/crd.yaml").read_text("utf-8")
+    return tuple(yaml.safe_load_all(text))
+
+
+_CONFIGS: dict[str, OperatorConfig] = {}
+
+
+def _parsed(config: Mapping[str, Any]) -> OperatorConfig:
+    """The parsed configuration; parsed once per process, since campaigns ask for it a lot."""
+    key = repr(config)
+    if key not in _CONFIGS:
+        _CONFIGS[key] = OperatorConfig.from_data(config)
+    return _CONFIGS[key]

@@ -1,0 +1,110 @@
+"""The operator configuration of a run: the seed's defaults, or shortened for real clusters.
+
+One source for both: a scenario never names a duration of its own, it speaks of
+`world.durations.failure_grace_us`, so that a week in virtual time and four seconds on a
+real cluster are the same scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from vocabulary.clock import Micros
+from vocabulary.durations import parse_duration
+
+DEFAULT_CONFIG: Final[dict[str, Any]] = {
+    "faultTolerance": {
+        "admissionGracePeriod": "1m",
+        "warmupGracePeriod": "5m",
+        "failureGracePeriod": "1m",
+        "resetPause": "90s",
+        "retryLimit": 3,
+        "deletionGracePeriod": "10m",
+        "gracePeriodCeiling": "24h",
+        "successTTLCeiling": "168h",
+    },
+    "autopilot": {
+        "injectAntiAffinities": True,
+        "monitorNodes": True,
+        "source": "labels",
+        "resourceTaints": {
+            "nvidia.com/gpu": [
+                {"key": "autopilot.ibm.com/gpuhealth", "value": "ERR", "effect": "NoSchedule"},
+                {"key": "autopilot.ibm.com/gpuhealth", "value": "EVICT", "effect": "NoExecute"},
+            ]
+        },
+    },
+    "schedulerName": "",
+    "defaultQueueName": "",
+    "userRBACAdmissionCheck": False,
+}
+"""What the seed's table and its Autopilot stanza say."""
+
+SHORT_CONFIG: Final[dict[str, Any]] = {
+    "faultTolerance": {
+        "admissionGracePeriod": "3s",
+        "warmupGracePeriod": "5s",
+        "failureGracePeriod": "3s",
+        "resetPause": "3s",
+        "retryLimit": 3,
+        "deletionGracePeriod": "6s",
+        "gracePeriodCeiling": "60s",
+        "successTTLCeiling": "6s",
+    }
+}
+"""Laid over the defaults on real clusters: still far enough apart to tell one from another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Durations:
+    """The retry loop's parameters in force, for the steps of a scenario; spans in µs."""
+
+    admission_grace_us: Micros
+    warmup_grace_us: Micros
+    failure_grace_us: Micros
+    retry_pause_us: Micros
+    retry_limit: int
+    forceful_deletion_us: Micros
+    maximum_us: Micros
+    success_ttl_us: Micros
+
+    @staticmethod
+    def of(config: Mapping[str, Any]) -> Durations:
+        """Read them from an operator configuration."""
+        table = config["faultTolerance"]
+        return Durations(
+            admission_grace_us=parse_duration(table["admissionGracePeriod"]),
+            warmup_grace_us=parse_duration(table["warmupGracePeriod"]),
+            failure_grace_us=parse_duration(table["failureGracePeriod"]),
+            retry_pause_us=parse_duration(table["resetPause"]),
+            retry_limit=table["retryLimit"],
+            forceful_deletion_us=parse_duration(table["deletionGracePeriod"]),
+            maximum_us=parse_duration(table["gracePeriodCeiling"]),
+            success_ttl_us=parse_duration(table["successTTLCeiling"]),
+        )
+
+    @property
+    def attempt_bound_us(self) -> Micros:
+        """The longest that one attempt can take from creation to the next creation."""
+        return (
+            max(self.admission_grace_us, self.warmup_grace_us)
+            + self.failure_grace_us
+            + 2 * self.forceful_deletion_us
+            + self.retry_pause_us
+        )
+
+
+def overlay(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """`base` with `changes` laid over it, section by section; a new dict.
+
+    `resourceTaints` is replaced as a whole: a scenario that names its own means just those.
+    """
+    merged = dict(base)
+    for key, value in changes.items():
+        if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
+            merged[key] = dict(value) if key == "resourceTaints" else overlay(merged[key], value)
+        else:
+            merged[key] = value
+    return merged

@@ -1,0 +1,44 @@
+"""Finding the pods that a manifest will bring forth, however deep they are wrapped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from vocabulary.objects import Object, annotations_of, meta
+
+BEHAVIOUR = "assay.dev/behaviour"
+
+Change = Callable[[Object], Mapping[str, Any]]
+
+
+def map_pods(obj: Any, change: Change) -> Any:
+    """The manifest with `change` applied to every pod and pod template in it.
+
+    A pod (template) is a mapping whose `spec` has `containers`; that holds for bare pods and
+    for the templates of Jobs, Deployments and PyTorchJobs, also inside an AppWrapper.
+    """
+    if isinstance(obj, Mapping):
+        spec = obj.get("spec")
+        if isinstance(spec, Mapping) and "containers" in spec:
+            return change(obj)
+        return {key: map_pods(value, change) for key, value in obj.items()}
+    if isinstance(obj, list | tuple):
+        return [map_pods(value, change) for value in obj]
+    return obj
+
+
+def with_annotations(obj: Object, annotations: Mapping[str, str]) -> dict[str, Any]:
+    """The object with these annotations added."""
+    return {
+        **obj,
+        "metadata": {**meta(obj), "annotations": {**annotations_of(obj), **annotations}},
+    }
+
+
+def with_behaviour(manifest: Object, behaviour: str) -> dict[str, Any]:
+    """The manifest with every pod in it told how to behave, for example `run 5s, exit 1`."""
+    changed: dict[str, Any] = map_pods(
+        manifest, lambda pod: with_annotations(pod, {BEHAVIOUR: behaviour})
+    )
+    return changed

@@ -1,0 +1,98 @@
+"""A scenario: a reproducible situation, written once, run on every cluster that can host it.
+
+A scenario is a function of a `World`. Its docstring's first line is its title, a full
+sentence about what must hold; its manifests stand beside it in YAML. It says which claims
+it was written to arm; the checkers of all claims run on its history anyway.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    from conformance.world import World
+
+Steps = Callable[["World"], None]
+Function = TypeVar("Function", bound=Callable[..., None])
+
+
+@dataclass(frozen=True, slots=True)
+class Scenario:
+    """What a run needs to know before it begins."""
+
+    id: str
+    """`appwrapper/quota-release/slow-pods`: suite, file, function, in kebab-case."""
+    title: str
+    arms: tuple[str, ...]
+    """Ids of the claims it is written to arm; the suite fails if it does not arm them."""
+    steps: Steps = field(repr=False)
+    folder: Path = field(repr=False)
+    """Where its manifests stand."""
+    nodes: int = 2
+    gpus: int = 0
+    """`nvidia.com/gpu` per node."""
+    operators: int = 1
+    config: Mapping[str, Any] = field(default_factory=dict)
+    """Changes to the operator's configuration, nested as in its configuration file."""
+    only_simulated: str = ""
+    """Non-empty: why this can only run in the simulation."""
+
+    @property
+    def suite(self) -> str:
+        return self.id.split("/", 1)[0]
+
+
+SCENARIOS: Final[dict[str, Scenario]] = {}
+"""Every scenario by id, filled as the modules of `conformance.scenarios` are imported."""
+
+
+def scenario(
+    *,
+    arms: Sequence[str],
+    nodes: int = 2,
+    gpus: int = 0,
+    operators: int = 1,
+    config: Mapping[str, Any] | None = None,
+    only_simulated: str = "",
+    cases: Mapping[str, Any] | None = None,
+) -> Callable[[Function], Function]:
+    """Register the decorated function as a scenario. Its id comes from its module and name.
+
+    With `cases`, it is registered once per case: the function takes the case's value as its
+    second argument, the case's name ends the id, and the title says which it is.
+    """
+
+    def register(function: Function) -> Function:
+        module = function.__module__.removeprefix("conformance.scenarios.").replace(".", "/")
+        base = f"{module}/{function.__name__}".replace("_", "-")
+        if not function.__doc__:
+            raise ValueError(f"scenario {base} needs a docstring: its first line is the title")
+        title = function.__doc__.strip().splitlines()[0]
+        for case, value in (cases or {"": None}).items():
+            name = f"{base}/{case}" if case else base
+            if name in SCENARIOS:
+                raise ValueError(f"scenario {name} is defined twice; rename one of the functions")
+            SCENARIOS[name] = Scenario(
+                id=name,
+                title=f"{title.removesuffix('.')}: {case}." if case else title,
+                arms=tuple(arms),
+                steps=partial(_with_case, function, value) if case else function,
+                folder=Path(sys.modules[function.__module__].__file__ or "").parent,
+                nodes=nodes,
+                gpus=gpus,
+                operators=operators,
+                config=config or {},
+                only_simulated=only_simulated,
+            )
+        return function
+
+    return register
+
+
+def _with_case(function: Callable[..., None], value: Any, world: World) -> None:
+    function(world, value)

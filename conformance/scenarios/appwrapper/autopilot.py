@@ -1,0 +1,135 @@
+"""Autopilot: nodes whose GPUs are unhealthy are avoided, and left."""
+
+from __future__ import annotations
+
+from chaos.choice import NodeChoice, PodChoice
+from chaos.faults import AutopilotLabel, KillPod, LabelNode, Taint
+from conformance.scenario import scenario
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+FIRST_POD = PodChoice(appwrapper="a")
+ITS_NODE = NodeChoice(hosting=FIRST_POD)
+KEY = "autopilot.ibm.com/gpuhealth"
+FOO_TAINTS = {
+    "autopilot": {
+        "resourceTaints": {
+            "example.com/foo": [
+                {"key": "example.com/foo-health", "value": "bad", "effect": "NoExecute"},
+                {"key": "example.com/foo-health", "value": "poor", "effect": "NoSchedule"},
+            ]
+        }
+    }
+}
+
+
+@scenario(
+    arms=["AW-001", "AW-086", "AW-087", "AW-089"], gpus=4, cases={"err": "ERR", "evict": "EVICT"}
+)
+def tagged_node_is_avoided(world: World, value: str) -> None:
+    """Pods that request a GPU are not placed on a node that Autopilot has tagged."""
+    world.inject(AutopilotLabel(world.nodes[0], value))
+    aw = world.submit("gpu_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(5 * SECOND)
+
+
+@scenario(arms=["AW-002", "AW-033", "AW-043", "AW-055", "AW-086", "AW-093"], gpus=4, nodes=2)
+def workload_leaves_an_evicted_node(world: World) -> None:
+    """A running workload leaves a node that is tagged EVICT, at once and without being counted."""
+    aw = world.submit("gpu_job.yaml", failureGracePeriodDuration="1h")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(2 * world.durations.failure_grace_us)
+
+
+@scenario(arms=["AW-055", "INV-5"], gpus=4, nodes=2)
+def evictions_are_not_counted(world: World) -> None:
+    """Only the resets that a failure caused are counted, however the two kinds alternate."""
+    aw = world.submit("gpu_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_reset(1))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_reset(2))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["AW-056"], gpus=4, cases={"at-once": 0, "after-a-reset": 1})
+def eviction_at_the_limit_fails(world: World, limit: int) -> None:
+    """When no retry is left, an eviction is final."""
+    aw = world.submit("gpu_job.yaml", retryLimit=limit)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    if limit:
+        world.inject(KillPod(FIRST_POD))
+        world.until(aw.has_reset(1))
+        world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.until(aw.is_in("Failed"))
+
+
+@scenario(arms=["AW-090"], gpus=4)
+def node_is_tagged_no_schedule(world: World) -> None:
+    """A running workload stays on a node that is only closed to new pods."""
+    aw = world.submit("gpu_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "ERR"))
+    world.wait(3 * world.durations.failure_grace_us)
+
+
+@scenario(arms=["AW-088", "AW-091"], gpus=4, cases={"none": "job.yaml", "zero": "zero_gpus.yaml"})
+def workload_without_gpus_stays(world: World, manifest: str) -> None:
+    """Pods that request no GPU, or zero of them, are neither steered nor moved."""
+    aw = world.submit(manifest)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.wait(3 * world.durations.failure_grace_us)
+
+
+@scenario(arms=["AW-092"], gpus=4)
+def pods_that_do_not_run_are_not_moved(world: World) -> None:
+    """Pods on an evicted node that are not yet running cause no reset."""
+    aw = world.submit("gpu_job.yaml", behaviour="stay pending")
+    world.until(aw.is_in("Running"))
+    world.until(aw.has_pods(2, "Pending"))
+    world.wait(SECOND)
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.wait(world.durations.warmup_grace_us // 2)
+
+
+@scenario(arms=["AW-085", "AW-087", "AW-089"], config=FOO_TAINTS, gpus=4)
+def other_resources_are_monitored(world: World) -> None:
+    """A resource and labels of the administrator's own choice work as GPUs do."""
+    for node in world.nodes:
+        world.add_capacity(node, "example.com/foo", 4)
+    world.inject(LabelNode(world.nodes[0], "example.com/foo-health", "poor"))
+    aw = world.submit("foo_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.revert(LabelNode(world.nodes[0], "example.com/foo-health", "poor"))
+    world.inject(LabelNode(world.nodes[1], "example.com/foo-health", "bad"))
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["AW-033"], config={"autopilot": {"source": "taints"}}, gpus=4)
+def real_taints_are_the_source(world: World) -> None:
+    """Where so configured, taints in place of labels tell which nodes to leave."""
+    aw = world.submit("tolerant_gpu_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Taint(ITS_NODE, KEY, "EVICT", "NoExecute"))
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running"))
+
+
+@scenario(arms=["AW-089", "AW-087"], gpus=4)
+def users_affinity_is_kept(world: World) -> None:
+    """The anti-affinity is added to every term of an affinity that the user wrote."""
+    aw = world.submit("affine_gpu_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(SECOND)

@@ -1,0 +1,72 @@
+"""Success: the quota goes back at once, the pods stay for their logs until the TTL."""
+
+from __future__ import annotations
+
+from chaos.faults import DeleteObject
+from conformance.scenario import scenario
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+ARMS = ["AW-063", "AW-064", "AW-078", "MLB-051", "MLB-052", "MLB-054"]
+
+
+@scenario(arms=ARMS, cases={"pod": "pod.yaml", "job": "job.yaml"})
+def kept_until_the_ttl(world: World, manifest: str) -> None:
+    """A workload that succeeds releases its quota, and is deleted when its TTL has passed."""
+    aw = world.submit(manifest, behaviour="run 5s, exit 0")
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(
+    arms=["AW-063", "AW-064", "AW-078"],
+    cases={
+        "shorter": "4s",
+        "zero": "0s",
+        "negative": "-4s",
+        "malformed": "7d",
+        "above-the-operators": "1000h",
+    },
+)
+def ttl_follows_its_annotation(world: World, ttl: str) -> None:
+    """An annotation may shorten the TTL; one that makes no sense leaves the operator's."""
+    aw = world.submit("pod.yaml", behaviour="run 5s, exit 0", successTTLDuration=ttl)
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-063"])
+def ttl_counts_from_success(world: World) -> None:
+    """A workload that ran longer than its TTL is still kept for the TTL after its success."""
+    aw = world.submit("pod.yaml", behaviour="run 9s, exit 0", successTTLDuration="4s")
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(
+    arms=["AW-064", "AW-078", "AW-079"],
+    config={"faultTolerance": {"successTTLCeiling": "20s", "gracePeriodCeiling": "15s"}},
+)
+def ttl_is_no_grace_period(world: World) -> None:
+    """The cap on grace periods does not shorten the TTL."""
+    aw = world.submit("pod.yaml", behaviour="run 2s, exit 0", successTTLDuration="18s")
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-064", "INV-6"])
+def deletion_by_a_user_changes_nothing(world: World) -> None:
+    """Once it has succeeded, a component that a user deletes does not make it fail."""
+    aw = world.submit("job.yaml", behaviour="run 2s, exit 0")
+    world.until(aw.is_in("Succeeded"))
+    world.inject(DeleteObject("Job", "a-job", propagation="Background"))
+    world.wait(2 * SECOND)
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-064", "MLB-054"])
+def with_everything_around_it(world: World) -> None:
+    """Configuration, storage and accounts of a workload live as long as its pods do."""
+    aw = world.submit("mixed.yaml", behaviour="run 2s, exit 0")
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))

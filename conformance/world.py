@@ -1,0 +1,347 @@
+"""The world of one run, as the steps of a scenario see it: cluster, implementation, clock.
+
+`World` holds what is the same everywhere; a class in `conformance.worlds` adds what differs:
+how requests are sent, how time passes, and how faults take hold. A scenario that uses only
+what is here runs in virtual time and on real clusters alike.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from chaos.choice import named_kind
+from chaos.fault import Fault
+from conformance.manifests import load_manifests
+from conformance.parameters import Durations
+from conformance.pod_templates import with_annotations, with_behaviour
+from vocabulary.clock import HOUR, Micros, format_seconds
+from vocabulary.errors import ApiError
+from vocabulary.kinds import APPWRAPPER, NODE, POD, Kind, kind_of
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    controller_of,
+    get_path,
+    is_terminating,
+    name_of,
+    uid_of,
+)
+from vocabulary.requests import Create, Delete, Get, List, ObjectList, Patch, PropagationPolicy
+
+APPWRAPPER_LABEL: Final = "workload.codeflare.dev/appwrapper"
+PARAMETER_PREFIX: Final = "workload.codeflare.dev.appwrapper/"
+
+
+class NotReachedError(Exception):
+    """A state that the scenario waited for did not come; the message names it and the bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """Something that a scenario can wait for: a predicate, and what it is called."""
+
+    text: str
+    holds: Callable[[], bool]
+
+    def __and__(self, other: Condition) -> Condition:
+        return Condition(f"{self.text} and {other.text}", lambda: self.holds() and other.holds())
+
+    def __or__(self, other: Condition) -> Condition:
+        return Condition(f"{self.text} or {other.text}", lambda: self.holds() or other.holds())
+
+
+class World(ABC):
+    """What a scenario works with."""
+
+    namespace: str
+    nodes: tuple[str, ...]
+    durations: Durations
+    folder: Path
+    """Where the scenario's manifests stand."""
+
+    # What differs from cluster to cluster.
+
+    @property
+    @abstractmethod
+    def now_us(self) -> Micros:
+        """The time now, on the cluster's clock."""
+
+    @abstractmethod
+    def call(self, request: Any, actor: str = "user") -> Any:
+        """Send a request as `user`, `chaos` or `harness`; raises ApiError if it is refused."""
+
+    @abstractmethod
+    def wait(self, span_us: Micros) -> None:
+        """Let time pass."""
+
+    @abstractmethod
+    def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
+        """Let time pass until `done()`; False if it does not become true within the span."""
+
+    @abstractmethod
+    def inject(self, fault: Fault) -> None:
+        """Let a fault happen now. What is still in force when the steps end is then reverted."""
+
+    @abstractmethod
+    def revert(self, fault: Fault) -> None:
+        """Undo a fault before the steps end."""
+
+    @abstractmethod
+    def prepare(self, obj: Object) -> dict[str, Any]:
+        """What this cluster needs changed in a manifest: namespace, nodes, pod behaviour."""
+
+    # What is the same everywhere.
+
+    def submit(
+        self, manifest: str | Mapping[str, Any], behaviour: str = "", **parameters: str | int
+    ) -> AppWrapper:
+        """Create what a manifest says, as the user; the AppWrapper among it is returned.
+
+        `manifest` is a file beside the scenario, or an object. `behaviour` is what its pods
+        do: `run 5s, exit 1`. Other keyword arguments become parameter annotations of the
+        AppWrapper: `retryLimit=0`, `failureGracePeriodDuration="10m"`.
+        """
+        documents = (
+            load_manifests(self.folder / manifest)
+            if isinstance(manifest, str)
+            else [dict(manifest)]
+        )
+        handle: AppWrapper | None = None
+        for document in documents:
+            is_appwrapper = kind_of(document) == APPWRAPPER
+            if is_appwrapper and behaviour:
+                document = with_behaviour(document, behaviour)
+            if is_appwrapper and parameters:
+                document = _annotated(document, parameters)
+            stored = self.create(document)
+            if is_appwrapper:
+                handle = AppWrapper(self, name_of(stored))
+        if handle is None:
+            raise ValueError(f"{manifest}: holds no AppWrapper; use create for other objects")
+        return handle
+
+    def create(self, obj: Object, actor: str = "user") -> Object:
+        """Create one object in the scenario's namespace."""
+        prepared = self.prepare(obj)
+        kind = kind_of(prepared)
+        stored: Object = self.call(Create(kind, prepared, self.namespace, name_of(prepared)), actor)
+        return stored
+
+    def get(self, kind: Kind, name: str) -> Object | None:
+        """The object as it is stored now; None if there is none."""
+        try:
+            found: Object = self.call(
+                Get(kind, self.namespace if kind.namespaced else "", name, live=True), "harness"
+            )
+        except ApiError as error:
+            if error.is_not_found:
+                return None
+            raise
+        return found
+
+    def list(self, kind: Kind, label_selector: str = "") -> tuple[Object, ...]:
+        """The objects of a kind in the scenario's namespace, as they are stored now."""
+        found: ObjectList = self.call(
+            List(
+                kind,
+                self.namespace if kind.namespaced else "",
+                label_selector=label_selector,
+                live=True,
+            ),
+            "harness",
+        )
+        return found.items
+
+    def patch(self, kind: Kind, name: str, body: Any, actor: str = "user") -> Object:
+        """Merge-patch an object, as the user unless somebody else is named."""
+        namespace = self.namespace if kind.namespaced else ""
+        patched: Object = self.call(Patch(kind, namespace, name, body), actor)
+        return patched
+
+    def delete(
+        self,
+        kind: Kind,
+        name: str,
+        *,
+        propagation_policy: PropagationPolicy | None = None,
+        actor: str = "user",
+    ) -> None:
+        """Delete an object, as the user unless somebody else is named."""
+        namespace = self.namespace if kind.namespaced else ""
+        self.call(Delete(kind, namespace, name, propagation_policy=propagation_policy), actor)
+
+    def delete_if_there(self, kind: str, name: str) -> None:
+        """Delete an object that scenario steps made, unless something else did already."""
+        found = named_kind(kind)
+        if self.get(found, name) is not None:
+            self.delete(found, name)
+
+    def manifest(self, file: str) -> Mapping[str, Any]:
+        """The AppWrapper in a manifest beside the scenario, for steps that change it."""
+        return next(
+            document
+            for document in load_manifests(self.folder / file)
+            if kind_of(document) == APPWRAPPER
+        )
+
+    def renamed(self, manifest: Object, name: str) -> dict[str, Any]:
+        """The AppWrapper under another name, its components renamed alike."""
+
+        def component(entry: Object) -> dict[str, Any]:
+            template = entry["template"]
+            old = name_of(template)
+            renamed = {**template["metadata"], "name": f"{name}-{old.partition('-')[2] or old}"}
+            return {**entry, "template": {**template, "metadata": renamed}}
+
+        spec = manifest["spec"]
+        return {
+            **manifest,
+            "metadata": {**manifest["metadata"], "name": name},
+            "spec": {**spec, "components": [component(entry) for entry in spec["components"]]},
+        }
+
+    @abstractmethod
+    def install(self, crd: str) -> None:
+        """Serve what a custom resource definition beside the scenario describes."""
+
+    def add_capacity(self, node: str, resource: str, count: int) -> None:
+        """Let a node offer so many of an extended resource."""
+        amounts = {resource: str(count)}
+        self.call(
+            Patch(
+                NODE,
+                "",
+                node,
+                {"status": {"capacity": amounts, "allocatable": amounts}},
+                subresource="status",
+            ),
+            "harness",
+        )
+
+    def until(self, condition: Condition, within_us: Micros | None = None) -> None:
+        """Wait for a condition; NotReachedError if it does not come within the bound.
+
+        Without a bound: what the whole retry loop may take at the parameters in force.
+        """
+        bound_us = within_us if within_us is not None else self.patience_us
+        if not self._wait_until(condition.holds, bound_us):
+            raise NotReachedError(f"{condition.text}: not within {format_seconds(bound_us)}")
+
+    @property
+    def patience_us(self) -> Micros:
+        """How long any single wait may last: every retry at its longest, and some more."""
+        d = self.durations
+        return (d.retry_limit + 2) * d.attempt_bound_us + d.success_ttl_us + HOUR
+
+
+class AppWrapper:
+    """One AppWrapper of a scenario: its state now, and what a user can do to it."""
+
+    kind: Final = APPWRAPPER
+
+    def __init__(self, world: World, name: str) -> None:
+        self.world = world
+        self.name = name
+
+    @property
+    def now(self) -> Object:
+        """The object as it is stored now; empty once it is gone."""
+        return self.world.get(APPWRAPPER, self.name) or {}
+
+    @property
+    def phase(self) -> str:
+        return str(get_path(self.now, "status.phase", ""))
+
+    @property
+    def resets(self) -> int:
+        """The retry counter; absent means 0."""
+        return int(get_path(self.now, "status.resettingCount", 0))
+
+    @property
+    def pods(self) -> list[Object]:
+        """Its pods in order of their names, terminating ones included."""
+        found = self.world.list(POD, f"{APPWRAPPER_LABEL}={self.name}")
+        return sorted(found, key=name_of)
+
+    def components(self, kind: Kind) -> list[Object]:
+        """The objects of a kind that it owns, in order of their names."""
+        uid = uid_of(self.now)
+        owned = (
+            obj for obj in self.world.list(kind) if (controller_of(obj) or {}).get("uid") == uid
+        )
+        return sorted(owned, key=name_of)
+
+    # Conditions to wait for.
+
+    def is_in(self, *phases: str) -> Condition:
+        """It is in one of these phases."""
+        return Condition(
+            f"AppWrapper {self.name} is {' or '.join(phases)}", lambda: self.phase in phases
+        )
+
+    def has_reset(self, times: int) -> Condition:
+        """Its retry counter has reached this number."""
+        return Condition(
+            f"AppWrapper {self.name} was reset {times} times", lambda: self.resets >= times
+        )
+
+    def shows(self, type_: str, status: str = "True") -> Condition:
+        """It shows a condition with that status."""
+        return Condition(
+            f"AppWrapper {self.name} shows {type_}={status}",
+            lambda: condition_status(self.now, type_) == status,
+        )
+
+    def has_pods(self, count: int, *phases: str) -> Condition:
+        """Exactly so many of its pods are in one of the phases (any phase if none is named)."""
+
+        def holds() -> bool:
+            alive = [pod for pod in self.pods if not is_terminating(pod)]
+            return (
+                sum(not phases or get_path(pod, "status.phase") in phases for pod in alive) == count
+            )
+
+        return Condition(f"AppWrapper {self.name} has {count} {'/'.join(phases) or ''} pods", holds)
+
+    def is_gone(self) -> Condition:
+        """The AppWrapper itself no longer exists."""
+        return Condition(f"AppWrapper {self.name} is gone", lambda: not self.now)
+
+    # What a user can do to it.
+
+    def suspend(self, value: bool = True) -> None:
+        """Set `spec.suspend`, as Kueue does when it evicts (True) or admits (False)."""
+        self.world.patch(APPWRAPPER, self.name, {"spec": {"suspend": value}})
+
+    def resume(self) -> None:
+        self.suspend(False)
+
+    def annotate(self, **parameters: str | int | None) -> None:
+        """Set parameter annotations; None removes one."""
+        body = {
+            PARAMETER_PREFIX + key: None if value is None else str(value)
+            for key, value in parameters.items()
+        }
+        self.world.patch(APPWRAPPER, self.name, {"metadata": {"annotations": body}})
+
+    def delete(self, propagation_policy: PropagationPolicy | None = None) -> None:
+        self.world.delete(APPWRAPPER, self.name, propagation_policy=propagation_policy)
+
+
+def _annotated(document: Object, parameters: Mapping[str, str | int]) -> dict[str, Any]:
+    return with_annotations(
+        document, {PARAMETER_PREFIX + key: str(value) for key, value in parameters.items()}
+    )
+
+
+def any_of(conditions: Iterable[Condition]) -> Condition:
+    """The first of several conditions that comes true."""
+    listed = list(conditions)
+    return Condition(
+        " or ".join(condition.text for condition in listed),
+        lambda: any(condition.holds() for condition in listed),
+    )

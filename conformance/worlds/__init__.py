@@ -1,0 +1,8 @@
+"""Where scenarios run: one class of `World` per kind of cluster.
+
+- `simulated`: in this process, in virtual time; the default.
+- `control_plane`: real etcd and Kubernetes control-plane processes, KWOK as the kubelet, the
+  implementation under test as a process of its own.
+
+Here, and only here, the implementation meets the cluster and the faults.
+"""

@@ -1,0 +1,298 @@
+"""The operator as a process of the simulated cluster: caches that lag, requests that take time.
+
+An `Operator` is a state machine without I/O. This driver gives it what a process has: an
+informer per kind whose events arrive late (each kind by its own seeded lag, so kinds are not
+ordered among each other), a connection on which every request takes a while, and a life
+that can end between any two of its requests. A restart begins with empty caches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from chaos.ground import Break, Freeze, NoAnswer, Refuse, Slow, WatchRule
+from chaos.happening import Place
+from conformance.worlds.simulated.connection import Connection
+from fixtures.simulated.loop import Loop, Timer
+from fixtures.simulated.store import Change, Store
+from reference_controller.runtime.operator import Operator, Pending
+from vocabulary.clock import MILLISECOND, SECOND, Micros
+from vocabulary.errors import ApiError, no_answer
+from vocabulary.kinds import Kind
+from vocabulary.requests import WRITES, List, ObjectList
+
+START_UP_US: Final = 50 * MILLISECOND
+LEAST_LAG_US: Final = 1 * MILLISECOND
+MOST_LAG_US: Final = 20 * MILLISECOND
+LEAST_LATENCY_US: Final = 500
+MOST_LATENCY_US: Final = 2 * MILLISECOND
+RELIST_RETRY_US: Final = 1 * SECOND
+
+
+class OperatorProcess:
+    """One operator process, through all its incarnations."""
+
+    def __init__(
+        self,
+        name: str,
+        build: Callable[[Micros], Operator],
+        *,
+        loop: Loop,
+        store: Store,
+        connection: Connection,
+    ) -> None:
+        self.name = name
+        self._connection = connection
+        self._build = build
+        self._loop = loop
+        self._store = store
+        self._latency = loop.rng(f"latency/{name}")
+        self._operator: Operator | None = None
+        self._incarnation = 0
+        self._paused = False
+        self._backlog: list[Callable[[], None]] = []
+        self._informers: dict[str, _Informer] = {}
+        self._wake: Timer | None = None
+        self._in_flight = 0
+
+    # Life: what `fixtures.simulated.processes` asks of a process, and records.
+
+    @property
+    def running(self) -> bool:
+        """Whether it has a life, be it paused."""
+        return self._operator is not None
+
+    @property
+    def paused(self) -> bool:
+        """Whether it stands still."""
+        return self._paused
+
+    def start(self) -> None:
+        """Start a new incarnation, with empty memory; nothing happens if one is running."""
+        if self._operator is not None:
+            return
+        self._incarnation += 1
+        self._operator = operator = self._build(self._loop.now_us)
+        self._informers = {
+            str(kind): _Informer(self, kind, self._incarnation) for kind in operator.watches
+        }
+        for informer in self._informers.values():
+            self._loop.call_later(START_UP_US, informer.list_and_watch)
+        self._pump()
+
+    def kill(self) -> None:
+        """End the incarnation at once: memory, caches and unanswered requests are lost."""
+        self._operator = None
+        self._paused = False
+        self._incarnation += 1
+        self._in_flight = 0
+        self._backlog = []
+        for informer in self._informers.values():
+            informer.stop()
+        self._informers = {}
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+
+    def pause(self) -> None:
+        """Stop its execution, as SIGSTOP does: what arrives meanwhile waits."""
+        self._paused = self._operator is not None
+
+    def resume(self) -> None:
+        """Let it run on, with whatever it believed when it was paused."""
+        if not self._paused:
+            return
+        self._paused = False
+        backlog, self._backlog = self._backlog, []
+        for arrived in backlog:
+            arrived()
+        self._pump()
+
+    def is_idle(self) -> bool:
+        """Whether it neither waits for anything nor means to do anything later."""
+        operator = self._operator
+        if operator is None:
+            return True
+        return (
+            not self._in_flight
+            and not self._paused
+            and not any(informer.has_undelivered for informer in self._informers.values())
+            and operator.work_due_us() is None
+        )
+
+    # Events.
+
+    def on_watch_rule(self, rule: WatchRule, holds: bool) -> None:
+        """A rule for watches came or went; those it matches act on it."""
+        for name, informer in self._informers.items():
+            if rule.matches(self.name, name):
+                informer.on_rule(rule, holds)
+
+    def receive(self, incarnation: int, act: Callable[[Operator, Micros], None]) -> None:
+        """Something has arrived for an incarnation: act on it, or queue it while paused."""
+        operator = self._operator
+        if operator is None or incarnation != self._incarnation:
+            return
+        if self._paused:
+            self._backlog.append(lambda: self.receive(incarnation, act))
+            return
+        act(operator, self._loop.now_us)
+        self._pump()
+
+    def _pump(self) -> None:
+        operator = self._operator
+        if operator is None or self._paused:
+            return
+        now_us = self._loop.now_us
+        while (pending := operator.poll(now_us)) is not None:
+            self._in_flight += 1
+            self._loop.call_later(self._delay_us(), self._send, self._incarnation, pending)
+        wake_at_us = operator.wake_at_us()
+        if wake_at_us is not None and wake_at_us <= now_us:
+            wake_at_us = None  # all workers wait for replies; the next one polls again
+        if self._wake is not None and self._wake.callback is not None:
+            if wake_at_us == self._wake.at_us:
+                return
+            self._wake.cancel()
+        self._wake = (
+            None
+            if wake_at_us is None
+            else self._loop.call_at(
+                wake_at_us,
+                self.receive,
+                self._incarnation,
+                _wake_up,
+                background=wake_at_us != operator.work_due_us(),
+            )
+        )
+
+    # Requests.
+
+    def _delay_us(self) -> Micros:
+        return self._latency.randint(LEAST_LATENCY_US, MOST_LATENCY_US)
+
+    def _send(self, incarnation: int, pending: Pending) -> None:
+        """The request reaches the server, unless something lies between."""
+        if incarnation != self._incarnation:
+            return
+        request = pending.request
+        is_write = isinstance(request, WRITES)
+        if is_write:
+            self._connection.pass_by(Place.BEFORE_COMMIT, self.name, request)
+            if incarnation != self._incarnation:
+                return
+        effect = self._connection.rules.meets(self.name, request)
+        reply: Any
+        delay_us = self._delay_us()
+        match effect:
+            case Refuse():
+                reply = ApiError(effect.code, effect.reason, effect.message)
+            case NoAnswer(reached=reached, after_us=after_us):
+                if reached:
+                    self._connection.carry(self.name, request)
+                reply = no_answer("the connection ended before an answer came")
+                delay_us = after_us
+            case _:
+                reply = self._connection.carry(self.name, request)
+                if isinstance(effect, Slow):
+                    delay_us += effect.by_us
+        if incarnation == self._incarnation:  # else the commit set off a fault that ended it
+            self._loop.call_later(delay_us, self._reply, incarnation, pending, reply)
+
+    def _reply(self, incarnation: int, pending: Pending, reply: Any) -> None:
+        is_write = isinstance(pending.request, WRITES)
+        if is_write and incarnation == self._incarnation:
+            self._connection.pass_by(Place.BEFORE_REPLY, self.name, pending.request)
+
+        def act(operator: Operator, now_us: Micros) -> None:
+            self._in_flight -= 1
+            operator.answer(pending.ticket, reply, now_us)
+            if is_write:
+                self._connection.pass_by(Place.AFTER_REPLY, self.name, pending.request)
+
+        self.receive(incarnation, act)
+
+
+def _wake_up(operator: Operator, now_us: Micros) -> None:
+    """A timer of the operator is due: polling it is all that it takes."""
+
+
+class _Informer:
+    """One kind's LIST and WATCH: events in order, each after a seeded lag."""
+
+    def __init__(self, process: OperatorProcess, kind: Kind, incarnation: int) -> None:
+        self._process = process
+        self._kind = kind
+        self._incarnation = incarnation
+        self._loop = process._loop
+        self._connection = process._connection
+        self._lag = self._loop.rng(f"lag/{process.name}/{kind}")
+        self._last_us: Micros = 0
+        self._undelivered = 0
+        self._frozen: list[Change] = []
+        self._unwatch: Callable[[], None] | None = None
+
+    @property
+    def has_undelivered(self) -> bool:
+        return self._undelivered > 0
+
+    def list_and_watch(self) -> None:
+        """List everything and follow from there; an API that refuses is asked again."""
+        if self._incarnation != self._process._incarnation or self._unwatch is not None:
+            return
+        request = List(self._kind, live=True)
+        effect = self._connection.rules.meets(self._process.name, request)
+        if isinstance(effect, Refuse | NoAnswer):
+            self._loop.call_later(RELIST_RETRY_US, self.list_and_watch)
+            return
+        found = self._connection.carry(self._process.name, request)
+        assert isinstance(found, ObjectList)
+        self._unwatch = self._process._store.watch(self._on_change, frozenset((str(self._kind),)))
+        self._last_us = self._loop.now_us
+        self._process.receive(
+            self._incarnation,
+            lambda operator, now_us: operator.replace(self._kind, found.items, now_us),
+        )
+
+    def stop(self) -> None:
+        """The watch ends; what has not arrived never will."""
+        if self._unwatch is not None:
+            self._unwatch()
+            self._unwatch = None
+
+    def on_rule(self, rule: WatchRule, holds: bool) -> None:
+        """A watch rule came or went: break off now, or let out what was held back."""
+        if isinstance(rule.effect, Break) and holds:
+            self.stop()
+            self._loop.call_later(rule.effect.gap_us, self.list_and_watch)
+        elif isinstance(rule.effect, Freeze) and not holds and not self._is_frozen():
+            frozen, self._frozen = self._frozen, []
+            for change in frozen:
+                self._arrive(change)
+
+    def _is_frozen(self) -> bool:
+        effects = self._connection.rules.on_watch(self._process.name, str(self._kind))
+        return any(isinstance(effect, Freeze) for effect in effects)
+
+    def _on_change(self, change: Change) -> None:
+        lag_us = self._lag.randint(LEAST_LAG_US, MOST_LAG_US)
+        lag_us += self._connection.rules.watch_delay_us(self._process.name, str(self._kind))
+        due_us = max(self._last_us, self._loop.now_us + lag_us)
+        self._last_us = due_us
+        self._undelivered += 1
+        self._loop.call_at(due_us, self._arrive, change)
+
+    def _arrive(self, change: Change) -> None:
+        if self._unwatch is None:
+            return
+        if self._frozen or self._is_frozen():
+            self._frozen.append(change)
+            return
+        self._undelivered -= 1
+        self._process.receive(
+            self._incarnation,
+            lambda operator, now_us: operator.deliver(
+                self._kind, change.event, change.object, now_us
+            ),
+        )

@@ -1,0 +1,208 @@
+"""The simulated world: cluster, operators, faults and recording, in one process."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any, Final
+
+from chaos.connection_rules import ConnectionRules
+from chaos.fault import Fault
+from chaos.ground import Rule, WatchRule
+from chaos.happening import Follower, Place
+from chaos.injector import Injected, Injector
+from chaos.plan import Plan
+from conformance.implementation import Implementation
+from conformance.manifests import load_manifests
+from conformance.parameters import DEFAULT_CONFIG, Durations, overlay
+from conformance.scenario import Scenario
+from conformance.world import World
+from conformance.worlds.simulated.connection import Connection
+from conformance.worlds.simulated.operator_process import OperatorProcess
+from conformance.worlds.simulated.processes import GroundProcesses
+from fixtures.behaviour import expand
+from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
+from fixtures.simulated.loop import Timer
+from vocabulary.clock import HOUR, MINUTE, Micros
+from vocabulary.history import Entry, Header
+from vocabulary.history import Write as WriteEntry
+from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION
+from vocabulary.objects import Object, name_of
+from vocabulary.requests import Create
+
+NAMESPACE: Final = "default"
+OPERATORS: Final = ("operator", "operator/1")
+"""The process under test, and a second one that only some scenarios and faults start."""
+KUBERNETES_VERSION: Final = "v1.36"
+"""What the simulation is modelled on, and compared with."""
+QUIET_US: Final = 20 * MINUTE
+"""No operator timer and no AppWrapper write for so long: twice a usual resync period."""
+
+
+class SimulatedWorld(World):
+    """One run's world. Build it, let a scenario's steps use it, then `finish` it."""
+
+    def __init__(
+        self, scenario: Scenario, implementation: Implementation, seed: int, plan: Plan | None
+    ) -> None:
+        self.scenario = scenario
+        self.folder = scenario.folder
+        self.namespace = NAMESPACE
+        self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
+        self.config = overlay(DEFAULT_CONFIG, scenario.config)
+        self.durations = Durations.of(self.config)
+        self.implementation = implementation
+        self.cluster = SimulatedCluster(
+            seed,
+            nodes=[NodeSpec(name, gpus=scenario.gpus) for name in self.nodes],
+            crds=implementation.crds(),
+        )
+        self.loop = self.cluster.loop
+        self.recorder = self.cluster.recorder
+        self.seed = seed
+        self._rules = ConnectionRules(self._on_rule)
+        self._connection = Connection(self.cluster.api, self._rules)
+        self.operators: dict[str, OperatorProcess] = {}
+        for name in OPERATORS:
+            operator = OperatorProcess(
+                name,
+                implementation.operator_builder(
+                    self.config, identity=name, elect=scenario.operators > 1
+                ),
+                loop=self.loop,
+                store=self.cluster.store,
+                connection=self._connection,
+            )
+            self.operators[name] = operator
+            self.cluster.processes.add(operator)
+        self._processes = GroundProcesses(self.cluster.processes)
+        self.cluster.api.admission.append(implementation.admission(self.config))
+        self._injector = Injector(self, self.recorder.fault, plan)
+        self._injected: dict[Fault, list[Injected]] = {}
+        self._last_appwrapper_write_us = self.loop.now_us
+        self._follower = Follower()
+        self._strike_timer: Timer | None = None
+        self._connection.injector = self._injector if plan is not None else None
+        self.recorder.listener = self._on_write
+        for name in OPERATORS[: scenario.operators]:
+            self.cluster.processes.start(name)
+        self._injector.start()
+        self._await_plan()
+
+    # What faults stand on (chaos.ground.Ground).
+
+    @property
+    def processes(self) -> GroundProcesses:
+        return self._processes
+
+    @property
+    def connection(self) -> ConnectionRules:
+        return self._rules
+
+    def rng(self, name: str) -> random.Random:
+        return self.loop.rng(name)
+
+    def elapsed_us(self) -> Micros:
+        return self.loop.elapsed_us
+
+    # What scenarios stand on (World).
+
+    @property
+    def now_us(self) -> Micros:
+        return self.loop.now_us
+
+    def call(self, request: Any, actor: str = "chaos") -> Any:
+        return self.cluster.api.handle(request, actor)
+
+    def wait(self, span_us: Micros) -> None:
+        self.loop.run_for(span_us)
+
+    def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
+        return self.loop.run_until(done, self.loop.now_us + within_us)
+
+    def inject(self, fault: Fault) -> None:
+        self._injected.setdefault(fault, []).extend(self._injector.inject(fault))
+
+    def revert(self, fault: Fault) -> None:
+        for injected in self._injected.pop(fault, ()):
+            self._injector.revert(injected)
+
+    def install(self, crd: str) -> None:
+        for document in load_manifests(self.folder / crd):
+            self.call(Create(CUSTOM_RESOURCE_DEFINITION, document, "", name_of(document)), "harness")
+
+    def prepare(self, obj: Object) -> dict[str, Any]:
+        expanded = expand(obj)
+        return {
+            **expanded,
+            "metadata": {"namespace": self.namespace, **expanded.get("metadata", {})},
+        }
+
+    # The end of a run.
+
+    def finish(self) -> None:
+        """Stop the faults, then let the workload settle: the progress phase."""
+        self._injector.stop()
+        self._connection.injector = None
+        self.recorder.mark("faults-stopped")
+        bound_us = self.patience_us + 2 * self.durations.maximum_us
+        is_stable = self.loop.run_until(self.is_stable, self.loop.now_us + bound_us)
+        self.recorder.mark("stable" if is_stable else "not-stable")
+        self.recorder.mark("end")
+
+    def is_stable(self) -> bool:
+        """Nothing left to do: no timer but housekeeping, or none of the operator's and quiet."""
+        if not all(operator.is_idle() for operator in self.operators.values()):
+            return False
+        if self.cluster.is_quiet(self.loop.now_us + HOUR):
+            return True
+        return self.loop.now_us - self._last_appwrapper_write_us > QUIET_US
+
+    def history(self) -> tuple[Header, tuple[Entry, ...]]:
+        """What was recorded."""
+        header = Header(
+            scenario=self.scenario.id,
+            seed=self.seed,
+            cluster="simulated",
+            implementation=self.implementation.name,
+            clock="virtual",
+            began_us=self.loop.began_us,
+            kubernetes_version=KUBERNETES_VERSION,
+            parameters=self.config,
+            facts=self.implementation.facts,
+        )
+        return header, tuple(self.recorder.entries)
+
+    # Inside.
+
+    def _on_rule(self, rule: Rule, holds: bool) -> None:
+        if isinstance(rule, WatchRule):
+            for operator in self.operators.values():
+                operator.on_watch_rule(rule, holds)
+
+    def _on_write(self, write: WriteEntry) -> None:
+        if write.event and write.kind == _APPWRAPPER:
+            self._last_appwrapper_write_us = self.loop.now_us
+        if self._connection.injector is not None:
+            happening = self._follower.committed(write)
+            if self._injector.listens(Place.AFTER_COMMIT):
+                self._injector.observe(happening)
+                self._await_plan()
+
+    def _await_plan(self) -> None:
+        """Strike when the plan's next point in time has come."""
+        if self._strike_timer is not None:
+            self._strike_timer.cancel()
+        due_us = self._injector.next_due_us()
+        self._strike_timer = (
+            None
+            if due_us is None
+            else self.loop.call_at(self.loop.began_us + due_us, self._strike)
+        )
+
+    def _strike(self) -> None:
+        self._injector.advance()
+        self._await_plan()
+
+
+_APPWRAPPER: Final = str(APPWRAPPER)
