@@ -109,7 +109,7 @@ class Plan:
             Dumper=_Dumper,
             sort_keys=False,
             allow_unicode=True,
-            width=100,
+            width=10_000,
         )
 
     def digest(self) -> str:

@@ -18,7 +18,7 @@ SECOND_OPERATOR: Final = f"{OPERATOR}/1"
 class Kill(Fault):
     """End a process, by SIGKILL or gracefully by SIGTERM; null: it stays down."""
 
-    actor: Name = OPERATOR
+    actor: Name
     signal: Literal["KILL", "TERM"] = "KILL"
     restart_after: Span | None = RESTART_AFTER_US
 
@@ -50,7 +50,7 @@ class Kill(Fault):
 class Restart(Fault):
     """Stop a process gracefully and start it again, as a rollout does."""
 
-    actor: Name = OPERATOR
+    actor: Name
     downtime: Span = RESTART_AFTER_US
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # it comes back itself
@@ -67,7 +67,7 @@ class Restart(Fault):
 class Start(Fault):
     """Start a process that is down; a paused one is replaced by a fresh one."""
 
-    actor: Name = OPERATOR
+    actor: Name
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         return _undo_start(ground, self.actor)
