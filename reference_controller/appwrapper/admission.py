@@ -19,23 +19,17 @@ from reference_controller.appwrapper.pod_sets import (
     pod_template_at,
 )
 from reference_controller.appwrapper.rules import RIGHT, Rules
+from reference_controller.runtime.admission_review import UserInfo
 from vocabulary.errors import ApiError
 from vocabulary.kinds import APPWRAPPER, kind_of
 from vocabulary.objects import Object, get_path, labels_of, meta, name_of, namespace_of
+
+__all__ = ["MayCreate", "UserInfo", "admit"]
 
 Operation: TypeAlias = Literal["CREATE", "UPDATE"]
 
 MAX_NAME_LENGTH: Final = 63
 """Its name is the value of a label on every pod."""
-
-
-@dataclass(frozen=True, slots=True)
-class UserInfo:
-    """Who sends the request, as the API server authenticated them."""
-
-    username: str
-    uid: str = ""
-    groups: tuple[str, ...] = ()
 
 
 MayCreate: TypeAlias = Callable[[UserInfo, str, str, str], bool]
@@ -190,9 +184,11 @@ def _changed_for_good(new: Object, old: Object) -> list[_Cause]:
             causes.append(_Cause(f"{path}.podSets", "cannot be changed"))
     if get_path(new, "spec.managedBy") != get_path(old, "spec.managedBy"):
         causes.append(_Cause("spec.managedBy", "cannot be changed"))
-    for label in (USER_LABEL, USER_ID_LABEL):
-        if labels_of(new).get(label) != labels_of(old).get(label):
-            causes.append(_Cause(f"metadata.labels[{label}]", "cannot be changed"))
+    causes.extend(
+        _Cause(f"metadata.labels[{label}]", "cannot be changed")
+        for label in (USER_LABEL, USER_ID_LABEL)
+        if labels_of(new).get(label) != labels_of(old).get(label)
+    )
     return causes
 
 

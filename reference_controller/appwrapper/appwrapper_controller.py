@@ -97,6 +97,11 @@ class AppWrapperController:
             return ()
         return _keys_of_part(obj)
 
+    def use_clock(self, clock: Callable[[], Micros]) -> None:
+        """Tell the time by this clock, unless one was given at construction."""
+        if self._clock is None:
+            self._clock = clock
+
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         clock = self._clock or (lambda: now_us)
         return self._reconcile(key, clock)

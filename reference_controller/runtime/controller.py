@@ -2,13 +2,13 @@
 
 The runtime calls `keys_for` for each event of a watched kind and `reconcile` for each key
 that is due. A controller that needs the time in the middle of a long reconcile takes a clock
-(`Callable[[], Micros]`) when it is built; nobody reads the wall.
+(`Callable[[], Micros]`) when it is built, or is a `ClockUser`; nobody reads the wall.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from vocabulary.clock import Micros
 from vocabulary.kinds import Kind
@@ -59,4 +59,13 @@ class Controller(Protocol):
         The time that is returned replaces any that an earlier pass of this key asked for.
         It may be called for keys that do not exist (any more).
         """
+        ...
+
+
+@runtime_checkable
+class ClockUser(Protocol):
+    """A controller that wants to know the time in the middle of a reconcile."""
+
+    def use_clock(self, clock: Callable[[], Micros]) -> None:
+        """Take the clock of the operator that runs it: the time of its latest call."""
         ...

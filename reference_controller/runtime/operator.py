@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
 from reference_controller.runtime.caches import Caches, Change, is_cacheable
-from reference_controller.runtime.controller import Controller, Key
+from reference_controller.runtime.controller import ClockUser, Controller, Key
 from reference_controller.runtime.leader_election import LeaderElection
 from reference_controller.runtime.work_queue import MAX_BACKOFF_US, WorkQueue
 from vocabulary.clock import MILLISECOND, Micros
@@ -95,6 +95,9 @@ class Operator:
         self.crashes: deque[Exception] = deque(maxlen=MAX_CRASHES_KEPT)
         """The latest that escaped from reconciles and were no ApiError: the controller's bugs."""
         self._controller = controller
+        self._now_us: Micros = 0
+        if isinstance(controller, ClockUser):
+            controller.use_clock(lambda: self._now_us)
         self._workers = workers
         self._resync_us = resync_us
         self._next_resync_us: Micros | None = None
@@ -142,6 +145,7 @@ class Operator:
 
         Call it again until it returns None, after every other call and at `wake_at_us`.
         """
+        self._now_us = now_us
         if self._election is not None:
             pending = self._poll_election(self._election, now_us)
             if pending is not None:
@@ -170,6 +174,7 @@ class Operator:
         Every ticket must be answered, after a timeout with `errors.no_answer(...)`. A reply to
         a reconcile that has been cut off meanwhile is dropped.
         """
+        self._now_us = now_us
         if self._election is not None:
             if ticket == self._election_ticket:
                 assert not isinstance(reply, ObjectList)

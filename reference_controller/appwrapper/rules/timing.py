@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from reference_controller.appwrapper.names import Reason, Stamp
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.status import is_suspended, stamp_of
-from vocabulary.clock import Micros
+from vocabulary.clock import MILLISECOND, Micros
 from vocabulary.objects import Object
 
 GRACED_REASONS = (
@@ -15,6 +17,10 @@ GRACED_REASONS = (
 )
 """The first three conditions, which the primary controllers may still correct. A component
 that cannot be created is the second of them: its pods do not come."""
+
+WRITE_ALLOWANCE_US: Final = 50 * MILLISECOND
+"""A stamp is older than the write that carries it. Whoever measures from the write must not
+find a delay short, so delays that begin with a write last this much longer."""
 
 
 class TimingRules:
@@ -37,7 +43,9 @@ class TimingRules:
         self, since_us: Micros, reason: str, parameters: Parameters
     ) -> Micros:
         """Until when the primary controllers may correct what was detected at `since_us`."""
-        return since_us + (parameters.failure_grace_us if reason in GRACED_REASONS else 0)
+        return _after_commit(
+            since_us, parameters.failure_grace_us if reason in GRACED_REASONS else 0
+        )
 
     def pause_starts_at(self, aw: Object, complete_us: Micros) -> Micros:  # noqa: ARG002
         """The retry pause is counted from the moment at which deletion was complete."""
@@ -53,15 +61,20 @@ class TimingRules:
         failed_us = stamp_of(aw, Stamp.FAILED) or 0
         if is_suspended(aw):
             return failed_us
-        return failed_us + parameters.deletion_on_failure_grace_us
+        return _after_commit(failed_us, parameters.deletion_on_failure_grace_us)
 
     def success_ttl_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
         """The TTL counts from entering Succeeded, not from the attempt's start."""
-        return (stamp_of(aw, Stamp.SUCCEEDED) or 0) + parameters.success_ttl_us
+        return _after_commit(stamp_of(aw, Stamp.SUCCEEDED) or 0, parameters.success_ttl_us)
 
     def forceful_from(self, aw: Object, parameters: Parameters) -> Micros | None:
         """From when on what remains is deleted by force; None: deletion has not begun."""
         return _after(stamp_of(aw, Stamp.DELETION_STARTED), parameters.forceful_deletion_grace_us)
+
+
+def _after_commit(stamp_us: Micros, span_us: Micros) -> Micros:
+    """The end of a span that begins with the write which carries the stamp."""
+    return stamp_us + span_us + WRITE_ALLOWANCE_US if span_us else stamp_us
 
 
 def _after(start_us: Micros | None, span_us: Micros) -> Micros | None:
