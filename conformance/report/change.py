@@ -15,7 +15,7 @@ from vocabulary.objects import Object, is_terminating
 _CONDITION: Final = re.compile(r"^status\.conditions\[([^\]]*)\](\.status)?$")
 _TAINT: Final = re.compile(r"^spec\.taints(\[.*\])?$")
 _DULL: Final = re.compile(
-    r"generation|Time$|Timestamp$|\.(reason|message|probe)$|observedGeneration|resourceVersion"
+    r"^metadata\.generation|Time$|Timestamp$|\.(reason|message|type)$|observedGeneration|resourceVersion"
 )
 _SHOWN_CHANGES: Final = 3
 _SHOWN_CHARACTERS: Final = 48

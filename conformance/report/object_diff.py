@@ -6,7 +6,7 @@ are compared by that key, since their order says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 ABSENT: Final = "\x00absent"
@@ -32,6 +32,7 @@ def differences(old: Mapping[str, Any] | None, new: Mapping[str, Any] | None) ->
 def _walk(path: str, old: Any, new: Any) -> Iterator[Difference]:
     if old is new or path in _UNTOLD:
         return
+    old, new = _emptied(old, new), _emptied(new, old)
     if isinstance(old, Mapping) and isinstance(new, Mapping):
         for key in (*old, *(key for key in new if key not in old)):
             yield from _walk(_join(path, key), old.get(key, ABSENT), new.get(key, ABSENT))
@@ -48,12 +49,21 @@ def _walk(path: str, old: Any, new: Any) -> Iterator[Difference]:
         yield Difference(path, old, new)
 
 
+def _emptied(value: Any, other: Any) -> Any:
+    """An empty map or list for what is absent beside a filled one, so that its parts are told."""
+    if value == ABSENT and isinstance(other, Mapping) and other:
+        return {}
+    if value == ABSENT and isinstance(other, list | tuple) and _by_key(other):
+        return ()
+    return value
+
+
 def _join(path: str, key: str) -> str:
     shown = f'["{key}"]' if "." in key or "/" in key else key
     return f"{path}{'' if shown.startswith('[') or not path else '.'}{shown}"
 
 
-def _by_key(items: list[Any] | tuple[Any, ...]) -> dict[str, Any] | None:
+def _by_key(items: Sequence[Any]) -> dict[str, Any] | None:
     """The items by their key; None for a list that has no unique one."""
     if not items:
         return {}

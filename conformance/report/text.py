@@ -12,9 +12,9 @@ from conformance.report.build import fault_texts
 from conformance.report.change import Step, actor_of, describe, subject_of, with_previous
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
 from conformance.report.run_result import RunResult
+from conformance.report.shown_time import shown_time
 from conformance.report.untrusted import printable
 from conformance.verdict import Outcome, Verdict, Violation
-from vocabulary.clock import format_seconds
 from vocabulary.history import Write
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def event_line(step: Step) -> str:
     """`t=12.001s  rv117  appwrapper/a   QuotaReserved True → False     by operator`."""
     entry = step.entry
     rv = f"rv{entry.rv}" if isinstance(entry, Write) and entry.rv else ""
-    cells = (f"t={format_seconds(entry.t)}", rv, subject_of(entry), describe(step))
+    cells = (f"t={shown_time(entry.t)}", rv, subject_of(entry), describe(step))
     line = "  ".join(cell.ljust(width) for cell, width in zip(cells, _WIDTHS, strict=True))
     actor = actor_of(entry)
     return f"{line}  by {actor}" if actor else line.rstrip()

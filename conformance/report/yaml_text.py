@@ -15,7 +15,10 @@ from typing import Any, Final
 import msgspec
 
 from conformance.report.conformance_report import API_VERSION, KIND, ConformanceReport
-from conformance.safe_yaml import read_document
+from conformance.report.typed_yaml import as_type, field_error
+from vocabulary.safe_yaml import load_yaml_file
+
+MAX_REPORT_BYTES: Final = 64 * 1024**2
 
 _PLAIN: Final = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*$")
 _RESERVED: Final = frozenset(
@@ -33,16 +36,15 @@ def write_report(report: ConformanceReport) -> str:
 
 def read_report(path: Path) -> ConformanceReport:
     """The report in a file; YamlError with line and field where it is not one."""
-    document = read_document(path)
-    value = document.value
+    value = load_yaml_file(path, max_bytes=MAX_REPORT_BYTES)
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind != KIND:
-        raise document.error("kind", f"expected {KIND}; is this the report.yaml of a run?")
+        raise field_error(path, "kind", f"expected {KIND}; is this the report.yaml of a run?")
     if value.get("apiVersion") != API_VERSION:
-        raise document.error(
-            "apiVersion", f"expected {API_VERSION}; read it with the Assay that wrote it"
+        raise field_error(
+            path, "apiVersion", f"expected {API_VERSION}; read it with the Assay that wrote it"
         )
-    return document.as_type(ConformanceReport)
+    return as_type(value, ConformanceReport, path)
 
 
 def dump(value: Any) -> str:

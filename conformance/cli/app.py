@@ -1,0 +1,88 @@
+"""Puts the sub-commands together, and turns what they raise into exit codes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from conformance.cli import (
+    check,
+    claims,
+    clean,
+    cluster,
+    controller,
+    mutants,
+    replay,
+    run,
+    serve,
+    verify,
+)
+from conformance.cli.exit_code import EXIT_CODES_HELP
+from conformance.cli.problems import exit_code_for, report_problem
+
+_HELP = """\
+Does this controller keep its promises while things break?
+
+Assay runs a controller for Kubernetes batch workloads through scenarios with injected faults,
+records everything that happens, and judges the record claim by claim.
+
+\b
+  assay run                       the whole suite, simulated, in seconds
+  assay run AW-015 --seed 7       one claim, all scenarios that arm it
+  assay claims show AW-015        what it says, and where that is written
+  assay replay .assay/aw-015.yaml the failure again, from its plan
+  assay verify .assay             a report against its own histories
+"""
+
+app = typer.Typer(
+    name="assay",
+    help=_HELP,
+    epilog=EXIT_CODES_HELP,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("run", epilog=EXIT_CODES_HELP)(run.run)
+app.add_typer(claims.app, name="claims")
+app.command("replay", epilog=EXIT_CODES_HELP)(replay.replay)
+app.command("check", epilog=EXIT_CODES_HELP)(check.check)
+app.command("verify", epilog=EXIT_CODES_HELP)(verify.verify)
+app.command("serve")(serve.serve)
+app.add_typer(cluster.app, name="cluster")
+app.add_typer(controller.app, name="controller")
+app.command("mutants", epilog=EXIT_CODES_HELP)(mutants.mutants)
+app.command("clean")(clean.clean)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from conformance.report.suite_version import version
+
+        typer.echo(f"assay {version()}")
+        raise typer.Exit
+
+
+@app.callback()
+def assay(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """Options that stand before the sub-command."""
+
+
+def main() -> None:
+    """The entry point of the `assay` script."""
+    try:
+        app()
+    except Exception as error:
+        code = exit_code_for(error)
+        if code is None:
+            raise
+        report_problem(error)
+        raise SystemExit(code) from error

@@ -1,0 +1,37 @@
+"""What the exit codes of `assay` mean. They are part of its interface: CI branches on them."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conformance.report.conformance_report import ConformanceReport
+
+
+class ExitCode(IntEnum):
+    """Worst last, but for `INTERRUPTED`."""
+
+    CONFORMANT = 0
+    VIOLATED = 1
+    BAD_INPUT = 2
+    INCONCLUSIVE = 3
+    ENVIRONMENT = 4
+    INTERRUPTED = 130
+
+    @classmethod
+    def of_report(cls, report: ConformanceReport) -> ExitCode:
+        """1 for any violated claim; 3 if a core claim could not be judged or a run broke off."""
+        if any(tier.failed_tests for p in report.profiles for tier in (p.core, p.extended)):
+            return cls.VIOLATED
+        if report.errors or not report.profiles:
+            return cls.INCONCLUSIVE
+        if any(profile.core.inconclusive_tests for profile in report.profiles):
+            return cls.INCONCLUSIVE
+        return cls.CONFORMANT
+
+
+EXIT_CODES_HELP = """\
+[bold]Exit codes[/bold]: 0 conformant · 1 a claim is violated · 2 bad input ·
+3 a core claim could not be judged · 4 the environment failed (cluster, network, missing program)
+"""

@@ -1,0 +1,153 @@
+"""The output folder of a run: what stands where, and writing all of it.
+
+```
+report.yaml              the conformance report; written last, so a folder with one is whole
+index.html               the same for people
+aw-015.html, aw-015.yaml a page and a plan per failure (aw-015-2… for further scenarios)
+junit.xml                one test case per claim and scenario
+allure-results/          for `allure generate`
+histories/               gzip JSON lines, digests in the report
+```
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance.claim import Claim
+from conformance.report.allure import write_allure_results
+from conformance.report.build import history_path, worst_of
+from conformance.report.conformance_report import ConformanceReport, ReportError
+from conformance.report.failure_page import failure_page
+from conformance.report.index_page import index_page
+from conformance.report.junit import junit_xml
+from conformance.report.run_result import RunResult, SuiteResult
+from conformance.report.yaml_text import dump, write_report
+from conformance.verdict import Outcome, Verdict
+from vocabulary.history import write_history
+
+REPORT_NAME: Final = "report.yaml"
+ALLURE_NAME: Final = "allure-results"
+HISTORIES_NAME: Final = "histories"
+_OURS: Final = ("index.html", "junit.xml", "*-[0-9]*.html", "*-[0-9]*.yaml", REPORT_NAME)
+_OUR_FOLDERS: Final = {ALLURE_NAME: "*.json", HISTORIES_NAME: "*.jsonl.gz"}
+MAX_PAGES_PER_CLAIM: Final = 3
+MAX_PAGES: Final = 100
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """One violated claim in one scenario: the worst run of it, its page and its plan."""
+
+    claim: str
+    run: RunResult
+    verdict: Verdict
+    page: Path | None
+    """None where there are more failures than pages are made of; the plan still replays it."""
+    plan: Path
+
+
+class SuiteFiles(msgspec.Struct, frozen=True, kw_only=True):
+    """Where everything was put."""
+
+    report: Path
+    index: Path
+    junit: Path
+    failures: tuple[Failure, ...]
+
+
+def check_folder(folder: Path) -> None:
+    """ReportError if a report cannot go there: it must be new, empty, or hold an earlier one."""
+    if not folder.exists():
+        return
+    if not folder.is_dir():
+        raise ReportError(f"{folder}: is a file; name a folder for the report with --out")
+    if any(folder.iterdir()) and not (folder / REPORT_NAME).is_file():
+        raise ReportError(
+            f"{folder}: holds files but no {REPORT_NAME}; name a new or an empty folder with --out"
+        )
+
+
+def write_folder(
+    folder: Path, suite: SuiteResult, report: ConformanceReport, claims: Mapping[str, Claim]
+) -> SuiteFiles:
+    """Write the report and its renderings; an earlier report in the folder is replaced."""
+    check_folder(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    _remove_earlier(folder)
+    failures = tuple(_name_failures(folder, suite, claims))
+    _write_histories(folder, suite, report)
+    for failure in failures:
+        failure.plan.write_text(dump(msgspec.to_builtins(failure.run.plan)), encoding="utf-8")
+        if failure.page is not None:
+            page = failure_page(
+                claims[failure.claim],
+                failure.run,
+                failure.verdict,
+                replay=str(failure.plan),
+                index_href="index.html",
+            )
+            failure.page.write_text(page, encoding="utf-8")
+    pages = {
+        (failure.claim, failure.run.scenario, failure.run.seed): failure.page.name
+        for failure in failures
+        if failure.page is not None
+    }
+    index = folder / "index.html"
+    index.write_text(index_page(report, claims, pages), encoding="utf-8")
+    junit = folder / "junit.xml"
+    junit.write_text(junit_xml(report), encoding="utf-8")
+    write_allure_results(folder / ALLURE_NAME, report, folder, pages)
+    path = folder / REPORT_NAME
+    path.write_text(write_report(report), encoding="utf-8")
+    return SuiteFiles(report=path, index=index, junit=junit, failures=failures)
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Remove what an earlier run wrote here, and nothing else."""
+    for pattern in _OURS:
+        for path in folder.glob(pattern):
+            path.unlink()
+    for name, pattern in _OUR_FOLDERS.items():
+        for path in (folder / name).glob(pattern):
+            path.unlink()
+
+
+def _name_failures(
+    folder: Path, suite: SuiteResult, claims: Mapping[str, Claim]
+) -> Iterator[Failure]:
+    """The violations, one per claim and scenario, in order; each with its files' names."""
+    worst: dict[tuple[str, str, int], list[tuple[RunResult, Verdict]]] = {}
+    for run in suite.runs:
+        for verdict in run.verdicts:
+            if verdict.outcome is Outcome.FAILED and verdict.claim in claims:
+                worst.setdefault((verdict.claim, run.scenario, run.seed), []).append((run, verdict))
+    seen: Counter[str] = Counter()
+    for number, (key, judged) in enumerate(sorted(worst.items(), key=lambda item: item[0])):
+        claim = key[0]
+        seen[claim] += 1
+        stem = claim.lower() + (f"-{seen[claim]}" if seen[claim] > 1 else "")
+        has_page = seen[claim] <= MAX_PAGES_PER_CLAIM and number < MAX_PAGES
+        run, verdict = worst_of(judged)
+        yield Failure(
+            claim=claim,
+            run=run,
+            verdict=verdict,
+            page=folder / f"{stem}.html" if has_page and run.entries else None,
+            plan=folder / f"{stem}.yaml",
+        )
+
+
+def _write_histories(folder: Path, suite: SuiteResult, report: ConformanceReport) -> None:
+    """Store the histories that the report refers to; of a campaign's others it has the count."""
+    (folder / HISTORIES_NAME).mkdir(exist_ok=True)
+    wanted = {test.history for claim in report.claims for test in claim.tests if test.history}
+    for run in suite.runs:
+        path = history_path(run)
+        if path in wanted:
+            write_history(folder / path, run.header, run.entries)
+            wanted.remove(path)
