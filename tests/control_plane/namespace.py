@@ -79,3 +79,13 @@ class Namespace:
 
 def phase_of(pod: dict[str, Any]) -> str:
     return str(pod["status"].get("phase"))
+
+
+def condition_of(pod: dict[str, Any], kind: str) -> dict[str, Any]:
+    """The condition of that type, empty while there is none."""
+    conditions = pod["status"].get("conditions", [])
+    return next((condition for condition in conditions if condition["type"] == kind), {})
+
+
+def is_ready(pod: dict[str, Any]) -> bool:
+    return condition_of(pod, "Ready").get("status") == "True"

@@ -8,6 +8,7 @@ import ssl
 import pytest
 import yaml
 
+from fixtures.behaviour import EXIT
 from fixtures.control_plane import ControlPlane, User, kwok, wait_until
 
 from .namespace import LIMIT_SECONDS, Namespace
@@ -29,7 +30,7 @@ def test_a_killed_component_works_again_after_its_restart(
     assert condition_of(plane, component) == "ended"
     jobs = f"/apis/batch/v1/namespaces/{namespace.name}/jobs"
     template = {
-        "metadata": {"annotations": {kwok.EXIT: "0"}},
+        "metadata": {"annotations": {EXIT: "0"}},
         "spec": {
             "restartPolicy": "Never",
             "containers": [{"name": "main", "image": "example.org/main"}],

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from fixtures.behaviour import NOT_READY_LABEL
 from fixtures.control_plane import ControlPlane, FakeNode, kwok, nodes, wait_until
 
-from .namespace import LIMIT_SECONDS, Namespace, phase_of
+from .namespace import LIMIT_SECONDS, Namespace, is_ready, phase_of
 
 pytestmark = pytest.mark.control_plane
 
@@ -46,7 +47,9 @@ def test_a_paused_zone_is_a_lost_node_whose_pods_are_stuck_until_it_is_back(
     plane: ControlPlane, namespace: Namespace
 ) -> None:
     namespace.pod("there", node="b0", tolerations=EVICTED_AT_ONCE)
-    namespace.until_phase("there", "Running")
+    namespace.pod("patient", node="b1")
+    for name in ("there", "patient"):
+        namespace.until_phase(name, "Running")
     plane.pause(kwok.component("b"))
     try:
         until_node(plane, "b0", lambda node: ready_status(node) == "Unknown", "is Unknown")
@@ -56,15 +59,37 @@ def test_a_paused_zone_is_a_lost_node_whose_pods_are_stuck_until_it_is_back(
         assert phase_of(pod) == "Running"
         reasons = [condition.get("reason") for condition in pod["status"]["conditions"]]
         assert "DeletionByTaintManager" in reasons
+        namespace.until("patient", lambda pod: not is_ready(pod), "is marked as not ready")
     finally:
         plane.resume(kwok.component("b"))
     namespace.until_gone("there")
+    namespace.until("patient", is_ready, "is ready again")
     nodes.wait_ready(plane.api(), ["b0", "b1"])
+
+
+def test_what_a_paused_kubelet_planned_for_a_pod_never_hits_its_namesake(
+    plane: ControlPlane, namespace: Namespace
+) -> None:
+    namespace.pod("twin", {"assay.dev/exit": "1", "assay.dev/run-for": "300ms"}, nodeName="c1")
+    namespace.until_phase("twin", "Running")
+    plane.pause(kwok.component("c"))
+    try:
+        namespace.chaos.delete(f"{namespace.path}/pods/twin", {"gracePeriodSeconds": 0})
+        namespace.pod("twin", {"assay.dev/hold": "pending"}, nodeName="c1")
+        # Another zone's pod is the clock: the first twin's time is up when it has failed.
+        clock = {"assay.dev/exit": "1", "assay.dev/run-for": "400ms"}
+        namespace.pod("clock", clock, nodeName="a1")
+        namespace.until_phase("clock", "Failed")
+    finally:
+        plane.resume(kwok.component("c"))
+    namespace.pod("later", nodeName="c1")
+    namespace.until_phase("later", "Running")
+    assert phase_of(namespace.get("twin")) == "Pending"
 
 
 def test_a_node_labelled_not_ready_is_tainted_and_heals(plane: ControlPlane) -> None:
     path = f"{nodes.NODES}/c0"
-    plane.api().patch(path, {"metadata": {"labels": {kwok.NOT_READY: "true"}}})
+    plane.api().patch(path, {"metadata": {"labels": {NOT_READY_LABEL: "true"}}})
     until_node(plane, "c0", lambda node: ready_status(node) == "False", "is not ready")
     until_node(
         plane,
@@ -79,7 +104,7 @@ def test_a_node_labelled_not_ready_is_tainted_and_heals(plane: ControlPlane) -> 
         ),
         "is tainted",
     )
-    plane.api().patch(path, {"metadata": {"labels": {kwok.NOT_READY: None}}})
+    plane.api().patch(path, {"metadata": {"labels": {NOT_READY_LABEL: None}}})
     nodes.wait_ready(plane.api(), ["c0"])
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from .namespace import Namespace, phase_of
+from .namespace import Namespace, condition_of, is_ready, phase_of
 
 pytestmark = pytest.mark.control_plane
 
@@ -16,15 +16,9 @@ def main_container(pod: dict[str, Any]) -> dict[str, Any]:
     return status
 
 
-def condition(pod: dict[str, Any], kind: str) -> str | None:
-    return next(
-        (item["status"] for item in pod["status"].get("conditions", []) if item["type"] == kind),
-        None,
-    )
-
-
-def is_ready(pod: dict[str, Any]) -> bool:
-    return condition(pod, "Ready") == "True"
+def status_of(pod: dict[str, Any], kind: str) -> str | None:
+    status: str | None = condition_of(pod, kind).get("status")
+    return status
 
 
 def waiting_reason(pod: dict[str, Any]) -> str | None:
@@ -85,10 +79,10 @@ def test_a_held_pod_stays_pending_with_a_reason_until_it_is_freed(
     assert phase_of(pod) == "Pending"
     if hold == "init":
         assert "running" in pod["status"]["initContainerStatuses"][0]["state"]
-        assert condition(pod, "Initialized") == "False"
+        assert status_of(pod, "Initialized") == "False"
     namespace.annotate("held", hold=None)
     pod = namespace.until("held", is_ready, "is ready")
-    assert condition(pod, "Initialized") == "True"
+    assert status_of(pod, "Initialized") == "True"
     assert pod["status"]["initContainerStatuses"][0]["state"]["terminated"]["exitCode"] == 0
 
 
@@ -136,6 +130,22 @@ def test_a_container_is_restarted_in_place_as_often_as_it_exits(namespace: Names
     assert main_container(pod)["lastState"]["terminated"]["exitCode"] == 2
 
 
+def test_the_first_restart_comes_at_once_and_the_second_after_a_back_off(
+    namespace: Namespace,
+) -> None:
+    crashing = {"assay.dev/exit": "1", "assay.dev/run-for": "10ms"}
+    namespace.pod("crashing", crashing, restartPolicy="Always")
+    pod = namespace.until(
+        "crashing",
+        lambda pod: (
+            waiting_reason(pod) == "CrashLoopBackOff" and main_container(pod)["restartCount"] == 1
+        ),
+        "waits for its second restart",
+    )
+    assert phase_of(pod) == "Running"
+    assert not is_ready(pod)
+
+
 def test_on_failure_restarts_an_error_and_ends_with_success(namespace: Namespace) -> None:
     namespace.pod(
         "retried",
@@ -168,6 +178,31 @@ def test_graceful_deletion_passes_through_failed_with_143(namespace: Namespace) 
     )
     namespace.api.patch(path, {"metadata": {"finalizers": None}})
     namespace.until_gone("leaving")
+
+
+def test_a_pod_deleted_before_it_ran_ends_in_a_final_phase(namespace: Namespace) -> None:
+    path = f"{namespace.path}/pods/early"
+    namespace.pod("early", {"assay.dev/hold": "init"})
+    namespace.until("early", lambda pod: bool(waiting_reason(pod)), "waits")
+    namespace.api.patch(path, {"metadata": {"finalizers": ["tests.assay.dev/hold"]}})
+    namespace.api.delete(path)
+    namespace.until_phase("early", "Failed")
+    namespace.api.patch(path, {"metadata": {"finalizers": None}})
+    namespace.until_gone("early")
+
+
+def test_a_transition_time_moves_only_with_the_status(namespace: Namespace) -> None:
+    namespace.pod("steady", {"assay.dev/hold": "notready"})
+    before = condition_of(namespace.until_phase("steady", "Running"), "Ready")
+    # The API has whole seconds: wait for a later one, told by another pod's exit.
+    clock = {"assay.dev/exit": "0", "assay.dev/run-for": "1s"}
+    namespace.pod("clock", clock)
+    namespace.until_phase("clock", "Succeeded")
+    namespace.annotate("steady", exit="1")
+    after = condition_of(namespace.until_phase("steady", "Failed"), "Ready")
+    assert (before["status"], after["status"]) == ("False", "False")
+    assert (before["reason"], after["reason"]) == ("ContainersNotReady", "PodFailed")
+    assert after["lastTransitionTime"] == before["lastTransitionTime"]
 
 
 def test_slow_termination_outlasts_a_quick_one(namespace: Namespace) -> None:
@@ -207,6 +242,6 @@ def test_a_pod_finds_the_node_with_the_extended_resource(namespace: Namespace) -
     assert pod["spec"]["nodeName"] == "gpu"
     namespace.pod("too-much", containers=[container])
     pod = namespace.until(
-        "too-much", lambda pod: condition(pod, "PodScheduled") == "False", "is unschedulable"
+        "too-much", lambda pod: status_of(pod, "PodScheduled") == "False", "is unschedulable"
     )
     assert phase_of(pod) == "Pending"
