@@ -21,7 +21,7 @@ import msgspec
 
 from conformance.claim import Claim
 from conformance.report.allure import write_allure_results
-from conformance.report.build import history_path, worst_of
+from conformance.report.build import history_path, test_name, worst_of
 from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.failure_page import failure_page
 from conformance.report.index_page import index_page
@@ -93,7 +93,7 @@ def write_folder(
             )
             failure.page.write_text(page, encoding="utf-8")
     pages = {
-        (failure.claim, failure.run.scenario, failure.run.seed): failure.page.name
+        (failure.claim, test_name(failure.run), failure.run.seed): failure.page.name
         for failure in failures
         if failure.page is not None
     }

@@ -60,12 +60,12 @@ def _lines(value: Any, indent: int) -> list[str]:
             head = f"{pad}{_string(key)}:"
             if _is_block(item):
                 # A list stands at its key's own indentation, as Kubernetes writes it.
-                deeper = indent if isinstance(item, list) else indent + 1
+                deeper = indent if isinstance(item, list | tuple) else indent + 1
                 lines += [head, *_lines(item, deeper)]
             else:
                 lines.append(f"{head} {_scalar(item)}")
         return lines
-    if isinstance(value, list) and value:
+    if isinstance(value, list | tuple) and value:
         lines = []
         for item in value:
             if _is_block(item):
@@ -78,7 +78,7 @@ def _lines(value: Any, indent: int) -> list[str]:
 
 
 def _is_block(value: Any) -> bool:
-    return isinstance(value, dict | list) and bool(value)
+    return isinstance(value, dict | list | tuple) and bool(value)
 
 
 def _scalar(value: Any) -> str:
@@ -92,7 +92,7 @@ def _scalar(value: Any) -> str:
         return str(value)
     if isinstance(value, str):
         return _string(value)
-    return "[]" if isinstance(value, list) else "{}"
+    return "[]" if isinstance(value, list | tuple) else "{}"
 
 
 def _string(text: str) -> str:

@@ -403,7 +403,7 @@ def failing_run(pods: int = 3) -> RunResult:
 
 def passing_run() -> RunResult:
     """A second scenario in which everything that was armed held."""
-    header, entries, _ = quota_released_too_early(1)
+    header, entries, _ = quota_released_too_early(2)
     scenario = "appwrapper/success/ttl"
     return RunResult(
         scenario=scenario,
