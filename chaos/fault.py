@@ -67,7 +67,7 @@ FAULTS: Final[dict[str, type[Fault]]] = {}
 F = TypeVar("F", bound=Fault)
 
 
-@dataclass_transform(frozen_default=True)
+@dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field,))
 def fault(plan_key: str) -> Callable[[type[F]], type[F]]:
     """Make the class a frozen dataclass and register it under this name."""
 

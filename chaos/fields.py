@@ -218,6 +218,10 @@ Count: TypeAlias = Annotated[int, Whole(1, 1_000_000)]
 """A positive count."""
 
 
+ALWAYS_WRITTEN: Final = types.MappingProxyType({"always_written": True})
+"""Metadata of a field that is spelled out even where it equals its default, for readers."""
+
+
 def read_fields(cls: type[T], data: Any, path: str) -> T:
     """An instance of the dataclass from a mapping of its fields; raises PlanError."""
     given = mapping(data, path)
@@ -243,7 +247,7 @@ def write_fields(value: Any) -> dict[str, Any]:
     codecs = codecs_of(type(value))
     for field in dataclasses.fields(value):
         held = getattr(value, field.name)
-        if held != _default(field):
+        if held != _default(field) or field.metadata == ALWAYS_WRITTEN:
             data[field.name] = codecs[field.name].write(held)
     return data
 

@@ -99,9 +99,9 @@ RequestEffect: TypeAlias = Refuse | NoAnswer | Slow
 class RequestRule:
     """Which requests meet an effect: the first `skip` matches pass, the next `times` are hit.
 
-    Empty criteria match everything, as does `subresource` None ("" is the object itself);
-    `times` 0 means until the rule is removed. `kind` is `Pod`, `Job.batch` or `Job`; `verbs`
-    are those of `vocabulary.requests.verb_of`.
+    Empty criteria match everything, as does `subresource` None ("" is the object itself); an
+    actor may end in `*`; `times` 0 means until the rule is removed. `kind` is `Pod`,
+    `Job.batch` or `Job`; `verbs` are those of `vocabulary.requests.verb_of`.
     """
 
     effect: RequestEffect
@@ -215,12 +215,10 @@ class Ground(Protocol):
 
 
 def is_same_actor(wanted: str, actor: str) -> bool:
-    """Whether a criterion names this actor: `` any, `kubelet` every `kubelet/…`."""
-    return (
-        not wanted
-        or actor == wanted
-        or (actor.startswith(wanted) and actor[len(wanted) : len(wanted) + 1] == "/")
-    )
+    """Whether a criterion names this actor: `` any, `kubelet/*` every kubelet."""
+    if wanted.endswith("*"):
+        return actor.startswith(wanted[:-1])
+    return not wanted or actor == wanted
 
 
 def is_same_kind(wanted: str, kind: str) -> bool:

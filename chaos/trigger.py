@@ -108,8 +108,8 @@ _Point: TypeAlias = Literal["commit", "reply", "delivery"]
 class On:
     """The `occurrence`-th event that fits, at one place. Empty criteria fit everything.
 
-    Either `after` or `before` is given. `by` is who wrote; `to` is who watches. A name may
-    end in `*`. `outcome` is that of the request: done (code < 400), refused, or any.
+    Either `after` or `before` is given. `by` is who wrote; `to` is who watches. These and a
+    name may end in `*`. `outcome` is that of the request: done (code < 400), refused, or any.
     """
 
     after: _Point | None = None

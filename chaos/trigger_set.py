@@ -214,7 +214,9 @@ class _Waiting:
             and (not on.event or _EVENTS[on.event] == happening.event)
             and on.subresource in (None, happening.subresource)
             and (on.outcome == "any" or (happening.code < 400) == (on.outcome == "done"))
-            and (self.selects is None or (obj is not None and self.selects(labels_of(obj))))
+            and (
+                self.selects is None or (isinstance(obj, Mapping) and self.selects(labels_of(obj)))
+            )
             and (not on.field or all(_changed(change, happening) for change in on.field))
         )
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import field
 from typing import Final, Literal
 
 from chaos.fault import Fault, fault
-from chaos.fields import Name, Span
+from chaos.fields import ALWAYS_WRITTEN, Name, Span
 from chaos.ground import OPERATOR, Ground
 from vocabulary.clock import SECOND, format_seconds
 
@@ -18,7 +19,7 @@ SECOND_OPERATOR: Final = f"{OPERATOR}/1"
 class Kill(Fault):
     """End a process, by SIGKILL or gracefully by SIGTERM; null: it stays down."""
 
-    actor: Name
+    actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
     signal: Literal["KILL", "TERM"] = "KILL"
     restart_after: Span | None = RESTART_AFTER_US
 
@@ -50,7 +51,7 @@ class Kill(Fault):
 class Restart(Fault):
     """Stop a process gracefully and start it again, as a rollout does."""
 
-    actor: Name
+    actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
     downtime: Span = RESTART_AFTER_US
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # it comes back itself
@@ -67,7 +68,7 @@ class Restart(Fault):
 class Start(Fault):
     """Start a process that is down; a paused one is replaced by a fresh one."""
 
-    actor: Name
+    actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         return _undo_start(ground, self.actor)

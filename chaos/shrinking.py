@@ -1,0 +1,171 @@
+"""Shrinking: the smallest plan found that still fails, so that a failure can be understood.
+
+First faults are dropped, many at once and then fewer (delta debugging); then what is left
+is made simpler, fault by fault. Each attempt is a run, and runs are bounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, Final
+
+from chaos.fault import Fault
+from chaos.plan import Plan, Step
+from chaos.trigger import At, Combined, Named, On, Trigger
+from vocabulary.clock import MINUTE, SECOND, Micros
+
+MAX_RUNS: Final = 300
+
+
+def shrink(plan: Plan, still_fails: Callable[[Plan], bool], *, max_runs: int = MAX_RUNS) -> Plan:
+    """A plan that still fails and that no single step of simplification makes smaller.
+
+    `still_fails` runs a plan; it is called at most `max_runs` times, never twice for equal
+    plans, and never for `plan` itself, which is taken to fail.
+    """
+    search = _Search(still_fails, max_runs)
+    search.remember(plan)
+    while True:
+        smaller = _simplify(_drop(plan, search), search)
+        if smaller == plan or search.is_exhausted:
+            return smaller
+        plan = smaller
+
+
+@dataclass
+class _Search:
+    still_fails: Callable[[Plan], bool]
+    runs_left: int
+
+    def __post_init__(self) -> None:
+        self._seen: set[str] = set()
+
+    @property
+    def is_exhausted(self) -> bool:
+        return self.runs_left <= 0
+
+    def remember(self, plan: Plan) -> None:
+        self._seen.add(plan.digest())
+
+    def fails(self, plan: Plan) -> bool:
+        digest = plan.digest()
+        if self.is_exhausted or digest in self._seen:
+            return False
+        self._seen.add(digest)
+        self.runs_left -= 1
+        return self.still_fails(plan)
+
+
+def _drop(plan: Plan, search: _Search) -> Plan:
+    """Leave out faults: half of them, a quarter, down to single ones, while it still fails."""
+    size = max(1, len(plan.faults) // 2)
+    while plan.faults:
+        start = 0
+        while start < len(plan.faults):
+            fewer = replace(plan, faults=plan.faults[:start] + plan.faults[start + size :])
+            if search.fails(fewer):
+                plan = fewer
+            else:
+                start += size
+        if size == 1:
+            break
+        size //= 2
+    return _without_unused_triggers(plan, search)
+
+
+def _without_unused_triggers(plan: Plan, search: _Search) -> Plan:
+    for name in tuple(plan.triggers):
+        if name not in _names_in(plan, leaving_out=name):
+            fewer = {other: plan.triggers[other] for other in plan.triggers if other != name}
+            search.remember(replace(plan, triggers=fewer))
+            plan = replace(plan, triggers=fewer)
+    return plan
+
+
+def _names_in(plan: Plan, *, leaving_out: str) -> list[str]:
+    """The names that faults and other named triggers refer to."""
+    parts: list[Trigger] = [step.when for step in plan.faults]
+    parts += [step.until for step in plan.faults if step.until is not None]
+    parts += [trigger for name, trigger in plan.triggers.items() if name != leaving_out]
+    names = []
+    while parts:
+        match parts.pop():
+            case Named(name):
+                names.append(name)
+            case Combined(_, inner):
+                parts += inner
+    return names
+
+
+def _simplify(plan: Plan, search: _Search) -> Plan:
+    """Take the first simplification of each fault that still fails, until none does."""
+    number = 0
+    while number < len(plan.faults):
+        for step in _simpler_steps(plan.faults[number]):
+            steps = (*plan.faults[:number], step, *plan.faults[number + 1 :])
+            if search.fails(replace(plan, faults=steps)):
+                plan = replace(plan, faults=steps)
+                break
+        else:
+            number += 1
+    return plan
+
+
+def _simpler_steps(step: Step) -> Iterator[Step]:
+    """Simpler variants, the boldest first."""
+    if step.until is not None or step.lasts_us is not None:
+        yield replace(step, until=None, lasts_us=None)
+    if step.until is not None:
+        yield from (replace(step, until=until) for until in _simpler_triggers(step.until))
+    if step.lasts_us is not None:
+        yield from (replace(step, lasts_us=span) for span in _simpler_spans(step.lasts_us))
+    yield from (replace(step, when=when) for when in _simpler_triggers(step.when))
+    yield from (replace(step, fault=fault) for fault in _simpler_faults(step.fault))
+
+
+def _simpler_triggers(trigger: Trigger) -> Iterator[Trigger]:
+    match trigger:
+        case At(at_us):
+            yield from (At(span) for span in _simpler_spans(at_us))
+        case On(delay=delay_us, occurrence=occurrence):
+            yield from (replace(trigger, delay=span) for span in _simpler_spans(delay_us))
+            for fewer in (1, occurrence // 2, occurrence - 1):
+                if 1 <= fewer < occurrence:
+                    yield replace(trigger, occurrence=fewer)
+        case Combined(how, parts):
+            yield from parts
+            for number, part in enumerate(parts):
+                if len(parts) > 2:
+                    yield Combined(how, parts[:number] + parts[number + 1 :])
+                for simpler in _simpler_triggers(part):
+                    yield Combined(how, (*parts[:number], simpler, *parts[number + 1 :]))
+
+
+def _simpler_faults(fault: Fault) -> Iterator[Fault]:
+    """The fault with one field at its default; numbers nearer to it; choices simpler inside."""
+    for field in fields(fault):
+        value, default = getattr(fault, field.name), field.default
+        if value == default:
+            continue
+        if is_dataclass(value) and not isinstance(value, type | Fault):
+            yield from (replace(fault, **{field.name: part}) for part in _simpler_parts(value))
+        elif (isinstance(value, int) and isinstance(default, int)) or (
+            isinstance(default, str) and value
+        ):
+            yield replace(fault, **{field.name: default})
+
+
+def _simpler_parts(part: Any) -> Iterator[Any]:
+    for field in fields(part):
+        value = getattr(part, field.name)
+        if value != field.default:
+            yield replace(part, **{field.name: field.default})
+        elif field.name == "which" and value != "first":
+            yield replace(part, which="first")
+
+
+def _simpler_spans(span_us: Micros) -> Iterator[Micros]:
+    """0, then rounder, then half of it."""
+    candidates = [0, span_us // MINUTE * MINUTE, span_us // SECOND * SECOND, span_us // 2]
+    yield from (span for span in dict.fromkeys(candidates) if 0 <= span < span_us)
