@@ -46,7 +46,7 @@ COUNTED: Final = POD_LEVEL | {Why.COMPONENT_FAILED, Why.CREATION_FAILED}
 class Departure:
     """An attempt that ended in Resetting or Failed, with the causes that may explain it."""
 
-    __slots__ = ("at", "attempt", "present", "seen_us")
+    __slots__ = ("at", "attempt", "present", "seen_us", "since")
 
     def __init__(self, aw: AppWrapperRun, attempt: Attempt, at: Snapshot) -> None:
         self.attempt = attempt
@@ -54,8 +54,12 @@ class Departure:
         self.seen_us: Micros = aw.history.timing.seen_us(at.t)
         self.present: dict[Why, Micros] = {}
         """Each cause that held in the window, with the earliest time at which it is ripe."""
-        for why, ripe_us in self._causes(aw, attempt):
-            self.present[why] = min(ripe_us, self.present.get(why, ripe_us))
+        self.since: dict[Why, Moment] = {}
+        """Since when each of them held; gaps that may not have been seen are left out."""
+        for why, since, ripe_us in self._causes(aw, attempt):
+            if why not in self.present or ripe_us < self.present[why]:
+                self.present[why] = ripe_us
+                self.since[why] = since
 
     @property
     def to(self) -> str:
@@ -75,7 +79,7 @@ class Departure:
             return 0, 1
         return int(Why.NODE_TAGGED not in causes), int(bool(causes & COUNTED))
 
-    def _causes(self, aw: AppWrapperRun, attempt: Attempt) -> Iterator[tuple[Why, Micros]]:
+    def _causes(self, aw: AppWrapperRun, attempt: Attempt) -> Iterator[tuple[Why, Moment, Micros]]:
         timing = aw.history.timing
         begin: Moment = attempt.begin
         failure_us = aw.parameter_within(FAILURE_GRACE, begin, self.at)[0].value
@@ -83,28 +87,33 @@ class Departure:
         expected = aw.expected_pods
         slack_us = timing.slack_us
         for spell in self._held(lambda health: health.failed_most > 0):
-            yield Why.FAILED_PODS, spell.begin.t + failure_us - slack_us
+            yield Why.FAILED_PODS, spell.begin, spell.begin.t + failure_us - slack_us
         if expected:
+            # A failed pod has come and gone: it is not one that never came.
             admission_us = aw.parameter_within(ADMISSION_GRACE, begin, self.at)[0].value
-            for spell in self._held(lambda health: health.present_least < expected):
+            for spell in self._held(
+                lambda health: health.present_least + health.failed_most < expected
+            ):
                 ripe_us = max(begun_us + admission_us, spell.begin.t) + failure_us
-                yield Why.FEW_PODS, ripe_us - slack_us
+                yield Why.FEW_PODS, spell.begin, ripe_us - slack_us
             warmup_us = aw.parameter_within(WARMUP_GRACE, begin, self.at)[0].value
-            for spell in self._held(lambda health: health.running_least < expected):
+            for spell in self._held(
+                lambda health: health.running_least + health.failed_most < expected
+            ):
                 ripe_us = max(begun_us + warmup_us, spell.begin.t) + failure_us
-                yield Why.NOT_RUNNING, ripe_us - slack_us
+                yield Why.NOT_RUNNING, spell.begin, ripe_us - slack_us
         for spell in self._held(lambda health: health.evicted_most > 0):
-            yield Why.NODE_TAGGED, spell.begin.t
+            yield Why.NODE_TAGGED, spell.begin, spell.begin.t
         for spell in self._held(lambda health: health.broken > 0):
-            yield Why.COMPONENT_FAILED, spell.begin.t
+            yield Why.COMPONENT_FAILED, spell.begin, spell.begin.t
         for spell in self._held(lambda health: health.missing > 0):
-            yield Why.COMPONENT_MISSING, spell.begin.t
+            yield Why.COMPONENT_MISSING, spell.begin, spell.begin.t
         never_ran = attempt.spans[-1].phase != RUNNING
         if attempt.failed_creates:
-            yield Why.CREATION_FAILED, attempt.failed_creates[0].t
+            yield Why.CREATION_FAILED, attempt.failed_creates[0], attempt.failed_creates[0].t
         elif never_ran and timing.hindered(begin.t, self.at.t) is not None:
             # A creation that got no answer, or never reached the server, leaves no entry.
-            yield Why.CREATION_FAILED, begin.t
+            yield Why.CREATION_FAILED, begin, begin.t
 
     def _held(self, holds: Callable[[Health], bool]) -> Iterator[Spell]:
         """The spells that the controller may have seen, those merged whose gap it may not."""

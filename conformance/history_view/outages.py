@@ -8,36 +8,44 @@ is too short raises a false alarm, and only the first can be mended by another s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Final
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 from conformance.history_view.profile import Profile
 from conformance.history_view.timing import Outage
+from vocabulary.canonical import encode
 from vocabulary.clock import SECOND, Micros
+from vocabulary.durations import parse_duration
 from vocabulary.history import Fault, Process, Write
 
 HARMLESS_FAULTS: Final = frozenset(
     {
-        "cordon_node",
-        "delete_node",
+        "autopilot_label",
+        "cordon",
+        "create_object",
         "delete_object",
         "delete_pod",
+        "double_operator",
+        "edit_object",
         "evict_pod",
+        "hold_object",
         "kill_pod",
         "label_node",
+        "lift",
+        "node_deleted",
         "node_lost",
         "node_not_ready",
-        "pod_stuck_pending",
-        "pod_stuck_terminating",
+        "release_object",
+        "stick_pod",
+        "suspend",
+        "taint",
         "tamper",
-        "taint_node",
-        "untaint_node",
+        "uncordon",
+        "untaint",
     }
 )
-"""Faults that hit the workload or its nodes and leave the controller free to act."""
-PROCESS_FAULTS: Final = frozenset(
-    {"kill_operator", "kill_process", "pause_process", "restart_process", "stop_process"}
-)
+"""Faults that hit the workload, its nodes or its objects, and leave the controller free to act."""
+PROCESS_FAULTS: Final = frozenset({"kill", "pause", "restart", "resume", "start"})
 """Faults whose effect the process entries show, exactly and for the process that was hit."""
 ERROR_GAP_US: Final = 2 * SECOND
 """Failed requests that are closer together than this are one outage."""
@@ -92,19 +100,76 @@ def _processes_down(profile: Profile, processes: Iterable[Process]) -> list[Outa
 
 
 def _faults_in_force(faults: Iterable[Fault]) -> list[Outage]:
-    begun: dict[str, list[Micros]] = {}
+    """Faults between the controller and the server, from their injection to their end."""
+    standing: dict[bytes, list[Fault]] = {}
     outages: list[Outage] = []
     for entry in faults:
-        kind = next(iter(entry.fault), "")
-        if kind in HARMLESS_FAULTS or kind in PROCESS_FAULTS:
+        kind, details = _spelled(entry)
+        if kind == "lift":
+            _end(standing, outages, details.get("fault", {}), entry.t)
+        elif kind in HARMLESS_FAULTS or kind in PROCESS_FAULTS or not _hits_operator(details):
             continue
-        if entry.action == "injected":
-            begun.setdefault(entry.text, []).append(entry.t)
-        elif entry.action == "reverted" and begun.get(entry.text):
-            outages.append(Outage(begun[entry.text].pop(0), entry.t, entry.text))
-    for text, since in begun.items():
-        outages += [Outage(begin_us, None, text) for begin_us in since]
+        elif entry.action == "injected":
+            standing.setdefault(encode(entry.fault), []).append(entry)
+        elif entry.action == "reverted":
+            _end(standing, outages, entry.fault, entry.t)
+    for left in standing.values():
+        outages += [_outage(entry, None) for entry in left]
     return outages
+
+
+def _end(
+    standing: dict[bytes, list[Fault]],
+    outages: list[Outage],
+    fault: Mapping[str, Any],
+    end_us: Micros,
+) -> None:
+    begun = standing.get(encode(fault))
+    if begun:
+        outages.append(_outage(begun.pop(0), end_us))
+
+
+def _outage(entry: Fault, end_us: Micros | None) -> Outage:
+    kind, details = _spelled(entry)
+    return Outage(entry.t, end_us, entry.text, _cost_us(kind, details))
+
+
+def _spelled(entry: Fault) -> tuple[str, Mapping[str, Any]]:
+    """The fault's name and what its plan says of it."""
+    for kind, details in entry.fault.items():
+        return kind, details if isinstance(details, Mapping) else {}
+    return "", {}
+
+
+def _hits_operator(details: Mapping[str, Any]) -> bool:
+    actor = details.get("actor", "")
+    return actor in ("", "operator") or str(actor).startswith("operator/")
+
+
+def _cost_us(kind: str, details: Mapping[str, Any]) -> Micros | None:
+    """What a fault that strikes a known number of times costs at most; None: unbounded."""
+    times = details.get("times", 1)
+    match kind:
+        case "time_out":
+            return times * _span(details, "after", 30 * SECOND) if times else None
+        case "lose_reply":
+            return times * _span(details, "after", 0) if times else None
+        case "slow_api":
+            return times * _span(details, "by", 5 * SECOND) if times else None
+        case "api_error":
+            return (
+                times * (1 + int(details.get("retry_after_seconds", 0))) * SECOND if times else None
+            )
+        case "delay_watch":
+            return 2 * _span(details, "by", 5 * SECOND)
+        case "break_watch":
+            return _span(details, "gap", 5 * SECOND)
+    return None
+
+
+def _span(details: Mapping[str, Any], key: str, default_us: Micros) -> Micros:
+    text = details.get(key)
+    return default_us if text is None else parse_duration(str(text))
 
 
 def _failed_requests(writes: Sequence[Write]) -> list[Outage]:
@@ -119,13 +184,17 @@ def _failed_requests(writes: Sequence[Write]) -> list[Outage]:
 
 
 def _merged(found: list[Outage]) -> list[Outage]:
+    """In order of time, those merged that overlap; those with a bounded cost stand alone."""
     found.sort(key=lambda outage: outage.begin_us)
-    merged: list[Outage] = []
+    merged = [outage for outage in found if outage.cost_us is not None]
+    bounded = len(merged)
     for outage in found:
-        last = merged[-1] if merged else None
+        if outage.cost_us is not None:
+            continue
+        last = merged[-1] if len(merged) > bounded else None
         if last is not None and (last.end_us is None or outage.begin_us <= last.end_us):
             if last.end_us is not None and (outage.end_us is None or outage.end_us > last.end_us):
                 merged[-1] = last._replace(end_us=outage.end_us)
         else:
             merged.append(outage)
-    return merged
+    return sorted(merged, key=lambda outage: outage.begin_us)

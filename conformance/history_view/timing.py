@@ -30,6 +30,8 @@ class Outage(NamedTuple):
     begin_us: Micros
     end_us: Micros | None
     because: str
+    cost_us: Micros | None = None
+    """The delay that it causes at most; None: as long as it lasts."""
 
 
 class Timing:
@@ -63,11 +65,15 @@ class Timing:
         for outage in self.outages:
             if outage.begin_us >= due_us:
                 break
-            if outage.end_us is None:
+            if outage.end_us is not None and outage.end_us < since_us:
+                continue
+            if outage.cost_us is not None:
+                lost_us = outage.cost_us
+            elif outage.end_us is None:
                 return None
-            if outage.end_us >= since_us:
+            else:
                 lost_us = outage.end_us - max(outage.begin_us, since_us)
-                due_us += 2 * lost_us + self.latency_us
+            due_us += 2 * lost_us + self.latency_us
         return due_us
 
     def seen_us(self, at_us: Micros) -> Micros:
@@ -91,7 +97,10 @@ class Timing:
         earliest_us = at_us - by_us
         for outage in reversed(self.outages):
             if outage.begin_us < at_us and (outage.end_us is None or outage.end_us > earliest_us):
-                earliest_us = min(earliest_us, outage.begin_us - by_us)
+                if outage.cost_us is not None:
+                    earliest_us -= outage.cost_us
+                else:
+                    earliest_us = min(earliest_us, outage.begin_us - by_us)
         return earliest_us
 
 

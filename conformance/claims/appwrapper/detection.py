@@ -1,0 +1,175 @@
+"""AW-003, 021, 022, 030, 033, 034: what makes a workload unhealthy is noticed, at any time."""
+
+from __future__ import annotations
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.noticing import (
+    component_failed,
+    component_missing,
+    is_noticed,
+    node_tagged,
+    noticed,
+    overtaken,
+    pods_failed,
+)
+from conformance.claims.appwrapper.timed import earliest
+from conformance.claims.decisions import A6, A7, A14
+from conformance.claims.sources import detailed_description, overview
+from conformance.history_view import AppWrapperRun
+from conformance.history_view.parameters import FAILURE_GRACE
+from conformance.history_view.snapshots import UNHEALTHY
+from conformance.temporal import Obligations, eventually, judges
+
+AW_003 = Claim(
+    id="AW-003",
+    name="resources-and-pods-are-monitored-throughout",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "Throughout the execution of a workload, the status of its top-level resources and of "
+        "all its pods MUST be monitored: whenever one of them fails, it is noticed."
+    ),
+    source=overview(
+        "Throughout the execution of a workload, the AppWrapper controller monitors both the "
+        "status of the contained top-level resources and the status of all Pods created by the "
+        "workload."
+    ),
+)
+
+
+@judges(AW_003, armed_by="resource or pod failed while the workload was Running")
+def everything_is_monitored(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed pod", pods_failed)
+    yield from is_noticed(aw, "a failed component", component_failed)
+    if aw.history.header.capabilities.writers:
+        yield from is_noticed(aw, "a missing component", component_missing)
+
+
+AW_021 = Claim(
+    id="AW-021",
+    name="number-and-health-of-pods-are-monitored",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "While a workload is Running, a labelled pod that fails, or pods that go missing, MUST "
+        "make it unhealthy."
+    ),
+    source=detailed_description(
+        "Throughout the execution of the workload, the AppWrapper controller monitors the "
+        "number and health of all labeled Pods."
+    ),
+    decision=A7,
+)
+
+
+@judges(AW_021, armed_by="pod failed or went missing while the workload was Running")
+def number_and_health_are_monitored(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed pod", pods_failed)
+    expected = aw.expected_pods
+    for attempt in aw.attempts:
+        was_complete = False
+        for spell in attempt.spells(lambda health: health.present_most < expected):
+            # The first spell is that before the pods came; what follows is pods that went.
+            began_complete = spell.begin.n > attempt.begin.n
+            was_complete = was_complete or began_complete
+            before = aw.snapshot_at(spell.begin.n)
+            if (
+                not began_complete
+                or attempt.running is None
+                or spell.begin.n < attempt.running.n
+                or before is None
+                or before.shows(UNHEALTHY)
+            ):
+                continue
+            yield eventually(
+                aw,
+                "Unhealthy=True for missing pods",
+                since=spell.begin,
+                within_us=aw.parameter_within(
+                    FAILURE_GRACE, spell.begin, attempt.left or aw.history.end
+                )[1].value,
+                happened=noticed(attempt, spell.begin),
+                unless=earliest(spell.end, overtaken(aw, attempt)),
+                steps=2,
+            )
+
+
+AW_022 = Claim(
+    id="AW-022",
+    name="top-level-resources-are-watched",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "Top-level resources MUST be watched, and the status of a Job or PyTorchJob MUST be "
+        "understood."
+    ),
+    source=detailed_description(
+        "It also watches the top-level created resources and for selected resources types "
+        "understands how to interpret their status information."
+    ),
+)
+
+
+@judges(AW_022, armed_by="component failed or went missing while the workload was Running")
+def top_level_resources_are_watched(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed component", component_failed)
+    if aw.history.header.capabilities.writers:
+        yield from is_noticed(aw, "a missing component", component_missing)
+
+
+AW_030 = Claim(
+    id="AW-030",
+    name="failed-pods-are-unhealthy",
+    level=Level.CORE,
+    profile="appwrapper",
+    text="A workload with a pod in phase Failed MUST be found unhealthy.",
+    source=detailed_description("There are a non-zero number of Failed Pods."),
+    decision=A14,
+)
+
+
+@judges(AW_030, armed_by="pod failed while the workload was Running")
+def failed_pods_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed pod", pods_failed)
+
+
+AW_033 = Claim(
+    id="AW-033",
+    name="pods-on-tagged-nodes-are-unhealthy",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "A workload with a Running pod that uses a resource which Autopilot has tagged NoExecute "
+        "MUST be found unhealthy."
+    ),
+    source=detailed_description(
+        "If a non-zero number of Running Pods are using resources that Autopilot has tagged as "
+        "NoExecute."
+    ),
+    decision=A6,
+)
+
+
+@judges(AW_033, armed_by="node of a Running pod was tagged NoExecute for what it uses")
+def pods_on_tagged_nodes_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a running pod on a node tagged NoExecute", node_tagged)
+
+
+AW_034 = Claim(
+    id="AW-034",
+    name="failed-jobs-are-unhealthy",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "A workload of which a batch/v1 Job or a PyTorchJob says that it has failed MUST be "
+        "found unhealthy."
+    ),
+    source=detailed_description(
+        "The status information of a batch/v1 Job or PyTorchJob indicates that it has failed."
+    ),
+)
+
+
+@judges(AW_034, armed_by="Job or PyTorchJob failed while the workload was Running")
+def failed_jobs_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed component", component_failed)

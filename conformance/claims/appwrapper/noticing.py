@@ -1,0 +1,96 @@
+"""What several claims ask of an attempt that has gone wrong: was it noticed, was it acted on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from conformance.claims.appwrapper.timed import earliest
+from conformance.history_view import AppWrapperRun, Moment
+from conformance.history_view.attempts import Attempt
+from conformance.history_view.health import Health
+from conformance.history_view.snapshots import FAILED, RESETTING, UNHEALTHY, Snapshot
+from conformance.history_view.tracks import Instant
+from conformance.temporal import Obligation, eventually
+from vocabulary.clock import Micros
+
+Sickness = Callable[[Health], bool]
+
+
+def pods_failed(health: Health) -> bool:
+    return health.failed_least > 0
+
+
+def node_tagged(health: Health) -> bool:
+    return health.evicted_least > 0
+
+
+def component_failed(health: Health) -> bool:
+    return health.broken > 0
+
+
+def component_missing(health: Health) -> bool:
+    return health.missing > 0
+
+
+def sicknesses(
+    aw: AppWrapperRun, sick: Sickness
+) -> Iterator[tuple[Attempt, Moment, Moment | None]]:
+    """(attempt, since when, healed when) of each spell of a sickness while it was Running.
+
+    Since when means while Running: a controller need not look before it has created all.
+    """
+    for attempt in aw.attempts:
+        if attempt.running is None:
+            continue
+        for spell in attempt.spells(sick):
+            if spell.end is not None and spell.end.n <= attempt.running.n:
+                continue
+            since = attempt.running if spell.begin.n < attempt.running.n else spell.begin
+            yield attempt, since, spell.end
+
+
+def given_up(attempt: Attempt) -> Snapshot | None:
+    """The version in which an attempt was given up: Resetting or Failed."""
+    left = attempt.left
+    return left if left is not None and left.phase in (RESETTING, FAILED) else None
+
+
+def overtaken(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
+    """What may lawfully end an attempt before its failure is acted on: anything but a reset."""
+    left = attempt.left
+    other = left if left is not None and left.phase not in (RESETTING, FAILED) else None
+    return earliest(other, aw.deleting, aw.removed)
+
+
+def noticed(attempt: Attempt, since: Moment) -> Snapshot | None:
+    """The first version from then on that shows Unhealthy, or that the attempt was given up."""
+    for snapshot in attempt.snapshots:
+        if snapshot.n > since.n and snapshot.shows(UNHEALTHY):
+            return snapshot
+    return given_up(attempt)
+
+
+def is_noticed(
+    aw: AppWrapperRun, what: str, sick: Sickness, within_us: Micros = 0
+) -> Iterator[Obligation]:
+    """An obligation for each spell: Unhealthy, or given up, within the latency.
+
+    A spell that begins while Unhealthy is shown for another reason arms nothing.
+    """
+    for attempt, since, healed in sicknesses(aw, sick):
+        before = aw.snapshot_at(since.n)
+        if before is not None and before.shows(UNHEALTHY):
+            continue
+        yield eventually(
+            aw,
+            f"Unhealthy=True for {what}",
+            since=since,
+            within_us=within_us,
+            happened=noticed(attempt, since),
+            unless=earliest(healed, overtaken(aw, attempt)),
+        )
+
+
+def later(first: Moment, time_us: Micros) -> Moment:
+    """The same position with a later time: a deadline that counts from the last of several."""
+    return first if first.t >= time_us else Instant(first.n, time_us)

@@ -1,0 +1,260 @@
+"""AW-031, 032, 041, 042: pods that do not come, or do not start, within their grace periods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.noticing import given_up, later, overtaken
+from conformance.claims.appwrapper.timed import (
+    Timed,
+    earliest,
+    no_earlier,
+    no_later,
+    obligations,
+)
+from conformance.claims.decisions import A2, A5, A11
+from conformance.claims.sources import detailed_description
+from conformance.history_view import AppWrapperRun, Moment
+from conformance.history_view.attempts import Attempt
+from conformance.history_view.departures import Departure, Why
+from conformance.history_view.health import Health
+from conformance.history_view.parameters import (
+    ADMISSION_GRACE,
+    FAILURE_GRACE,
+    WARMUP_GRACE,
+)
+from conformance.history_view.snapshots import UNHEALTHY, Snapshot
+from conformance.temporal import Obligations, judges
+
+AW_031 = Claim(
+    id="AW-031",
+    name="pods-must-be-pending-within-admission-grace",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "A workload MUST be found unhealthy if the expected number of pods is not at least "
+        "Pending within the admission grace period, and MUST NOT be for that reason before."
+    ),
+    source=detailed_description(
+        "It takes longer than AdmissionGracePeriod for the expected number of Pods to reach "
+        "the Pending state."
+    ),
+    decision=A5,
+)
+
+
+@judges(AW_031, armed_by="attempt had fewer pods than expected for its admission grace period")
+def pods_come_within_admission_grace(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(found_late(aw, FEW))
+
+
+AW_032 = Claim(
+    id="AW-032",
+    name="pods-must-be-running-within-warmup-grace",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "A workload MUST be found unhealthy if the expected number of pods is not Running "
+        "within the warmup grace period, and MUST NOT be for that reason before."
+    ),
+    source=detailed_description(
+        "It takes longer than the WarmupGracePeriod for the expected number of Pods to reach "
+        "the Running state."
+    ),
+    decision=A11,
+)
+
+
+@judges(AW_032, armed_by="attempt had pods that did not run for its warmup grace period")
+def pods_run_within_warmup_grace(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(found_late(aw, IDLE))
+
+
+AW_041 = Claim(
+    id="AW-041",
+    name="failure-grace-follows-admission-grace",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "A workload that lacks pods MUST be given up when the failure grace period has passed "
+        "after its admission grace period, and MUST NOT be before."
+    ),
+    source=detailed_description(
+        "If a workload is determined to be unhealthy by one of the first three Pod-level "
+        "conditions above, the AppWrapper controller first waits for a FailureGracePeriod"
+    ),
+    decision=A2,
+)
+
+
+@judges(AW_041, armed_by="attempt was given up, or should be, for lack of pods")
+def failure_grace_follows_admission_grace(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(given_up_late(aw, FEW))
+
+
+AW_042 = Claim(
+    id="AW-042",
+    name="failure-grace-follows-warmup-grace",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "A workload whose pods do not run MUST be given up when the failure grace period has "
+        "passed after its warmup grace period, and MUST NOT be before."
+    ),
+    source=detailed_description(
+        "If a workload is determined to be unhealthy by one of the first three Pod-level "
+        "conditions above, the AppWrapper controller first waits for a FailureGracePeriod"
+    ),
+    decision=A2,
+)
+
+
+@judges(AW_042, armed_by="attempt was given up, or should be, for pods that did not run")
+def failure_grace_follows_warmup_grace(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(given_up_late(aw, IDLE))
+
+
+class Lack:
+    """One way in which an attempt can fail to start: its grace period, and who lacks what."""
+
+    def __init__(
+        self,
+        why: Why,
+        parameter: str,
+        surely: Callable[[Health, int], bool],
+        perhaps: Callable[[Health, int], bool],
+    ) -> None:
+        self.why = why
+        self.parameter = parameter
+        self.surely = surely
+        """Whether it holds by every reading, so that something must happen."""
+        self.perhaps = perhaps
+        """Whether it holds by some reading, so that something may happen."""
+
+
+FEW = Lack(
+    Why.FEW_PODS,
+    ADMISSION_GRACE,
+    surely=lambda health, expected: health.present_most < expected,
+    perhaps=lambda health, expected: health.present_least + health.failed_most < expected,
+)
+IDLE = Lack(
+    Why.NOT_RUNNING,
+    WARMUP_GRACE,
+    surely=lambda health, expected: (
+        health.present_least >= expected and health.running_most + health.failed_most < expected
+    ),
+    perhaps=lambda health, expected: health.running_least + health.failed_most < expected,
+)
+
+
+def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
+    """Unhealthy for lack of pods: at the end of the grace period, not before."""
+    for attempt, until in _lacking(aw, lack):
+        least, most = aw.parameter_within(lack.parameter, attempt.begin, until or aw.history.end)
+        shown = _first_unhealthy(attempt)
+        if shown is not None and _only_lacks(aw, attempt, shown, lack):
+            what = f"Unhealthy=True for {lack.why}"
+            yield no_earlier(aw, what, least, since=attempt.begin, happened=shown)
+        yield no_later(
+            aw,
+            f"Unhealthy=True for {lack.why}",
+            most,
+            since=later(attempt.begin, attempt.last_start_us),
+            happened=shown or given_up(attempt),
+            unless=earliest(until, overtaken(aw, attempt)),
+            steps=1,
+        )
+
+
+def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
+    """Resetting or Failed for lack of pods: when both grace periods are over, not before."""
+    for departure in aw.departures:
+        if _is_due_to(departure, lack):
+            attempt = departure.attempt
+            least = aw.parameter_within(lack.parameter, attempt.begin, departure.at)[0]
+            grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, departure.at)[0]
+            yield no_earlier(
+                aw,
+                f"{departure.to} for {lack.why}",
+                least,
+                since=attempt.begin,
+                happened=departure.at,
+                plus_us=grace.value,
+            )
+    for attempt, until in _lacking(aw, lack):
+        end = until or aw.history.end
+        most = aw.parameter_within(lack.parameter, attempt.begin, end)[1]
+        grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, end)[1]
+        yield no_later(
+            aw,
+            f"Resetting or Failed for {lack.why}",
+            most,
+            since=later(attempt.begin, attempt.last_start_us),
+            happened=given_up(attempt),
+            plus_us=grace.value,
+            unless=earliest(until, overtaken(aw, attempt)),
+        )
+
+
+def _lacking(aw: AppWrapperRun, lack: Lack) -> Iterator[tuple[Attempt, Moment | None]]:
+    """Attempts that lacked pods from their start, and when that ended; None: not before them.
+
+    Armed are those in which it lasted the whole grace period, or in which it still lasts.
+    """
+    expected = aw.expected_pods
+    if not expected:
+        return
+    for attempt in aw.attempts:
+        if attempt.failed_creates:
+            continue
+        for spell in attempt.spells(lambda health: lack.surely(health, expected)):
+            grace = aw.parameter(lack.parameter, attempt.begin)
+            ended = spell.end.t if spell.end is not None else aw.history.end.t
+            if _since_start(attempt, spell.begin, lack) and ended >= attempt.begin.t + grace.value:
+                yield attempt, spell.end
+
+
+def _since_start(attempt: Attempt, begin: Moment, lack: Lack) -> bool:
+    """Whether a spell is one of the start: pods that stopped running later are another matter."""
+    if lack is FEW:
+        return begin.n == attempt.begin.n
+    ran = (point.n for point in attempt.health if point.running_most > 0)
+    return begin.n <= min(ran, default=begin.n)
+
+
+def _first_unhealthy(attempt: Attempt) -> Snapshot | None:
+    for snapshot in attempt.snapshots:
+        if snapshot.shows(UNHEALTHY):
+            return snapshot
+    return None
+
+
+def _only_lacks(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: Lack) -> bool:
+    """Whether no other cause can have made a version show Unhealthy."""
+    expected = aw.expected_pods
+    seen_us = aw.history.timing.seen_us(shown.t)
+    looked_at = [
+        point
+        for point, following in zip(attempt.health, [*attempt.health[1:], None], strict=True)
+        if point.n < shown.n and (following is None or following.t >= seen_us)
+    ]
+    others = (FEW,) if lack is IDLE else ()
+    return not any(
+        point.failed_most
+        or point.evicted_most
+        or point.broken
+        or point.missing
+        or any(other.perhaps(point, expected) for other in others)
+        for point in looked_at
+    )
+
+
+def _is_due_to(departure: Departure, lack: Lack) -> bool:
+    """Whether a departure can only be meant for this lack: ripe alone, or the next to be."""
+    if departure.ripe:
+        return departure.ripe == {lack.why}
+    if lack is IDLE and Why.FEW_PODS in departure.present:
+        return False
+    return lack.why in departure.present and Why.FAILED_PODS not in departure.present
