@@ -7,7 +7,7 @@ is made simpler, fault by fault. Each attempt is a run, and runs are bounded.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
 from typing import Any, Final
 
 from chaos.fault import Fault
@@ -150,19 +150,14 @@ def _simpler_faults(fault: Fault) -> Iterator[Fault]:
             continue
         if is_dataclass(value) and not isinstance(value, type | Fault):
             yield from (replace(fault, **{field.name: part}) for part in _simpler_parts(value))
-        elif (isinstance(value, int) and isinstance(default, int)) or (
-            isinstance(default, str) and value
-        ):
+        elif default is not MISSING and isinstance(value, int | str):
             yield replace(fault, **{field.name: default})
 
 
 def _simpler_parts(part: Any) -> Iterator[Any]:
     for field in fields(part):
-        value = getattr(part, field.name)
-        if value != field.default:
+        if getattr(part, field.name) != field.default:
             yield replace(part, **{field.name: field.default})
-        elif field.name == "which" and value != "first":
-            yield replace(part, which="first")
 
 
 def _simpler_spans(span_us: Micros) -> Iterator[Micros]:

@@ -51,9 +51,7 @@ class TriggerSet:
             return []
         hits = [leaf for leaf in waiting if not leaf.parent.is_over and leaf.fits(happening)]
         if hits:
-            self._waiting[happening.place] = [
-                leaf for leaf in waiting if leaf not in hits and not leaf.parent.is_over
-            ]
+            self._waiting[happening.place] = [leaf for leaf in waiting if leaf not in hits]
             for leaf in hits:
                 if leaf.on.delay:
                     self._set_timer(now_us + leaf.on.delay, leaf.parent)
@@ -100,6 +98,9 @@ class TriggerSet:
 
     def _take_due(self) -> list[Hashable]:
         due, self._due = self._due, []
+        if due:  # what has become pointless, such as the other parts of an `any`, is dropped
+            for place, waiting in self._waiting.items():
+                self._waiting[place] = [leaf for leaf in waiting if not leaf.parent.is_over]
         return due
 
 
@@ -205,7 +206,6 @@ class _Waiting:
 
     def _matches(self, happening: Happening) -> bool:
         on = self.on
-        obj = happening.object
         return (
             is_same_actor(on.by or on.to, happening.actor)
             and (not on.kind or is_same_kind(on.kind, happening.kind))
@@ -214,11 +214,14 @@ class _Waiting:
             and (not on.event or _EVENTS[on.event] == happening.event)
             and on.subresource in (None, happening.subresource)
             and (on.outcome == "any" or (happening.code < 400) == (on.outcome == "done"))
-            and (
-                self.selects is None or (isinstance(obj, Mapping) and self.selects(labels_of(obj)))
-            )
+            and (self.selects is None or self._selects(happening.object))
             and (not on.field or all(_changed(change, happening) for change in on.field))
         )
+
+    def _selects(self, obj: Object | None) -> bool:
+        """Whether the labels fit; a JSON patch that is not committed is a list and has none."""
+        assert self.selects is not None
+        return isinstance(obj, Mapping) and self.selects(labels_of(obj))
 
 
 def _is_name(wanted: str, name: str) -> bool:

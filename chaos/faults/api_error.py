@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
 from chaos.choice import KindName, named_kind
 from chaos.fault import Fault, FaultCodec, fault
-from chaos.fields import Many, OneOf, Span, Whole, listed, refuse
+from chaos.fields import Many, OneOf, PlanError, Span, Whole, listed, refuse
 from chaos.ground import (
     OPERATOR,
     Ground,
@@ -197,11 +197,21 @@ class WebhookOutage(ConnectionFault):
         return f"take the admission webhook of {self.kind} down"
 
 
+class _ConnectionFaultCodec(FaultCodec):
+    """A fault that can be lifted."""
+
+    def read(self, data: Any, path: str) -> Fault:
+        found = super().read(data, path)
+        if not isinstance(found, ConnectionFault):
+            raise PlanError(path, f"is {found.plan_key}, expected a fault of the connection")
+        return found
+
+
 @fault("lift")
 class Lift(Fault):
     """End a fault of the connection early, spelled as it was injected."""
 
-    fault: Annotated[Fault, FaultCodec()]
+    fault: Annotated[ConnectionFault, _ConnectionFaultCodec()]
 
     leaves_nothing: ClassVar[bool] = True
 
@@ -209,7 +219,6 @@ class Lift(Fault):
         return ()
 
     def inject(self, ground: Ground) -> None:
-        assert isinstance(self.fault, ConnectionFault)
         ground.connection.remove(self.fault.rule())
 
     def describe(self) -> str:

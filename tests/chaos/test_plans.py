@@ -1,0 +1,318 @@
+"""Plans read back byte for byte, and say exactly what is wrong with one that does not."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from chaos.campaign import Terrain, random_plan
+from chaos.fields import PlanError
+from chaos.plan import Plan, load_plan, parse_plan, plan_from_data
+from vocabulary.safe_yaml import YamlError
+
+GOOD = """\
+seed: 1729
+scenario: appwrapper/quota-release/slow-pods
+implementation: reference
+parameters:
+  retryLimit: 2
+triggers:
+  running: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}}
+faults:
+- kill: {actor: operator}
+  when: {after: commit, by: operator, verb: update, kind: AppWrapper, occurrence: 2}
+- taint: {node: n0, key: autopilot.ibm.com/gpuhealth, value: EVICT, effect: NoExecute}
+  when: {at: 12s}
+  for: 30s
+- stale_reads: {}
+  when: running
+  until: {any: [{at: 60s}, running]}
+"""
+
+DESCRIPTION = """\
+Scenario appwrapper/quota-release/slow-pods with seed 1729 and 3 faults.
+When running: after the first write of AppWrapper a that takes status.phase to Running is committed.
+1. After the 2nd update of AppWrapper by operator is committed: kill operator (SIGKILL) and \
+restart it after 2s.
+2. At 12s: taint node n0 with autopilot.ibm.com/gpuhealth=EVICT:NoExecute, for 30s.
+3. When running: freeze the caches of operator, until at the first of these: at 60s; \
+when running."""
+
+
+def test_the_yaml_of_a_plan_is_what_a_person_would_write_and_reads_back_equal():
+    plan = parse_plan(GOOD)
+    assert plan.to_yaml() == GOOD.replace(
+        "parameters: {retryLimit: 2}", "parameters:\n  retryLimit: 2"
+    )
+    assert parse_plan(plan.to_yaml()) == plan
+
+
+def test_a_plan_describes_itself_in_plain_english():
+    assert parse_plan(GOOD).describe() == DESCRIPTION
+
+
+def test_the_digest_of_a_plan_does_not_depend_on_how_it_is_spelled():
+    plain = parse_plan(
+        "scenario: s\nfaults:\n- kill: {actor: operator, signal: KILL}\n  when: {at: 1m}"
+    )
+    other = parse_plan("faults: [{when: {at: 60s}, kill: {}}]\nseed: 0\nscenario: 's'")
+    assert plain == other and plain.digest() == other.digest()
+    assert plain.digest() != parse_plan("scenario: s").digest()
+
+
+def test_a_plan_without_faults_says_so():
+    assert Plan("s").describe() == "Scenario s with seed 0 and no faults."
+    assert parse_plan(Plan("s").to_yaml()) == Plan("s")
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_random_plans_read_back_equal_through_yaml(seed: int):
+    plan = random_plan(Terrain("s", "a", user_acts=True), seed)
+    assert parse_plan(plan.to_yaml()) == plan
+
+
+def with_fault(fault: str, when: str = "{at: 1s}") -> str:
+    return f"scenario: s\ntriggers: {{t: {{at: 1s}}}}\nfaults:\n- {fault}\n  when: {when}\n"
+
+
+BAD = [
+    ("[]", "plan: is a list, expected a mapping (key: value)"),
+    ("3", "plan: is 3, expected a mapping (key: value)"),
+    ("", "plan: is null, expected a mapping (key: value)"),
+    ("seed: 1", "scenario: is missing; `assay list scenarios` lists them"),
+    ("scenario: ''", "scenario: is empty, expected a name"),
+    (
+        "scenario: 3",
+        "scenario: is 3, expected text; put it in quotes if it looks like something else",
+    ),
+    (
+        "scenario: s\nfault: []",
+        "fault: is not a field of a plan; known fields are seed, scenario, implementation, "
+        "parameters, triggers, faults; did you mean faults?",
+    ),
+    ("scenario: s\nseed: -1", f"seed: is -1, expected a whole number from 0 to {2**63 - 1}"),
+    ("scenario: s\nseed: 1.5", f"seed: is 1.5, expected a whole number from 0 to {2**63 - 1}"),
+    ("scenario: s\nseed: true", f"seed: is true, expected a whole number from 0 to {2**63 - 1}"),
+    ("scenario: s\nfaults: {}", "faults: is a mapping, expected a list of faults"),
+    ("scenario: s\nfaults: [x]", "faults[0]: is 'x', expected a mapping (key: value)"),
+    (
+        "scenario: s\nfaults: [{when: {at: 1s}}]",
+        "faults[0]: expected exactly one fault, found none",
+    ),
+    (
+        with_fault("{kill: {}, cordon: {node: n0}, when: {at: 1s}}").replace(
+            "  when: {at: 1s}\n", ""
+        ),
+        "faults[0]: expected exactly one fault, found kill, cordon",
+    ),
+    ("scenario: s\nfaults: [{kill: {}}]", "faults[0].when: is missing; for example {at: 12s}"),
+    (
+        with_fault("taint: {node: n0, key: k, effect: NoExec}"),
+        "faults[0].taint.effect: is 'NoExec', expected one of NoSchedule, PreferNoSchedule, "
+        "NoExecute; did you mean NoExecute?",
+    ),
+    (
+        with_fault("taint: {node: n0, key: k, efect: NoExecute}"),
+        "faults[0].taint.efect: is not a field here; known fields are node, key, value, effect; "
+        "did you mean effect?",
+    ),
+    (with_fault("taint: {node: n0}"), "faults[0].taint.key: is missing"),
+    (with_fault("taint: {node: '', key: k}"), "faults[0].taint.node: is empty, expected a name"),
+    (
+        with_fault("taint: {node: 3, key: k}"),
+        "faults[0].taint.node: is 3, expected a name, or a mapping with labels, hosting, which",
+    ),
+    (with_fault("taint: n0"), "faults[0].taint: is 'n0', expected a mapping (key: value)"),
+    (
+        with_fault("kill_pod: {pod: {which: frist}}"),
+        "faults[0].kill_pod.pod.which: is 'frist', expected first, last, random, all, "
+        "or an index from 0",
+    ),
+    (
+        with_fault("kill_pod: {pod: a, exit_code: 256}"),
+        "faults[0].kill_pod.exit_code: is 256, expected a whole number from 0 to 255",
+    ),
+    (
+        with_fault("kill_pod: {pod: {labels: 'a in b'}}"),
+        "faults[0].kill_pod.pod.labels: unable to parse label selector 'a in b' at column 3",
+    ),
+    (
+        with_fault("kill: {restart_after: 5}"),
+        "faults[0].kill.restart_after: is 5, expected a duration with its unit, for example 5s",
+    ),
+    (
+        with_fault("kill: {restart_after: 3d}"),
+        "faults[0].kill.restart_after: '3d' is not a Go duration; write numbers with units, "
+        "for example 90s or 1m30s",
+    ),
+    (
+        with_fault("kill: {restart_after: -1s}"),
+        "faults[0].kill.restart_after: is '-1s', expected a duration from 0s to 31536000s",
+    ),
+    (
+        with_fault("api_error: {code: 418}"),
+        "faults[0].api_error.code: is 418, expected one of 403, 409, 429, 500, 503, 504",
+    ),
+    (
+        with_fault("api_error: {verb: [update, watch]}"),
+        "faults[0].api_error.verb[1]: is 'watch', expected one of get, list, create, update, "
+        "patch, delete, deletecollection; did you mean patch?",
+    ),
+    (
+        with_fault("delete_object: {kind: JobSet, name: x}"),
+        re.compile(
+            r"faults\[0\]\.delete_object\.kind: 'JobSet' is not a known kind \(.*Job\.batch.*\); "
+            r"write others in full, for example jobset.x-k8s.io/v1alpha2/JobSet"
+        ),
+    ),
+    (
+        with_fault("create_object: {object: {kind: Pod}}"),
+        "faults[0].create_object.object.apiVersion: is missing; a whole manifest is needed",
+    ),
+    (
+        with_fault("edit_object: {kind: Pod, name: a, patch: x}"),
+        "faults[0].edit_object.patch: is 'x', expected a mapping (key: value)",
+    ),
+    (
+        with_fault("lift: {fault: {kill: {}}}"),
+        "faults[0].lift.fault: is kill, expected a fault of the connection",
+    ),
+    (
+        with_fault("cordn: {node: n0}"),
+        re.compile(
+            r"faults\[0\]\.cordn: is not a fault; did you mean cordon\?; faults are api_error"
+        ),
+    ),
+    (
+        with_fault("kill: {}", "{}"),
+        re.compile(r"faults\[0\]\.when: has neither of after and before"),
+    ),
+    (
+        with_fault("kill: {}", "{after: commit, before: reply}"),
+        "faults[0].when: has both of after and before, expected exactly one, with commit, reply or "
+        "delivery; or {at: 12s} for a time",
+    ),
+    (
+        with_fault("kill: {}", "{after: comit}"),
+        "faults[0].when.after: is 'comit', expected one of commit, reply, delivery; "
+        "did you mean commit?",
+    ),
+    (
+        with_fault("kill: {}", "{at: 12s, kind: Pod}"),
+        "faults[0].when.kind: is not a field here; known fields are at",
+    ),
+    (
+        with_fault("kill: {}", "{before: commit, event: created}"),
+        "faults[0].when.event: is not known before the commit; use verb, or after: commit",
+    ),
+    (
+        with_fault("kill: {}", "{before: delivery, by: operator}"),
+        "faults[0].when.by: is not known at a delivery; say with `to` who watches",
+    ),
+    (
+        with_fault("kill: {}", "{before: delivery, verb: update}"),
+        "faults[0].when.verb: is not known at a delivery; use event",
+    ),
+    (
+        with_fault("kill: {}", "{after: commit, to: operator}"),
+        "faults[0].when.to: is who watches, at a delivery; say with `by` who writes",
+    ),
+    (
+        with_fault("kill: {}", "{after: commit, event: created, outcome: any}"),
+        "faults[0].when.outcome: contradicts event: only what is done has one",
+    ),
+    (
+        with_fault("kill: {}", "{after: commit, occurrence: 0}"),
+        "faults[0].when.occurrence: is 0, expected a whole number from 1 to 1000000",
+    ),
+    (
+        with_fault("kill: {}", "{after: commit, field: {status.phase: [a, b, c]}}"),
+        "faults[0].when.field[status.phase]: has 3 values, expected two: [from, to]; * is anything",
+    ),
+    (
+        with_fault("kill: {}", "{after: commit, field: {status.phase: {a: b}}}"),
+        "faults[0].when.field[status.phase]: is a mapping, expected a value, or a list [from, to]",
+    ),
+    (
+        with_fault("kill: {}", "{after: commit, field: {status..phase: a}}"),
+        "faults[0].when.field[status..phase]: is not a field's path; write for example "
+        "status.phase or status.conditions[Unhealthy].status",
+    ),
+    (
+        with_fault("kill: {}", "{after: commit, field: {}}"),
+        "faults[0].when.field: is empty, expected for example {status.phase: Running}",
+    ),
+    (
+        with_fault("kill: {}", "tt"),
+        "faults[0].when: names the trigger 'tt', which `triggers` does not define (defined: t); "
+        "did you mean t?",
+    ),
+    (
+        with_fault("kill: {}", "{all: []}"),
+        "faults[0].when.all: has 0 parts, expected from 1 to 100",
+    ),
+    (with_fault("kill: {}", "{any: t}"), "faults[0].when.any: is 't', expected a list of triggers"),
+    (
+        with_fault("kill: {}", "{all: [t], any: [t]}"),
+        "faults[0].when: has any beside all; put what belongs together in one list",
+    ),
+    (
+        with_fault("kill: {}", "{all: [t, {at: 5}]}"),
+        "faults[0].when.all[1].at: is 5, expected a duration with its unit, for example 5s",
+    ),
+    (
+        with_fault("kill: {}", "{all: [" * 17 + "t" + "]}" * 17),
+        re.compile(r"faults\[0\]\.when(\.all\[0\]){16}\.all: is nested deeper than 16 levels"),
+    ),
+    (
+        with_fault("kill: {}", "{at: 1s}\n  for: 3s\n  until: t"),
+        "faults[0].until: stands beside for; a fault ends in one way",
+    ),
+    (
+        with_fault("kill: {}", "{at: 1s}\n  for: soon"),
+        re.compile(r"faults\[0\]\.for: 'soon' is not a Go duration"),
+    ),
+    (
+        "scenario: s\ntriggers: {a: b, b: {all: [a]}}",
+        "triggers.a: refers to itself: a → b → a; break the circle",
+    ),
+    (
+        "scenario: s\ntriggers: {a: {at: x}}",
+        re.compile(r"triggers\.a\.at: 'x' is not a Go duration"),
+    ),
+    ("scenario: s\nparameters: []", "parameters: is a list, expected a mapping (key: value)"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD, ids=[repr(text[-60:]) for text, _ in BAD])
+def test_what_is_not_a_plan_is_refused_with_its_path_and_what_is_allowed(text, message):
+    with pytest.raises(PlanError) as caught:
+        parse_plan(text)
+    if isinstance(message, str):
+        assert str(caught.value) == message
+    else:
+        assert message.match(str(caught.value))
+
+
+def test_named_triggers_that_unfold_without_bound_are_refused():
+    names = {f"t{n}": {"all": [f"t{n + 1}"] * 100} for n in range(20)} | {"t20": {"at": "1s"}}
+    with pytest.raises(PlanError, match="unfolds to more than 10000 events and times"):
+        plan_from_data({"scenario": "s", "triggers": names})
+
+
+def test_too_many_faults_are_refused():
+    with pytest.raises(PlanError, match="has 1001 entries, at most 1000 are read"):
+        plan_from_data({"scenario": "s", "faults": [{}] * 1001})
+
+
+def test_errors_of_a_file_name_the_file(tmp_path):
+    path = tmp_path / "plan.yaml"
+    path.write_text("scenario: s\nfaults: 3\n")
+    with pytest.raises(PlanError, match=r"plan\.yaml: faults: is 3"):
+        load_plan(path)
+    path.write_text("scenario: s\nscenario: t\n")
+    with pytest.raises(YamlError, match=r"plan\.yaml:2:1: key 'scenario' occurs twice"):
+        load_plan(path)
+    with pytest.raises(YamlError, match=r"missing\.yaml: cannot be read"):
+        load_plan(tmp_path / "missing.yaml")
