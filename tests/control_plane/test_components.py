@@ -8,7 +8,7 @@ import ssl
 import pytest
 import yaml
 
-from fixtures.behaviour import EXIT
+from fixtures.behaviour import EXIT, READY_AFTER
 from fixtures.control_plane import ControlPlane, User, kwok, wait_until
 
 from .namespace import LIMIT_SECONDS, Namespace
@@ -56,13 +56,22 @@ def test_a_killed_component_works_again_after_its_restart(
     wait_until(is_complete, "the Job is complete", limit_seconds=LIMIT_SECONDS)
 
 
-def test_the_api_server_keeps_everything_over_a_restart(
-    plane: ControlPlane, namespace: Namespace
+@pytest.mark.parametrize("component", ["kube-apiserver", "etcd"])
+def test_an_outage_of_the_store_loses_no_object_and_no_write_of_a_kubelet(
+    plane: ControlPlane, namespace: Namespace, component: str
 ) -> None:
-    namespace.pod("kept")
-    plane.restart("kube-apiserver")
-    assert namespace.get("kept")["metadata"]["name"] == "kept"
-    namespace.until_phase("kept", "Running")
+    names = [f"pod-{number}" for number in range(20)]
+    for number, name in enumerate(names):
+        # Some of these become ready while nobody answers.
+        namespace.pod(name, {READY_AFTER: f"{10 * number}ms"}, nodeName="a0")
+    plane.pause(kwok.component("b"))
+    try:
+        plane.restart(component)
+        assert condition_of(plane, kwok.component("b")) == "paused"
+    finally:
+        plane.resume(kwok.component("b"))
+    for name in names:
+        namespace.until_phase(name, "Running")
 
 
 def test_a_paused_component_does_nothing_until_it_is_resumed(
