@@ -17,7 +17,7 @@ from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import no_answer
 from vocabulary.kinds import CONFIG_MAP, LEASE, SECRET, Kind
 from vocabulary.objects import Object, get_path
-from vocabulary.requests import Get, Reconcile
+from vocabulary.requests import Get, Reconcile, Update
 
 from .toy import Server, config_map
 
@@ -66,10 +66,8 @@ class Candidate:
                 return
             self.in_flight = [item for item in self.in_flight if item[0] > now_us]
             for _, pending in due:
-                if self.is_cut_off:
-                    reply = no_answer("cut off")
-                else:
-                    reply = self.server.handle(pending.request)
+                cut = no_answer("cut off")
+                reply = cut if self.is_cut_off else self.server.handle(pending.request)
                 self.operator.answer(pending.ticket, reply, now_us)
 
 
@@ -174,6 +172,33 @@ def test_gaining_the_lead_looks_at_every_object_anew() -> None:
     run([one, two], 5 * SECOND, 40 * SECOND)
     assert two.operator.leads
     assert two.acted_at_us
+
+
+def edit_lease(server: Server, **spec: str) -> None:
+    """Somebody else writes to the Lease."""
+    lease = server.objects[LEASE, "ns", "operator"]
+    server.handle(Update(LEASE, {**lease, "spec": {**lease["spec"], **spec}}))
+
+
+def test_a_harmless_edit_of_the_lease_interrupts_nothing() -> None:
+    server = Server()
+    one = Candidate("one", server)
+    run([one], 0, 20 * SECOND)
+    edit_lease(server, note="hello")
+    server.requests.clear()
+    run([one], 20 * SECOND, 20 * SECOND + TICK_US)
+    of_lease = [type(request) for request in server.requests if request.kind == LEASE]
+    assert of_lease == [Update, Get, Update], "refused, looked who it was, renewed: all at once"
+    assert one.operator.leads
+
+
+def test_a_leader_whose_lease_was_given_to_another_stops_at_its_next_renewal() -> None:
+    server = Server()
+    one = Candidate("one", server)
+    run([one], 0, 20 * SECOND)
+    edit_lease(server, holderIdentity="somebody")
+    run([one], 20 * SECOND, 30 * SECOND)
+    assert max(one.acted_at_us) <= 22 * SECOND
 
 
 cuts = st.lists(st.tuples(st.integers(0, 1), st.integers(0, 90), st.integers(1, 40)), max_size=6)

@@ -70,11 +70,13 @@ class Server:
     def __init__(self) -> None:
         self.objects: dict[tuple[Kind, str, str], Object] = {}
         self.revision = 0
+        self.requests: list[Request] = []
         self.events: list[tuple[Kind, Any, Object]] = []
         self.refusals: list[ApiError] = []
         """Thrown at the next requests, one each."""
 
     def handle(self, request: Request) -> Object | ObjectList | ApiError:
+        self.requests.append(request)
         if self.refusals:
             return self.refusals.pop(0)
         if isinstance(request, List):
