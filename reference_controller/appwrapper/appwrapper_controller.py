@@ -130,9 +130,9 @@ class AppWrapperController:
         autopilot = self.config.autopilot
         if autopilot is None or not autopilot.monitor_nodes:
             return
-        effect = self.rules.migrating_effect()
-        marked = marked_resources(node, autopilot, effect)
-        if old is not None and marked == marked_resources(old, autopilot, effect):
+        effects = self.rules.migrating_effects()
+        marked = marked_resources(node, autopilot, effects)
+        if old is not None and marked == marked_resources(old, autopilot, effects):
             return
         for pod in caches[POD].by(_BY_NODE, name_of(node)):
             yield from _keys_of_part(pod)

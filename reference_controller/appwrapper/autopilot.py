@@ -38,13 +38,16 @@ def _asks(container: Object, resource: str) -> bool:
     return False
 
 
-def marked_resources(node: Object, config: Autopilot, effect: str) -> frozenset[str]:
-    """The resources of a node that carry a mark with this effect, as `config.source` reads them."""
+def marked_resources(node: Object, config: Autopilot, effects: tuple[str, ...]) -> frozenset[str]:
+    """The resources of a node that carry a mark with such an effect.
+
+    `config.source` says where marks are read: labels, real taints, or both.
+    """
     return frozenset(
         resource
         for resource, taints in config.resource_taints.items()
         if any(
-            taint.effect == effect and _is_marked(node, taint, config.source) for taint in taints
+            taint.effect in effects and _is_marked(node, taint, config.source) for taint in taints
         )
     )
 

@@ -21,13 +21,12 @@ from reference_controller.appwrapper import transitions
 from reference_controller.appwrapper.names import FINALIZER, Condition, Phase, Reason, Stamp
 from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.running import earliest, running
+from reference_controller.appwrapper.running import running
 from reference_controller.appwrapper.status import (
     StatusDraft,
     attempt_of,
     component_records,
     creation_state,
-    is_suspended,
     phase_of,
     stamp_of,
     with_creation_state,
@@ -37,6 +36,7 @@ from reference_controller.appwrapper.steps import (
     DeleteEverything,
     Hold,
     LetGo,
+    Note,
     Record,
     Remove,
     Stay,
@@ -59,11 +59,11 @@ def decide(seen: Observation, rules: Rules) -> Step:
     phase = phase_of(aw)
     if rules.honours_suspend(phase, aw):
         return transitions.suspend(seen, rules)
+    if rules.may_resume(phase, aw):
+        return _resume(seen, rules)
     match phase:
         case Phase.EMPTY:
             return transitions.initialise(aw, seen.now_us, rules)
-        case Phase.SUSPENDED:
-            return _suspended(seen, rules)
         case Phase.RESUMING:
             return _resuming(seen, rules)
         case Phase.RUNNING:
@@ -79,9 +79,8 @@ def decide(seen: Observation, rules: Rules) -> Step:
     return Stay()
 
 
-def _suspended(seen: Observation, rules: Rules) -> Step:
-    if is_suspended(seen.aw):
-        return Stay()
+def _resume(seen: Observation, rules: Rules) -> Step:
+    """Begin an attempt; our finalizer has to stand before anything may exist."""
     if _lacks_finalizer(seen, rules):
         return Hold()
     return transitions.resume(seen.aw, seen.now_us, rules)
@@ -112,9 +111,7 @@ def _resetting(seen: Observation, rules: Rules) -> Step:
         return DeleteEverything()
     if seen.now_us < pause_ends_us:
         return Stay(pause_ends_us)
-    if _lacks_finalizer(seen, rules):
-        return Hold()
-    return transitions.resume(seen.aw, seen.now_us, rules)
+    return _resume(seen, rules)
 
 
 def _after_delay(seen: Observation, starts_us: Micros) -> Step:
@@ -132,6 +129,8 @@ def deleting(seen: Observation, rules: Rules) -> Step:
     aw, now_us = seen.aw, seen.now_us
     if rules.is_all_gone(seen):
         return _deleted(seen, rules)
+    if is_terminating(aw) and not rules.waits_for_cleanup(aw):
+        return LetGo()
     if is_terminating(aw) and phase_of(aw) != Phase.TERMINATING:
         draft = transitions.enter(aw, Phase.TERMINATING, now_us, rules)
         draft.condition(Condition.DELETING_RESOURCES, "True", Reason.DELETION_INITIATED)
@@ -144,7 +143,7 @@ def deleting(seen: Observation, rules: Rules) -> Step:
     if forceful_us is not None and now_us >= forceful_us:
         return Remove(rules.forceful_deletes(seen), starts=False, wake_at_us=now_us + RETRY_MAX_US)
     started_us = stamp_of(aw, Stamp.DELETION_STARTED)
-    wake_at_us = earliest(_retry_at(started_us, now_us), forceful_us)
+    wake_at_us = _earliest(_retry_at(started_us, now_us), forceful_us)
     return Remove(rules.orderly_deletes(seen), starts=started_us is None, wake_at_us=wake_at_us)
 
 
@@ -157,7 +156,7 @@ def _deleted(seen: Observation, rules: Rules) -> Step:
             return LetGo()
         phase = Phase.TERMINATING
     draft = StatusDraft(aw, now_us)
-    if phase == Phase.SUSPENDING:
+    if phase == Phase.SUSPENDING and not is_terminating(aw):
         phase = Phase.SUSPENDED
         draft = transitions.enter(aw, phase, now_us, rules)
     for type_, (status, reason, message) in rules.on_deleted(phase).items():
@@ -189,16 +188,17 @@ def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules
     retry_us = _retry_at(stamp_of(aw, Stamp.ATTEMPT_STARTED), now_us)
     overdue_us = rules.admission_ends_at(aw, seen.parameters)
     if overdue_us is None or now_us < overdue_us:
-        return Stay(earliest(retry_us, overdue_us))
+        return Stay(_earliest(retry_us, overdue_us))
     reason = Reason.CREATE_FAILED
     since_us = stamp_of(aw, Stamp.UNHEALTHY_SINCE)
     if since_us is None:
         draft = StatusDraft(aw, now_us).stamp(Stamp.UNHEALTHY_SINCE, now_us)
         draft.condition(Condition.UNHEALTHY, "True", reason, error.message)
-        return Record(draft.done())
+        note = Note(Condition.UNHEALTHY, f"{reason}: {error.message}", is_warning=True)
+        return Record(draft.done(), note)
     grace_ends_us = rules.failure_grace_ends_at(since_us, reason, seen.parameters)
     if now_us < grace_ends_us:
-        return Stay(earliest(retry_us, grace_ends_us))
+        return Stay(_earliest(retry_us, grace_ends_us))
     return transitions.give_up_attempt(seen, reason, error.message, rules)
 
 
@@ -216,6 +216,10 @@ def fatal_creation(seen: Observation, index: int, message: str, rules: Rules) ->
 
 def _lacks_finalizer(seen: Observation, rules: Rules) -> bool:
     return rules.needs_finalizer() and FINALIZER not in finalizers_of(seen.aw)
+
+
+def _earliest(at_us: Micros, other_us: Micros | None) -> Micros:
+    return at_us if other_us is None else min(at_us, other_us)
 
 
 def _retry_at(since_us: Micros | None, now_us: Micros) -> Micros:

@@ -50,7 +50,7 @@ class Observer:
         phase = phase_of(aw)
         if phase not in (Phase.RESUMING, Phase.RUNNING):
             return self.glance(aw)
-        components = yield from self._components(aw, live, only_confirmed=True)
+        components = yield from self._components(aw, live, ("True",))
         pods: tuple[Object, ...] = ()
         bad_nodes: dict[str, frozenset[str]] = {}
         if phase == Phase.RUNNING:
@@ -62,8 +62,8 @@ class Observer:
 
     def remains(self, aw: Object) -> Reading[Observation]:
         """Everything that may be left of the AppWrapper, whatever its status claims."""
-        live = self.rules.trusts_only_live_reads()
-        components = yield from self._components(aw, live, only_confirmed=False)
+        live = self.rules.confirms_absence()
+        components = yield from self._components(aw, live, ("True", "Unknown"))
         pods = yield from self._pods(aw, live)
         return Observation(aw, self.clock(), self._parameters(aw), components, pods, is_live=live)
 
@@ -71,14 +71,15 @@ class Observer:
         return self.rules.parameters(annotations_of(aw), self.config.fault_tolerance)
 
     def _components(
-        self, aw: Object, live: bool, *, only_confirmed: bool
+        self, aw: Object, live: bool, wanted: tuple[str, ...]
     ) -> Reading[tuple[Component, ...]]:
+        """All components; those in a wanted state of creation are looked up."""
         components = []
         namespace = namespace_of(aw)
         for index, record in enumerate(component_records(aw)):
             state = creation_state(record)
             kind, name, found = kind_of(record), str(record.get("name", "")), None
-            if name and (state == "True" if only_confirmed else state):
+            if name and state in wanted:
                 found = yield from read(kind, namespace, name, live=live)
             components.append(Component(index, kind, record, found))
         return tuple(components)
@@ -102,11 +103,11 @@ class Observer:
         autopilot = self.config.autopilot
         if autopilot is None or not autopilot.monitor_nodes:
             return {}
-        marking = self.rules.migrating_effect()
+        effects = self.rules.migrating_effects()
         resources = [
             resource
             for resource, taints in autopilot.resource_taints.items()
-            if any(taint.effect == marking for taint in taints)
+            if any(taint.effect in effects for taint in taints)
         ]
         nodes = {
             str(get_path(pod, "spec.nodeName", "")): None
@@ -116,7 +117,7 @@ class Observer:
         bad: dict[str, frozenset[str]] = {}
         for name in nodes:
             node = (yield from read(NODE, "", name, live=live)) if name else None
-            marked = marked_resources(node, autopilot, marking) if node else frozenset[str]()
+            marked = marked_resources(node, autopilot, effects) if node else frozenset[str]()
             if marked:
                 bad[name] = marked
         return bad

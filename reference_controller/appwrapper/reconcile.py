@@ -92,7 +92,7 @@ class Reconciliation:
         seen = yield from self.observer.look(self.aw, live=False)
         step = deciding.decide(seen, self.rules)
         momentous = isinstance(step, Record) and step.is_momentous
-        if momentous and self.rules.trusts_only_live_reads():
+        if momentous and self.rules.confirms_verdicts():
             seen = yield from self.observer.look(self.aw, live=True)
             step = deciding.decide(seen, self.rules)
         return step
@@ -145,11 +145,8 @@ class Reconciliation:
     def _set_finalizers(self, finalizers: tuple[str, ...]) -> Doing:
         """A merge patch under optimistic lock, since it cannot touch the spec."""
         assert self.aw is not None
-        metadata = {
-            "resourceVersion": meta(self.aw).get("resourceVersion"),
-            "finalizers": list(finalizers),
-        }
-        written = yield Patch(APPWRAPPER, self.namespace, self.name, {"metadata": metadata})
+        body = self.rules.finalizer_patch(self.aw, finalizers)
+        written = yield Patch(APPWRAPPER, self.namespace, self.name, body)
         self._wrote(written)
         return None if finalizers else Stay()
 

@@ -1,16 +1,19 @@
 """What to do while Running: the six conditions of the seed, in the order in which they count.
 
-1. a component deleted by others: Failed, directly
-2. a Job or PyTorchJob that says it failed: reset, without grace
-3. success
-4. failed pods, or too few pods, for longer than the failure grace period: reset
-5. running pods on what Autopilot tagged NoExecute: reset, without grace, not counted
-6. failed pods, or too few pods: unhealthy, and the grace period begins
+1. a component deleted by others
+2. a Job or PyTorchJob that says it failed
+3. (success)
+4. failed pods
+5. running pods on what Autopilot tagged NoExecute
+6. too few pods at least Pending, or Running, after their grace periods
+
+Each condition may have a grace period; the first whose grace is over ends the attempt. While
+none is over, the first of those that hold is shown in `Unhealthy`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from reference_controller.appwrapper import transitions
@@ -20,11 +23,14 @@ from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import StatusDraft, stamp_of, status_of
 from reference_controller.appwrapper.steps import Note, Record, Stay, Step
 from vocabulary.clock import Micros
+from vocabulary.objects import condition
+
+_NAMES_SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True)
-class _Ailment:
-    """A Pod-level condition that holds now."""
+class Ailment:
+    """A condition under which the workload is unhealthy, and that holds now."""
 
     reason: str
     message: str
@@ -33,110 +39,120 @@ class _Ailment:
 def running(seen: Observation, rules: Rules) -> Step:
     """The next step of a Running AppWrapper that nobody suspended."""
     census = rules.census(seen)
-    ended = _ended(seen, census, rules)
-    if ended is not None:
-        return ended
-    ailment = _ailment(seen, census, rules)
     since_us = stamp_of(seen.aw, Stamp.UNHEALTHY_SINCE)
-    if ailment is not None:
-        began_us = seen.now_us if since_us is None else since_us
-        grace_ends_us = rules.failure_grace_ends_at(began_us, ailment.reason, seen.parameters)
-        if seen.now_us >= grace_ends_us:
-            return transitions.give_up_attempt(
-                seen,
-                ailment.reason,
-                ailment.message,
-                rules,
-                is_terminal=_is_fatal(seen, ailment, rules),
-            )
-    migrating = rules.pods_to_migrate(seen)
-    if migrating:
-        message = f"pods on nodes tagged NoExecute: {', '.join(migrating[:5])}"
-        return transitions.give_up_attempt(seen, Reason.AUTOPILOT_NO_EXECUTE, message, rules)
-    return _carry_on(seen, census, ailment, since_us, rules)
+    standing: list[Ailment] = []
+    for ailment in _of_components(seen, rules):
+        standing.append(ailment)
+        if _is_beyond_grace(ailment, since_us, seen, rules):
+            return _give_up(ailment, seen, rules)
+    if rules.has_succeeded(seen, census):
+        return transitions.succeed(seen, rules)
+    for ailment in _of_pods(seen, census, rules):
+        standing.append(ailment)
+        if _is_beyond_grace(ailment, since_us, seen, rules):
+            return _give_up(ailment, seen, rules)
+    if not standing and since_us is not None and not rules.recovers(seen.aw):
+        lasting = _remembered(seen)
+        if _is_beyond_grace(lasting, since_us, seen, rules):
+            return _give_up(lasting, seen, rules)
+        standing.append(lasting)
+    return _carry_on(seen, census, standing, rules)
 
 
-def _ended(seen: Observation, census: Sequence[PodCounts], rules: Rules) -> Record | None:
-    """What ends the attempt at once, whatever the pods look like."""
+def _of_components(seen: Observation, rules: Rules) -> Iterator[Ailment]:
     for component in seen.components:
         if rules.is_missing(component):
             message = f"{component.kind} {component.record['name']} was deleted by somebody else"
-            return transitions.give_up_attempt(seen, Reason.MISSING_COMPONENT, message, rules)
+            yield Ailment(Reason.MISSING_COMPONENT, message)
     for component in seen.components:
         if rules.says_failed(component):
             message = f"{component.kind} {component.record['name']} has failed"
-            return transitions.give_up_attempt(seen, Reason.FAILED_COMPONENT, message, rules)
-    return transitions.succeed(seen, rules) if rules.has_succeeded(seen, census) else None
+            yield Ailment(Reason.FAILED_COMPONENT, message)
 
 
-def _ailment(seen: Observation, census: Sequence[PodCounts], rules: Rules) -> _Ailment | None:
+def _of_pods(seen: Observation, census: Sequence[PodCounts], rules: Rules) -> Iterator[Ailment]:
     failed = rules.failed_pods(seen, census)
     if failed:
-        return _Ailment(Reason.FOUND_FAILED_PODS, f"{failed} failed pods")
+        yield Ailment(Reason.FOUND_FAILED_PODS, f"{failed} failed pods")
+    migrating = rules.pods_to_migrate(seen)
+    if migrating:
+        message = f"pods on nodes tagged NoExecute: {', '.join(migrating[:_NAMES_SHOWN])}"
+        yield Ailment(Reason.AUTOPILOT_NO_EXECUTE, message)
     expected = sum(counts.expected for counts in census)
     missing = rules.missing_pods(seen, census)
     if missing and _is_over(rules.admission_ends_at(seen.aw, seen.parameters), seen):
         message = f"{missing} of {expected} pods are not there"
-        return _Ailment(Reason.INSUFFICIENT_PODS_READY, message)
+        yield Ailment(Reason.INSUFFICIENT_PODS_READY, message)
     idle = rules.idle_pods(seen, census)
     if idle and _is_over(rules.warmup_ends_at(seen.aw, seen.parameters), seen):
         message = f"{idle} of {expected} pods are not running"
-        return _Ailment(Reason.INSUFFICIENT_PODS_READY, message)
-    return None
+        yield Ailment(Reason.INSUFFICIENT_PODS_READY, message)
+
+
+def _remembered(seen: Observation) -> Ailment:
+    """What `Unhealthy` says: the ailment that was seen last."""
+    shown = condition(seen.aw, Condition.UNHEALTHY) or {}
+    return Ailment(str(shown.get("reason", "")), str(shown.get("message", "")))
 
 
 def _is_over(ends_us: Micros | None, seen: Observation) -> bool:
     return ends_us is not None and seen.now_us >= ends_us
 
 
-def _is_fatal(seen: Observation, ailment: _Ailment, rules: Rules) -> bool:
-    if ailment.reason != Reason.FOUND_FAILED_PODS:
-        return False
+def _grace_ends_at(
+    ailment: Ailment, since_us: Micros | None, seen: Observation, rules: Rules
+) -> Micros:
+    began_us = seen.now_us if since_us is None else since_us
+    return rules.failure_grace_ends_at(began_us, ailment.reason, seen.parameters)
+
+
+def _is_beyond_grace(
+    ailment: Ailment, since_us: Micros | None, seen: Observation, rules: Rules
+) -> bool:
+    return seen.now_us >= _grace_ends_at(ailment, since_us, seen, rules)
+
+
+def _give_up(ailment: Ailment, seen: Observation, rules: Rules) -> Record:
     failed = [
         pod
         for pod in seen.pods
         if rules.is_failed_pod(pod) and rules.is_of_current_attempt(pod, seen.aw)
     ]
-    return rules.is_fatal_exit(failed, seen.parameters)
+    is_terminal = ailment.reason == Reason.FOUND_FAILED_PODS and rules.is_fatal_exit(
+        failed, seen.parameters
+    )
+    return transitions.give_up_attempt(
+        seen, ailment.reason, ailment.message, rules, is_terminal=is_terminal
+    )
 
 
 def _carry_on(
-    seen: Observation,
-    census: Sequence[PodCounts],
-    ailment: _Ailment | None,
-    since_us: Micros | None,
-    rules: Rules,
+    seen: Observation, census: Sequence[PodCounts], standing: Sequence[Ailment], rules: Rules
 ) -> Step:
     """Keep conditions true to what is seen; wake at the next deadline."""
+    aw, parameters = seen.aw, seen.parameters
+    since_us = stamp_of(aw, Stamp.UNHEALTHY_SINCE)
     idle = rules.idle_pods(seen, census)
-    draft = StatusDraft(seen.aw, seen.now_us)
+    draft = StatusDraft(aw, seen.now_us)
     note = None
     if idle:
         draft.condition(Condition.PODS_READY, "False", Reason.INSUFFICIENT_PODS_READY)
     else:
         draft.condition(Condition.PODS_READY, "True", Reason.SUFFICIENT_PODS_READY)
-    if ailment is None:
-        draft.condition(Condition.UNHEALTHY, "False", Reason.FOUND_NO_FAILED_PODS)
+    if not standing:
+        draft.condition(Condition.UNHEALTHY, *rules.unhealthy_when_well(aw))
         draft.clear(Stamp.UNHEALTHY_SINCE)
     else:
-        draft.condition(Condition.UNHEALTHY, "True", ailment.reason, ailment.message)
+        first = standing[0]
+        draft.condition(Condition.UNHEALTHY, "True", first.reason, first.message)
         if since_us is None:
             draft.stamp(Stamp.UNHEALTHY_SINCE, seen.now_us)
-            note = Note(
-                Condition.UNHEALTHY, f"{ailment.reason}: {ailment.message}", is_warning=True
-            )
-    if draft.done() != status_of(seen.aw):
+            note = Note(Condition.UNHEALTHY, f"{first.reason}: {first.message}", is_warning=True)
+    if draft.done() != status_of(aw):
         return Record(draft.done(), note)
-    if ailment is not None and since_us is not None:
-        return Stay(rules.failure_grace_ends_at(since_us, ailment.reason, seen.parameters))
-    deadlines = []
+    deadlines = [_grace_ends_at(ailment, since_us, seen, rules) for ailment in standing]
     if rules.missing_pods(seen, census):
-        deadlines.append(rules.admission_ends_at(seen.aw, seen.parameters))
+        deadlines.append(rules.admission_ends_at(aw, parameters) or 0)
     if idle:
-        deadlines.append(rules.warmup_ends_at(seen.aw, seen.parameters))
-    due = [at_us for at_us in deadlines if at_us is not None and at_us > seen.now_us]
-    return Stay(min(due, default=None))
-
-
-def earliest(at_us: Micros, other_us: Micros | None) -> Micros:
-    return at_us if other_us is None else min(at_us, other_us)
+        deadlines.append(rules.warmup_ends_at(aw, parameters) or 0)
+    return Stay(min((at_us for at_us in deadlines if at_us > seen.now_us), default=None))

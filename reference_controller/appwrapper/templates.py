@@ -84,8 +84,10 @@ def build(aw: Object, index: int, name: str, config: OperatorConfig, rules: Rule
             template = with_pod_template(template, pod_set.path, pod)
     except ValueError as error:
         raise TemplateError(f"spec.components[{index}]: {error}") from error
-    metadata = {key: value for key, value in meta(template).items() if key != "generateName"}
-    metadata["name"] = name
+    metadata = dict(meta(template))
+    if name:
+        metadata["name"] = name
+        metadata.pop("generateName", None)
     metadata["namespace"] = namespace_of(aw)
     metadata["labels"] = {APPWRAPPER_LABEL: name_of(aw), **(metadata.get("labels") or {})}
     metadata["annotations"] = {

@@ -76,7 +76,7 @@ def confirm(aw: Object, index: int, created: Object, now_us: Micros, rules: Rule
     )
     if index + 1 == len(records):
         draft = enter(aw, Phase.RUNNING, now_us, rules).component(index, record)
-        return Record(_deployed(draft, now_us).done())
+        return Record(draft.stamp(Stamp.DEPLOYED, now_us).clear(Stamp.UNHEALTHY_SINCE).done())
     draft = StatusDraft(aw, now_us).component(index, record)
     if rules.needs_intent(records[index + 1], aw):
         with suppress(TemplateError):
@@ -87,17 +87,8 @@ def confirm(aw: Object, index: int, created: Object, now_us: Micros, rules: Rule
 def run(aw: Object, now_us: Micros, rules: Rules) -> Record:
     """Everything exists already: an AppWrapper without components, or one whose confirmation
     was the last thing that a crash let through."""
-    return Record(_deployed(enter(aw, Phase.RUNNING, now_us, rules), now_us).done())
-
-
-def _deployed(draft: StatusDraft, now_us: Micros) -> StatusDraft:
-    """Admission and warm-up begin; what went wrong while creating is over."""
-    return (
-        draft.stamp(Stamp.DEPLOYED, now_us)
-        .clear(Stamp.UNHEALTHY_SINCE)
-        .condition(Condition.UNHEALTHY, "False", Reason.FOUND_NO_FAILED_PODS)
-        .condition(Condition.PODS_READY, "False", Reason.INSUFFICIENT_PODS_READY)
-    )
+    draft = enter(aw, Phase.RUNNING, now_us, rules)
+    return Record(draft.stamp(Stamp.DEPLOYED, now_us).clear(Stamp.UNHEALTHY_SINCE).done())
 
 
 def give_up_attempt(

@@ -117,7 +117,8 @@ class World:
         if self._wake is not None:
             self._wake.cancel()
         at_us = self.operator.wake_at_us()
-        self._wake = None if at_us is None else self.loop.call_at(at_us, self._poll, incarnation)
+        is_ahead = at_us is not None and at_us > self.loop.now_us  # else a reply will poll again
+        self._wake = self.loop.call_at(at_us or 0, self._poll, incarnation) if is_ahead else None
 
     def _send(self, incarnation: int, pending: Pending) -> None:
         if incarnation != self._incarnation or self.operator is None:

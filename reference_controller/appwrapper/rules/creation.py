@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
 from reference_controller.appwrapper.status import attempt_of, creation_state
 from vocabulary.errors import ApiError
-from vocabulary.objects import Object, is_terminating
+from vocabulary.objects import Object, is_terminating, meta
 
 TakenName: TypeAlias = Literal["adopt", "remove", "wait", "fail"]
 
@@ -25,6 +25,12 @@ class CreationRules(OwnershipRules):
     def needs_finalizer(self) -> bool:
         """Whether our finalizer has to stand before anything is created."""
         return True
+
+    def finalizer_patch(self, aw: Object, finalizers: tuple[str, ...]) -> Object:
+        """The merge patch that sets the finalizers, under optimistic lock, and nothing else:
+        `spec.suspend` is Kueue's."""
+        version = meta(aw).get("resourceVersion")
+        return {"metadata": {"resourceVersion": version, "finalizers": list(finalizers)}}
 
     def on_taken_name(self, standing: Object, aw: Object) -> TakenName:
         """What to do when the name of a component is taken.

@@ -7,8 +7,10 @@ period is over, pods and resources alike, is deleted with a grace period of 0.
 
 from __future__ import annotations
 
+from reference_controller.appwrapper.names import Phase
 from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
+from reference_controller.appwrapper.status import phase_of
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, is_terminating, meta, name_of, namespace_of, uid_of
 from vocabulary.requests import Delete
@@ -22,12 +24,18 @@ class DeletionRules(OwnershipRules):
         return tuple(
             component
             for component in seen.components
-            if component.found is not None and self.is_ours(component.found, seen.aw)
+            if component.found is not None
+            and self.is_ours(component.found, seen.aw)
+            and not (phase_of(seen.aw) == Phase.RESETTING and self.survives_reset(component.found))
         )
 
     def is_all_gone(self, seen: Observation) -> bool:
         """Whether nothing is left: no component, no pod."""
         return not self.remaining(seen) and not seen.pods
+
+    def waits_for_cleanup(self, aw: Object) -> bool:  # noqa: ARG002
+        """Whether a deleted AppWrapper stays until all of its parts are gone."""
+        return True
 
     def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
         """The ordinary deletes that are due: of components nobody has deleted yet."""

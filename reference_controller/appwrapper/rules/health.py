@@ -164,9 +164,9 @@ class HealthRules(OwnershipRules):
     def uses(self, pod: Object, resource: str) -> bool:
         return runs_with_resource(pod["spec"], resource)
 
-    def migrating_effect(self) -> str:
-        """The effect of a mark that moves running pods; NoSchedule only keeps new ones away."""
-        return "NoExecute"
+    def migrating_effects(self) -> tuple[str, ...]:
+        """The effects of marks that move running pods; NoSchedule only keeps new ones away."""
+        return ("NoExecute",)
 
     def pods_to_migrate(self, seen: Observation) -> tuple[str, ...]:
         """The names of the pods that Autopilot wants off their nodes."""

@@ -34,13 +34,22 @@ class OwnershipRules:
 
         It is if our creation succeeded and only its answer got lost: same owner, same attempt.
         """
-        return self.is_ours(standing, aw) and attempt_of_object(standing) == attempt_of(aw)
+        if not self.is_ours(standing, aw):
+            return False
+        return attempt_of_object(standing) == attempt_of(aw) or self.survives_reset(standing)
 
-    def trusts_only_live_reads(self) -> bool:
-        """Whether what ends an attempt, or a deletion, is confirmed by the API server itself.
+    def survives_reset(self, obj: Object) -> bool:  # noqa: ARG002
+        """Whether a component is kept from one attempt to the next: none is."""
+        return False
 
-        A cache that lags says too early that all is gone, and too late that all is well.
-        """
+    def confirms_verdicts(self) -> bool:
+        """Whether what ends an attempt is confirmed by the API server itself: a cache that
+        lags lacks what was just created."""
+        return True
+
+    def confirms_absence(self) -> bool:
+        """Whether the end of a deletion is confirmed by the API server itself: a cache that
+        lags lacks what has just appeared."""
         return True
 
     def pods_when_list_failed(self, error: ApiError) -> tuple[Object, ...] | None:  # noqa: ARG002

@@ -14,7 +14,7 @@ class ParameterRules:
 
     def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
         def grace(key: str, default_us: Micros) -> Micros:
-            span_us = p.span_of(annotations, key, default_us)
+            span_us = self.span_us(annotations, key, default_us)
             return self.capped(span_us, operator.grace_maximum_us)
 
         return p.Parameters(
@@ -28,11 +28,15 @@ class ParameterRules:
                 p.FORCEFUL_DELETION_GRACE, operator.forceful_deletion_grace_us
             ),
             success_ttl_us=self.success_ttl_us(
-                p.span_of(annotations, p.SUCCESS_TTL, operator.success_ttl_us), operator
+                self.span_us(annotations, p.SUCCESS_TTL, operator.success_ttl_us), operator
             ),
             terminal_exit_codes=p.exit_codes_of(annotations, p.TERMINAL_EXIT_CODES),
             retryable_exit_codes=p.exit_codes_of(annotations, p.RETRYABLE_EXIT_CODES),
         )
+
+    def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
+        """The span that an annotation names; what is malformed counts as absent."""
+        return p.span_of(annotations, key, default_us)
 
     def capped(self, span_us: Micros, maximum_us: Micros) -> Micros:
         """GracePeriodMaximum "imposes a system-wide upper limit on all other grace periods"."""

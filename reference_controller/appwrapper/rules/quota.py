@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import TypeAlias
 
 from reference_controller.appwrapper.names import Condition, Phase, Reason
+from vocabulary.objects import Object
 
 Conditions: TypeAlias = Mapping[str, tuple[str, str, str]]
 """Condition type → status, reason, message."""
@@ -20,7 +21,12 @@ class QuotaRules:
 
     def on_entering(self, phase: str, old_phase: str) -> Conditions:
         """What changes at the moment at which a phase is entered."""
-        return self._entering(phase, old_phase)
+        return _entering(phase, old_phase)
+
+    def unhealthy_when_well(self, aw: Object) -> tuple[str, str, str]:  # noqa: ARG002
+        """What `Unhealthy` says of a running workload that nothing ails: it speaks of the
+        current execution, not of those before."""
+        return ("False", Reason.FOUND_NO_FAILED_PODS, "")
 
     def on_deleted(self, phase: str) -> Conditions:
         """What changes at the moment at which nothing is left, in the phase that deletes.
@@ -35,36 +41,42 @@ class QuotaRules:
             gone[Condition.QUOTA_RESERVED] = ("False", phase, "No resources deployed")
         return gone
 
-    def _entering(self, phase: str, old_phase: str) -> Conditions:
-        match phase:
-            case Phase.SUSPENDED:
-                reason = Phase.SUSPENDED
-                return {
-                    Condition.QUOTA_RESERVED: ("False", reason, "Suspend is true"),
-                    Condition.RESOURCES_DEPLOYED: ("False", reason, "Suspend is true"),
-                    Condition.PODS_READY: ("False", reason, "Suspend is true"),
-                    Condition.UNHEALTHY: ("False", reason, "Suspend is true"),
-                }
-            case Phase.RESUMING:
-                after_reset = old_phase == Phase.RESETTING
-                message = "Reset complete; resuming" if after_reset else "Suspend is false"
-                return {
-                    Condition.QUOTA_RESERVED: ("True", Phase.RESUMING, "Suspend is false"),
-                    Condition.RESOURCES_DEPLOYED: ("True", Phase.RESUMING, message),
-                    Condition.PODS_READY: ("False", Phase.RESUMING, message),
-                    Condition.UNHEALTHY: ("False", Phase.RESUMING, message),
-                }
-            case Phase.RESETTING | Phase.SUSPENDING:
-                return {
-                    Condition.PODS_READY: ("False", phase, ""),
-                    Condition.DELETING_RESOURCES: ("True", Reason.DELETION_INITIATED, ""),
-                }
-            case Phase.TERMINATING | Phase.FAILED:
-                return {Condition.PODS_READY: ("False", phase, "")}
-            case Phase.SUCCEEDED:
-                return {
-                    Condition.QUOTA_RESERVED: ("False", Phase.SUCCEEDED, "Workload succeeded"),
-                    Condition.RESOURCES_DEPLOYED: ("True", Phase.SUCCEEDED, "Kept for a while"),
-                    Condition.UNHEALTHY: ("False", Phase.SUCCEEDED, ""),
-                }
-        return {}
+
+def _entering(phase: str, old_phase: str) -> Conditions:
+    match phase:
+        case Phase.SUSPENDED:
+            reason = Phase.SUSPENDED
+            return {
+                Condition.QUOTA_RESERVED: ("False", reason, "Suspend is true"),
+                Condition.RESOURCES_DEPLOYED: ("False", reason, "Suspend is true"),
+                Condition.PODS_READY: ("False", reason, "Suspend is true"),
+                Condition.UNHEALTHY: ("False", reason, "Suspend is true"),
+            }
+        case Phase.RESUMING:
+            after_reset = old_phase == Phase.RESETTING
+            message = "Reset complete; resuming" if after_reset else "Suspend is false"
+            return {
+                Condition.QUOTA_RESERVED: ("True", Phase.RESUMING, "Suspend is false"),
+                Condition.RESOURCES_DEPLOYED: ("True", Phase.RESUMING, message),
+                Condition.PODS_READY: ("False", Phase.RESUMING, message),
+                Condition.UNHEALTHY: ("False", Phase.RESUMING, message),
+            }
+        case Phase.RUNNING:
+            return {
+                Condition.UNHEALTHY: ("False", Reason.FOUND_NO_FAILED_PODS, ""),
+                Condition.PODS_READY: ("False", Reason.INSUFFICIENT_PODS_READY, ""),
+            }
+        case Phase.RESETTING | Phase.SUSPENDING:
+            return {
+                Condition.PODS_READY: ("False", phase, ""),
+                Condition.DELETING_RESOURCES: ("True", Reason.DELETION_INITIATED, ""),
+            }
+        case Phase.TERMINATING | Phase.FAILED:
+            return {Condition.PODS_READY: ("False", phase, "")}
+        case Phase.SUCCEEDED:
+            return {
+                Condition.QUOTA_RESERVED: ("False", Phase.SUCCEEDED, "Workload succeeded"),
+                Condition.RESOURCES_DEPLOYED: ("True", Phase.SUCCEEDED, "Kept for a while"),
+                Condition.UNHEALTHY: ("False", Phase.SUCCEEDED, ""),
+            }
+    return {}

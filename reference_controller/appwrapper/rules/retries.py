@@ -45,6 +45,15 @@ class RetryRules:
         """Whether a suspension leads out of this phase now; it does "at any time"."""
         return is_suspended(aw) and phase in (Phase.RESUMING, Phase.RUNNING, Phase.RESETTING)
 
+    def may_resume(self, phase: str, aw: Object) -> bool:
+        """Whether an attempt may begin because nobody suspends it (any more). What is being
+        suspended is cleaned up first, whatever became of the wish."""
+        return phase == Phase.SUSPENDED and not is_suspended(aw)
+
+    def recovers(self, aw: Object) -> bool:  # noqa: ARG002
+        """Whether a workload that nothing ails any more counts as healthy again."""
+        return True
+
     def is_fatal_exit(self, pods: Iterable[Object], parameters: Parameters) -> bool:
         """Whether a failed pod's exit code is one that must not be retried.
 
