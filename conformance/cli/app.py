@@ -24,8 +24,8 @@ from conformance.cli.problems import exit_code_for, report_problem
 _HELP = """\
 Does this controller keep its promises while things break?
 
-Assay runs a controller for Kubernetes batch workloads through scenarios with injected faults,
-records everything that happens, and judges the record claim by claim.
+Assay runs a controller for Kubernetes batch workloads through scenarios with
+injected faults, records all that happens, and judges the record claim by claim.
 
 \b
   assay run                       the whole suite, simulated, in seconds

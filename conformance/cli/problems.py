@@ -1,7 +1,7 @@
 """From an exception to one sentence and an exit code.
 
-Commands raise `InputProblem` and `EnvironmentProblem` themselves. The errors of other rooms
-are listed here by name, so that no room is imported just to be able to fail.
+Commands raise `BadInputError` themselves. The errors of other rooms are listed here by name,
+so that no room is imported just to be able to fail.
 """
 
 from __future__ import annotations
@@ -12,28 +12,45 @@ from typing import Final
 from conformance.cli.exit_code import ExitCode
 
 
-class InputProblem(Exception):
+class BadInputError(Exception):
     """The user asked for something that does not exist or cannot be read."""
 
 
-class EnvironmentProblem(Exception):
-    """The machine or the cluster lacks what the command needs."""
-
-
 _CODES: Final = {
-    "conformance.cli.problems.InputProblem": ExitCode.BAD_INPUT,
-    "conformance.cli.problems.EnvironmentProblem": ExitCode.ENVIRONMENT,
+    "conformance.cli.problems.BadInputError": ExitCode.BAD_INPUT,
     "conformance.report.conformance_report.ReportError": ExitCode.BAD_INPUT,
     "vocabulary.history.HistoryError": ExitCode.BAD_INPUT,
     "vocabulary.safe_yaml.YamlError": ExitCode.BAD_INPUT,
     "fixtures.control_plane.binaries.BinariesMissingError": ExitCode.ENVIRONMENT,
+    "chaos.fields.PlanError": ExitCode.BAD_INPUT,
+    "conformance.implementation.UnknownImplementationError": ExitCode.BAD_INPUT,
+    "reference_controller.appwrapper.config.ConfigError": ExitCode.BAD_INPUT,
+    "reference_controller.runtime.options.OptionsError": ExitCode.BAD_INPUT,
+    "fixtures.control_plane.builder.BuildError": ExitCode.ENVIRONMENT,
+    "fixtures.control_plane.launch.AlreadyRunningError": ExitCode.ENVIRONMENT,
+    "fixtures.control_plane.launch.StartError": ExitCode.ENVIRONMENT,
+    "fixtures.control_plane.waiting.WaitTimeoutError": ExitCode.ENVIRONMENT,
     "builtins.ConnectionError": ExitCode.ENVIRONMENT,
 }
 """Exception classes (with all their subclasses) that are no bugs of Assay."""
 
 
+_EXTRAS: Final = {
+    "kubernetes": "cluster",
+    "tenacity": "cluster",
+    "prometheus_client": "cluster",
+    "cryptography": "cluster",
+    "chaoslib": "chaos",
+    "pytest": "test",
+    "hypothesis": "test",
+}
+"""Optional packages, and the extra of this distribution that brings each."""
+
+
 def exit_code_for(error: BaseException) -> ExitCode | None:
     """The exit code for an error that has one; None for a bug."""
+    if _missing_extra(error):
+        return ExitCode.ENVIRONMENT
     for ancestor in type(error).__mro__:
         code = _CODES.get(f"{ancestor.__module__}.{ancestor.__qualname__}")
         if code is not None:
@@ -45,5 +62,13 @@ def report_problem(error: BaseException) -> None:
     """Tell it on standard error, in one sentence; control characters cannot act there."""
     from conformance.report.untrusted import printable
 
-    text = "\n".join(printable(line) for line in str(error).splitlines())
-    sys.stderr.write(f"assay: {text}\n")
+    extra = _missing_extra(error)
+    text = f"{error}; install it with: pip install 'assay[{extra}]'" if extra else str(error)
+    sys.stderr.write(f"assay: {printable(text)}\n")
+
+
+def _missing_extra(error: BaseException) -> str:
+    """The extra that would bring the module which is missing; empty for any other error."""
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return _EXTRAS.get(error.name.partition(".")[0], "")
+    return ""

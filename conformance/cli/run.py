@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated, cast
 
 import typer
 
 from conformance.cli.exit_code import ExitCode
 from conformance.run_options import DEFAULT_SEED, ClusterName, RunOptions
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-    from conformance.report.conformance_report import ConformanceReport
-    from conformance.report.folder import SuiteFiles
-    from conformance.report.run_result import SuiteResult
 
 
 def _complete_selection(incomplete: str) -> list[str]:
@@ -27,7 +21,6 @@ def _complete_selection(incomplete: str) -> list[str]:
 
 CLUSTERS = ("simulated", "control-plane", "kind", "existing")
 DEFAULT_OUT = Path(".assay")
-_MAX_BLOCKS = 20
 
 
 def _cluster(name: str) -> str:
@@ -46,6 +39,7 @@ def run(
             autocompletion=_complete_selection,
         ),
     ] = None,
+    *,
     cluster: Annotated[
         str,
         typer.Option(help=f"Where to run: {', '.join(CLUSTERS)}.", callback=_cluster),
@@ -99,8 +93,13 @@ def run(
     The report goes to .assay/ (report.yaml, index.html, a page and a plan per failure,
     junit.xml, allure-results/, histories/).
     """
+    from rich.console import Console
+
+    from conformance.cli.ending import show_suite, write_report
+    from conformance.cli.progress import showing_progress
     from conformance.cli.selection import resolve
     from conformance.report.folder import check_folder
+    from conformance.suite import run_suite
 
     check_folder(out)
     words = resolve(selection or ())
@@ -114,102 +113,23 @@ def run(
         kubeconfig=kubeconfig,
         context=context,
         keep_cluster=keep_cluster,
-        command=_command(words, cluster, implementation, seed, crash_points, rerun),
     )
-    console = _console()
-    suite = _run_suite(words, options, console, quiet=quiet)
-    report, files = _write_report(suite, out)
-    _show(console, suite, report, files, show_all=show_all, quiet=quiet)
+    options = replace(options, command=_command(words, options))
+    console = Console()
+    with showing_progress(console, quiet=quiet) as on_progress:
+        suite = run_suite(words, options, on_progress)
+    report, files = write_report(suite, out)
+    show_suite(console, suite, report, files, show_all=show_all, quiet=quiet)
     raise typer.Exit(ExitCode.of_report(report))
 
 
-def _command(
-    words: tuple[str, ...],
-    cluster: str,
-    implementation: str,
-    seed: int,
-    crash_points: bool,
-    rerun: bool,
-) -> str:
+def _command(words: tuple[str, ...], options: RunOptions) -> str:
     """The command that reproduces the run: what decides its outcome, not where it goes."""
     parts = ["assay", "run", *words]
-    if cluster != "simulated":
-        parts += ["--cluster", cluster]
-    if implementation != "reference":
-        parts += ["--implementation", implementation]
-    parts += ["--seed", str(seed)]
-    parts += ["--crash-points"] * crash_points + ["--rerun"] * rerun
+    if options.cluster != "simulated":
+        parts += ["--cluster", options.cluster]
+    if options.implementation != "reference":
+        parts += ["--implementation", options.implementation]
+    parts += ["--seed", str(options.seed)]
+    parts += ["--crash-points"] * options.crash_points + ["--rerun"] * options.rerun
     return shlex.join(parts)
-
-
-def _console() -> Console:
-    from rich.console import Console
-
-    return Console()
-
-
-def _run_suite(
-    words: tuple[str, ...], options: RunOptions, console: Console, *, quiet: bool
-) -> SuiteResult:
-    from conformance.cli.progress import showing_progress
-    from conformance.runner import run_suite
-
-    with showing_progress(console, quiet=quiet) as on_progress:
-        return run_suite(words, options, on_progress)
-
-
-def _write_report(suite: SuiteResult, out: Path) -> tuple[ConformanceReport, SuiteFiles]:
-    from datetime import UTC, datetime
-
-    from conformance.claims import CLAIMS
-    from conformance.report.build import build_report
-    from conformance.report.folder import write_folder
-    from conformance.report.suite_version import git_commit, version
-
-    report = build_report(
-        suite,
-        CLAIMS,
-        version=version(),
-        git_commit=git_commit(),
-        date=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
-    )
-    return report, write_folder(out, suite, report, CLAIMS)
-
-
-def _show(
-    console: Console,
-    suite: SuiteResult,
-    report: ConformanceReport,
-    files: SuiteFiles,
-    *,
-    show_all: bool,
-    quiet: bool,
-) -> None:
-    """The table, the failures, the summary; the report's path is the last line."""
-    from conformance.claims import CLAIMS
-    from conformance.report.text import claims_table, counts_line, failure_block, summary_lines
-
-    def say(text: str) -> None:
-        console.print(text, markup=False, highlight=False, soft_wrap=True)
-
-    table = claims_table(report, show_all=show_all)
-    if table.row_count and not quiet:
-        console.print(table)
-    for failure in files.failures[:_MAX_BLOCKS]:
-        say("")
-        say(
-            failure_block(
-                CLAIMS[failure.claim],
-                failure.run,
-                failure.verdict,
-                replay=failure.plan,
-                page=failure.page,
-            )
-        )
-    if len(files.failures) > _MAX_BLOCKS:
-        say(f"\nand {len(files.failures) - _MAX_BLOCKS} more failures, see the report")
-    say("")
-    for line in () if quiet else summary_lines(report):
-        say(line)
-    say(f"{counts_line(report)}; {len(suite.runs)} runs in {suite.wall_seconds:.2f} s")
-    say(f"report: {files.report}")

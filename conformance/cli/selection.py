@@ -5,20 +5,16 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from conformance.cli.problems import InputProblem
+from conformance.cli.problems import BadInputError
 
 
 def resolve(words: Iterable[str]) -> tuple[str, ...]:
-    """The words in their exact spelling, each once; InputProblem for one that names nothing.
+    """The words in their exact spelling, each once; BadInputError for one that names nothing.
 
     Claim ids may be written in lower case, scenarios by the end of their id
     (`slow-pods` for `appwrapper/quota-release/slow-pods`) where that is unique.
     """
-    from conformance.claims import CLAIMS
-    from conformance.scenarios import SCENARIOS
-
-    suites = sorted({scenario.suite for scenario in SCENARIOS.values()})
-    known = [*suites, *sorted(SCENARIOS), *sorted(CLAIMS)]
+    known = _known()
     return tuple(dict.fromkeys(_resolve_one(word, known) for word in words))
 
 
@@ -28,17 +24,21 @@ def _resolve_one(word: str, known: list[str]) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise InputProblem(f"{word!r} names several scenarios: {', '.join(found)}; write one out")
+        raise BadInputError(f"{word!r} names several scenarios: {', '.join(found)}; write one out")
     near = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else "list them with: assay claims list"
-    raise InputProblem(f"{word!r} is no suite, scenario or claim; {hint}")
+    raise BadInputError(f"{word!r} is no suite, scenario or claim; {hint}")
 
 
 def complete(incomplete: str) -> list[str]:
     """For shell completion: everything that begins with what was typed."""
-    from conformance.claims import CLAIMS
+    return [name for name in _known() if name.lower().startswith(incomplete.lower())]
+
+
+def _known() -> list[str]:
+    """Every suite, claim and scenario."""
+    from conformance import claims
     from conformance.scenarios import SCENARIOS
 
     suites = {scenario.suite for scenario in SCENARIOS.values()}
-    known = [*sorted(suites), *sorted(CLAIMS), *sorted(SCENARIOS)]
-    return [name for name in known if name.lower().startswith(incomplete.lower())]
+    return [*sorted(suites), *(claim.id for claim in claims.load()), *sorted(SCENARIOS)]

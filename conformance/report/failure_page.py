@@ -24,11 +24,11 @@ _MAX_SHOWN_FAULTS: Final = 12
 
 
 def failure_page(
-    claim: Claim, run: RunResult, verdict: Verdict, *, replay: str, index_href: str = ""
+    claim: Claim, run: RunResult, verdict: Verdict, *, command: str, index_href: str = ""
 ) -> str:
-    """The page, at most `MAX_PAGE_BYTES` long. `replay` is the plan's path for the command."""
+    """The page, at most `MAX_PAGE_BYTES` long. `command` shows it again."""
     for size in _SIZES:
-        page = _page(claim, run, verdict, size, replay=replay, index_href=index_href)
+        page = _page(claim, run, verdict, size, command=command, index_href=index_href)
         if len(page.encode()) <= MAX_PAGE_BYTES:
             break
     return page
@@ -40,7 +40,7 @@ def _page(
     verdict: Verdict,
     size: tuple[int, int, int],
     *,
-    replay: str,
+    command: str,
     index_href: str,
 ) -> str:
     max_events, lines, budget_bytes = size
@@ -70,7 +70,7 @@ def _page(
         faults=faults[:_MAX_SHOWN_FAULTS],
         more_faults=max(len(faults) - _MAX_SHOWN_FAULTS, 0),
         lasted=shown_span(round(run.virtual_seconds * 1_000_000)),
-        replay=f"assay replay {replay}",
+        command=command,
         digest=run.history_sha256 or history_digest(run.header, run.entries),
         index_href=index_href,
         first=first,

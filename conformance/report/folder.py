@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -82,13 +82,13 @@ def write_folder(
     failures = tuple(_name_failures(folder, suite, claims))
     _write_histories(folder, suite, report)
     for failure in failures:
-        failure.plan.write_text(dump(msgspec.to_builtins(failure.run.plan)), encoding="utf-8")
+        failure.plan.write_text(dump(_plan_of(failure.run)), encoding="utf-8")
         if failure.page is not None:
             page = failure_page(
                 claims[failure.claim],
                 failure.run,
                 failure.verdict,
-                replay=str(failure.plan),
+                command=f"assay replay {failure.plan}",
                 index_href="index.html",
             )
             failure.page.write_text(page, encoding="utf-8")
@@ -105,6 +105,14 @@ def write_folder(
     path = folder / REPORT_NAME
     path.write_text(write_report(report), encoding="utf-8")
     return SuiteFiles(report=path, index=index, junit=junit, failures=failures)
+
+
+def _plan_of(run: RunResult) -> dict[str, Any]:
+    """The run's plan; it names the implementation, so that it replays the same failure."""
+    plan: dict[str, Any] = msgspec.to_builtins(run.plan)
+    if "implementation" not in plan and run.header.implementation != "reference":
+        plan = {"implementation": run.header.implementation, **plan}
+    return plan
 
 
 def _remove_earlier(folder: Path) -> None:

@@ -50,7 +50,8 @@ def failure_block(
     if violation is not None:
         lines += [f"    {line}" for line in evidence_lines(run, violation)]
     because = violation.because if violation is not None else verdict.because
-    lines.append(f'    {claim.id}: "{claim.source.sentence}". {printable(because)}')
+    sentence = claim.source.sentence.rstrip(".")
+    lines.append(f'    {claim.id}: "{sentence}". {printable(because)}')
     more = len(verdict.violations) - 1
     if more > 0:
         lines.append(f"    and {more} more violation{'s' if more > 1 else ''} in this history")
@@ -84,28 +85,32 @@ def event_line(step: Step) -> str:
 
 
 def claims_table(report: ConformanceReport, *, show_all: bool) -> Table:
-    """The claims by outcome, worst first; of those that passed only the count, unless asked."""
+    """The claims by outcome, worst first; of those that passed only if asked.
+
+    Why a claim could not be judged stands below its name; violations have their own blocks.
+    """
     from rich.table import Table
     from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("")
-    table.add_column("Claim", no_wrap=True)
-    table.add_column("Level")
-    table.add_column("Armed", justify="right")
-    table.add_column("Scenarios", justify="right")
-    table.add_column("Why", overflow="fold")
+    table.add_column("Outcome", no_wrap=True)
+    table.add_column("Claim", overflow="fold")
+    table.add_column("Level", no_wrap=True)
+    table.add_column("Armed", justify="right", no_wrap=True)
+    table.add_column("Scenarios", justify="right", no_wrap=True)
     for claim in worst_first(report.claims):
-        if show_all or claim.outcome is not Outcome.PASSED:
-            style = STYLES[claim.outcome]
-            table.add_row(
-                Text(f"{SIGNS[claim.outcome]} {claim.outcome}", style=style),
-                Text(f"{claim.id} {claim.name}"),
-                Text(claim.level),
-                str(claim.armed),
-                str(len(claim.tests)),
-                Text("" if claim.outcome is Outcome.PASSED else printable(claim.reason, 240)),
-            )
+        if claim.outcome is Outcome.PASSED and not show_all:
+            continue
+        name = Text(f"{claim.id} {claim.name}")
+        if claim.outcome not in (Outcome.PASSED, Outcome.FAILED):
+            name.append(f"\n{printable(claim.reason, 240)}", style="dim")
+        table.add_row(
+            Text(f"{SIGNS[claim.outcome]} {claim.outcome}", style=STYLES[claim.outcome]),
+            name,
+            Text(claim.level),
+            str(claim.armed),
+            str(len(claim.tests)),
+        )
     return table
 
 

@@ -1,0 +1,110 @@
+"""How commands end: verdict lines, failure blocks, the table, and the report's path last."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from conformance.claim import Claim
+    from conformance.report.conformance_report import ConformanceReport
+    from conformance.report.folder import SuiteFiles
+    from conformance.report.run_result import RunResult, SuiteResult
+    from conformance.verdict import Verdict
+
+MAX_BLOCKS = 20
+
+
+def write_report(suite: SuiteResult, out: Path) -> tuple[ConformanceReport, SuiteFiles]:
+    """Build the report of a suite and write its folder; the date is now."""
+    from datetime import UTC, datetime
+
+    from conformance.cli.judging import all_claims
+    from conformance.report.build import build_report
+    from conformance.report.folder import write_folder
+    from conformance.report.suite_version import git_commit, version
+
+    claims = all_claims()
+    report = build_report(
+        suite,
+        claims,
+        version=version(),
+        git_commit=git_commit(),
+        date=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+    )
+    return report, write_folder(out, suite, report, claims)
+
+
+def show_suite(
+    console: Console,
+    suite: SuiteResult,
+    report: ConformanceReport,
+    files: SuiteFiles,
+    *,
+    show_all: bool,
+    quiet: bool,
+) -> None:
+    """The table, the failures, the summary; the report's path is the last line."""
+    from conformance.cli.judging import all_claims
+    from conformance.report.text import claims_table, counts_line, summary_lines
+
+    table = claims_table(report, show_all=show_all)
+    if table.row_count and not quiet:
+        console.print(table)
+    claims = all_claims()
+    for failure in files.failures[:MAX_BLOCKS]:
+        echo_block(
+            claims[failure.claim],
+            failure.run,
+            failure.verdict,
+            replay=failure.plan,
+            page=failure.page,
+        )
+    if len(files.failures) > MAX_BLOCKS:
+        typer.echo(f"\nand {len(files.failures) - MAX_BLOCKS} more failures, see the report")
+    typer.echo("")
+    for line in () if quiet else summary_lines(report):
+        typer.echo(line)
+    typer.echo(f"{counts_line(report)}; {len(suite.runs)} runs in {suite.wall_seconds:.2f} s")
+    typer.echo(f"report: {files.report}")
+
+
+def echo_block(
+    claim: Claim,
+    run: RunResult,
+    verdict: Verdict,
+    *,
+    replay: Path | None = None,
+    page: Path | None = None,
+) -> None:
+    """One failure; its first line in red where there are colours."""
+    from conformance.report.text import failure_block
+
+    first, _, rest = failure_block(claim, run, verdict, replay=replay, page=page).partition("\n")
+    typer.echo("")
+    typer.secho(first, fg=typer.colors.RED, bold=True)
+    typer.echo(rest)
+
+
+def verdict_lines(
+    claims: Mapping[str, Claim], verdicts: Sequence[Verdict], *, show_all: bool
+) -> Iterator[str]:
+    """A line per claim that one history armed, worst first; then how many said nothing."""
+    from conformance.report.build import is_telling
+    from conformance.report.text import SIGNS
+    from conformance.report.untrusted import printable
+
+    telling = [verdict for verdict in verdicts if show_all or is_telling(verdict)]
+    order = list(SIGNS)
+    for verdict in sorted(telling, key=lambda v: (order.index(v.outcome), v.claim)):
+        name = f"{verdict.claim} {claims[verdict.claim].name}"
+        line = f"{SIGNS[verdict.outcome]} {verdict.outcome:<12} {name:<52} armed {verdict.armed}"
+        yield f"{line}  {printable(verdict.because, 200)}" if verdict.because else line
+    silent = len(verdicts) - len(telling)
+    if silent:
+        yield f"  {silent} claims were not armed by this history"

@@ -1,0 +1,78 @@
+"""`assay mutants`: how strong the suite is, measured on controllers that are wrong on purpose."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from conformance.cli.exit_code import ExitCode
+from conformance.run_options import DEFAULT_SEED, RunOptions
+
+
+def mutants(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Only these mutants; nothing means all.")
+    ] = None,
+    only_list: Annotated[
+        bool, typer.Option("--list", help="List the mutants and what is wrong in each; run none.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Decides every random choice.", min=0)] = DEFAULT_SEED,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="0: one per core.", min=0)] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Run the suite against every mutant of the reference; each must be caught by some claim.
+
+    \b
+    assay mutants --list
+    assay mutants quota-released-when-failed
+
+    Exit code 1 if a mutant survives: the suite then has a hole.
+    """
+    from reference_controller.appwrapper.mutants import MUTANTS
+
+    if only_list:
+        for name in sorted(MUTANTS):
+            typer.echo(f"{name:<48} {MUTANTS[name].sentence}")
+        typer.echo(f"{len(MUTANTS)} mutants")
+        return
+    chosen = tuple(_known(name, list(MUTANTS)) for name in names or sorted(MUTANTS))
+    _run(chosen, RunOptions(seed=seed, jobs=jobs), quiet=quiet)
+
+
+def _known(name: str, known: list[str]) -> str:
+    import difflib
+
+    from conformance.cli.problems import BadInputError
+
+    if name in known:
+        return name
+    near = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else "list them with: assay mutants --list"
+    raise BadInputError(f"there is no mutant {name!r}; {hint}")
+
+
+def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    from conformance.cli.progress import showing_progress
+    from conformance.mutation import run_mutants
+
+    console = Console()
+    with showing_progress(console, quiet=quiet) as on_progress:
+        rows = run_mutants(names, options, on_progress)
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for column in ("", "Mutant", "Killed by", "In"):
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        sign = Text("✓ killed", style="green") if row.killed_by else Text("✗ lives", style="red")
+        table.add_row(
+            sign, Text(row.mutant), Text(", ".join(row.killed_by)), Text(", ".join(row.scenarios))
+        )
+    console.print(table)
+    alive = [row.mutant for row in rows if not row.killed_by]
+    typer.echo(f"{len(rows) - len(alive)}/{len(rows)} mutants killed")
+    if alive:
+        raise typer.Exit(ExitCode.VIOLATED)

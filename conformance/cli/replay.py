@@ -1,0 +1,78 @@
+"""`assay replay`: one plan again, exactly as it ran."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cli.exit_code import ExitCode
+
+
+def replay(
+    plan: Annotated[Path, typer.Argument(help="A plan: the YAML file beside a failure's page.")],
+    *,
+    implementation: Annotated[
+        str, typer.Option(help="Another controller than the plan names: reference, mutant:NAME.")
+    ] = "",
+    page: Annotated[
+        Path | None, typer.Option(help="Write an HTML page of the worst verdict there.")
+    ] = None,
+    history: Annotated[Path | None, typer.Option(help="Store the history there.")] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say in plain English what the plan does, and stop.")
+    ] = False,
+    show_all: Annotated[bool, typer.Option("--all", help="List passed claims too.")] = False,
+) -> None:
+    """Run one plan again in the simulation; the same plan gives the same history.
+
+    \b
+    assay replay .assay/aw-015.yaml
+    assay replay .assay/aw-015.yaml --implementation reference    does the sound one fail too?
+    assay replay .assay/aw-015.yaml --explain
+    """
+    from chaos.plan import load_plan
+    from conformance.cli.ending import echo_block, verdict_lines
+    from conformance.cli.judging import all_claims
+    from conformance.cli.problems import BadInputError
+    from conformance.implementation import implementation as implementation_named
+    from conformance.report.build import worst_of
+    from conformance.report.failure_page import failure_page
+    from conformance.runner import run_one
+    from conformance.scenarios import SCENARIOS
+    from conformance.verdict import Outcome
+    from vocabulary.history import write_history
+
+    loaded = load_plan(plan)
+    if explain:
+        typer.echo(loaded.describe())
+        return
+    scenario = SCENARIOS.get(loaded.scenario)
+    if scenario is None:
+        raise BadInputError(
+            f"{plan}: scenario: there is no scenario {loaded.scenario!r}; "
+            "list them with: assay claims scenarios"
+        )
+    claims = all_claims()
+    under_test = implementation_named(implementation or loaded.implementation or "reference")
+    run = run_one(scenario, under_test, loaded.seed, loaded)
+    for line in verdict_lines(claims, run.verdicts, show_all=show_all):
+        typer.echo(line)
+    failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
+    for verdict in failed:
+        echo_block(claims[verdict.claim], run, verdict, replay=plan)
+    if run.error:
+        typer.echo(f"note: the scenario did not come to its end: {run.error}")
+    if history is not None:
+        write_history(history, run.header, run.entries)
+        typer.echo(f"history: {history}")
+    if page is not None:
+        _, shown = worst_of((run, verdict) for verdict in run.verdicts)
+        text = failure_page(claims[shown.claim], run, shown, command=f"assay replay {plan}")
+        page.write_text(text, encoding="utf-8")
+        typer.echo(f"page: {page}")
+    if failed:
+        raise typer.Exit(ExitCode.VIOLATED)
+    if run.error:
+        raise typer.Exit(ExitCode.INCONCLUSIVE)

@@ -1,0 +1,121 @@
+"""A stored report against its own histories: digests computed again, verdicts judged again.
+
+That is what makes a report worth handing in: whoever receives the folder can see, without a
+cluster, that the histories are those which were judged, and that the checkers of today still
+say what the report says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from conformance.claim import Claim
+from conformance.report.build import claims_digest
+from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
+from conformance.report.folder import REPORT_NAME
+from conformance.report.yaml_text import read_report
+from conformance.verdict import Outcome, Verdict
+from vocabulary.history import Entry, Header, HistoryError, history_digest, read_history
+
+Judge: TypeAlias = Callable[[Header, Sequence[Entry]], Sequence[Verdict]]
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something in which the report and its histories, or the checkers of today, differ."""
+
+    where: str
+    what: str
+
+
+class Verification(msgspec.Struct, frozen=True, kw_only=True):
+    """What was checked, and what did not fit."""
+
+    report: ConformanceReport
+    histories: int
+    verdicts: int
+    without_history: int
+    """Rows whose history was not stored; their digests cannot be checked."""
+    same_norm: bool
+    """Whether the claims of today are word for word those of the report."""
+    findings: tuple[Finding, ...]
+
+
+def verify_report(folder: Path, claims: Mapping[str, Claim], judge: Judge) -> Verification:
+    """Check the report in a folder (or that file itself); YamlError if it cannot be read."""
+    path = folder if folder.is_file() else folder / REPORT_NAME
+    report = read_report(path)
+    rows: dict[str, list[tuple[ClaimReport, ClaimTest]]] = {}
+    without = 0
+    for claim in report.claims:
+        for test in claim.tests:
+            if test.history:
+                rows.setdefault(test.history, []).append((claim, test))
+            else:
+                without += 1
+    findings = list(_inconsistencies(report))
+    for name, tests in sorted(rows.items()):
+        findings += _check_history(path.parent, name, tests, judge)
+    return Verification(
+        report=report,
+        histories=len(rows),
+        verdicts=sum(len(tests) for tests in rows.values()),
+        without_history=without,
+        same_norm=report.suite.claims_digest == claims_digest(claims),
+        findings=tuple(findings),
+    )
+
+
+def _inconsistencies(report: ConformanceReport) -> Iterator[Finding]:
+    """What the report says of itself that cannot be: a failure below, and a success above."""
+    by_id = {claim.id: claim for claim in report.claims}
+    for profile in report.profiles:
+        for tier in (profile.core, profile.extended):
+            for id_ in tier.failed_tests:
+                if id_ not in by_id or by_id[id_].outcome is not Outcome.FAILED:
+                    yield Finding(profile.name, f"lists {id_} as failed, its claim does not")
+    listed = {
+        id_
+        for profile in report.profiles
+        for tier in (profile.core, profile.extended)
+        for id_ in tier.failed_tests
+    }
+    for claim in report.claims:
+        if claim.outcome is Outcome.FAILED and claim.id not in listed:
+            yield Finding(claim.id, "is failed, but its profile does not list it")
+        elif claim.outcome is not Outcome.FAILED and any(
+            test.outcome is Outcome.FAILED for test in claim.tests
+        ):
+            yield Finding(claim.id, f"is {claim.outcome}, but one of its tests is failed")
+
+
+def _check_history(
+    folder: Path, name: str, tests: list[tuple[ClaimReport, ClaimTest]], judge: Judge
+) -> Iterator[Finding]:
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        yield Finding(name, "lies outside of the report's folder; it was not opened")
+        return
+    try:
+        header, entries, whole = read_history(path)
+    except HistoryError as error:
+        yield Finding(name, str(error).removeprefix(f"{path}: "))
+        return
+    if not whole:
+        yield Finding(name, "was cut short: its last line is missing")
+    digest = history_digest(header, entries)
+    verdicts = {verdict.claim: verdict for verdict in judge(header, entries)}
+    for claim, test in tests:
+        where = f"{claim.id} [{test.name}]"
+        if test.history_sha256 != digest:
+            yield Finding(
+                where, f"history {name} has digest {digest[:12]}…, not {test.history_sha256[:12]}…"
+            )
+        verdict = verdicts.get(claim.id)
+        if verdict is None:
+            yield Finding(where, "no checker of today judges this claim")
+        elif verdict.outcome is not test.outcome:
+            yield Finding(where, f"is {verdict.outcome} now, the report says {test.outcome}")
