@@ -31,6 +31,8 @@ operators do not end all at once."""
 PAUSE_SECONDS: Final = 0.1
 """Between two watches: a proxy that ends every watch at once must not make us spin."""
 MAX_BACKOFF_SECONDS: Final = 5.0
+NOT_SERVED_SECONDS: Final = 2.0
+"""How often a kind that is not served is asked for: its CRD may be installed at any time."""
 
 Replace = Callable[[Kind, tuple[Object, ...], str], None]
 Deliver = Callable[[Kind, Any, Object], None]
@@ -53,6 +55,7 @@ class Informer:
         self._replace = replace
         self._deliver = deliver
         self._revision = ""
+        self._is_served = True
         self._stream: WatchStream | None = None
         self._stopping = threading.Event()
 
@@ -79,7 +82,12 @@ class Informer:
     def _list_or_watch(self) -> None:
         """One list, or one watch until it ends in good order; raises ApiError otherwise."""
         if not self._revision:
-            self._list()
+            try:
+                self._list()
+            except ApiError as error:
+                if not error.is_not_found:
+                    raise
+                self._has_no_resource()
             return
         seconds = random.randint(*WATCH_SECONDS)
         try:
@@ -119,6 +127,19 @@ class Informer:
             )
         self._replace(self._kind, tuple(items), page.resource_version)
         self._revision = page.resource_version
+        self._is_served = True
+
+    def _has_no_resource(self) -> None:
+        """The kind is not served (any more): then there are no objects of it either."""
+        if self._is_served:
+            LOG.warning(
+                "not served; taken as empty until it is. Is its CustomResourceDefinition "
+                "installed?",
+                extra=fields(kind=self._kind),
+            )
+            self._replace(self._kind, (), "")
+            self._is_served = False
+        self._stopping.wait(NOT_SERVED_SECONDS)
 
     def _take(self, event: str, obj: dict[str, Any]) -> None:
         if event == "ERROR":

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, Protocol
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
+from prometheus_client.core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from reference_controller.runtime.caches import Change
-from reference_controller.runtime.controller import Key
+from reference_controller.runtime.controller import Key, key_of
 from reference_controller.runtime.logs import LOG, fields
 from reference_controller.runtime.operator import Outcome
 from vocabulary.clock import SECOND, Micros
@@ -17,14 +20,26 @@ from vocabulary.objects import get_path
 from vocabulary.requests import Request, verb_of
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+
 _BUCKETS: Final = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30)
+
+
+class Sample(Protocol):
+    """One of a controller's own counters: its name ends in `_total`."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def labels(self) -> Mapping[str, str]: ...
+    @property
+    def value(self) -> int: ...
 
 
 class Metrics:
     """The metrics of one operator; an `Observer` of it. Safe to share between threads."""
 
     def __init__(self, primary: Kind) -> None:
-        """`primary` is the kind whose phases are counted."""
+        """`primary` is the kind whose phases are logged."""
         self._primary = primary
         self.registry = CollectorRegistry()
         self._reconciles = Counter(
@@ -49,12 +64,6 @@ class Metrics:
             buckets=_BUCKETS,
             registry=self.registry,
         )
-        self._phases = Counter(
-            "phase",
-            "Phases entered by objects of the controller's own kind.",
-            ["namespace", "phase"],
-            registry=self.registry,
-        )
         self.leader = Gauge("leader", "1 while this replica may reconcile.", registry=self.registry)
         self.queue_depth = Gauge(
             "workqueue_depth", "Keys that wait for a worker.", registry=self.registry
@@ -62,6 +71,12 @@ class Metrics:
         self.synced = Gauge(
             "caches_synced", "1 once every watched kind was listed.", registry=self.registry
         )
+
+    def add_samples(
+        self, samples: Callable[[], Iterable[Sample]], texts: Mapping[str, str]
+    ) -> None:
+        """Expose a controller's own counters too; `texts` says what each of them counts."""
+        self.registry.register(_Samples(samples, texts))
 
     def expose(self) -> bytes:
         """All metrics in Prometheus' text format."""
@@ -79,10 +94,8 @@ class Metrics:
         phase = get_path(change.object, "status.phase")
         before = get_path(change.old, "status.phase")
         if phase and phase != before:
-            metadata = change.object["metadata"]
-            self._phases.labels(metadata.get("namespace", ""), phase).inc()
-            key = Key(metadata.get("namespace", ""), metadata["name"])
-            LOG.info("phase", extra=fields(key=key, before=before or "", phase=phase))
+            details = fields(key=key_of(change.object), before=before or "", phase=phase)
+            LOG.info("phase", extra=details)
 
     def reconciled(
         self, key: Key, outcome: Outcome, error: Exception | None, began_us: Micros, now_us: Micros
@@ -102,3 +115,24 @@ class Metrics:
     def leadership_changed(self, leads: bool) -> None:
         self.leader.set(leads)
         LOG.info("leading" if leads else "not leading any more")
+
+
+class _Samples(Collector):
+    """A controller's counters as Prometheus wants them: one family per name."""
+
+    def __init__(self, samples: Callable[[], Iterable[Sample]], texts: Mapping[str, str]) -> None:
+        self._samples = samples
+        self._texts = texts
+
+    def collect(self) -> Iterator[Metric]:
+        families: dict[str, CounterMetricFamily] = {}
+        for sample in self._samples():
+            names = tuple(sample.labels)
+            family = families.get(sample.name)
+            if family is None:
+                family = CounterMetricFamily(
+                    sample.name, self._texts.get(sample.name, sample.name), labels=names
+                )
+                families[sample.name] = family
+            family.add_metric([sample.labels[name] for name in names], sample.value)
+        yield from families.values()

@@ -15,11 +15,13 @@ import signal
 import socket
 import threading
 import uuid
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
 from types import FrameType
 from typing import Final
 
+from reference_controller.runtime import logs
 from reference_controller.runtime.admission_review import Admit
 from reference_controller.runtime.connection import Connection, connect, own_namespace
 from reference_controller.runtime.controller import Controller
@@ -28,7 +30,7 @@ from reference_controller.runtime.endpoints import Endpoints, Page, Pages, probe
 from reference_controller.runtime.informer import Informer
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
 from reference_controller.runtime.logs import LOG, fields
-from reference_controller.runtime.metrics import CONTENT_TYPE, Metrics
+from reference_controller.runtime.metrics import CONTENT_TYPE, Metrics, Sample
 from reference_controller.runtime.operator import EventType, Operator, Pending, Reply
 from reference_controller.runtime.options import OperatorOptions, OptionsError
 from reference_controller.runtime.wall_clock import now_us
@@ -51,9 +53,13 @@ class Program:
     """For logs and as the name of its Lease."""
     controller: Controller
     primary: Kind
-    """The controller's own kind: its phases are logged and counted."""
+    """The controller's own kind: its phases are logged."""
     admit: Admit | None = None
     """What its webhooks decide, if it has any."""
+    samples: Callable[[], Iterable[Sample]] | None = None
+    """Its own counters, for /metrics."""
+    samples_help: Mapping[str, str] = field(default_factory=dict)
+    """What each of them counts."""
 
 
 class OperatorProcess:
@@ -65,6 +71,8 @@ class OperatorProcess:
         self.exit_code = 0
         self._options = options
         self._metrics = Metrics(program.primary)
+        if program.samples is not None:
+            self._metrics.add_samples(program.samples, program.samples_help)
         watches = tuple(program.controller.watches)
         self._connection: Connection = connect(
             options.kubeconfig,
@@ -239,11 +247,14 @@ class OperatorProcess:
         return probe(f"not listed yet: {', '.join(missing)}" if missing else "")
 
     def _metrics_page(self) -> Page:
-        return Page(probe("").status, self._metrics.expose(), CONTENT_TYPE)
+        with self._changed:  # a controller's counters may change only under the lock
+            text = self._metrics.expose()
+        return Page(HTTPStatus.OK, text, CONTENT_TYPE)
 
 
 def run(program: Program, options: OperatorOptions) -> int:
     """Run one operator until it is told to stop; returns its exit code."""
+    logs.set_up(options.log_level)
     try:
         process = OperatorProcess(program, options)
     except OptionsError as error:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
-from toy import CopyController
+from toy import CopyController  # type: ignore[import-not-found] # found beside this script
 
-from reference_controller.runtime import logs
 from reference_controller.runtime.admission_review import Operation, UserInfo
 from reference_controller.runtime.options import OperatorOptions
 from reference_controller.runtime.process import Program, run
@@ -30,6 +28,5 @@ if __name__ == "__main__":
     for name in ("kubeconfig", "webhook_certificate", "webhook_key"):
         if name in given:
             given[name] = Path(given[name])
-    logs.set_up(os.environ.get("LOG_LEVEL", "info"))
     program = Program(name="toy", controller=CopyController(), primary=CONFIG_MAP, admit=admit)
     sys.exit(run(program, OperatorOptions(**given)))

@@ -15,7 +15,7 @@ from vocabulary.requests import List
 from vocabulary.selectors import parse_selector
 
 
-def pod(name: str, *, uid: str = "", rv: int = 1, node: str = "", **labels: str) -> dict[str, Any]:
+def pod(name: str, *, uid: str = "", rv: int = 1, node: str = "", **labels: Any) -> dict[str, Any]:
     metadata: dict[str, Any] = {
         "namespace": "ns",
         "name": name,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
+import pytest
+
 from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
 from vocabulary.errors import ApiError, no_answer
@@ -118,6 +120,14 @@ def test_a_failed_list_is_tried_again_and_never_taken_for_an_empty_one() -> None
     script = Script(no_answer("refused"), ApiError(403, "Forbidden", "no"), LISTED).run()
     assert script.calls == ["list", "list", "list"]
     assert script.seen == [["a"]]
+
+
+def test_a_kind_that_is_not_served_is_empty_until_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reference_controller.runtime.informer.NOT_SERVED_SECONDS", 0.001)
+    unknown = ApiError(404, "NotFound", "the server could not find the requested resource")
+    script = Script(unknown, unknown, LISTED, []).run()
+    assert script.calls == ["list", "list", "list", "watch 7"]
+    assert script.seen == [[], ["a"]]
 
 
 def test_pages_of_a_list_are_joined_before_the_cache_sees_them() -> None:

@@ -57,6 +57,7 @@ def test_what_only_shows_at_the_start_ends_it_with_exit_code_2(
     kubeconfig.write_text(KUBECONFIG)
     program = Program(name="toy", controller=CopyController(), primary=CONFIG_MAP)
     logged: list[str] = []
+    monkeypatch.setattr("reference_controller.runtime.logs.set_up", lambda level: None)
     monkeypatch.setattr("reference_controller.runtime.process.LOG.error", logged.append)
     # An address that is not this machine's: no port on it can be had.
     given = {"kubeconfig": kubeconfig, "listen_host": "192.0.2.1", **options}
