@@ -25,7 +25,7 @@ from reference_controller.appwrapper.templates import (
     initial_record,
 )
 from vocabulary.clock import Micros
-from vocabulary.objects import Object, uid_of
+from vocabulary.objects import Object, name_of, uid_of
 
 
 def enter(aw: Object, phase: str, now_us: Micros, rules: Rules) -> StatusDraft:
@@ -50,7 +50,7 @@ def resume(aw: Object, now_us: Micros, rules: Rules) -> Record:
     draft.clear(Stamp.DEPLOYED, Stamp.UNHEALTHY_SINCE)
     draft.clear(Stamp.PAUSE_STARTED, Stamp.DELETION_STARTED)
     records = component_records(aw)
-    if records:
+    if records and rules.needs_intent(records[0], {**aw, "status": draft.done()}):
         with suppress(TemplateError):
             draft.component(0, _intended(aw, 0, attempt_of(aw) + 1, now_us))
     return Record(draft.done())
@@ -72,7 +72,12 @@ def confirm(aw: Object, index: int, created: Object, now_us: Micros, rules: Rule
     intent, or to Running."""
     records = component_records(aw)
     record = with_creation_state(
-        records[index], "True", Reason.CREATED, now_us, uid=uid_of(created)
+        records[index],
+        "True",
+        Reason.CREATED,
+        now_us,
+        name=name_of(created),
+        uid=uid_of(created),
     )
     if index + 1 == len(records):
         draft = enter(aw, Phase.RUNNING, now_us, rules).component(index, record)

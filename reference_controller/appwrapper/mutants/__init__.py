@@ -1,11 +1,42 @@
 """The sound controller with one decision made wrong, many times over.
 
 Each mutant is a subclass of `Rules` that overrides exactly one method. A suite that lets one
-live has a hole: so mutants measure the claims, as the claims measure controllers.
+live has a hole: so mutants measure the claims, as the claims measure controllers. They are
+grouped by what goes wrong:
+
+- `quota`: ResourcesDeployed and QuotaReserved say what is not so.
+- `retries`: counting, limits, phases.
+- `timing`: where timers start, and how long they run.
+- `parameters`: annotations, defaults, the cap.
+- `health`: what counts as unhealthy, and as success.
+- `deletion`: what is deleted how.
+- `ownership`: intents, and what is not ours.
+- `injection`: pod templates and labels.
 """
 
 from __future__ import annotations
 
+from reference_controller.appwrapper.mutants import (
+    deletion,
+    health,
+    injection,
+    ownership,
+    parameters,
+    quota,
+    retries,
+    timing,
+)
 from reference_controller.appwrapper.mutants.mutant import MUTANTS, Mutant
 
-__all__ = ["MUTANTS", "Mutant"]
+__all__ = [
+    "MUTANTS",
+    "Mutant",
+    "deletion",
+    "health",
+    "injection",
+    "ownership",
+    "parameters",
+    "quota",
+    "retries",
+    "timing",
+]

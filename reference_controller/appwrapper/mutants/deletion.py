@@ -1,0 +1,146 @@
+"""Something is deleted that must not be, in the wrong way, or left behind."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.appwrapper.observation import Component, Observation
+from reference_controller.appwrapper.rules import Rules
+from vocabulary.errors import ApiError
+from vocabulary.kinds import POD, SERVICE, Kind, kind_of
+from vocabulary.objects import Object
+from vocabulary.requests import Delete
+
+
+@mutant(
+    "forces-at-once",
+    "The first delete of each component has a grace period of 0 already.",
+    "AW-010",
+    "AW-011",
+    "INV-10",
+)
+class ForcesAtOnce(Rules):
+    def orderly(self, kind: Kind, obj: Object) -> Delete:
+        return replace(super().orderly(kind, obj), grace_period_seconds=0)
+
+
+@mutant(
+    "deletes-pods-itself",
+    "The first step deletes pods one by one, besides the components.",
+    "AW-010",
+)
+class DeletesPodsItself(Rules):
+    def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
+        right = super().orderly_deletes(seen)
+        uids = {delete.uid for delete in right}
+        pods = (self.orderly(POD, pod) for pod in seen.pods)
+        return (*right, *(delete for delete in pods if delete.uid not in uids))
+
+
+@mutant(
+    "orphans-the-pods",
+    "Components are deleted with propagation policy Orphan.",
+    "AW-010",
+    "AW-007",
+    "AW-012",
+)
+class OrphansThePods(Rules):
+    def orderly(self, kind: Kind, obj: Object) -> Delete:
+        return replace(super().orderly(kind, obj), propagation_policy="Orphan")
+
+
+@mutant(
+    "forces-only-pods",
+    "After the grace period pods are deleted by force, but components are not.",
+    "AW-012",
+)
+class ForcesOnlyPods(Rules):
+    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
+        return tuple(delete for delete in super().forceful_deletes(seen) if delete.kind == POD)
+
+
+@mutant(
+    "forces-only-components",
+    "After the grace period components are deleted by force, but their pods are not.",
+    "AW-012",
+    "AW-007",
+    "INV-8",
+)
+class ForcesOnlyComponents(Rules):
+    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
+        return tuple(delete for delete in super().forceful_deletes(seen) if delete.kind != POD)
+
+
+@mutant(
+    "forces-one-second",
+    "A forceful delete leaves one second of grace, which a dead kubelet never ends.",
+    "AW-012",
+    "AW-007",
+)
+class ForcesOneSecond(Rules):
+    def forceful(self, kind: Kind, obj: Object) -> Delete:
+        return replace(super().forceful(kind, obj), grace_period_seconds=1)
+
+
+@mutant(
+    "reset-keeps-what-has-no-pods",
+    "A reset keeps ConfigMaps, Secrets and Services, and the next attempt uses them again.",
+    "AW-005",
+    "AW-048",
+    "AW-013",
+)
+class ResetKeepsWhatHasNoPods(Rules):
+    def survives_reset(self, obj: Object) -> bool:
+        return kind_of(obj).group == "" and kind_of(obj) != POD
+
+
+@mutant(
+    "services-left-behind",
+    "Services are not deleted, whatever the outcome.",
+    "AW-053",
+    "MLB-023",
+    "AW-005",
+    "AW-014",
+    "INV-1",
+)
+class ServicesLeftBehind(Rules):
+    def remaining(self, seen: Observation) -> tuple[Component, ...]:
+        return tuple(
+            component for component in super().remaining(seen) if component.kind != SERVICE
+        )
+
+
+@mutant(
+    "believes-an-errored-list",
+    "When the pods cannot be listed, there are none.",
+    "AW-014",
+    "AW-013",
+    "INV-1",
+)
+class BelievesAnErroredList(Rules):
+    def pods_when_list_failed(self, error: ApiError) -> tuple[Object, ...] | None:  # noqa: ARG002
+        return ()
+
+
+@mutant(
+    "believes-a-stale-list",
+    "That everything is gone is read from a cache that may lag.",
+    "AW-014",
+    "INV-1",
+)
+class BelievesAStaleList(Rules):
+    def confirms_absence(self) -> bool:
+        return False
+
+
+@mutant(
+    "lets-go-at-once",
+    "A deleted AppWrapper loses its finalizer before its parts are gone.",
+    "INV-7",
+    "AW-007",
+    "AW-013",
+)
+class LetsGoAtOnce(Rules):
+    def waits_for_cleanup(self, aw: Object) -> bool:  # noqa: ARG002
+        return False

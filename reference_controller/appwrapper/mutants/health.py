@@ -1,0 +1,239 @@
+"""An unhealthy workload is taken for healthy, or the other way round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.appwrapper.names import Condition
+from reference_controller.appwrapper.observation import Component, Observation, PodCounts
+from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.status import creation_state
+from vocabulary.kinds import JOB, PYTORCH_JOB
+from vocabulary.objects import Object, condition_status, get_path, is_terminating
+
+
+@mutant("ignores-failed-pods", "Failed pods are not noticed.", "AW-030", "AW-021", "AW-040")
+class IgnoresFailedPods(Rules):
+    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:  # noqa: ARG002
+        return 0
+
+
+@mutant(
+    "watches-only-the-start",
+    "Once all pods ran, failed pods are not noticed any more.",
+    "AW-003",
+    "AW-030",
+)
+class WatchesOnlyTheStart(Rules):
+    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        if condition_status(seen.aw, Condition.PODS_READY) == "True":
+            return 0
+        return super().failed_pods(seen, census)
+
+
+@mutant(
+    "waits-until-all-pods-failed",
+    "One failed pod among several that run is not enough to be unhealthy.",
+    "AW-030",
+    "AW-021",
+)
+class WaitsUntilAllPodsFailed(Rules):
+    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        failed = super().failed_pods(seen, census)
+        return 0 if any(counts.running for counts in census) else failed
+
+
+@mutant(
+    "ignores-missing-pods",
+    "Pods that were never created are not missed before warm-up ends.",
+    "AW-031",
+    "AW-041",
+)
+class IgnoresMissingPods(Rules):
+    def missing_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:  # noqa: ARG002
+        return 0
+
+
+@mutant(
+    "ignores-idle-pods",
+    "Pods that never run are not noticed.",
+    "AW-032",
+    "AW-042",
+)
+class IgnoresIdlePods(Rules):
+    def idle_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        return self.missing_pods(seen, census)
+
+
+@mutant(
+    "ignores-unhealthy-nodes",
+    "Running pods on nodes tagged NoExecute are left there.",
+    "AW-033",
+    "AW-002",
+    "AW-043",
+    "AW-093",
+)
+class IgnoresUnhealthyNodes(Rules):
+    def pods_to_migrate(self, seen: Observation) -> tuple[str, ...]:  # noqa: ARG002
+        return ()
+
+
+@mutant(
+    "ignores-job-status",
+    "A Job that says it failed is not believed.",
+    "AW-034",
+    "AW-022",
+    "AW-044",
+)
+class IgnoresJobStatus(Rules):
+    def says_failed(self, component: Component) -> bool:
+        return component.kind != JOB and super().says_failed(component)
+
+
+@mutant(
+    "ignores-pytorchjob-status",
+    "A PyTorchJob that says it failed is not believed.",
+    "AW-034",
+    "AW-022",
+)
+class IgnoresPyTorchJobStatus(Rules):
+    def says_failed(self, component: Component) -> bool:
+        return component.kind != PYTORCH_JOB and super().says_failed(component)
+
+
+@mutant(
+    "ignores-external-deletion",
+    "A component that somebody deleted is not missed.",
+    "AW-035",
+    "AW-045",
+    "AW-057",
+)
+class IgnoresExternalDeletion(Rules):
+    def is_missing(self, component: Component) -> bool:  # noqa: ARG002
+        return False
+
+
+@mutant(
+    "misses-only-what-has-pods",
+    "A ConfigMap, Secret or Service that somebody deleted is not missed.",
+    "AW-035",
+    "AW-057",
+)
+class MissesOnlyWhatHasPods(Rules):
+    def is_missing(self, component: Component) -> bool:
+        return bool(component.record.get("podSets")) and super().is_missing(component)
+
+
+@mutant(
+    "terminating-is-not-missing",
+    "A component that somebody is deleting is missed only when it is gone.",
+    "AW-057",
+    "AW-035",
+    "AW-045",
+)
+class TerminatingIsNotMissing(Rules):
+    def is_missing(self, component: Component) -> bool:
+        return creation_state(component.record) == "True" and component.found is None
+
+
+@mutant(
+    "believes-a-stale-cache",
+    "What a lagging cache lacks counts as deleted by somebody.",
+    "INV-9",
+)
+class BelievesAStaleCache(Rules):
+    def confirms_verdicts(self) -> bool:
+        return False
+
+
+@mutant(
+    "job-retries-count-as-failures",
+    "Failed pods that a Job has replaced still make the workload unhealthy.",
+    "AW-046",
+)
+class JobRetriesCountAsFailures(Rules):
+    def unrepaired_failures(self, component: Component | None, counts: PodCounts) -> int:  # noqa: ARG002
+        return counts.failed
+
+
+@mutant(
+    "expects-one-pod",
+    "Each component is expected to have one pod, whatever its replicas.",
+    "AW-031",
+    "AW-032",
+    "AW-021",
+)
+class ExpectsOnePod(Rules):
+    def expected_pods(self, component: Component) -> int:
+        return min(1, super().expected_pods(component))
+
+
+@mutant(
+    "one-success-is-enough",
+    "One succeeded pod makes the workload succeed, though others still run.",
+    "MLB-041",
+    "MLB-051",
+)
+class OneSuccessIsEnough(Rules):
+    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
+        return super().has_succeeded(seen, census) or any(counts.succeeded for counts in census)
+
+
+@mutant(
+    "nothing-to-do-is-success",
+    "A workload that expects no pods succeeds at once.",
+    "MLB-041",
+)
+class NothingToDoIsSuccess(Rules):
+    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
+        expects_none = not any(counts.expected for counts in census)
+        return expects_none or super().has_succeeded(seen, census)
+
+
+@mutant(
+    "migrates-on-noschedule",
+    "Marks with NoSchedule move running pods, too.",
+    "AW-090",
+)
+class MigratesOnNoSchedule(Rules):
+    def migrating_effects(self) -> tuple[str, ...]:
+        return ("NoSchedule", "NoExecute")
+
+
+@mutant(
+    "migrates-pods-without-the-resource",
+    "Pods that do not use the tagged resource are moved, too.",
+    "AW-091",
+)
+class MigratesPodsWithoutTheResource(Rules):
+    def uses(self, pod: Object, resource: str) -> bool:  # noqa: ARG002
+        return True
+
+
+@mutant(
+    "migrates-pods-that-do-not-run",
+    "Pods that are pending, stopping or finished on an unhealthy node cause a migration.",
+    "AW-092",
+)
+class MigratesPodsThatDoNotRun(Rules):
+    def is_on_bad_node(self, pod: Object, bad_nodes: Mapping[str, frozenset[str]]) -> bool:
+        resources = bad_nodes.get(str(get_path(pod, "spec.nodeName", "")), frozenset())
+        return any(self.uses(pod, resource) for resource in resources)
+
+
+@mutant(
+    "counts-stopping-pods-as-running",
+    "Pods that are being deleted count as if they ran on.",
+    "AW-021",
+    "AW-032",
+)
+class CountsStoppingPodsAsRunning(Rules):
+    def census(self, seen: Observation) -> tuple[PodCounts, ...]:
+        stopping = sum(
+            1
+            for pod in seen.pods
+            if is_terminating(pod) and get_path(pod, "status.phase") == "Running"
+        )
+        *known, strays = super().census(seen)
+        return (*known, PodCounts(strays.expected, running=strays.running + stopping))

@@ -1,0 +1,211 @@
+"""Pod templates get too little, too much, or the wrong thing; so does the AppWrapper itself."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reference_controller.appwrapper.autopilot import AVOIDED_EFFECTS, expressions
+from reference_controller.appwrapper.config import Autopilot
+from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.appwrapper.names import (
+    APPWRAPPER_LABEL,
+    COMPONENT_LABEL,
+    QUEUE_LABEL,
+    USER_LABEL,
+)
+from reference_controller.appwrapper.rules import Rules
+from vocabulary.objects import Object, containers, get_path
+
+
+@mutant(
+    "no-anti-affinity",
+    "No pod is kept off unhealthy nodes.",
+    "AW-001",
+    "AW-087",
+    "AW-089",
+    "AW-093",
+)
+class NoAntiAffinity(Rules):
+    def pod_spec_avoiding_bad_nodes(self, spec: Object, autopilot: Autopilot | None) -> Object:  # noqa: ARG002
+        return spec
+
+
+@mutant(
+    "anti-affinity-for-all",
+    "Every pod gets the stanza, though it asks for no monitored resource.",
+    "AW-088",
+)
+class AntiAffinityForAll(Rules):
+    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:  # noqa: ARG002
+        return tuple(autopilot.resource_taints)
+
+
+@mutant(
+    "zero-is-a-request",
+    "A request of 0 counts as a request.",
+    "AW-088",
+)
+class ZeroIsARequest(Rules):
+    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+        return tuple(
+            resource
+            for resource in autopilot.resource_taints
+            if any(
+                resource in (get_path(container, f"resources.{field}") or {})
+                for container in containers(spec)
+                for field in ("requests", "limits")
+            )
+        )
+
+
+@mutant(
+    "knows-only-nvidia",
+    "Resources that the administrator added to the configuration are not monitored.",
+    "AW-085",
+)
+class KnowsOnlyNvidia(Rules):
+    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+        right = super().resources_to_avoid_for(spec, autopilot)
+        return tuple(resource for resource in right if resource == "nvidia.com/gpu")
+
+
+@mutant(
+    "avoids-only-noexecute",
+    "Only values with NoExecute are avoided; ERR is not.",
+    "AW-086",
+    "AW-089",
+    "AW-001",
+)
+class AvoidsOnlyNoExecute(Rules):
+    def avoided_effects(self) -> tuple[str, ...]:
+        return ("NoExecute",)
+
+
+@mutant(
+    "avoids-only-noschedule",
+    "Only values with NoSchedule are avoided; EVICT is not.",
+    "AW-086",
+    "AW-089",
+    "AW-093",
+)
+class AvoidsOnlyNoSchedule(Rules):
+    def avoided_effects(self) -> tuple[str, ...]:
+        return ("NoSchedule",)
+
+
+@mutant(
+    "anti-affinity-as-alternative",
+    "The stanza is added as one more node selector term, an alternative to the user's.",
+    "AW-089",
+    "AW-001",
+)
+class AntiAffinityAsAlternative(Rules):
+    def pod_spec_avoiding_bad_nodes(self, spec: Object, autopilot: Autopilot | None) -> Object:
+        path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+        terms = get_path(spec, f"{path}.nodeSelectorTerms")
+        if autopilot is None or not terms:
+            return super().pod_spec_avoiding_bad_nodes(spec, autopilot)
+        added = [
+            {"matchExpressions": expressions(autopilot.resource_taints[resource], AVOIDED_EFFECTS)}
+            for resource in self.resources_to_avoid_for(spec, autopilot)
+        ]
+        affinity = dict(spec["affinity"])
+        node_affinity = dict(affinity["nodeAffinity"])
+        node_affinity[path.rpartition(".")[2]] = {"nodeSelectorTerms": [*terms, *added]}
+        return {**spec, "affinity": {**affinity, "nodeAffinity": node_affinity}}
+
+
+@mutant(
+    "anti-affinity-preferred",
+    "Unhealthy nodes are avoided where possible, not strictly.",
+    "AW-089",
+    "AW-001",
+)
+class AntiAffinityPreferred(Rules):
+    def pod_spec_avoiding_bad_nodes(self, spec: Object, autopilot: Autopilot | None) -> Object:
+        strict = super().pod_spec_avoiding_bad_nodes(spec, autopilot)
+        path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+        terms = get_path(strict, f"{path}.nodeSelectorTerms")
+        if strict is spec or get_path(spec, path) or not terms:
+            return strict
+        preferred = [{"weight": 50, "preference": term} for term in terms]
+        affinity = {
+            **strict["affinity"],
+            "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred},
+        }
+        return {**strict, "affinity": affinity}
+
+
+@mutant(
+    "labels-only-the-first-component",
+    "Only the pods of the first component get the label by which pods are found.",
+    "AW-020",
+    "AW-021",
+)
+class LabelsOnlyTheFirstComponent(Rules):
+    def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:
+        if labels[COMPONENT_LABEL] == "0":
+            return labels
+        return {key: value for key, value in labels.items() if key != APPWRAPPER_LABEL}
+
+
+@mutant(
+    "scheduler-overridden",
+    "The configured scheduler replaces the one that the user chose.",
+    "MLB-022",
+)
+class SchedulerOverridden(Rules):
+    def scheduler_name(self, own: str, configured: str) -> str:
+        return configured or own
+
+
+@mutant(
+    "scheduler-not-injected",
+    "The configured scheduler is not written into the pods.",
+    "MLB-022",
+)
+class SchedulerNotInjected(Rules):
+    def scheduler_name(self, own: str, configured: str) -> str:  # noqa: ARG002
+        return own
+
+
+@mutant(
+    "user-labels-can-be-forged",
+    "Labels that name the submitting user are kept if the user wrote them himself.",
+    "MLB-020",
+)
+class UserLabelsCanBeForged(Rules):
+    def user_labels(self, labels: Mapping[str, str], username: str, uid: str) -> Mapping[str, str]:
+        if USER_LABEL in labels:
+            return labels
+        return super().user_labels(labels, username, uid)
+
+
+@mutant(
+    "user-labels-missing",
+    "The AppWrapper does not tell who submitted it.",
+    "MLB-020",
+)
+class UserLabelsMissing(Rules):
+    def user_labels(self, labels: Mapping[str, str], username: str, uid: str) -> Mapping[str, str]:  # noqa: ARG002
+        return labels
+
+
+@mutant(
+    "no-default-queue",
+    "An AppWrapper without a queue does not get the default one.",
+    "MLB-021",
+)
+class NoDefaultQueue(Rules):
+    def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:  # noqa: ARG002
+        return labels
+
+
+@mutant(
+    "queue-overwritten",
+    "The default queue replaces the one that the user named.",
+    "MLB-021",
+)
+class QueueOverwritten(Rules):
+    def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:
+        return {**labels, QUEUE_LABEL: default} if default else labels

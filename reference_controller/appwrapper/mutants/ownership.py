@@ -1,0 +1,97 @@
+"""Intents are left out, or what is not ours is touched."""
+
+from __future__ import annotations
+
+from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.rules.creation import TakenName
+from reference_controller.appwrapper.status import attempt_of
+from vocabulary.errors import ApiError
+from vocabulary.objects import Object, controller_of
+
+
+@mutant(
+    "adopts-what-stands-there",
+    "An object of somebody else under a component's name is taken for the component.",
+    "INV-4",
+)
+class AdoptsWhatStandsThere(Rules):
+    def on_taken_name(self, standing: Object, aw: Object) -> TakenName:
+        right = super().on_taken_name(standing, aw)
+        return "adopt" if right == "fail" else right
+
+
+@mutant(
+    "replaces-what-stands-there",
+    "An object of somebody else under a component's name is deleted to make room.",
+    "INV-4",
+)
+class ReplacesWhatStandsThere(Rules):
+    def on_taken_name(self, standing: Object, aw: Object) -> TakenName:
+        right = super().on_taken_name(standing, aw)
+        return "remove" if right == "fail" else right
+
+
+@mutant(
+    "owns-by-name",
+    "Whatever stands under a component's name and has no other controller counts as ours.",
+    "INV-4",
+)
+class OwnsByName(Rules):
+    def is_ours(self, obj: Object, aw: Object) -> bool:
+        return controller_of(obj) is None or super().is_ours(obj, aw)
+
+
+@mutant(
+    "owns-whatever-is-labelled",
+    "A pod of somebody else that carries our label is counted, and deleted by force.",
+    "INV-4",
+)
+class OwnsWhateverIsLabelled(Rules):
+    def is_our_pod(self, pod: Object, aw: Object) -> bool:  # noqa: ARG002
+        return True
+
+
+@mutant(
+    "no-intent",
+    "Components are created without an intent recorded before.",
+    "INV-1",
+    "INV-3",
+    "AW-014",
+)
+class NoIntent(Rules):
+    def needs_intent(self, record: Object, aw: Object) -> bool:  # noqa: ARG002
+        return False
+
+
+@mutant(
+    "no-second-intent",
+    "Only the first attempt records intents before it creates.",
+    "INV-1",
+    "AW-014",
+)
+class NoSecondIntent(Rules):
+    def needs_intent(self, record: Object, aw: Object) -> bool:
+        return attempt_of(aw) == 1 and super().needs_intent(record, aw)
+
+
+@mutant(
+    "no-finalizer",
+    "Components are created before the finalizer stands.",
+    "INV-7",
+)
+class NoFinalizer(Rules):
+    def needs_finalizer(self) -> bool:
+        return False
+
+
+@mutant(
+    "any-refusal-is-final",
+    "A creation that was refused once fails the workload, though it could be tried again.",
+    "AW-031",
+    "INV-8",
+    "AW-041",
+)
+class AnyRefusalIsFinal(Rules):
+    def is_fatal(self, error: ApiError) -> bool:  # noqa: ARG002
+        return True

@@ -1,0 +1,188 @@
+"""An annotation, the cap or a default is not honoured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reference_controller.appwrapper import parameters as p
+from reference_controller.appwrapper.config import FaultTolerance
+from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.appwrapper.rules import Rules
+from vocabulary.clock import Micros
+
+
+def _without(annotations: Mapping[str, str], *keys: str) -> Mapping[str, str]:
+    return {key: value for key, value in annotations.items() if key not in keys}
+
+
+@mutant("annotations-ignored", "No annotation is read at all.", "AW-070")
+class AnnotationsIgnored(Rules):
+    def parameters(
+        self,
+        annotations: Mapping[str, str],  # noqa: ARG002
+        operator: FaultTolerance,
+    ) -> p.Parameters:
+        return super().parameters({}, operator)
+
+
+@mutant(
+    "admission-annotation-ignored",
+    "The annotation for AdmissionGracePeriod is not read.",
+    "AW-071",
+    "AW-070",
+)
+class AdmissionAnnotationIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        return super().parameters(_without(annotations, p.ADMISSION_GRACE), operator)
+
+
+@mutant(
+    "warmup-annotation-ignored",
+    "The annotation for WarmupGracePeriod is not read.",
+    "AW-072",
+    "AW-070",
+)
+class WarmupAnnotationIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        return super().parameters(_without(annotations, p.WARMUP_GRACE), operator)
+
+
+@mutant(
+    "failure-grace-annotation-ignored",
+    "The annotation for FailureGracePeriod is not read.",
+    "AW-073",
+    "AW-070",
+)
+class FailureGraceAnnotationIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        return super().parameters(_without(annotations, p.FAILURE_GRACE), operator)
+
+
+@mutant(
+    "pause-annotation-ignored",
+    "The annotation for RetryPausePeriod is not read.",
+    "AW-074",
+    "AW-070",
+)
+class PauseAnnotationIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        return super().parameters(_without(annotations, p.RETRY_PAUSE), operator)
+
+
+@mutant(
+    "limit-annotation-ignored",
+    "The annotation for RetryLimit is not read.",
+    "AW-075",
+    "AW-070",
+)
+class LimitAnnotationIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        return super().parameters(_without(annotations, p.RETRY_LIMIT), operator)
+
+
+@mutant(
+    "force-annotation-ignored",
+    "The annotation for ForcefulDeletionGracePeriod is not read.",
+    "AW-077",
+    "AW-070",
+)
+class ForceAnnotationIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        return super().parameters(_without(annotations, p.FORCEFUL_DELETION_GRACE), operator)
+
+
+@mutant(
+    "ttl-annotation-ignored",
+    "The annotation for SuccessTTL is not read.",
+    "AW-078",
+    "AW-070",
+)
+class TtlAnnotationIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        return super().parameters(_without(annotations, p.SUCCESS_TTL), operator)
+
+
+@mutant(
+    "operator-configuration-ignored",
+    "The operator's own configuration is ignored; built-in defaults apply.",
+    "AW-070",
+    "AW-079",
+)
+class OperatorConfigurationIgnored(Rules):
+    def parameters(
+        self,
+        annotations: Mapping[str, str],
+        operator: FaultTolerance,  # noqa: ARG002
+    ) -> p.Parameters:
+        return super().parameters(annotations, FaultTolerance())
+
+
+@mutant(
+    "cap-ignored",
+    "GracePeriodMaximum limits nothing.",
+    "AW-080",
+    "AW-079",
+    "MLB-025",
+)
+class CapIgnored(Rules):
+    def capped(self, span_us: Micros, maximum_us: Micros) -> Micros:  # noqa: ARG002
+        return max(span_us, 0)
+
+
+@mutant(
+    "over-the-cap-is-no-wait",
+    "A grace period above GracePeriodMaximum counts as none at all.",
+    "AW-080",
+)
+class OverTheCapIsNoWait(Rules):
+    def capped(self, span_us: Micros, maximum_us: Micros) -> Micros:
+        return max(span_us, 0) if span_us <= maximum_us else 0
+
+
+@mutant(
+    "cap-limits-success-ttl",
+    "GracePeriodMaximum limits the SuccessTTL as well, which is no grace period.",
+    "AW-063",
+    "AW-078",
+    "MLB-026",
+)
+class CapLimitsSuccessTtl(Rules):
+    def success_ttl_us(self, span_us: Micros, operator: FaultTolerance) -> Micros:
+        right_us = super().success_ttl_us(span_us, operator)
+        return min(right_us, operator.grace_maximum_us)
+
+
+@mutant(
+    "success-ttl-without-bound",
+    "An annotation may extend the SuccessTTL beyond the operator's own.",
+    "AW-078",
+)
+class SuccessTtlWithoutBound(Rules):
+    def success_ttl_us(self, span_us: Micros, operator: FaultTolerance) -> Micros:
+        return span_us if span_us > 0 else operator.success_ttl_us
+
+
+@mutant(
+    "malformed-means-zero",
+    "A malformed duration counts as 0 s, not as absent.",
+    "AW-070",
+    "AW-073",
+    "AW-074",
+)
+class MalformedMeansZero(Rules):
+    def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
+        if key in annotations and p.span_of(annotations, key, -1) == -1:
+            return 0
+        return super().span_us(annotations, key, default_us)
+
+
+@mutant(
+    "negative-means-default",
+    "A negative duration counts as absent, not as 0 s.",
+    "AW-073",
+    "AW-074",
+)
+class NegativeMeansDefault(Rules):
+    def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
+        right_us = super().span_us(annotations, key, default_us)
+        return default_us if right_us < 0 else right_us
