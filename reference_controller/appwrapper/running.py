@@ -5,7 +5,8 @@
 3. (success)
 4. failed pods
 5. running pods on what Autopilot tagged NoExecute
-6. too few pods at least Pending, or Running, after their grace periods
+6. too few pods at least Pending after the admission grace period; or, once they are,
+   too few Running after the warm-up grace period
 
 Each condition may have a grace period; the first whose grace is over ends the attempt. While
 none is over, the first of those that hold is shown in `Unhealthy`.
@@ -83,7 +84,7 @@ def _of_pods(seen: Observation, census: Sequence[PodCounts], rules: Rules) -> It
     if missing and _is_over(rules.admission_ends_at(seen.aw, seen.parameters), seen):
         message = f"{missing} of {expected} pods are not there"
         yield Ailment(Reason.INSUFFICIENT_PODS_READY, message)
-    idle = rules.idle_pods(seen, census)
+    idle = 0 if missing else rules.idle_pods(seen, census)
     if idle and _is_over(rules.warmup_ends_at(seen.aw, seen.parameters), seen):
         message = f"{idle} of {expected} pods are not running"
         yield Ailment(Reason.INSUFFICIENT_PODS_READY, message)
@@ -153,6 +154,6 @@ def _carry_on(
     deadlines = [_grace_ends_at(ailment, since_us, seen, rules) for ailment in standing]
     if rules.missing_pods(seen, census):
         deadlines.append(rules.admission_ends_at(aw, parameters) or 0)
-    if idle:
+    elif idle:
         deadlines.append(rules.warmup_ends_at(aw, parameters) or 0)
     return Stay(min((at_us for at_us in deadlines if at_us > seen.now_us), default=None))

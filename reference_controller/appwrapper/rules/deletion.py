@@ -7,10 +7,10 @@ period is over, pods and resources alike, is deleted with a grace period of 0.
 
 from __future__ import annotations
 
-from reference_controller.appwrapper.names import Phase
+from reference_controller.appwrapper.names import Phase, Stamp
 from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
-from reference_controller.appwrapper.status import phase_of
+from reference_controller.appwrapper.status import phase_of, stamp_of
 from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, is_terminating, meta, name_of, namespace_of, uid_of
 from vocabulary.requests import Delete
@@ -38,11 +38,18 @@ class DeletionRules(OwnershipRules):
         return True
 
     def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        """The ordinary deletes that are due: of components nobody has deleted yet."""
+        """The ordinary deletes that are due: of all components at first, later of those that
+        the first round did not reach.
+
+        What somebody else is deleting already gets one of ours, too: theirs may have asked
+        to orphan the pods.
+        """
+        is_first_round = stamp_of(seen.aw, Stamp.DELETION_STARTED) is None
         return tuple(
             self.orderly(component.kind, component.found)
             for component in self.remaining(seen)
-            if component.found is not None and not is_terminating(component.found)
+            if component.found is not None
+            and (is_first_round or not is_terminating(component.found))
         )
 
     def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
