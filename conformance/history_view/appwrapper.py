@@ -106,6 +106,16 @@ class AppWrapperRun:
         return [track for track in self._labelled if not self._is_foreign(track)]
 
     @cached_property
+    def descendant_pods(self) -> list[Track]:
+        """Every pod that its components made, labelled or not, in order of creation."""
+        found: dict[str, Track] = {}
+        for component in self.component_tracks:
+            for track in (component, *self.history.descendants(component.uid)):
+                if track.kind == "Pod":
+                    found[track.uid] = track
+        return sorted(found.values(), key=lambda track: track.created.n)
+
+    @cached_property
     def foreign_pods(self) -> list[Track]:
         """Pods that carry its label although nothing of its own made them."""
         return [track for track in self._labelled if self._is_foreign(track)]
@@ -314,6 +324,10 @@ class AppWrapperRun:
                 texts[text] = None
         values = [self.history.operator_parameters.of(name, text) for text in texts]
         return min(values), max(values)
+
+    def is_annotated(self, name: str) -> bool:
+        """Whether it ever had the annotation of a parameter."""
+        return any(text is not None for _, text in self._annotations(name))
 
     def _annotations(self, name: str) -> list[tuple[int, str | None]]:
         """The changes of an annotation, as (position, text)."""

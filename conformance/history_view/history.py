@@ -84,6 +84,15 @@ class History:
         return any(mark.mark == "end" for mark in self.marks)
 
     @cached_property
+    def others_were_down(self) -> bool:
+        """Whether some process other than the controller under test was down or paused."""
+        return any(
+            entry.change in ("killed", "stopped", "paused")
+            and not self.profile.is_operator(entry.process)
+            for entry in self.processes
+        )
+
+    @cached_property
     def timing(self) -> Timing:
         failed = [write for write in self.operator_writes if _is_trouble(write)]
         return Timing(self.header, outages_of(self.profile, self.processes, self.faults, failed))

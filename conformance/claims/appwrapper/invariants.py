@@ -1,16 +1,21 @@
-"""INV-1…10: what must hold at every position, whatever is going on."""
+"""INV-1…6, 10: what must hold at every position, whatever is going on."""
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Final
+
 from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.forceful_clock import clock_start, grace_within
 from conformance.claims.appwrapper.quota_release import released_before_gone
 from conformance.claims.appwrapper.retry_limit import counted_resets
-from conformance.claims.decisions import A15
+from conformance.claims.decisions import A15, FORCED_CLOCK
 from conformance.claims.sources import detailed_description, guide, progress_guarantees
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.snapshots import (
     FAILED,
     RESETTING,
+    RESOURCES_DEPLOYED,
     RESUMING,
     RUNNING,
     SUCCEEDED,
@@ -18,8 +23,52 @@ from conformance.history_view.snapshots import (
     SUSPENDING,
     TERMINATING,
 )
-from conformance.temporal import Obligations, judges, met, violated
-from conformance.temporal.words import when
+from conformance.temporal import (
+    OPTIONS,
+    WRITERS,
+    Obligations,
+    judges,
+    met,
+    never,
+    not_before,
+    violated,
+)
+from conformance.temporal.words import listed, state_of, when
+
+INV_1 = Claim(
+    id="INV-1",
+    name="not-deployed-means-nothing-exists",
+    level=Level.DERIVED,
+    profile="appwrapper",
+    text=(
+        "At every position at which ResourcesDeployed is not True, no pod and no resource of "
+        "the workload MUST exist."
+    ),
+    source=progress_guarantees(
+        "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
+        "all resources and Pods are successfully deleted."
+    ),
+)
+
+
+@judges(INV_1, armed_by="resource was created, and none was deleted")
+def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
+    for track in aw.belongings:
+        snapshot = aw.snapshot_at(track.created.n)
+        if snapshot is None:
+            continue
+        if snapshot.shows(RESOURCES_DEPLOYED):
+            yield met(track.created)
+        else:
+            yield violated(
+                track.created,
+                f"{track} of {aw} was created at {when(track.created)}, while "
+                f"ResourcesDeployed was {snapshot.status_of(RESOURCES_DEPLOYED) or 'absent'}.",
+                snapshot,
+            )
+    for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
+        yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+
 
 INV_2 = Claim(
     id="INV-2",
@@ -43,6 +92,39 @@ def released_quota_means_nothing_is_left(aw: AppWrapperRun) -> Obligations:
     yield from released_before_gone(aw)
 
 
+INV_3 = Claim(
+    id="INV-3",
+    name="one-instance-per-component",
+    level=Level.DERIVED,
+    profile="appwrapper",
+    text="At most one instance of each component MUST exist at any time.",
+    source=detailed_description("and then creating new instances of the resources."),
+)
+
+
+@judges(INV_3, armed_by="component was created")
+def one_instance_per_component(aw: AppWrapperRun) -> Obligations:
+    for component in aw.components:
+        allowed = sum(
+            other.kind == component.kind
+            and (other.name, other.generate_name) == (component.name, component.generate_name)
+            for other in aw.components
+        )
+        made = [track for track in aw.component_tracks if component.makes(track.kind, track.name)]
+        for track in made:
+            n = track.created.n
+            alive = [other for other in made if other.exists_at(n) and other.created.n <= n]
+            if len(alive) <= allowed:
+                yield met(track.created)
+            else:
+                yield violated(
+                    track.created,
+                    f"{when(track.created)}: {listed(state_of(each, n) for each in alive)} of "
+                    f"{aw} exist at the same time, all for component {component.position}.",
+                    *(each.created for each in alive),
+                )
+
+
 INV_5 = Claim(
     id="INV-5",
     name="retry-count-moves-only-with-resets",
@@ -59,27 +141,27 @@ INV_5 = Claim(
 )
 
 
-@judges(INV_5, armed_by="AppWrapper was reset, suspended, failed or restarted")
+@judges(INV_5, armed_by="AppWrapper was reset, suspended or failed")
 def retry_count_moves_only_with_resets(aw: AppWrapperRun) -> Obligations:
     allowed = {departure.at.n: departure.increments[1] for departure, _, _ in counted_resets(aw)}
-    for before, after in zip(aw.spans, aw.spans[1:], strict=False):
+    for before, after in pairwise(aw.spans):
         # The count may go up where Resetting is entered, within it, or where it is left.
-        first, last = before.begin.resets, before.last.resets
-        limit = allowed.get(before.begin.n, 0)
-        entered = allowed.get(after.begin.n, 0) if after.phase == RESETTING else 0
-        grown = after.begin.resets - first
-        if last < first or after.begin.resets < last:
+        counts = [snapshot.resets for snapshot in before.snapshots] + [after.begin.resets]
+        steps = list(pairwise(counts))
+        within = allowed.get(before.begin.n, 0) if before.phase == RESETTING else 0
+        entering = allowed.get(after.begin.n, 0) if after.phase == RESETTING else 0
+        if any(later < earlier for earlier, later in steps):
             yield violated(
                 after.begin,
-                f"{when(after.begin)}: the retry count of {aw} fell from {max(first, last)} to "
-                f"{min(last, after.begin.resets)}.",
+                f"The retry count of {aw} fell in {before.phase}, between {when(before.begin)} "
+                f"and {when(after.begin)}: {' → '.join(map(str, counts))}.",
                 before.begin,
             )
-        elif grown > (limit if before.phase == RESETTING else 0) + entered:
+        elif counts[-1] - counts[0] > within + entering:
             yield violated(
                 after.begin,
-                f"{when(after.begin)}: the retry count of {aw} went from {first} to "
-                f"{after.begin.resets} in {before.phase} → {after.phase}.",
+                f"{when(after.begin)}: the retry count of {aw} went from {counts[0]} to "
+                f"{counts[-1]} in {before.phase} → {after.phase}.",
                 before.begin,
             )
         elif before.phase in (RUNNING, RESETTING, SUSPENDING, FAILED):
@@ -95,7 +177,7 @@ INV_6 = Claim(
     source=guide("AppWrapper Lifecycle", "[*] --> rs rs --> rn rn --> rt rt --> rs"),
 )
 
-EDGES = frozenset(
+EDGES: Final = frozenset(
     {
         ("", SUSPENDED),
         (SUSPENDED, RESUMING),
@@ -113,13 +195,27 @@ EDGES = frozenset(
         (SUSPENDING, SUSPENDED),
     }
 )
-"""The life cycle of the guide: inside Admitted it may leave each state for Suspending or Failed."""
+"""The life cycle of the guide: from within Admitted also to Suspending and to Failed."""
+FINAL: Final = (SUCCEEDED, FAILED)
+
+
+def follows_the_graph(aw: AppWrapperRun, before: str, after: str) -> bool:
+    """Whether one phase may follow another.
+
+    A history made of watch events alone may have missed the phase in between; such a step
+    is allowed there, but never one out of a final phase.
+    """
+    if after == TERMINATING or (before, after) in EDGES:
+        return True
+    if aw.history.header.capabilities.writers or before in FINAL:
+        return False
+    return any((before, between) in EDGES and (between, after) in EDGES for between, _ in EDGES)
 
 
 @judges(INV_6, armed_by="AppWrapper changed its phase")
 def phases_follow_the_graph(aw: AppWrapperRun) -> Obligations:
-    for before, after in zip(aw.spans, aw.spans[1:], strict=False):
-        if after.phase == TERMINATING or (before.phase, after.phase) in EDGES:
+    for before, after in pairwise(aw.spans):
+        if follows_the_graph(aw, before.phase, after.phase):
             yield met(after.begin)
         else:
             yield violated(
@@ -128,3 +224,44 @@ def phases_follow_the_graph(aw: AppWrapperRun) -> Obligations:
                 f"{after.phase or 'no phase'}, which the life cycle does not have.",
                 before.begin,
             )
+
+
+INV_10 = Claim(
+    id="INV-10",
+    name="force-has-its-time",
+    level=Level.DERIVED,
+    profile="appwrapper",
+    text=(
+        "No pod and no resource MUST be deleted with grace 0 earlier than the forceful deletion "
+        "grace period after the deletion began."
+    ),
+    source=progress_guarantees(
+        "within a ForcefulDeletionGracePeriod, the AppWrapper controller then initiates a "
+        "forceful deletion"
+    ),
+    decision=FORCED_CLOCK,
+)
+
+
+@judges(INV_10, armed_by="pod or resource was deleted with grace 0", needs=(WRITERS, OPTIONS))
+def force_has_its_time(aw: AppWrapperRun) -> Obligations:
+    episodes = {request.n: deletion for deletion in aw.deletions for request in deletion.requests}
+    for request in aw.delete_requests:
+        if not request.is_forced:
+            continue
+        deletion = episodes.get(request.n)
+        start = None if deletion is None else clock_start(aw, deletion)
+        if deletion is None or start is None:
+            yield violated(
+                request,
+                f"{when(request)}: {request.track} of {aw} was deleted with grace 0, although "
+                "nothing called for a deletion.",
+            )
+            continue
+        yield not_before(
+            aw,
+            f"the forceful deletion of {request.track}",
+            since=start,
+            at_least_us=grace_within(aw, deletion, request)[0].value,
+            happened=request,
+        )

@@ -5,11 +5,12 @@ from __future__ import annotations
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.retry_pause import (
     attempt_after,
-    pause_ends,
     pause_is_kept,
     resets,
     resets_with_next_attempt,
+    retry_pause,
 )
+from conformance.claims.appwrapper.timed import obligations
 from conformance.claims.decisions import A3
 from conformance.claims.sources import detailed_description, overview
 from conformance.claims.templates import first_difference
@@ -128,7 +129,7 @@ def reset_deletes_waits_creates(aw: AppWrapperRun) -> Obligations:
                 phrase="a new instance was created by the reset",
             )
             continue
-        yield from pause_is_kept(aw, deletion, attempt)
+        yield from obligations(pause_is_kept(aw, deletion, attempt))
 
 
 AW_048 = Claim(
@@ -192,7 +193,4 @@ AW_049 = Claim(
 
 @judges(AW_049, armed_by="reset with a retry pause went on to create")
 def retry_pause_lasts_its_period(aw: AppWrapperRun) -> Obligations:
-    for deletion, attempt in resets_with_next_attempt(aw):
-        if deletion.gone is not None:
-            yield from pause_is_kept(aw, deletion, attempt)
-            yield from pause_ends(aw, deletion, attempt)
+    yield from obligations(retry_pause(aw))

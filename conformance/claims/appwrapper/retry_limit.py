@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.timed import Timed, obligations
 from conformance.claims.decisions import A1, A16
 from conformance.claims.sources import detailed_description
 from conformance.history_view import AppWrapperRun
@@ -117,25 +118,25 @@ AW_052 = Claim(
 
 @judges(AW_052, armed_by="failure that is retried or ends the retries")
 def retry_limit_is_exact(aw: AppWrapperRun) -> Obligations:
-    for _, obligation in limit_obligations(aw):
-        yield obligation
+    yield from obligations(limit_obligations(aw))
 
 
-def limit_obligations(aw: AppWrapperRun) -> Iterator[tuple[Value, Obligation]]:
+def limit_obligations(aw: AppWrapperRun) -> Iterator[Timed]:
     """One obligation for each counted reset or final failure, with the limit it is judged by."""
     surely = possibly = 0
     for departure in aw.departures:
         least, most = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)
         if Origin.UNCLEAR in (least.origin, most.origin):
-            yield least, undecided(departure.at, f"the retry limit comes from {least.origin}")
+            unclear = undecided(departure.at, f"the retry limit comes from {least.origin}")
+            yield Timed(least, unclear, from_above=False)
             continue
         if departure.to == RESETTING:
             surely += departure.increments[0]
             possibly += departure.increments[1]
             if departure.increments[0]:
-                yield most, _within_limit(aw, departure, surely, most)
+                yield Timed(most, _within_limit(aw, departure, surely, most), from_above=True)
         elif _is_final_failure(aw, departure):
-            yield least, _limit_reached(aw, departure, possibly, least)
+            yield Timed(least, _limit_reached(aw, departure, possibly, least), from_above=False)
 
 
 def _within_limit(aw: AppWrapperRun, departure: Departure, resets: int, limit: Value) -> Obligation:

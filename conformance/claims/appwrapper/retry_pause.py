@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from conformance.claims.appwrapper.timed import Timed, earliest, no_earlier, no_later
 from conformance.history_view import AppWrapperRun, Moment
 from conformance.history_view.attempts import Attempt
 from conformance.history_view.deletions import Cause, Deletion
 from conformance.history_view.parameters import RETRY_PAUSE, Value
 from conformance.history_view.snapshots import RESETTING
-from conformance.temporal import Obligations, eventually, not_before
 
 
 def resets(aw: AppWrapperRun) -> Iterator[Deletion]:
@@ -40,32 +40,35 @@ def pause_within(aw: AppWrapperRun, deletion: Deletion, until: Moment) -> tuple[
     return aw.parameter_within(RETRY_PAUSE, deletion.begin, until)
 
 
-def pause_is_kept(aw: AppWrapperRun, deletion: Deletion, attempt: Attempt) -> Obligations:
+def pause_is_kept(aw: AppWrapperRun, deletion: Deletion, attempt: Attempt) -> Iterator[Timed]:
     """Nothing is created before the pause has passed since the last resource was gone."""
     if deletion.gone is None:
         return
     created = attempt.components[0].created
-    pause = pause_within(aw, deletion, created)[0]
-    yield not_before(
+    yield no_earlier(
         aw,
         f"the creation of {attempt.components[0]}",
+        pause_within(aw, deletion, created)[0],
         since=deletion.gone,
-        at_least_us=pause.value,
         happened=created,
         own=deletion.gone is deletion.begin,
     )
 
 
-def pause_ends(aw: AppWrapperRun, deletion: Deletion, attempt: Attempt) -> Obligations:
-    """Once the pause has passed, creation begins."""
-    if deletion.gone is None:
-        return
-    created = attempt.components[0].created
-    yield eventually(
-        aw,
-        f"the creation of {attempt.components[0]}",
-        since=deletion.gone,
-        within_us=pause_within(aw, deletion, created)[1].value,
-        happened=created,
-        steps=2,
-    )
+def retry_pause(aw: AppWrapperRun) -> Iterator[Timed]:
+    """Both bounds on the pause of every reset."""
+    for deletion in resets(aw):
+        if deletion.gone is None:
+            continue
+        attempt = attempt_after(aw, deletion)
+        created = attempt.components[0].created if attempt and attempt.components else None
+        if attempt is not None and created is not None:
+            yield from pause_is_kept(aw, deletion, attempt)
+        yield no_later(
+            aw,
+            "the creation of new instances",
+            pause_within(aw, deletion, created or aw.history.end)[1],
+            since=deletion.gone,
+            happened=created,
+            unless=earliest(deletion.end if attempt is None else attempt.left, aw.deleting),
+        )

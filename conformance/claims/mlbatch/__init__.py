@@ -1,0 +1,1 @@
+"""The claims of the MLBatch guide that speak of AppWrappers."""

@@ -1,0 +1,245 @@
+"""AW-007, 010…012: deletion asks first, forces later, and always comes to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.forceful_clock import (
+    cleaned_up,
+    clock_start,
+    grace_within,
+)
+from conformance.claims.appwrapper.timed import (
+    Timed,
+    earliest,
+    no_earlier,
+    no_later,
+    obligations,
+)
+from conformance.claims.decisions import FORCED_CLOCK
+from conformance.claims.sources import overview, progress_guarantees
+from conformance.history_view import AppWrapperRun, Moment, Track
+from conformance.history_view.deletions import Cause, Deletion
+from conformance.temporal import (
+    OPTIONS,
+    WRITERS,
+    Obligations,
+    judges,
+    met,
+    undecided,
+    violated,
+)
+from conformance.temporal.words import span, when
+from vocabulary.clock import SECOND, Micros
+
+AW_007 = Claim(
+    id="AW-007",
+    name="deletion-always-succeeds",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "A deletion that was begun MUST make progress and MUST end with all pods and resources "
+        "of the workload removed."
+    ),
+    source=overview(
+        "This reset process is carefully engineered to ensure that it will always make progress "
+        "and eventually succeed in completely removing all Pods and other resources created by "
+        "a failed workload."
+    ),
+)
+
+
+@judges(AW_007, armed_by="deletion of a workload's resources began")
+def deletion_always_succeeds(aw: AppWrapperRun) -> Obligations:
+    for deletion in aw.deletions:
+        since = _began(deletion)
+        if since is not None and deletion.left_at(since.n - 1):
+            yield cleaned_up(
+                aw,
+                f"the end of the deletion for {deletion.cause}",
+                deletion,
+                since=since,
+                happened=deletion.gone,
+                unless=earliest(deletion.end, aw.removed) if deletion.gone is None else None,
+            )
+
+
+def _began(deletion: Deletion) -> Moment | None:
+    """When deleting began; what is delayed by a parameter begins with its first request."""
+    if deletion.first_request is not None:
+        return deletion.first_request
+    return None if deletion.cause in (Cause.FAILURE, Cause.SUCCESS) else deletion.begin
+
+
+AW_010 = Claim(
+    id="AW-010",
+    name="deletion-begins-with-top-level-resources",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "Deletion MUST begin with ordinary deletes of the top-level resources alone; pods MUST "
+        "be left to the controllers of those resources until the forceful deletion grace "
+        "period is over."
+    ),
+    source=progress_guarantees(
+        "First it does a normal delete of the top-level resources, allowing the primary "
+        "resource controllers time to cascade the deletion through all child resources."
+    ),
+)
+
+
+@judges(AW_010, armed_by="deletion of a workload's resources began", needs=(WRITERS, OPTIONS))
+def deletion_begins_with_top_level_resources(aw: AppWrapperRun) -> Obligations:
+    top_level = {track.uid for track in aw.component_tracks}
+    for deletion in aw.deletions:
+        start = clock_start(aw, deletion)
+        first = deletion.first_request
+        if start is None or first is None or deletion.previous is not None:
+            continue
+        grace = grace_within(aw, deletion, first)[0]
+        if not grace.value:
+            continue
+        if first.is_forced or first.track.uid not in top_level:
+            how = "with grace 0" if first.is_forced else "by itself"
+            yield violated(
+                first, f"{when(first)}: the deletion of {aw} began with {first.track}, {how}."
+            )
+            continue
+        until_us = aw.history.timing.stamped_us(start.t) + grace.value
+        by_itself = [
+            request
+            for request in deletion.requests
+            if request.track.uid not in top_level and request.t < until_us
+        ]
+        if by_itself:
+            request = by_itself[0]
+            yield violated(
+                request,
+                f"{when(request)}: {request.track} of {aw} was deleted by itself, "
+                f"{span(request.t - start.t)} after the deletion began; the forceful deletion "
+                f"grace period is {span(grace.value)}.",
+                first,
+            )
+        else:
+            yield met(first)
+
+
+AW_011 = Claim(
+    id="AW-011",
+    name="no-force-within-the-grace-period",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "Nothing MUST be deleted forcefully before the forceful deletion grace period has "
+        "passed since the deletion began."
+    ),
+    source=progress_guarantees(
+        "If they are not able to successfully delete all of the workload’s Pods and resources "
+        "within a ForcefulDeletionGracePeriod, the AppWrapper controller then initiates a "
+        "forceful deletion"
+    ),
+    decision=FORCED_CLOCK,
+)
+
+
+@judges(AW_011, armed_by="resource took its time to be deleted", needs=(WRITERS, OPTIONS))
+def no_force_within_the_grace_period(aw: AppWrapperRun) -> Obligations:
+    for deletion in aw.deletions:
+        yield from obligations(forced_no_earlier(aw, deletion))
+
+
+def forced_no_earlier(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
+    """Armed where something outlived the first delete by a second: force was an option."""
+    start = clock_start(aw, deletion)
+    if start is None:
+        return
+    forced = next((request for request in deletion.requests if request.is_forced), None)
+    lingered = [track for track in deletion.hit if _exists_at(track, start.t + SECOND)]
+    if forced is None and not lingered:
+        return
+    grace = grace_within(aw, deletion, forced or deletion.gone or aw.history.end)[0]
+    what = "a forceful deletion" if forced is None else f"the forceful deletion of {forced.track}"
+    if forced is None and deletion.gone is not None:
+        # It ended without force: that is as it should be, however short it was.
+        yield Timed(grace, met(start), from_above=False)
+    else:
+        yield no_earlier(aw, what, grace, since=start, happened=forced)
+
+
+AW_012 = Claim(
+    id="AW-012",
+    name="force-after-the-grace-period",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "Every pod and every resource that remains when the forceful deletion grace period is "
+        "over MUST be deleted with a grace period of 0."
+    ),
+    source=progress_guarantees(
+        "the AppWrapper controller then initiates a forceful deletion of all remaining Pods and "
+        "resources by deleting them with a GracePeriod of 0."
+    ),
+)
+
+
+@judges(
+    AW_012,
+    armed_by="pod or resource was left at the end of the forceful deletion grace period",
+    needs=(WRITERS, OPTIONS),
+)
+def force_after_the_grace_period(aw: AppWrapperRun) -> Obligations:
+    for deletion in aw.deletions:
+        yield from obligations(forced_no_later(aw, deletion))
+
+
+def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
+    """An obligation for each object that was left at the end of the grace period."""
+    first = deletion.first_request
+    if first is None:
+        return
+    grace = grace_within(aw, deletion, deletion.gone or aw.history.end)[1]
+    over_us = first.t + grace.value
+    if (deletion.end is not None and deletion.end.t <= over_us) or aw.history.end.t < over_us:
+        return
+    left = [track for track in deletion.hit if _exists_at(track, over_us)]
+    pods = [track for track in left if track.kind == "Pod"]
+    for track in left:
+        since_us = over_us
+        if track.kind != "Pod" and pods:
+            # Pods come first; resources may wait until the last of them is gone.
+            ends = [pod.removed for pod in pods]
+            if not all(ends):
+                yield Timed(grace, undecided(first, f"{track} waits for pods"), from_above=True)
+                continue
+            since_us = max(end.t for end in ends if end is not None)
+        yield no_later(
+            aw,
+            f"the forceful deletion of {track}",
+            grace,
+            since=first,
+            happened=_forced_or_gone(deletion, track),
+            plus_us=since_us - over_us,
+            unless=earliest(deletion.end, aw.removed),
+        )
+
+
+def _forced_or_gone(deletion: Deletion, track: Track) -> Moment | None:
+    forced: Iterator[Moment] = (
+        request
+        for request in deletion.requests
+        if request.track is track and request.grace_seconds == 0
+    )
+    return earliest(next(forced, None), track.removed)
+
+
+def _exists_at(track: Track, time_us: Micros) -> bool:
+    """Whether an object exists at a time (not: position)."""
+    return track.created.t <= time_us and (track.removed is None or track.removed.t > time_us)
+
+
+def forceful_deletion(aw: AppWrapperRun) -> Iterator[Timed]:
+    """Both bounds on force, for the claims about their parameter."""
+    for deletion in aw.deletions:
+        yield from forced_no_earlier(aw, deletion)
+        yield from forced_no_later(aw, deletion)

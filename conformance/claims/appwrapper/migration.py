@@ -1,0 +1,332 @@
+"""AW-002, 085, 090…093: running workloads leave nodes that Autopilot evicts from, only those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.affinity import bound_to, has_stanza, lands_elsewhere
+from conformance.claims.appwrapper.noticing import (
+    given_up,
+    node_tagged,
+    overtaken,
+    sicknesses,
+)
+from conformance.claims.appwrapper.timed import earliest
+from conformance.claims.sources import configuration_details, detailed_description, overview
+from conformance.history_view import AppWrapperRun, Moment, Track
+from conformance.history_view.attempts import Attempt
+from conformance.history_view.autopilot import Taint
+from conformance.history_view.departures import Departure, Why
+from conformance.history_view.snapshots import RESETTING, RUNNING
+from conformance.temporal import (
+    Obligation,
+    Obligations,
+    eventually,
+    judges,
+    met,
+    undecided,
+    violated,
+)
+from conformance.temporal.words import when
+from vocabulary.history import Write
+from vocabulary.objects import Object, is_terminating
+
+AW_002 = Claim(
+    id="AW-002",
+    name="running-workloads-leave-unhealthy-nodes",
+    level=Level.CORE,
+    profile="appwrapper",
+    text="With Autopilot, running workloads MUST be migrated away from unhealthy nodes.",
+    source=overview("the migration of running workloads away from unhealthy Nodes"),
+)
+
+
+@judges(AW_002, armed_by="node of a Running pod was tagged NoExecute for what it uses")
+def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
+    yield from _leaves(aw)
+    for departure in _migrations(aw):
+        yield from _next_attempt_is_elsewhere(aw, departure)
+
+
+def _leaves(aw: AppWrapperRun) -> Iterator[Obligation]:
+    for attempt, since, healed in sicknesses(aw, node_tagged):
+        yield eventually(
+            aw,
+            "Resetting or Failed for a running pod on a node tagged NoExecute",
+            since=since,
+            within_us=0,
+            happened=given_up(attempt),
+            unless=earliest(healed, overtaken(aw, attempt)),
+        )
+
+
+def _migrations(aw: AppWrapperRun) -> Iterator[Departure]:
+    """Resets for which only Autopilot gave a reason."""
+    return (
+        departure
+        for departure in aw.departures
+        if departure.to == RESETTING and departure.ripe == {Why.NODE_TAGGED}
+    )
+
+
+def _next_attempt_is_elsewhere(aw: AppWrapperRun, departure: Departure) -> Iterator[Obligation]:
+    """The pods of the attempt after a migration are on nodes without the tag."""
+    for attempt in aw.attempts:
+        if attempt.number != departure.attempt.number + 1:
+            continue
+        for pod in aw.pods:
+            if attempt.begin.n < pod.created.n < attempt.until_n:
+                bound = bound_to(pod)
+                if bound is not None:
+                    yield _is_elsewhere(aw, pod, bound)
+
+
+def _is_elsewhere(aw: AppWrapperRun, pod: Track, bound: Write) -> Obligation:
+    node = str(((bound.object or {}).get("spec") or {}).get("nodeName"))
+    autopilot = aw.history.autopilot
+    taints = _no_execute(aw, pod)
+    # A tag that is newer than the pod is the next migration, not a failure of this one.
+    if autopilot.tags_at(node, taints, bound.n) and autopilot.tags_at(node, taints, pod.created.n):
+        return violated(
+            bound,
+            f"{when(bound)}: after a migration {pod} of {aw} was put on {node}, which is tagged "
+            "NoExecute for what it uses.",
+            pod.created,
+        )
+    return met(bound)
+
+
+def _no_execute(aw: AppWrapperRun, pod: Track) -> tuple[Taint, ...]:
+    return tuple(
+        taint
+        for taint in aw.history.autopilot.taints_for(pod.first.get("spec") or {})
+        if taint.effect == "NoExecute"
+    )
+
+
+AW_085 = Claim(
+    id="AW-085",
+    name="monitored-resources-are-configurable",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "The monitored resources and the labels that identify unhealthy ones MUST follow the "
+        "operator's configuration."
+    ),
+    source=configuration_details(
+        "The set of resources monitored by Autopilot and the associated labels that identify "
+        "unhealthy resources can be customized as part of the AppWrapper operator’s "
+        "configuration."
+    ),
+)
+
+
+@judges(AW_085, armed_by="pod used a resource that only a customized configuration monitors")
+def monitored_resources_are_configurable(aw: AppWrapperRun) -> Obligations:
+    if not aw.history.autopilot.is_default:
+        yield from has_stanza(aw)
+        yield from lands_elsewhere(aw)
+        yield from _leaves(aw)
+
+
+AW_090 = Claim(
+    id="AW-090",
+    name="no-schedule-does-not-migrate",
+    level=Level.CORE,
+    profile="appwrapper",
+    text="A tag that is not NoExecute MUST NOT make a running workload leave its node.",
+    source=detailed_description(
+        "If a non-zero number of Running Pods are using resources that Autopilot has tagged as "
+        "NoExecute."
+    ),
+)
+
+
+@judges(AW_090, armed_by="node of a Running pod was tagged otherwise than NoExecute")
+def no_schedule_does_not_migrate(aw: AppWrapperRun) -> Obligations:
+    def concerns(pod: Track, obj: Object, n: int) -> bool:
+        tags = _tags_of(aw, pod, obj, n)
+        return _runs(obj) and bool(tags) and all(tag.effect != "NoExecute" for tag in tags)
+
+    yield from _stays(aw, concerns, "a node tagged otherwise than NoExecute")
+
+
+AW_091 = Claim(
+    id="AW-091",
+    name="unconcerned-pods-do-not-migrate",
+    level=Level.CORE,
+    profile="appwrapper",
+    text="Pods that do not use the tagged resource MUST NOT make a workload leave a node.",
+    source=detailed_description("using resources that Autopilot has tagged as NoExecute"),
+)
+
+
+@judges(AW_091, armed_by="pod ran on a node tagged NoExecute for what it does not use")
+def unconcerned_pods_do_not_migrate(aw: AppWrapperRun) -> Obligations:
+    every = tuple(
+        taint
+        for taints in aw.history.autopilot.taints.values()
+        for taint in taints
+        if taint.effect == "NoExecute"
+    )
+
+    def concerns(pod: Track, obj: Object, n: int) -> bool:
+        node = str((obj.get("spec") or {}).get("nodeName", ""))
+        on_tagged = bool(aw.history.autopilot.tags_at(node, every, n))
+        return _runs(obj) and on_tagged and not _tags_of(aw, pod, obj, n)
+
+    yield from _stays(aw, concerns, "a tagged node whose resource it does not use")
+
+
+AW_092 = Claim(
+    id="AW-092",
+    name="only-running-pods-migrate",
+    level=Level.CORE,
+    profile="appwrapper",
+    text="Only Running pods on a tagged node MUST make a workload leave it.",
+    source=detailed_description("If a non-zero number of Running Pods are using resources"),
+)
+
+
+@judges(AW_092, armed_by="pod that did not run was on a node tagged NoExecute")
+def only_running_pods_migrate(aw: AppWrapperRun) -> Obligations:
+    def concerns(pod: Track, obj: Object, n: int) -> bool:
+        tags = _tags_of(aw, pod, obj, n)
+        return not _runs(obj) and any(tag.effect == "NoExecute" for tag in tags)
+
+    yield from _stays(aw, concerns, "a node tagged NoExecute on which it does not run")
+
+
+def _runs(pod: Object) -> bool:
+    return (pod.get("status") or {}).get("phase") == "Running" and not is_terminating(pod)
+
+
+def _tags_of(aw: AppWrapperRun, pod: Track, obj: Object, n: int) -> list[Taint]:
+    """The tags on a pod's node that concern what the pod uses."""
+    autopilot = aw.history.autopilot
+    taints = autopilot.taints_for(pod.first.get("spec") or {})
+    return autopilot.tags_at(str((obj.get("spec") or {}).get("nodeName", "")), taints, n)
+
+
+def _stays(
+    aw: AppWrapperRun, concerns: Callable[[Track, Object, int], bool], where: str
+) -> Iterator[Obligation]:
+    """For each attempt with such a pod: no reset that nothing else explains.
+
+    Armed where the situation lasted for as long as the controller needs to notice it, or
+    where an attempt was given up during it.
+    """
+    if not aw.history.autopilot.monitors or not aw.history.autopilot.nodes:
+        return
+    departures = {departure.attempt.number: departure for departure in aw.departures}
+    for attempt in aw.attempts:
+        if attempt.running is None:
+            continue
+        found = _situation(aw, attempt, concerns)
+        if found is None:
+            continue
+        pod, since, until = found
+        departure = departures.get(attempt.number)
+        if departure is not None and departure.at.n <= until.n and not departure.present:
+            yield violated(
+                departure.at,
+                f"{when(departure.at)}: {aw} entered {departure.to} with {pod} on {where}, and "
+                "without any reason to.",
+                since,
+            )
+        elif until.t - since.t >= aw.history.timing.latency_us:
+            yield met(since)
+        else:
+            yield undecided(since, f"{pod} was on {where} only until {when(until)}")
+
+
+def _situation(
+    aw: AppWrapperRun, attempt: Attempt, concerns: Callable[[Track, Object, int], bool]
+) -> tuple[Track, Moment, Moment] | None:
+    """The first pod of an attempt that was in a situation while Running: since and until when."""
+    assert attempt.running is not None
+    nodes = aw.history.autopilot.nodes
+    over: Moment = earliest(attempt.left, aw.deleting, aw.removed) or aw.history.end
+    for pod in aw.pods:
+        if not attempt.begin.n < pod.created.n < attempt.until_n:
+            continue
+        changes: list[Moment] = [
+            attempt.running,
+            *(write for write in pod.versions if write.n > attempt.running.n),
+            *(
+                write
+                for node in nodes
+                for write in node.versions
+                if max(attempt.running.n, pod.created.n) < write.n
+            ),
+        ]
+        changes.sort(key=lambda moment: moment.n)
+        since: Moment | None = None
+        for change in changes:
+            if change.n > over.n or not pod.exists_at(change.n):
+                break
+            holds = concerns(pod, pod.at(change.n), change.n)
+            if holds and since is None:
+                since = change
+            elif not holds and since is not None:
+                return pod, since, change
+        if since is not None:
+            gone = pod.removed
+            return pod, since, over if gone is None or gone.n > over.n else gone
+    return None
+
+
+AW_093 = Claim(
+    id="AW-093",
+    name="migration-converges",
+    level=Level.CORE,
+    profile="appwrapper",
+    text=(
+        "After a migration, with a healthy node to go to, the workload MUST run again elsewhere, "
+        "and MUST NOT be reset for the same tag again."
+    ),
+    source=overview(
+        "to avoid scheduling workloads on unhealthy Nodes and the migration of running workloads "
+        "away from unhealthy Nodes"
+    ),
+)
+
+
+@judges(AW_093, armed_by="workload that Autopilot had reset was created again")
+def migration_converges(aw: AppWrapperRun) -> Obligations:
+    again = {departure.attempt.number: departure for departure in aw.departures}
+    for migration in _migrations(aw):
+        for attempt in aw.attempts:
+            if attempt.number != migration.attempt.number + 1:
+                continue
+            yield from _next_attempt_is_elsewhere(aw, migration)
+            second = again.get(attempt.number)
+            if second is not None and second.ripe == {Why.NODE_TAGGED}:
+                if not _is_new_tag(aw, attempt):
+                    yield violated(
+                        second.at,
+                        f"{when(second.at)}: {aw} was reset again for a tag that was there when "
+                        f"its attempt began at {when(attempt.begin)}.",
+                        attempt.begin,
+                    )
+            elif any(span.phase == RUNNING for span in attempt.spans) and _all_run(aw, attempt):
+                yield met(attempt.begin)
+            else:
+                yield undecided(attempt.begin, "the next attempt was not seen to run")
+
+
+def _all_run(aw: AppWrapperRun, attempt: Attempt) -> bool:
+    return any(point.running_least >= aw.expected_pods for point in attempt.health[1:])
+
+
+def _is_new_tag(aw: AppWrapperRun, attempt: Attempt) -> bool:
+    """Whether every tag that hit the attempt's pods came after they were created."""
+    autopilot = aw.history.autopilot
+    for pod in aw.pods:
+        bound = bound_to(pod)
+        if bound is not None and attempt.begin.n < pod.created.n < attempt.until_n:
+            node = str(((bound.object or {}).get("spec") or {}).get("nodeName"))
+            if autopilot.tags_at(node, _no_execute(aw, pod), pod.created.n):
+                return False
+    return True

@@ -1,0 +1,152 @@
+"""INV-8, INV-9: workloads settle when the faults stop, and without faults nothing fails."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.forceful_clock import held_by_others
+from conformance.claims.sources import detailed_description, overview
+from conformance.history_view import AppWrapperRun, Moment
+from conformance.history_view.health import Health
+from conformance.history_view.parameters import (
+    ADMISSION_GRACE,
+    DELETION_ON_FAILURE_GRACE,
+    FAILURE_GRACE,
+    FORCEFUL_DELETION_GRACE,
+    RETRY_LIMIT,
+    RETRY_PAUSE,
+    WARMUP_GRACE,
+)
+from conformance.history_view.snapshots import (
+    FAILED,
+    PODS_READY,
+    RESETTING,
+    RESOURCES_DEPLOYED,
+    RUNNING,
+    SUCCEEDED,
+    SUSPENDED,
+)
+from conformance.temporal import Obligations, judges, met, undecided, violated
+from conformance.temporal.words import span, when
+from vocabulary.clock import Micros
+
+INV_8 = Claim(
+    id="INV-8",
+    name="workloads-settle-when-faults-stop",
+    level=Level.DERIVED,
+    profile="appwrapper",
+    text=(
+        "When faults have stopped, every AppWrapper MUST reach, within a bound that follows "
+        "from its parameters, a state in which it stays: Running with its pods ready, "
+        "Succeeded, Failed with nothing left, or Suspended."
+    ),
+    source=overview(
+        "This reset process is carefully engineered to ensure that it will always make progress"
+    ),
+)
+
+STEPS_PER_ATTEMPT: Final = 12
+"""How many things must be noticed one after the other in one attempt and its reset."""
+
+
+@judges(INV_8, armed_by="end of the faults, and time enough after it")
+def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
+    marks = {mark.mark: mark for mark in aw.history.marks}
+    stopped = marks.get("faults-stopped")
+    if stopped is None or aw.removed is not None:
+        if aw.removed is not None and stopped is not None:
+            yield met(aw.removed)
+        return
+    at: Moment = marks.get("stable") or aw.history.end
+    if _is_settled(aw):
+        yield met(at)
+        return
+    last = aw.snapshots[-1]
+    held = held_by_others(aw, aw.left_at(at.n))
+    due_us = aw.history.timing.due_us(stopped.t, _bound_us(aw))
+    shown = ", ".join(
+        f"{type_}={last.status_of(type_) or 'absent'}" for type_ in (RESOURCES_DEPLOYED, PODS_READY)
+    )
+    if held:
+        yield undecided(at, f"{aw} waits for what is held: {held}")
+    elif due_us is not None and ("stable" in marks or at.t > due_us):
+        yield violated(
+            at,
+            f"{span(at.t - stopped.t)} after the faults stopped at {when(stopped)}, {aw} is "
+            f"{last.phase or 'without a phase'} with {shown}, and nothing more is going on."
+            if "stable" in marks
+            else f"{aw} is {last.phase} with {shown} at {when(at)}; it had to settle by "
+            f"t={span(due_us)} at the latest.",
+            last,
+        )
+    else:
+        yield undecided(at, f"{aw} is {last.phase} with {shown} when the history ends")
+
+
+def _is_settled(aw: AppWrapperRun) -> bool:
+    last = aw.snapshots[-1]
+    if last.deleting:
+        return False
+    if last.phase == RUNNING:
+        return last.shows(PODS_READY) or not aw.expected_pods
+    if last.phase == FAILED:
+        return not last.shows(RESOURCES_DEPLOYED)
+    return last.phase in (SUCCEEDED, SUSPENDED)
+
+
+def _bound_us(aw: AppWrapperRun) -> Micros:
+    """The longest way to a settled state: every retry at its longest, then the failure."""
+
+    def most(name: str) -> int:
+        return aw.parameter_within(name, aw.snapshots[0], aw.history.end)[1].value
+
+    attempt_us = (
+        max(most(ADMISSION_GRACE), most(WARMUP_GRACE))
+        + most(FAILURE_GRACE)
+        + 2 * most(FORCEFUL_DELETION_GRACE)
+        + most(RETRY_PAUSE)
+        + STEPS_PER_ATTEMPT * aw.history.timing.latency_us
+    )
+    return (most(RETRY_LIMIT) + 2) * attempt_us + most(DELETION_ON_FAILURE_GRACE)
+
+
+INV_9 = Claim(
+    id="INV-9",
+    name="nothing-fails-without-a-reason",
+    level=Level.DERIVED,
+    profile="appwrapper",
+    text=(
+        "Without a fault, an AppWrapper MUST NOT be reset and MUST NOT fail; with one, neither "
+        "MUST happen without a reason that the cluster shows."
+    ),
+    source=detailed_description(
+        "A workload can be deemed unhealthy if any of the following conditions are true:"
+    ),
+)
+
+
+@judges(INV_9, armed_by="healthy attempt, and none was given up")
+def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
+    departures = {departure.attempt.number: departure for departure in aw.departures}
+    for attempt in aw.attempts:
+        departure = departures.get(attempt.number)
+        if departure is not None:
+            if departure.present:
+                yield met(departure.at)
+            else:
+                yield violated(
+                    departure.at,
+                    f"{when(departure.at)}: {aw} entered {departure.to} without any reason: its "
+                    f"pods and resources were {_state(aw, attempt.health[-1])}.",
+                    attempt.begin,
+                )
+        elif attempt.left is not None and attempt.left.phase not in (RESETTING, FAILED):
+            yield met(attempt.begin)
+
+
+def _state(aw: AppWrapperRun, health: Health) -> str:
+    return (
+        f"{health.running_least} of {aw.expected_pods} running, {health.failed_most} failed, "
+        f"{health.broken} components failed, {health.missing} missing"
+    )

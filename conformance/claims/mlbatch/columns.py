@@ -1,0 +1,195 @@
+"""MLB-040, 048, 049, 054: what `kubectl get appwrappers` shows."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.success import successes
+from conformance.claims.appwrapper.timed import earliest
+from conformance.claims.sources import guide
+from conformance.history_view import AppWrapperRun, History
+from conformance.history_view.snapshots import (
+    QUOTA_RESERVED,
+    RESETTING,
+    RESOURCES_DEPLOYED,
+    UNHEALTHY,
+    Snapshot,
+)
+from conformance.temporal import (
+    Obligations,
+    eventually,
+    judges,
+    judges_history,
+    met,
+    violated,
+)
+from conformance.temporal.words import listed, when
+
+_SECTION: Final = "AppWrapper Lifecycle"
+COLUMNS: Final = ("Status", "Quota Reserved", "Resources Deployed", "Unhealthy")
+
+MLB_040 = Claim(
+    id="MLB-040",
+    name="printer-columns",
+    level=Level.EXTENDED,
+    profile="mlbatch",
+    text=(
+        "A table of AppWrappers MUST show status, quota reserved, resources deployed and "
+        "unhealthy, in this order."
+    ),
+    source=guide(
+        _SECTION,
+        "NAME STATUS QUOTA RESERVED RESOURCES DEPLOYED UNHEALTHY "
+        "wrapped-pod Succeeded False True False",
+    ),
+)
+
+
+@judges_history(MLB_040, armed_by="CustomResourceDefinition of AppWrapper was stored")
+def printer_columns(history: History) -> Obligations:
+    for track in history.by_kind.get("CustomResourceDefinition.apiextensions.k8s.io", ()):
+        if track.name != history.profile.custom_resource:
+            continue
+        for version in (track.last.get("spec") or {}).get("versions") or ():
+            names = [
+                str(column.get("name")) for column in version.get("additionalPrinterColumns") or ()
+            ]
+            seen = [name for name in names if name in COLUMNS]
+            if seen == list(COLUMNS):
+                yield met(track.created)
+            else:
+                yield violated(
+                    track.versions[-1],
+                    f"Version {version.get('name')} of {track} has the columns "
+                    f"{listed(names) or 'none'}; expected {listed(COLUMNS)} in this order.",
+                )
+
+
+MLB_048 = Claim(
+    id="MLB-048",
+    name="resources-deployed-means-created",
+    level=Level.CORE,
+    profile="mlbatch",
+    text="When a Running AppWrapper shows ResourcesDeployed, its resources MUST have been created.",
+    source=guide(
+        _SECTION,
+        "resource deployed: whether the resources wrapped by the AppWrapper, such as the "
+        "sample-pod in this example have been created on the cluster",
+    ),
+)
+
+
+@judges(MLB_048, armed_by="AppWrapper entered Running")
+def resources_deployed_means_created(aw: AppWrapperRun) -> Obligations:
+    for attempt in aw.attempts:
+        running = attempt.running
+        if running is None or not running.shows(RESOURCES_DEPLOYED):
+            continue
+        missing = [
+            component
+            for component in aw.components
+            if not any(
+                component.makes(track.kind, track.name) and track.created.n < running.n
+                for track in attempt.components
+            )
+        ]
+        if missing:
+            yield violated(
+                running,
+                f"{when(running)}: {aw} is Running with ResourcesDeployed=True, and "
+                f"{listed(missing)} has not been created in this attempt.",
+                attempt.begin,
+            )
+        else:
+            yield met(running)
+
+
+MLB_049 = Claim(
+    id="MLB-049",
+    name="unhealthy-means-the-current-execution",
+    level=Level.CORE,
+    profile="mlbatch",
+    text=(
+        "Unhealthy MUST speak of the current execution: it MUST be False again when a workload "
+        "that was reset runs without a failure."
+    ),
+    source=guide(
+        _SECTION,
+        "unhealthy: whether a failure has been detected during the current execution of the "
+        "AppWrapper.",
+    ),
+)
+
+
+@judges(MLB_049, armed_by="workload ran again after a reset, without a failure")
+def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
+    for attempt in aw.attempts:
+        running = attempt.running
+        if attempt.after != RESETTING or running is None:
+            continue
+        sick = attempt.spells(
+            lambda health: bool(
+                health.failed_most or health.evicted_most or health.broken or health.missing
+            )
+        )
+        if sick and sick[0].begin.n <= running.n:
+            continue
+        cleared = next(
+            (
+                snapshot
+                for snapshot in attempt.snapshots
+                if snapshot.n >= running.n and not snapshot.shows(UNHEALTHY)
+            ),
+            None,
+        )
+        yield eventually(
+            aw,
+            "Unhealthy=False in the new execution",
+            since=running,
+            within_us=0,
+            happened=cleared,
+            unless=earliest(sick[0].begin if sick else None, attempt.left, aw.deleting),
+        )
+
+
+MLB_054 = Claim(
+    id="MLB-054",
+    name="succeeded-row",
+    level=Level.EXTENDED,
+    profile="mlbatch",
+    text=(
+        "A Succeeded AppWrapper MUST show QuotaReserved False, ResourcesDeployed True and "
+        "Unhealthy False until its resources are deleted."
+    ),
+    source=guide(_SECTION, "wrapped-pod Succeeded False True False"),
+)
+
+_ROW: Final = ((QUOTA_RESERVED, "False"), (RESOURCES_DEPLOYED, "True"), (UNHEALTHY, "False"))
+
+
+@judges(MLB_054, armed_by="AppWrapper was Succeeded")
+def succeeded_row(aw: AppWrapperRun) -> Obligations:
+    for deletion in successes(aw):
+        begin = deletion.begin
+        over = earliest(deletion.first_request, deletion.end, aw.deleting)
+        shown = next(
+            (
+                snapshot
+                for snapshot in aw.snapshots
+                if snapshot.n >= begin.n and _shows_row(snapshot)
+            ),
+            None,
+        )
+        yield eventually(
+            aw,
+            "the row Succeeded False True False",
+            since=begin,
+            within_us=0,
+            happened=shown,
+            unless=over,
+        )
+
+
+def _shows_row(snapshot: Snapshot) -> bool:
+    return all(snapshot.status_of(type_) == status for type_, status in _ROW)

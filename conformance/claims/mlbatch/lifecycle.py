@@ -1,0 +1,193 @@
+"""MLB-041…045: the phases, what they mean, and who drives them."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Final
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.invariants import follows_the_graph
+from conformance.claims.sources import guide
+from conformance.history_view import AppWrapperRun
+from conformance.history_view.snapshots import (
+    FAILED,
+    RESETTING,
+    RESUMING,
+    RUNNING,
+    SUCCEEDED,
+    SUSPENDED,
+    SUSPENDING,
+    TERMINATING,
+    Snapshot,
+)
+from conformance.temporal import WRITERS, Obligation, Obligations, judges, met, violated
+from conformance.temporal.words import when
+
+_SECTION: Final = "AppWrapper Lifecycle"
+PHASES: Final = (SUSPENDED, RESUMING, RUNNING, SUCCEEDED, FAILED, RESETTING, SUSPENDING)
+
+MLB_041 = Claim(
+    id="MLB-041",
+    name="status-is-one-of-seven",
+    level=Level.CORE,
+    profile="mlbatch",
+    text=(
+        "The status of an AppWrapper MUST be Suspended, Resuming, Running, Succeeded, Failed, "
+        "Resetting or Suspending; before it is first set, and while it is being deleted, it may "
+        "be empty or Terminating."
+    ),
+    source=guide(_SECTION, "The status of an AppWrapper is one of"),
+)
+
+
+@judges(MLB_041, armed_by="AppWrapper showed a status")
+def status_is_one_of_seven(aw: AppWrapperRun) -> Obligations:
+    for index, span in enumerate(aw.spans):
+        allowed = (
+            span.phase in PHASES
+            or (span.phase == "" and index == 0)
+            or (span.phase == TERMINATING and span.begin.deleting)
+        )
+        if not allowed:
+            yield violated(
+                span.begin, f"{when(span.begin)}: the status of {aw} is {span.phase or 'empty'}."
+            )
+        elif span.phase:
+            yield met(span.begin)
+
+
+MLB_042 = Claim(
+    id="MLB-042",
+    name="failed-is-final",
+    level=Level.CORE,
+    profile="mlbatch",
+    text="A Failed workload MUST NOT be retried: it stays Failed, and nothing is created for it.",
+    source=guide(_SECTION, "Failed: the execution failed and will not be retried"),
+)
+
+
+@judges(MLB_042, armed_by="AppWrapper failed")
+def failed_is_final(aw: AppWrapperRun) -> Obligations:
+    for span in aw.in_phase(FAILED):
+        created = next(
+            (track for track in aw.component_tracks if track.created.n > span.begin.n), None
+        )
+        if span.end is not None and span.end.phase != TERMINATING:
+            yield violated(
+                span.end,
+                f"{when(span.end)}: {aw} left Failed for {span.end.phase or 'no phase'}.",
+                span.begin,
+            )
+        elif created is not None:
+            yield violated(
+                created.created,
+                f"{when(created.created)}: {created} was created for {aw}, which had failed at "
+                f"{when(span.begin)}.",
+                span.begin,
+            )
+        else:
+            yield met(span.begin)
+
+
+MLB_043 = Claim(
+    id="MLB-043",
+    name="suspending-leads-to-suspended",
+    level=Level.CORE,
+    profile="mlbatch",
+    text="A Suspending AppWrapper MUST go back to Suspended.",
+    source=guide(
+        _SECTION,
+        "Suspending: the AppWrapper has been evicted by Kueue and is transitioning back to "
+        "Suspended.",
+    ),
+)
+
+
+@judges(MLB_043, armed_by="AppWrapper left Suspending")
+def suspending_leads_to_suspended(aw: AppWrapperRun) -> Obligations:
+    for span in aw.in_phase(SUSPENDING):
+        if span.end is None or span.end.phase == TERMINATING:
+            continue
+        if span.end.phase == SUSPENDED:
+            yield met(span.end)
+        else:
+            yield violated(
+                span.end, f"{when(span.end)}: {aw} went from Suspending to {span.end.phase}."
+            )
+
+
+MLB_044 = Claim(
+    id="MLB-044",
+    name="life-cycle",
+    level=Level.CORE,
+    profile="mlbatch",
+    text="An AppWrapper MUST move between its phases along the edges of the life cycle only.",
+    source=guide(_SECTION, "[*] --> sp sp --> ad rn --> s ad --> su su --> sp ad --> f"),
+)
+
+
+@judges(MLB_044, armed_by="AppWrapper changed its phase")
+def life_cycle(aw: AppWrapperRun) -> Obligations:
+    for before, after in pairwise(aw.spans):
+        if follows_the_graph(aw, before.phase, after.phase):
+            yield met(after.begin)
+        else:
+            yield violated(
+                after.begin,
+                f"{when(after.begin)}: {aw} went from {before.phase or 'no phase'} to "
+                f"{after.phase or 'no phase'}.",
+                before.begin,
+            )
+
+
+MLB_045 = Claim(
+    id="MLB-045",
+    name="admission-is-not-the-controllers",
+    level=Level.CORE,
+    profile="mlbatch",
+    text=(
+        "Whether an AppWrapper is admitted MUST be left to Kueue: its controller MUST NOT change "
+        "spec.suspend, MUST NOT leave Suspended before it is unset, and MUST NOT enter "
+        "Suspending unless it is set."
+    ),
+    source=guide(
+        _SECTION,
+        "the outer loop consisting of the Suspended , Admitted , and Suspending states is "
+        "managed by Kueue, while the inner loop consisting of the Resuming , Running , and "
+        "Resetting states is managed by the AppWrapper controller.",
+    ),
+)
+
+
+@judges(MLB_045, armed_by="AppWrapper was admitted or evicted", needs=(WRITERS,))
+def admission_is_not_the_controllers(aw: AppWrapperRun) -> Obligations:
+    is_operator = aw.history.profile.is_operator
+    for before, after in pairwise(aw.snapshots):
+        if before.suspended != after.suspended and is_operator(after.write.actor):
+            yield violated(
+                after,
+                f"{when(after)}: {after.write.actor} set spec.suspend of {aw} to "
+                f"{after.suspended}.".replace("True", "true").replace("False", "false"),
+            )
+    for earlier, later in pairwise(aw.spans):
+        if earlier.phase == SUSPENDED and later.phase == RESUMING:
+            yield _asked_for(aw, later.begin, suspended=False)
+        elif later.phase == SUSPENDING:
+            yield _asked_for(aw, later.begin, suspended=True)
+
+
+def _asked_for(aw: AppWrapperRun, entered: Snapshot, *, suspended: bool) -> Obligation:
+    """Whether spec.suspend was so, at some time that the controller may have looked at."""
+    seen_us = aw.history.timing.seen_us(entered.t)
+    for index, snapshot in enumerate(aw.snapshots):
+        if snapshot.n > entered.n:
+            break
+        following = aw.snapshots[index + 1] if index + 1 < len(aw.snapshots) else None
+        is_recent = following is None or following.n > entered.n or following.t >= seen_us
+        if is_recent and snapshot.suspended == suspended:
+            return met(entered)
+    return violated(
+        entered,
+        f"{when(entered)}: {aw} entered {entered.phase}, although spec.suspend was "
+        f"{'false' if suspended else 'true'}.",
+    )

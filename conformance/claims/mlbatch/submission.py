@@ -1,0 +1,139 @@
+"""MLB-020…022: what is filled in when an AppWrapper is submitted, and when its pods are made."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from conformance.claim import Claim, Level
+from conformance.claims.sources import guide
+from conformance.history_view import AppWrapperRun
+from conformance.temporal import Obligations, judges, met, violated
+from conformance.temporal.words import when
+from vocabulary.objects import labels_of
+
+_SECTION: Final = "AppWrappers"
+_NOT_IN_LABELS: Final = re.compile(r"[^-_.\w]", re.ASCII)
+MAX_LABEL_LENGTH: Final = 63
+
+MLB_020 = Claim(
+    id="MLB-020",
+    name="submitting-user-is-labelled",
+    level=Level.CORE,
+    profile="mlbatch",
+    text=(
+        "An AppWrapper MUST be labelled with the name and id of the user who submitted it, "
+        "whatever that user wrote there, and these labels MUST NOT change."
+    ),
+    source=guide(_SECTION, "labels holding the name and id of the user submitting the AppWrapper"),
+)
+
+
+@judges(MLB_020, armed_by="AppWrapper was submitted to an operator with webhooks")
+def submitting_user_is_labelled(aw: AppWrapperRun) -> Obligations:
+    if not _has_webhooks(aw):
+        return
+    profile, created = aw.history.profile, aw.track.created
+    users = aw.history.header.facts.get("users") or {}
+    known = users.get(created.actor) or {}
+    first = labels_of(aw.track.first)
+    for label, field in ((profile.user_label, "username"), (profile.user_id_label, "uid")):
+        seen = first.get(label, "")
+        wanted = known.get(field)
+        if not seen or (wanted is not None and seen != as_label(str(wanted))):
+            yield violated(
+                created,
+                f"{aw}, created at {when(created)} by {created.actor or 'somebody'}, has "
+                f"{label}={seen!r}, expected {as_label(str(wanted)) if wanted else 'a value'}.",
+            )
+            continue
+        changed = next(
+            (snap for snap in aw.snapshots if labels_of(snap.object).get(label) != seen), None
+        )
+        if changed is not None:
+            yield violated(
+                changed,
+                f"{when(changed)}: {label} of {aw} went from {seen!r} to "
+                f"{labels_of(changed.object).get(label)!r}.",
+                created,
+            )
+        else:
+            yield met(created)
+
+
+def as_label(text: str) -> str:
+    """A user's name as a label can hold it: cut, other characters replaced, ends trimmed."""
+    return _NOT_IN_LABELS.sub("_", text[:MAX_LABEL_LENGTH]).strip("-_.")
+
+
+def _has_webhooks(aw: AppWrapperRun) -> bool:
+    return bool(aw.history.header.parameters.get("webhooksEnabled", True))
+
+
+MLB_021 = Claim(
+    id="MLB-021",
+    name="queue-is-filled-in",
+    level=Level.CORE,
+    profile="mlbatch",
+    text="An AppWrapper without a queue MUST get the default queue; one with its own keeps it.",
+    source=guide(
+        _SECTION,
+        "the queueName label required to queue the workload in the default-queue",
+    ),
+)
+
+
+@judges(MLB_021, armed_by="AppWrapper was submitted to an operator with a default queue")
+def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
+    queue = aw.history.header.parameters.get("defaultQueueName")
+    if not queue or not _has_webhooks(aw):
+        return
+    created = aw.track.created
+    label = aw.history.profile.queue_label
+    if labels_of(aw.track.first).get(label):
+        yield met(created)
+    else:
+        yield violated(
+            created,
+            f"{aw}, created at {when(created)}, has no label {label}; the default queue is "
+            f"{queue}.",
+        )
+
+
+MLB_022 = Claim(
+    id="MLB-022",
+    name="scheduler-is-filled-in",
+    level=Level.CORE,
+    profile="mlbatch",
+    text=(
+        "The pods of an AppWrapper MUST get the configured scheduler, unless their template "
+        "names its own."
+    ),
+    source=guide(
+        _SECTION,
+        "the schedulerName specification required to enable gang scheduling and packing on the "
+        "GPU dimension to mitigate node fragmentation.",
+    ),
+)
+
+
+@judges(MLB_022, armed_by="pod was created under a configured scheduler")
+def scheduler_is_filled_in(aw: AppWrapperRun) -> Obligations:
+    scheduler = aw.history.header.parameters.get("schedulerName")
+    if not scheduler:
+        return
+    named = [
+        spec.get("schedulerName") for component in aw.components for spec in component.pod_specs
+    ]
+    own = [name for name in named if name]
+    allowed = own if own and len(own) == len(named) else [scheduler, *own]
+    for pod in aw.pods:
+        seen = (pod.first.get("spec") or {}).get("schedulerName")
+        if seen in allowed:
+            yield met(pod.created)
+        else:
+            yield violated(
+                pod.created,
+                f"{pod} of {aw}, created at {when(pod.created)}, has schedulerName {seen!r}, "
+                f"expected {allowed[0]!r}.",
+            )
