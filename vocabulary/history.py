@@ -19,6 +19,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import zlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
@@ -219,19 +220,22 @@ def _unpack(path: Path) -> tuple[bytes, bool]:
         return raw, True
     chunks: list[bytes] = []
     total = 0
-    with gzip.GzipFile(fileobj=io.BytesIO(raw)) as stream:
-        while True:
+    while raw:
+        # Not GzipFile: at the end of a file that was cut short it drops what it has read.
+        member = zlib.decompressobj(wbits=31)
+        while not member.eof:
             try:
-                chunk = stream.read(1024 * 1024)
-            except EOFError:
-                return b"".join(chunks), False
-            except OSError as error:
+                chunk = member.decompress(raw, 1024 * 1024)
+            except zlib.error as error:
                 raise HistoryError(f"{path}: is not a readable gzip file: {error}") from error
-            if not chunk:
-                return b"".join(chunks), True
+            chunks.append(chunk)
             total += len(chunk)
             if total > MAX_HISTORY_BYTES:
                 raise HistoryError(
                     f"{path}: unpacks to more than {MAX_HISTORY_BYTES} bytes; refused"
                 )
-            chunks.append(chunk)
+            raw = member.unconsumed_tail
+            if not raw and not chunk and not member.eof:
+                return b"".join(chunks), False
+        raw = member.unused_data
+    return b"".join(chunks), True

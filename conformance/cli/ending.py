@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 MAX_BLOCKS = 20
 
 
-def write_report(suite: SuiteResult, out: Path) -> tuple[ConformanceReport, SuiteFiles]:
+def write_report(
+    suite: SuiteResult, out: Path, *, allure: bool
+) -> tuple[ConformanceReport, SuiteFiles]:
     """Build the report of a suite and write its folder; the date is now."""
     from datetime import UTC, datetime
 
@@ -37,7 +39,7 @@ def write_report(suite: SuiteResult, out: Path) -> tuple[ConformanceReport, Suit
         git_commit=git_commit(),
         date=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
     )
-    return report, write_folder(out, suite, report, claims)
+    return report, write_folder(out, suite, report, claims, allure=allure)
 
 
 def show_suite(

@@ -74,6 +74,9 @@ def run(
     keep_cluster: Annotated[
         bool, typer.Option("--keep-cluster", help="Leave the cluster running at the end.")
     ] = False,
+    allure: Annotated[
+        bool, typer.Option("--allure", help="Also write allure-results/ (thousands of files).")
+    ] = False,
     show_all: Annotated[
         bool, typer.Option("--all", help="List passed claims too, not only their number.")
     ] = False,
@@ -91,7 +94,7 @@ def run(
     assay run --implementation mutant:quota-released-when-failed
 
     The report goes to .assay/ (report.yaml, index.html, a page and a plan per failure,
-    junit.xml, allure-results/, histories/).
+    junit.xml, histories/).
     """
     from rich.console import Console
 
@@ -118,7 +121,7 @@ def run(
     console = Console()
     with showing_progress(console, quiet=quiet) as on_progress:
         suite = run_suite(words, options, on_progress)
-    report, files = write_report(suite, out)
+    report, files = write_report(suite, out, allure=allure)
     show_suite(console, suite, report, files, show_all=show_all, quiet=quiet)
     raise typer.Exit(ExitCode.of_report(report))
 

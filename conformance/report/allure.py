@@ -48,7 +48,8 @@ def write_allure_results(
             result = _result(claim, test, report)
             page = pages.get((claim.id, test.name, test.seed))
             if page is not None:
-                result["attachments"] += _attach(folder, result["uuid"], root / page)
+                history = root / test.history if test.history else None
+                result["attachments"] += _attach(folder, result["uuid"], root / page, history)
             path = folder / f"{result['uuid']}-result.json"
             path.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
@@ -103,17 +104,19 @@ def _result(claim: ClaimReport, test: ClaimTest, report: ConformanceReport) -> d
     }
 
 
-def _attach(folder: Path, uuid: str, page: Path) -> list[dict[str, str]]:
-    """Copy a failure's page and plan beside the result, and name them."""
+def _attach(folder: Path, uuid: str, page: Path, history: Path | None) -> list[dict[str, str]]:
+    """Copy a failure's page, plan and history beside the result, and name them."""
+    wanted = [
+        (page, "What happened", "text/html", ".html"),
+        (page.with_suffix(".yaml"), "Plan", "application/yaml", ".yaml"),
+    ]
+    if history is not None:
+        wanted.append((history, "History", "application/gzip", ".jsonl.gz"))
     attachments = []
-    for path, name, type_ in (
-        (page, "What happened", "text/html"),
-        (page.with_suffix(".yaml"), "Plan", "application/yaml"),
-    ):
-        if path.is_file():
-            source = f"{uuid}-attachment{path.suffix}"
-            (folder / source).write_bytes(path.read_bytes())
-            attachments.append({"name": name, "source": source, "type": type_})
+    for path, name, type_, suffix in wanted:
+        source = f"{uuid}-attachment{suffix}"
+        (folder / source).write_bytes(path.read_bytes())
+        attachments.append({"name": name, "source": source, "type": type_})
     return attachments
 
 

@@ -177,7 +177,7 @@ def _test(judged: list[Judged], digests: _Digests) -> ClaimTest:
         seed=run.seed,
         outcome=verdict.outcome,
         armed=sum(other.armed for _, other in judged),
-        because=verdict.because,
+        because="" if verdict.outcome is Outcome.PASSED else verdict.because,
         faults=fault_texts(run),
         runs=len(judged),
         virtual_seconds=round(run.virtual_seconds, 6),

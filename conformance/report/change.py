@@ -10,10 +10,9 @@ from conformance.report.object_diff import ABSENT, Difference, differences
 from conformance.report.untrusted import printable
 from vocabulary.canonical import encode
 from vocabulary.history import Entry, Fault, Mark, Process, Write
-from vocabulary.objects import Object, is_terminating
+from vocabulary.objects import Object, get_path, is_terminating
 
 _CONDITION: Final = re.compile(r"^status\.conditions\[([^\]]*)\](\.status)?$")
-_TAINT: Final = re.compile(r"^spec\.taints(\[.*\])?$")
 _DULL: Final = re.compile(
     r"^metadata\.generation|Time$|Timestamp$|\.(reason|message|type)$|observedGeneration|resourceVersion"
 )
@@ -116,6 +115,7 @@ def _describe_update(write: Write, old: Object | None) -> str:
     told: list[str] = []
     if write.object is not None and is_terminating(write.object) and not is_terminating(old):
         told.append(f"deletion began{_options(write)}")
+    told += _taint_words(old, write.object)
     ranked = sorted(
         ((rank, index, words) for index, d in enumerate(changes) for rank, words in _words(d)),
     )
@@ -139,27 +139,25 @@ def _words(difference: Difference) -> list[tuple[int, str]]:
     if found is not None:
         old, new = _status(difference.old), _status(difference.new)
         return [] if old == new else [(2, f"{found[1]} {old or 'absent'} → {new or 'absent'}")]
-    if _TAINT.match(path):
-        return [(3, text) for text in _taint_words(difference)]
     if path == "status.resettingCount":
         return [(1, f"resettingCount {_arrow(difference)}")]
-    if _DULL.search(path):
+    if _DULL.search(path) or path.startswith("spec.taints"):
         return []
     return [(5, _plainly(difference))]
 
 
-def _taint_words(difference: Difference) -> list[str]:
-    def taints(value: Any) -> list[str]:
-        items = value if isinstance(value, list | tuple) else [value]
-        return [
-            f"{item.get('key', '')}={item.get('value', '')}:{item.get('effect', '')}"
-            for item in items
-            if isinstance(item, dict)
-        ]
+def _taint_words(old: Object, new: Object | None) -> list[str]:
+    before, after = _taints(old), _taints(new or {})
+    return [f"taint {taint} added" for taint in after if taint not in before] + [
+        f"taint {taint} removed" for taint in before if taint not in after
+    ]
 
-    old, new = taints(difference.old), taints(difference.new)
-    return [f"taint {taint} added" for taint in new if taint not in old] + [
-        f"taint {taint} removed" for taint in old if taint not in new
+
+def _taints(obj: Object) -> list[str]:
+    return [
+        f"{taint.get('key', '')}={taint.get('value', '')}:{taint.get('effect', '')}"
+        for taint in get_path(obj, "spec.taints") or ()
+        if isinstance(taint, dict)
     ]
 
 

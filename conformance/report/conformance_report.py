@@ -121,6 +121,7 @@ class ClaimTest(_Part, frozen=True, kw_only=True):
     outcome: Outcome
     armed: Count
     because: Text
+    """Empty where it passed: the claim's `reason` says it once, and the history in full."""
     faults: tuple[str, ...]
     """What went wrong in that history, in order, in English."""
     runs: Count

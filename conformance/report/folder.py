@@ -5,7 +5,7 @@ report.yaml              the conformance report; written last, so a folder with 
 index.html               the same for people
 aw-015.html, aw-015.yaml a page and a plan per failure (aw-015-2… for further scenarios)
 junit.xml                one test case per claim and scenario
-allure-results/          for `allure generate`
+allure-results/          for `allure generate`, if asked for
 histories/               gzip JSON lines, digests in the report
 ```
 """
@@ -35,7 +35,7 @@ REPORT_NAME: Final = "report.yaml"
 ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
 _OURS: Final = ("index.html", "junit.xml", "*-[0-9]*.html", "*-[0-9]*.yaml", REPORT_NAME)
-_OUR_FOLDERS: Final = {ALLURE_NAME: "*.json", HISTORIES_NAME: "*.jsonl.gz"}
+_OUR_FOLDERS: Final = {ALLURE_NAME: "*-*", HISTORIES_NAME: "*.jsonl.gz"}
 MAX_PAGES_PER_CLAIM: Final = 3
 MAX_PAGES: Final = 100
 
@@ -73,9 +73,17 @@ def check_folder(folder: Path) -> None:
 
 
 def write_folder(
-    folder: Path, suite: SuiteResult, report: ConformanceReport, claims: Mapping[str, Claim]
+    folder: Path,
+    suite: SuiteResult,
+    report: ConformanceReport,
+    claims: Mapping[str, Claim],
+    *,
+    allure: bool = False,
 ) -> SuiteFiles:
-    """Write the report and its renderings; an earlier report in the folder is replaced."""
+    """Write the report and its renderings; an earlier report in the folder is replaced.
+
+    Allure's results are thousands of small files, so they are written only where asked for.
+    """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     _remove_earlier(folder)
@@ -101,7 +109,8 @@ def write_folder(
     index.write_text(index_page(report, claims, pages), encoding="utf-8")
     junit = folder / "junit.xml"
     junit.write_text(junit_xml(report), encoding="utf-8")
-    write_allure_results(folder / ALLURE_NAME, report, folder, pages)
+    if allure:
+        write_allure_results(folder / ALLURE_NAME, report, folder, pages)
     path = folder / REPORT_NAME
     path.write_text(write_report(report), encoding="utf-8")
     return SuiteFiles(report=path, index=index, junit=junit, failures=failures)

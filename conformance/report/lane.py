@@ -7,13 +7,17 @@ gives each a colour and a texture, so that the page reads without colours as wel
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from conformance.report.time_axis import TimeAxis
 from vocabulary.clock import Micros
 
 Tone: TypeAlias = Literal["idle", "pending", "good", "done", "warn", "bad", "ending", "off"]
 Shape: TypeAlias = Literal["tick", "dot", "diamond", "cross", "down", "up"]
+
+
+MAX_BANDS: Final = 120
+"""More states than that in one lane cannot be told apart: the narrowest are left out."""
 
 
 class Band(NamedTuple):
@@ -81,4 +85,7 @@ def bands(states: Iterable[State], axis: TimeAxis, end_us: Micros) -> list[Band]
         if state.tone is not None and right > left:
             width = round(right - left, 2)
             found.append(Band(left, width, state.tone, state.text, round(state.height, 3)))
+    if len(found) > MAX_BANDS:
+        narrowest = sorted(found, key=lambda band: band.width)[len(found) - MAX_BANDS].width
+        found = [band for band in found if band.width >= narrowest][:MAX_BANDS]
     return found

@@ -16,7 +16,9 @@ from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
 
 SEED = 1729
 SCENARIO = "appwrapper/quota-release/slow-pods-hold-their-quota"
-TITLE = "A failed AppWrapper whose pods take a minute to stop keeps its quota until the last is gone."
+TITLE = (
+    "A failed AppWrapper whose pods take a minute to stop keeps its quota until the last is gone."
+)
 
 
 def _claim(id_: str, name: str, level: Level, text: str, sentence: str, **more: Any) -> Claim:
@@ -288,9 +290,7 @@ def _fail_and_reset(s: Scribe, pods: int) -> None:
 
 def _delete_all(s: Scribe, attempt: int, pods: int, stop_ms: float) -> None:
     options = {"propagationPolicy": "Foreground"}
-    s.write(
-        "operator", "delete", "Job.batch", "a-job", event="DELETED", options=options, code=200
-    )
+    s.write("operator", "delete", "Job.batch", "a-job", event="DELETED", options=options, code=200)
     for index in range(pods):
         at = to_rfc3339(SIMULATION_EPOCH_US + s.t + 60_000_000)
         s.change(
@@ -338,7 +338,13 @@ def _fail_for_good(s: Scribe, pods: int) -> Violation:
         s.change("garbage-collector", "Pod", _pod(1, index), metadata={"deletionTimestamp": at})
     s.wait(800)
     released = _phase(
-        s, "Failed", 1, QuotaReserved="False", ResourcesDeployed="True", Unhealthy="True"
+        s,
+        "Failed",
+        1,
+        QuotaReserved="False",
+        ResourcesDeployed="True",
+        PodsReady="False",
+        Unhealthy="True",
     )
     s.wait(59_000)
     for index in range(pods):

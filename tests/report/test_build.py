@@ -1,0 +1,139 @@
+"""Run results become a report: worst outcomes, tiers, sorted, equal bytes for equal runs."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from conformance.cli.exit_code import ExitCode
+from conformance.report.build import build_report, history_path, slug
+from conformance.report.conformance_report import ConformanceReport
+from conformance.report.run_result import RunResult
+from conformance.report.yaml_text import write_report
+from conformance.verdict import Outcome, Verdict
+from tests.report.sample_run import CLAIMS, failing_run, passing_run, sample_suite
+
+
+def _report(*runs: RunResult, claims: tuple[str, ...] = ()) -> ConformanceReport:
+    suite = msgspec.structs.replace(sample_suite(*runs), claims=claims)
+    return build_report(suite, CLAIMS, version="0.1.0", git_commit="c0ffee", date="2026-01-01")
+
+
+def _with_outcomes(run: RunResult, **outcomes: Outcome) -> RunResult:
+    verdicts = tuple(
+        Verdict(claim=claim.replace("_", "-"), outcome=outcome, armed=1, because="said so")
+        for claim, outcome in outcomes.items()
+    )
+    return msgspec.structs.replace(run, verdicts=verdicts)
+
+
+def test_equal_runs_in_any_order_give_equal_bytes() -> None:
+    assert write_report(_report(failing_run(), passing_run())) == write_report(
+        _report(passing_run(), failing_run())
+    )
+
+
+def test_a_violated_core_claim_makes_its_tier_a_failure_and_is_listed() -> None:
+    (profile,) = _report().profiles
+    assert profile.core.result == "failure"
+    assert profile.core.failed_tests == ("AW-015",)
+    assert profile.core.inconclusive_tests == ("AW-012",)
+    assert profile.extended.result == "success"
+    assert profile.summary == ("Core tests failed with 1 test failures. Extended tests succeeded.")
+
+
+def test_a_partial_tier_never_reads_like_success() -> None:
+    report = _report(_with_outcomes(passing_run(), AW_063=Outcome.PASSED, AW_012=Outcome.SKIPPED))
+    (profile,) = report.profiles
+    assert profile.core.result == "partial"
+    assert "succeeded" not in profile.summary.partition(" Extended")[0]
+    assert report.result == "partial"
+
+
+def test_a_claim_that_was_never_armed_is_inconclusive_and_not_covered() -> None:
+    report = _report()
+    claim = next(claim for claim in report.claims if claim.id == "AW-012")
+    assert claim.outcome is Outcome.INCONCLUSIVE
+    assert claim.tests == ()
+    assert claim.reason.startswith("Its precondition never occurred in this run.")
+    assert [gap.claim for gap in report.not_covered] == ["AW-012"]
+
+
+def test_a_scenario_that_did_not_arm_a_claim_does_not_spoil_one_that_did() -> None:
+    claim = next(claim for claim in _report().claims if claim.id == "AW-063")
+    assert claim.outcome is Outcome.PASSED
+    assert [test.name for test in claim.tests] == ["appwrapper/success/ttl"]
+
+
+def test_the_runs_of_a_campaign_are_one_row_that_shows_the_worst() -> None:
+    good = _with_outcomes(passing_run(), AW_015=Outcome.PASSED)
+    runs = [
+        msgspec.structs.replace(
+            good, variant=f"killed after write {k}", entries=(), history_sha256=""
+        )
+        for k in range(5)
+    ]
+    bad = msgspec.structs.replace(
+        _with_outcomes(passing_run(), AW_015=Outcome.FAILED), variant="killed after write 5"
+    )
+    (claim,) = (c for c in _report(good, *runs, bad).claims if c.id == "AW-015")
+    (test,) = claim.tests
+    assert test.name == "appwrapper/success/ttl [killed after write 5]"
+    assert test.outcome is Outcome.FAILED
+    assert test.runs == 7
+    assert test.armed == 7
+    assert test.history == history_path(bad)
+
+
+def test_a_selection_by_claim_leaves_out_other_claims_unless_they_are_violated() -> None:
+    assert [claim.id for claim in _report(claims=("AW-049",)).claims] == ["AW-015", "AW-049"]
+    assert [claim.id for claim in _report(passing_run(), claims=("AW-063",)).claims] == ["AW-063"]
+
+
+def test_a_failed_row_names_the_faults_the_history_and_the_first_violation() -> None:
+    claim = next(claim for claim in _report().claims if claim.id == "AW-015")
+    test = claim.tests[0]
+    assert test.faults[0] == "kill pod a-job-xq0 with exit code 1"
+    assert len(test.history_sha256) == 64
+    assert test.first_violation is not None
+    assert test.first_violation.resource_version > 100
+    assert test.first_violation.because == test.because
+
+
+def test_coverage_counts_fault_classes_against_all_that_exist() -> None:
+    assert _report().coverage.fault_classes == "3/4"
+    assert _report().coverage.crash_points == "12/12"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "error", "code"),
+    [
+        ({"AW_063": Outcome.PASSED}, "", ExitCode.CONFORMANT),
+        ({"AW_063": Outcome.PASSED, "AW_049": Outcome.INCONCLUSIVE}, "", ExitCode.CONFORMANT),
+        ({"AW_063": Outcome.INCONCLUSIVE}, "", ExitCode.INCONCLUSIVE),
+        ({"AW_063": Outcome.PASSED}, "not reached: Running", ExitCode.INCONCLUSIVE),
+        ({"AW_063": Outcome.INCONCLUSIVE, "AW_049": Outcome.FAILED}, "", ExitCode.VIOLATED),
+        ({}, "", ExitCode.INCONCLUSIVE),
+    ],
+)
+def test_the_exit_code_follows_the_worst_that_matters(
+    outcomes: dict[str, Outcome], error: str, code: ExitCode
+) -> None:
+    run = msgspec.structs.replace(_with_outcomes(passing_run(), **outcomes), error=error)
+    assert ExitCode.of_report(_report(run)) is code
+
+
+def test_a_run_that_broke_off_is_listed_and_spoils_success() -> None:
+    run = msgspec.structs.replace(
+        _with_outcomes(passing_run(), AW_063=Outcome.PASSED), error="not reached: Running"
+    )
+    report = _report(run)
+    assert [error.error for error in report.errors] == ["not reached: Running"]
+    assert report.result == "partial"
+
+
+@pytest.mark.parametrize("text", ["../../etc/passwd", "a/b c", "x" * 300, "Ünïcode\x00\n"])
+def test_a_slug_is_a_plain_short_file_name(text: str) -> None:
+    made = slug(text)
+    assert set(made) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
+    assert 0 < len(made) <= 80
