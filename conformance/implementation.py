@@ -7,6 +7,7 @@ of `conformance` that knows the reference.
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -21,10 +22,11 @@ from reference_controller.appwrapper.admission import admit as admit_appwrapper
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.rules import RIGHT, Rules
+from reference_controller.runtime.admission_review import Admit, Operation
 from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
 from reference_controller.runtime.operator import Operator
-from vocabulary.clock import MILLISECOND, Micros
+from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object
 from vocabulary.requests import Create, Delete, Request
@@ -79,15 +81,49 @@ class Implementation:
                 return new
             operation = "CREATE" if isinstance(request, Create) else "UPDATE"
             user = UserInfo(username=actor, uid=f"uid-of-{actor}", groups=())
-            return dict(admit_appwrapper(operation, new, old, user, parsed))
+            return dict(admit_appwrapper(operation, new, old, user, parsed, rules=self.rules))
+
+        return admit
+
+    def review(self, config: Mapping[str, Any]) -> Admit:
+        """The implementation's webhooks, as a webhook server calls them."""
+        parsed = _parsed(config)
+
+        def admit(operation: Operation, new: Object, old: Object | None, user: UserInfo) -> Object:
+            return admit_appwrapper(operation, new, old, user, parsed, rules=self.rules)
 
         return admit
 
     def crds(self) -> tuple[Object, ...]:
         """The custom resource definitions that it brings."""
-        return _crds()
+        return _manifests("crd.yaml")
+
+    def rbac(self) -> tuple[Object, ...]:
+        """The roles that it needs on a real cluster, and the namespaces these live in."""
+        wanted = ("Namespace", "ClusterRole", "Role")
+        return tuple(
+            sorted(
+                (found for found in _manifests("rbac.yaml") if found["kind"] in wanted),
+                key=lambda found: wanted.index(found["kind"]),
+            )
+        )
+
+    def command(self) -> tuple[str, ...]:
+        """How to run it as a process; options follow."""
+        mutant = self.name.partition(":")[2]
+        return (
+            sys.executable,
+            "-m",
+            "conformance.cli",
+            "controller",
+            "run",
+            "appwrapper",
+            *(("--mutant", mutant) if mutant else ()),
+        )
 
 
+REAL_FACTS = {"detection_latency_us": 2 * SECOND, "request_latency_us": 500 * MILLISECOND}
+"""On a machine whose cores are shared with the control plane and other runs."""
 SIMULATED_FACTS = {"detection_latency_us": 500 * MILLISECOND}
 """Caches lag up to 20 ms and a request takes up to 4 ms: this many are the most in a row."""
 
@@ -107,9 +143,9 @@ def implementation(name: str) -> Implementation:
     )
 
 
-@lru_cache(maxsize=1)
-def _crds() -> tuple[Object, ...]:
-    text = resources.files(appwrapper).joinpath("manifests/crd.yaml").read_text("utf-8")
+@lru_cache(maxsize=8)
+def _manifests(file: str) -> tuple[Object, ...]:
+    text = resources.files(appwrapper).joinpath("manifests", file).read_text("utf-8")
     return tuple(yaml.safe_load_all(text))
 
 

@@ -16,7 +16,7 @@ from conformance.history_view import History
 from conformance.implementation import Implementation
 from conformance.report.run_result import RunResult
 from conformance.scenario import Scenario
-from conformance.world import NotReachedError
+from conformance.world import NotReachedError, World
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
@@ -46,7 +46,7 @@ def simulate(
     return Recorded(header, entries, error, world.elapsed_us() / SECOND)
 
 
-def take_steps(scenario: Scenario, world: SimulatedWorld) -> str:
+def take_steps(scenario: Scenario, world: World) -> str:
     """Let the scenario's steps happen; why they ended early, if they did.
 
     A state that does not come, or a request that is refused, ends the steps and not the run:
@@ -55,10 +55,10 @@ def take_steps(scenario: Scenario, world: SimulatedWorld) -> str:
     try:
         scenario.steps(world)
     except NotReachedError as error:
-        world.recorder.mark("step", f"not reached: {error}")
+        world.mark("step", f"not reached: {error}")
         return f"not reached: {error}"
     except ApiError as error:
-        world.recorder.mark("step", f"refused: {error.message}")
+        world.mark("step", f"refused: {error.message}")
         return f"a step was refused: {error.reason}: {error.message}"
     return ""
 

@@ -24,6 +24,11 @@ class Outcome(StrEnum):
 _BADNESS = {outcome: rank for rank, outcome in enumerate(Outcome)}
 
 
+def worst(outcomes: Iterable[Outcome]) -> Outcome:
+    """The worst of several outcomes; of none, `inconclusive`: nothing was judged."""
+    return max(outcomes, key=_BADNESS.__getitem__, default=Outcome.INCONCLUSIVE)
+
+
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """One contradiction: where in the history, and why, from actual values."""
 

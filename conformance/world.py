@@ -91,6 +91,10 @@ class World(ABC):
         """Undo a fault before the steps end."""
 
     @abstractmethod
+    def mark(self, mark: Any, text: str = "") -> None:
+        """Write down what the run itself has to say; see `vocabulary.history.Mark`."""
+
+    @abstractmethod
     def prepare(self, obj: Object) -> dict[str, Any]:
         """What this cluster needs changed in a manifest: namespace, nodes, pod behaviour."""
 
@@ -112,14 +116,12 @@ class World(ABC):
         )
         handle: AppWrapper | None = None
         for document in documents:
-            is_appwrapper = kind_of(document) == APPWRAPPER
-            if is_appwrapper and behaviour:
-                document = with_behaviour(document, behaviour)
-            if is_appwrapper and parameters:
-                document = _annotated(document, parameters)
-            stored = self.create(document)
-            if is_appwrapper:
-                handle = AppWrapper(self, name_of(stored))
+            if kind_of(document) != APPWRAPPER:
+                self.create(document)
+                continue
+            behaving = with_behaviour(document, behaviour) if behaviour else document
+            stored = self.create(_annotated(behaving, parameters) if parameters else behaving)
+            handle = AppWrapper(self, name_of(stored))
         if handle is None:
             raise ValueError(f"{manifest}: holds no AppWrapper; use create for other objects")
         return handle

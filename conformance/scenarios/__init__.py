@@ -1,7 +1,7 @@
 """The scenarios: reproducible situations, each a function and its manifests.
 
-One package per suite. `load()` imports them all; `conformance.scenario.SCENARIOS` then holds
-every scenario by id.
+One package per suite, one module per subject. Importing this package imports them all, so
+that `SCENARIOS` holds every scenario by id.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 
+from conformance.scenario import SCENARIOS
 
-def load() -> None:
-    """Import every module below this package, so that all scenarios are registered."""
-    for module in pkgutil.walk_packages(__path__, f"{__name__}."):
-        importlib.import_module(module.name)
+__all__ = ["SCENARIOS"]
+
+for _module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(_module.name)

@@ -99,7 +99,9 @@ def node_is_lost_during_a_reset(world: World) -> None:
     """Pods on a lost node, which nobody can stop, do not hold a reset up for ever."""
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(NodeLost(NodeChoice(hosting=FIRST_POD)))
+    world.inject(KillPod("a-0"))
+    world.until(aw.shows("Unhealthy"))
+    world.inject(NodeLost(NodeChoice(hosting=PodChoice(appwrapper="a", which="last"))))
     world.until(aw.has_reset(1))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 

@@ -45,7 +45,17 @@ def ttl_counts_from_success(world: World) -> None:
 
 @scenario(
     arms=["AW-064", "AW-078", "AW-079"],
-    config={"faultTolerance": {"successTTLCeiling": "20s", "gracePeriodCeiling": "15s"}},
+    config={
+        "faultTolerance": {
+            "successTTLCeiling": "20s",
+            "gracePeriodCeiling": "15s",
+            "admissionGracePeriod": "3s",
+            "warmupGracePeriod": "5s",
+            "failureGracePeriod": "3s",
+            "resetPause": "3s",
+            "deletionGracePeriod": "6s",
+        }
+    },
 )
 def ttl_is_no_grace_period(world: World) -> None:
     """The cap on grace periods does not shorten the TTL."""

@@ -50,7 +50,8 @@ class OperatorProcess:
         self._latency = loop.rng(f"latency/{name}")
         self._operator: Operator | None = None
         self._incarnation = 0
-        self._paused = False
+        self.running = False
+        self.paused = False
         self._backlog: list[Callable[[], None]] = []
         self._informers: dict[str, _Informer] = {}
         self._wake: Timer | None = None
@@ -58,21 +59,12 @@ class OperatorProcess:
 
     # Life: what `fixtures.simulated.processes` asks of a process, and records.
 
-    @property
-    def running(self) -> bool:
-        """Whether it has a life, be it paused."""
-        return self._operator is not None
-
-    @property
-    def paused(self) -> bool:
-        """Whether it stands still."""
-        return self._paused
-
     def start(self) -> None:
         """Start a new incarnation, with empty memory; nothing happens if one is running."""
         if self._operator is not None:
             return
         self._incarnation += 1
+        self.running = True
         self._operator = operator = self._build(self._loop.now_us)
         self._informers = {
             str(kind): _Informer(self, kind, self._incarnation) for kind in operator.watches
@@ -84,7 +76,7 @@ class OperatorProcess:
     def kill(self) -> None:
         """End the incarnation at once: memory, caches and unanswered requests are lost."""
         self._operator = None
-        self._paused = False
+        self.running = self.paused = False
         self._incarnation += 1
         self._in_flight = 0
         self._backlog = []
@@ -97,13 +89,13 @@ class OperatorProcess:
 
     def pause(self) -> None:
         """Stop its execution, as SIGSTOP does: what arrives meanwhile waits."""
-        self._paused = self._operator is not None
+        self.paused = self._operator is not None
 
     def resume(self) -> None:
         """Let it run on, with whatever it believed when it was paused."""
-        if not self._paused:
+        if not self.paused:
             return
-        self._paused = False
+        self.paused = False
         backlog, self._backlog = self._backlog, []
         for arrived in backlog:
             arrived()
@@ -116,7 +108,7 @@ class OperatorProcess:
             return True
         return (
             not self._in_flight
-            and not self._paused
+            and not self.paused
             and not any(informer.has_undelivered for informer in self._informers.values())
             and operator.work_due_us() is None
         )
@@ -134,7 +126,7 @@ class OperatorProcess:
         operator = self._operator
         if operator is None or incarnation != self._incarnation:
             return
-        if self._paused:
+        if self.paused:
             self._backlog.append(lambda: self.receive(incarnation, act))
             return
         act(operator, self._loop.now_us)
@@ -142,7 +134,7 @@ class OperatorProcess:
 
     def _pump(self) -> None:
         operator = self._operator
-        if operator is None or self._paused:
+        if operator is None or self.paused:
             return
         now_us = self._loop.now_us
         while (pending := operator.poll(now_us)) is not None:

@@ -23,6 +23,7 @@ from conformance.worlds.simulated.processes import GroundProcesses
 from fixtures.behaviour import expand
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.loop import Timer
+from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.history import Entry, Header
 from vocabulary.history import Write as WriteEntry
@@ -78,7 +79,7 @@ class SimulatedWorld(World):
         self._processes = GroundProcesses(self.cluster.processes)
         self.cluster.api.admission.append(implementation.admission(self.config))
         self._injector = Injector(self, self.recorder.fault, plan)
-        self._injected: dict[Fault, list[Injected]] = {}
+        self._injected: dict[bytes, list[Injected]] = {}
         self._last_appwrapper_write_us = self.loop.now_us
         self._follower = Follower()
         self._strike_timer: Timer | None = None
@@ -121,15 +122,21 @@ class SimulatedWorld(World):
         return self.loop.run_until(done, self.loop.now_us + within_us)
 
     def inject(self, fault: Fault) -> None:
-        self._injected.setdefault(fault, []).extend(self._injector.inject(fault))
+        done = self._injector.inject(fault)
+        self._injected.setdefault(_key(fault), []).extend(done)
 
     def revert(self, fault: Fault) -> None:
-        for injected in self._injected.pop(fault, ()):
+        for injected in self._injected.pop(_key(fault), ()):
             self._injector.revert(injected)
 
     def install(self, crd: str) -> None:
         for document in load_manifests(self.folder / crd):
-            self.call(Create(CUSTOM_RESOURCE_DEFINITION, document, "", name_of(document)), "harness")
+            self.call(
+                Create(CUSTOM_RESOURCE_DEFINITION, document, "", name_of(document)), "harness"
+            )
+
+    def mark(self, mark: Any, text: str = "") -> None:
+        self.recorder.mark(mark, text)
 
     def prepare(self, obj: Object) -> dict[str, Any]:
         expanded = expand(obj)
@@ -144,11 +151,11 @@ class SimulatedWorld(World):
         """Stop the faults, then let the workload settle: the progress phase."""
         self._injector.stop()
         self._connection.injector = None
-        self.recorder.mark("faults-stopped")
+        self.mark("faults-stopped")
         bound_us = self.patience_us + 2 * self.durations.maximum_us
         is_stable = self.loop.run_until(self.is_stable, self.loop.now_us + bound_us)
-        self.recorder.mark("stable" if is_stable else "not-stable")
-        self.recorder.mark("end")
+        self.mark("stable" if is_stable else "not-stable")
+        self.mark("end")
 
     def is_stable(self) -> bool:
         """Nothing left to do: no timer but housekeeping, or none of the operator's and quiet."""
@@ -195,9 +202,7 @@ class SimulatedWorld(World):
             self._strike_timer.cancel()
         due_us = self._injector.next_due_us()
         self._strike_timer = (
-            None
-            if due_us is None
-            else self.loop.call_at(self.loop.began_us + due_us, self._strike)
+            None if due_us is None else self.loop.call_at(self.loop.began_us + due_us, self._strike)
         )
 
     def _strike(self) -> None:
@@ -206,3 +211,8 @@ class SimulatedWorld(World):
 
 
 _APPWRAPPER: Final = str(APPWRAPPER)
+
+
+def _key(fault: Fault) -> bytes:
+    """Faults hold patches, which do not hash; what they are spelled as does."""
+    return canonical.encode(fault.to_data())

@@ -1,0 +1,11 @@
+"""The real world: a control plane of real processes, the operator as one more of them.
+
+- `session`: one control plane for many runs, which go on side by side in namespaces and on
+  nodes of their own.
+- `recorder`: follows the audit log and the watches of the whole session.
+- `history_merge`: makes one run's history of both, in the order of the store.
+- `operator_process`: the implementation under test, as a process that can be killed.
+- `proxy`: what lies between the operator and the API server, and what chaos put on it.
+- `processes`: the processes by the names that faults use.
+- `world`: all of it as a `World`.
+"""

@@ -1,0 +1,242 @@
+"""One history out of watches and audit log: every commit in order, with its writer.
+
+Commits stand in the order of their resourceVersions: all kinds of one etcd share one
+counter. What changed nothing (refusals, no-ops, faults, process changes) has no place in
+that order, so it is put where its time falls between commits.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from conformance.worlds.control_plane.recorder import Commit
+from vocabulary.clock import Micros, parse_rfc3339
+from vocabulary.history import Entry, Mark, Write
+from vocabulary.kinds import Kind
+from vocabulary.objects import is_terminating, name_of, namespace_of, uid_of
+
+_SERVICE_ACCOUNT: Final = "system:serviceaccount:kube-system:"
+_ACTORS: Final = {
+    "assay-user": "user",
+    "assay-chaos": "chaos",
+    "assay-harness": "harness",
+    "assay-admin": "harness",
+    "system:kube-scheduler": "scheduler",
+    "generic-garbage-collector": "garbage-collector",
+    "node-controller": "node-lifecycle",
+    "taint-eviction-controller": "taint-manager",
+    "pod-garbage-collector": "pod-gc",
+    "kwok": "kubelet",
+}
+
+
+def actor_of(username: str, operators: dict[str, str]) -> str:
+    """The actor that an API user is; controllers go by their own names."""
+    bare = username.removeprefix(_SERVICE_ACCOUNT)
+    return operators.get(bare) or _ACTORS.get(bare) or bare
+
+
+class Merge:
+    """Collects what is known of one run and puts it in order."""
+
+    def __init__(self, began_us: Micros, operators: dict[str, str], kinds: Iterable[Kind]) -> None:
+        """`operators` maps API users to actor names; `kinds` are those that are watched."""
+        self._began_us = began_us
+        self._operators = operators
+        self._kinds = {(kind.group, kind.plural): kind for kind in kinds}
+
+    def entries(
+        self,
+        commits: Sequence[Commit],
+        audited: Sequence[dict[str, Any]],
+        others: Iterable[tuple[Micros, Entry]],
+    ) -> tuple[Entry, ...]:
+        """The history's entries; `others` are faults, processes and marks with their times."""
+        requests = [event for event in audited if _is_write(event) and self._is_followed(event)]
+        written = _Matcher(requests)
+        placed: list[tuple[Micros, Entry]] = []
+        last_us = self._began_us
+        for commit in commits:
+            event = written.take(commit)
+            at_us = _time_of(event) if event is not None else commit.seen_us
+            last_us = max(last_us, at_us)
+            placed.append((last_us, self._committed(commit, event)))
+        rest = [
+            *((_time_of(event), self._without_effect(event)) for event in written.unmatched()),
+            *others,
+        ]
+        rest.sort(key=lambda pair: pair[0])
+        ordered: list[Entry] = []
+        waiting = deque(rest)
+        for at_us, entry in placed:
+            while waiting and waiting[0][0] < at_us:
+                ordered.append(self._at(len(ordered), *waiting.popleft()))
+            ordered.append(self._at(len(ordered), at_us, entry))
+        for at_us, entry in waiting:
+            ordered.append(self._at(len(ordered), max(at_us, last_us), entry))
+        return _until_end(ordered)
+
+    def _is_followed(self, event: dict[str, Any]) -> bool:
+        """Endpoints and the like change with every pod, and no claim speaks of them."""
+        return _group_and_plural(event) in self._kinds
+
+    def _at(self, n: int, at_us: Micros, entry: Entry) -> Entry:
+        return msgspec.structs.replace(entry, n=n, t=max(0, at_us - self._began_us))
+
+    def _committed(self, commit: Commit, event: dict[str, Any] | None) -> Write:
+        """A commit, with the request that made it where the audit log shows that."""
+        named = {} if event is None else self._request(event)
+        return Write(
+            n=0,
+            t=0,
+            kind=str(commit.kind),
+            namespace=namespace_of(commit.object),
+            name=name_of(commit.object),
+            event=commit.event,
+            rv=commit.rv,
+            uid=uid_of(commit.object),
+            object=commit.object,
+            **({"actor": "", "verb": ""} | named),
+        )
+
+    def _without_effect(self, event: dict[str, Any]) -> Write:
+        """A request that failed, changed nothing, or whose commit no watch has shown."""
+        reference = event["objectRef"]
+        kind = self._kinds[_group_and_plural(event)]
+        status = event.get("responseStatus") or {}
+        return Write(
+            n=0,
+            t=0,
+            kind=str(kind),
+            namespace=reference.get("namespace", ""),
+            name=reference.get("name", "") or name_of(event.get("requestObject") or {}),
+            reason=status.get("reason", "") if status.get("code", 200) >= 400 else "",
+            uid=uid_of(event.get("responseObject") or {}),
+            **self._request(event),
+        )
+
+    def _request(self, event: dict[str, Any]) -> dict[str, Any]:
+        return {
+            "actor": actor_of(event["user"]["username"], self._operators),
+            "verb": event["verb"],
+            "subresource": event["objectRef"].get("subresource", ""),
+            "options": _delete_options(event),
+            "code": (event.get("responseStatus") or {}).get("code", 200),
+        }
+
+
+def _until_end(entries: list[Entry]) -> tuple[Entry, ...]:
+    """What happens after the run's end mark is cleaning up, and no part of it."""
+    for entry in entries:
+        if isinstance(entry, Mark) and entry.mark == "end":
+            return tuple(entries[: entry.n + 1])
+    return tuple(entries)
+
+
+class _Matcher:
+    """Finds the audit event of a commit, each event at most once."""
+
+    def __init__(self, events: Sequence[dict[str, Any]]) -> None:
+        self._events = events
+        self._taken: set[int] = set()
+        self._by_rv: dict[str, int] = {}
+        self._deletes: dict[str, deque[int]] = defaultdict(deque)
+        self._bindings: dict[str, int] = {}
+        for index, event in enumerate(events):
+            if (event.get("responseStatus") or {}).get("code", 200) >= 400:
+                continue
+            response = event.get("responseObject") or {}
+            rv = (response.get("metadata") or {}).get("resourceVersion")
+            if rv:
+                self._by_rv.setdefault(f"{_resource(event)}/{rv}", index)
+            if event["objectRef"].get("subresource") == "binding":
+                self._bindings[_named(event)] = index
+            if event["verb"] in ("delete", "patch", "update"):
+                self._deletes[_uid(event) or _named(event)].append(index)
+
+    def take(self, commit: Commit) -> dict[str, Any] | None:
+        resource = f"{commit.kind.group}/{commit.kind.plural}"
+        index = self._by_rv.get(f"{resource}/{commit.rv}")
+        if index is None and commit.event == "DELETED":
+            index = self._deletion(commit, resource)
+        elif index is None and commit.event == "MODIFIED":
+            if is_terminating(commit.object):
+                # A pod that has ended passes through this state in the very same request
+                # that removes it, which `DELETED` will ask for next: it is not used up.
+                standing = self._deletion(commit, resource)
+                return None if standing is None else self._events[standing]
+            index = self._bindings.get(_key(commit, resource))
+        if index is None or index in self._taken:
+            return None
+        self._taken.add(index)
+        return self._events[index]
+
+    def unmatched(self) -> list[dict[str, Any]]:
+        return [event for index, event in enumerate(self._events) if index not in self._taken]
+
+    def _deletion(self, commit: Commit, resource: str) -> int | None:
+        """The last request about that object which is not accounted for otherwise.
+
+        A response to a deletion carries no new resourceVersion: it is found by uid, or by
+        name where the response is a bare Status.
+        """
+        name = _key(commit, resource)
+        candidates = [
+            index
+            for key in (uid_of(commit.object), name)
+            for index in self._deletes.get(key, ())
+            if index not in self._taken
+            and _time_of(self._events[index]) <= commit.seen_us + 1_000_000
+        ]
+        deletes = [index for index in candidates if self._events[index]["verb"] == "delete"]
+        return max(deletes or candidates, default=None)
+
+
+def _key(commit: Commit, resource: str) -> str:
+    return f"{resource}/{namespace_of(commit.object)}/{name_of(commit.object)}"
+
+
+def _is_write(event: dict[str, Any]) -> bool:
+    reference = event.get("objectRef") or {}
+    return (
+        event["stage"] == "ResponseComplete"
+        and bool(reference.get("resource"))
+        and event["verb"] in ("create", "update", "patch", "delete", "deletecollection")
+    )
+
+
+def _group_and_plural(event: dict[str, Any]) -> tuple[str, str]:
+    reference = event["objectRef"]
+    return reference.get("apiGroup", ""), reference["resource"]
+
+
+def _resource(event: dict[str, Any]) -> str:
+    reference = event["objectRef"]
+    return f"{reference.get('apiGroup', '')}/{reference['resource']}"
+
+
+def _named(event: dict[str, Any]) -> str:
+    reference = event["objectRef"]
+    return f"{_resource(event)}/{reference.get('namespace', '')}/{reference.get('name', '')}"
+
+
+def _uid(event: dict[str, Any]) -> str:
+    response = event.get("responseObject") or {}
+    details = response.get("details") or {}
+    return str(details.get("uid", "")) or uid_of(response)
+
+
+def _time_of(event: dict[str, Any]) -> Micros:
+    return parse_rfc3339(event["stageTimestamp"])
+
+
+def _delete_options(event: dict[str, Any]) -> dict[str, Any]:
+    if event["verb"] not in ("delete", "deletecollection"):
+        return {}
+    body = event.get("requestObject") or {}
+    wanted = ("gracePeriodSeconds", "propagationPolicy", "preconditions")
+    return {key: body[key] for key in wanted if body.get(key) is not None}

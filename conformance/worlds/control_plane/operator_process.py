@@ -1,0 +1,127 @@
+"""The operator as a real process: started by its command, killed by signals."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Any, Final
+
+from chaos.ground import ProcessState
+from fixtures.control_plane import parent_bound
+from fixtures.control_plane.waiting import wait_until
+
+READY_SECONDS: Final = 30.0
+STOP_SECONDS: Final = 10.0
+
+
+class RealOperator:
+    """One operator process, through all its incarnations. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        health_port: int,
+        log: Path,
+        record: Callable[[str, Any], None],
+        spawner: Executor,
+    ) -> None:
+        """`record` is told (name, change) of each change in its life.
+
+        `spawner` has one thread that outlives this run: the kernel ends a process whose
+        creator's *thread* ends, so processes cannot be started by short-lived ones.
+        """
+        self.name = name
+        self._command = tuple(command)
+        self._health_url = f"http://127.0.0.1:{health_port}/readyz"
+        self._log = log
+        self._record = record
+        self._spawner = spawner
+        self._lock = threading.RLock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._paused = False
+
+    @property
+    def state(self) -> ProcessState:
+        """Whether it runs, stands still, or is down."""
+        with self._lock:
+            if self._process is None or self._process.poll() is not None:
+                return "down"
+            return "paused" if self._paused else "running"
+
+    def start(self) -> None:
+        """Start it and wait until it says that it is ready; nothing happens if it runs."""
+        with self._lock:
+            if self.state != "down":
+                return
+            self._paused = False
+            self._process = process = self._spawner.submit(self._spawn).result()
+        wait_until(
+            lambda: process.poll() is not None or self._is_ready(),
+            f"{self.name} is ready; its log is {self._log}",
+            limit_seconds=READY_SECONDS,
+        )
+        if process.poll() is None:
+            self._record(self.name, "started")
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self._end(signal.SIGKILL, "killed")
+
+    def stop(self) -> None:
+        """SIGTERM, and wait for its orderly end."""
+        self._end(signal.SIGTERM, "stopped")
+
+    def pause(self) -> None:
+        """SIGSTOP."""
+        with self._lock:
+            if self.state == "running" and self._process is not None:
+                self._process.send_signal(signal.SIGSTOP)
+                self._paused = True
+                self._record(self.name, "paused")
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        with self._lock:
+            if self.state == "paused" and self._process is not None:
+                self._process.send_signal(signal.SIGCONT)
+                self._paused = False
+                self._record(self.name, "resumed")
+
+    def _end(self, number: signal.Signals, change: str) -> None:
+        with self._lock:
+            if self.state == "down" or self._process is None:
+                return
+            if self._paused and number != signal.SIGKILL:
+                self._process.send_signal(signal.SIGCONT)
+            self._process.send_signal(number)
+            try:
+                self._process.wait(STOP_SECONDS)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait(STOP_SECONDS)
+            self._record(self.name, change)
+
+    def _spawn(self) -> subprocess.Popen[bytes]:
+        bound = [sys.executable, parent_bound.__file__, str(os.getpid())]
+        with self._log.open("ab") as log:
+            return subprocess.Popen(
+                [*bound, *self._command], stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            )
+
+    def _is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(self._health_url, timeout=1) as answer:
+                return bool(answer.status == 200)
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.02)
+            return False

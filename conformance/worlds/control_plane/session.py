@@ -1,0 +1,168 @@
+"""One control plane for many runs: what they share, and what each gets for itself."""
+
+from __future__ import annotations
+
+import queue
+import ssl
+import tempfile
+import threading
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final
+
+import yaml
+
+from conformance.implementation import Implementation
+from conformance.worlds.control_plane.recorder import Recorder
+from fixtures import crds as fixture_crds
+from fixtures.control_plane import users
+from fixtures.control_plane.launch import ControlPlane
+from fixtures.control_plane.settings import Settings
+from reference_controller.runtime.connection import Connection, connect
+from vocabulary.clock import SECOND
+from vocabulary.errors import ApiError
+from vocabulary.kinds import KNOWN_KINDS, Kind
+from vocabulary.objects import Object, name_of
+from vocabulary.requests import Create, create
+
+_NOT_FOLLOWED: Final = frozenset(
+    ("Event", "Lease.coordination.k8s.io", "CustomResourceDefinition.apiextensions.k8s.io")
+)
+ACTORS: Final = {
+    "user": users.SCENARIO_USER,
+    "chaos": users.CHAOS,
+    "harness": users.HARNESS,
+}
+
+
+class Session:
+    """A running control plane, prepared for an implementation. Use it as a context manager."""
+
+    def __init__(
+        self,
+        implementation: Implementation,
+        extra_crds: Iterable[Object] = (),
+        folder: Path | None = None,
+    ) -> None:
+        self.implementation = implementation
+        self._temporary = tempfile.TemporaryDirectory(prefix="assay-") if folder is None else None
+        self.folder = folder or Path(self._temporary.name if self._temporary else "")
+        self.plane = ControlPlane(self.folder / "control-plane", Settings())
+        self._crds = (*implementation.crds(), *fixture_crds.all_crds(), *extra_crds)
+        self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra_crds)
+        self._operator_users: queue.SimpleQueue[users.User] = queue.SimpleQueue()
+        for user in users.OPERATORS:
+            self._operator_users.put(user)
+        self.spawner = ThreadPoolExecutor(1, thread_name_prefix="spawner")
+        self._numbers = iter(range(1_000_000))
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Session:
+        self.plane.start(self._crds)
+        self.connections = {actor: self.connection(user) for actor, user in ACTORS.items()}
+        self._allow_operators()
+        followed = [kind for kind in KNOWN_KINDS if str(kind) not in _NOT_FOLLOWED]
+        self.recorder = Recorder(
+            self.plane, self.connection(users.HARNESS), [*followed, *self._extra_kinds]
+        )
+        self.recorder.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.recorder.stop()
+        self.plane.stop()
+        self.spawner.shutdown(wait=False, cancel_futures=True)
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def connection(self, user: users.User) -> Connection:
+        """A client of the API server as that user."""
+        return connect(
+            self.plane.kubeconfig(user),
+            None,
+            user_agent="assay",
+            timeout_us=30 * SECOND,
+            pool_size=32,
+        )
+
+    def new_namespace(self) -> str:
+        """A namespace of its own for one run; created."""
+        with self._lock:
+            name = f"run-{next(self._numbers)}"
+        manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        self.connections["harness"].handle(create(manifest))
+        return name
+
+    def take_operator_user(self) -> users.User:
+        """An API user for one operator, so that the audit log tells operators apart."""
+        return self._operator_users.get()
+
+    def give_back(self, user: users.User) -> None:
+        self._operator_users.put(user)
+
+    def tls(self) -> ssl.SSLContext:
+        """Trusts the control plane's certificate authority."""
+        return ssl.create_default_context(cafile=str(self.plane.ca))
+
+    def kubeconfig_through(self, user: users.User, server: str, path: Path) -> Path:
+        """The user's kubeconfig with another server: an operator's, through its proxy."""
+        config: dict[str, Any] = yaml.safe_load(
+            self.plane.kubeconfig(user).read_text(encoding="utf-8")
+        )
+        config["clusters"][0]["cluster"] = {"server": server}
+        path.write_text(yaml.safe_dump(config), encoding="utf-8")
+        path.chmod(0o600)
+        return path
+
+    def _allow_operators(self) -> None:
+        """Give the operators' users the rights that the implementation asks for, no others."""
+        for manifest in self.implementation.rbac():
+            try:
+                self.connections["harness"].handle(create(manifest))
+            except ApiError as error:
+                if not error.is_already_exists:
+                    raise
+        subjects = [
+            {"kind": "User", "name": user.name, "apiGroup": "rbac.authorization.k8s.io"}
+            for user in users.OPERATORS
+        ]
+        roles = [name_of(m) for m in self.implementation.rbac() if m["kind"] == "ClusterRole"]
+        for role in roles:
+            binding = {
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": "ClusterRoleBinding",
+                "metadata": {"name": f"assay-operators-{role}"},
+                "roleRef": {
+                    "apiGroup": "rbac.authorization.k8s.io",
+                    "kind": "ClusterRole",
+                    "name": role,
+                },
+                "subjects": subjects,
+            }
+            kind = Kind(
+                "rbac.authorization.k8s.io",
+                "v1",
+                "ClusterRoleBinding",
+                "clusterrolebindings",
+                namespaced=False,
+            )
+            self.connections["harness"].handle(Create(kind, binding, "", role))
+
+
+def kind_of_crd(crd: Object) -> Kind:
+    """The kind that a custom resource definition serves."""
+    spec = crd["spec"]
+    return Kind(
+        spec["group"],
+        spec["versions"][0]["name"],
+        spec["names"]["kind"],
+        spec["names"]["plural"],
+        namespaced=spec["scope"] == "Namespaced",
+    )

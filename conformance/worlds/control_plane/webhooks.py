@@ -1,0 +1,82 @@
+"""The implementation's admission webhooks for one run's namespace, served by the harness.
+
+They stay up while the operator is killed: a deployment of several replicas would, too. The
+fault that takes them down stops this server, and the API server then refuses the writes.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.worlds.control_plane.session import Session
+from fixtures.control_plane.ports import free_ports
+from reference_controller.runtime.webhook_server import WebhookServer
+from vocabulary.kinds import APPWRAPPER, Kind
+from vocabulary.requests import Create
+
+_GROUP: Final = "admissionregistration.k8s.io"
+
+
+class Webhooks:
+    """Start, stop and start again: the API server is told of them once."""
+
+    def __init__(self, session: Session, namespace: str, config: Mapping[str, Any]) -> None:
+        self._session = session
+        self._admit = session.implementation.review(config)
+        self._server: WebhookServer | None = None
+        (self._port,) = free_ports(1)
+        for kind, path in (("Mutating", "mutate"), ("Validating", "validate")):
+            self._register(kind, path, namespace)
+
+    def start(self) -> None:
+        if self._server is None:
+            pair = self._session.plane.webhook_pair
+            self._server = WebhookServer(
+                "127.0.0.1", self._port, pair.certificate, pair.key, self._admit
+            )
+            self._server.start()
+
+    def stop(self) -> None:
+        if self._server is not None:
+            self._server.stop()
+            self._server = None
+
+    def _register(self, which: str, path: str, namespace: str) -> None:
+        kind = Kind(
+            _GROUP,
+            "v1",
+            f"{which}WebhookConfiguration",
+            f"{which.lower()}webhookconfigurations",
+            namespaced=False,
+        )
+        authority = base64.b64encode(self._session.plane.ca.read_bytes()).decode()
+        name = f"{which.lower()}.{namespace}.assay.dev"
+        webhook = {
+            "name": name,
+            "admissionReviewVersions": ["v1"],
+            "sideEffects": "None",
+            "failurePolicy": "Fail",
+            "timeoutSeconds": 5,
+            "clientConfig": {
+                "url": f"https://127.0.0.1:{self._port}/{path}",
+                "caBundle": authority,
+            },
+            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+            "rules": [
+                {
+                    "apiGroups": [APPWRAPPER.group],
+                    "apiVersions": [APPWRAPPER.version],
+                    "operations": ["CREATE", "UPDATE"],
+                    "resources": [APPWRAPPER.plural],
+                }
+            ],
+        }
+        manifest = {
+            "apiVersion": f"{_GROUP}/v1",
+            "kind": kind.kind,
+            "metadata": {"name": name},
+            "webhooks": [webhook],
+        }
+        self._session.connections["harness"].handle(Create(kind, manifest, "", name))

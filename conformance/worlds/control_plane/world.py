@@ -1,0 +1,364 @@
+"""The real world of one run: namespace and nodes of its own on a session's control plane."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final, Literal
+
+import yaml
+
+from chaos.fault import Fault
+from chaos.ground import RequestRule, Rule
+from chaos.happening import Follower, Place
+from chaos.injector import Injected, Injector
+from chaos.plan import Plan
+from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, overlay
+from conformance.pod_templates import map_pods
+from conformance.scenario import Scenario
+from conformance.world import World
+from conformance.worlds.control_plane.history_merge import Merge
+from conformance.worlds.control_plane.operator_process import RealOperator
+from conformance.worlds.control_plane.processes import RealProcesses
+from conformance.worlds.control_plane.proxy import Proxy
+from conformance.worlds.control_plane.recorder import Commit
+from conformance.worlds.control_plane.session import Session
+from conformance.worlds.control_plane.webhooks import Webhooks
+from fixtures.behaviour import expand
+from fixtures.control_plane import nodes
+from fixtures.control_plane.nodes import FakeNode
+from fixtures.control_plane.ports import free_ports
+from vocabulary import canonical, history
+from vocabulary.clock import SECOND, Micros
+from vocabulary.history import Entry, Header
+from vocabulary.kinds import APPWRAPPER, Kind
+from vocabulary.objects import Object, condition_status, get_path, labels_of, meta, name_of
+from vocabulary.requests import Request
+from vocabulary.selectors import parse_selector
+
+OPERATORS: Final = ("operator", "operator/1")
+NODE_LABEL: Final = "assay.dev/run"
+KUBERNETES_VERSION: Final = "v1.36.3"
+QUIET_US: Final = 1_500_000
+"""Nothing was written in the run's namespace for so long, and the workload is settled."""
+BARRIER_SECONDS: Final = 0.5
+"""How long the recorder gets to hear the last of what happened."""
+PATIENCE_US: Final = 90 * SECOND
+RENEWAL_FLAGS: Final = ("--leader-elect", "--lease-namespace")
+
+
+class _Connections:
+    """Implements `chaos.ground.ConnectionFaults`: rules for every proxy, webhooks for real."""
+
+    def __init__(self, proxies: tuple[Proxy, ...], webhooks: Webhooks) -> None:
+        self._proxies = proxies
+        self._webhooks = webhooks
+
+    def add(self, rule: Rule) -> None:
+        if is_webhook_outage(rule):
+            self._webhooks.stop()
+            return
+        for proxy in self._proxies:
+            proxy.rules.add(rule)
+
+    def remove(self, rule: Rule) -> None:
+        if is_webhook_outage(rule):
+            self._webhooks.start()
+            return
+        for proxy in self._proxies:
+            proxy.rules.remove(rule)
+
+
+def is_webhook_outage(rule: Rule) -> bool:
+    """A rule for everybody's writes is no proxy's business: the webhook itself goes down."""
+    return isinstance(rule, RequestRule) and not rule.actor
+
+
+class ControlPlaneWorld(World):
+    """One run's world. Build it, let a scenario's steps use it, `finish` it, `close` it."""
+
+    def __init__(self, session: Session, scenario: Scenario, seed: int, plan: Plan | None) -> None:
+        self.session = session
+        self.scenario = scenario
+        self.seed = seed
+        self.folder = scenario.folder
+        self.config = overlay(overlay(DEFAULT_CONFIG, SHORT_CONFIG), scenario.config)
+        self.durations = Durations.of(self.config)
+        self.namespace = session.new_namespace()
+        self.nodes = tuple(f"{self.namespace}-n{index}" for index in range(scenario.nodes))
+        self._work = session.folder / self.namespace
+        self._work.mkdir()
+        self._began_us = _now_us()
+        self._others: list[tuple[Micros, Entry]] = []
+        self._others_lock = threading.Lock()
+        self._chaos_lock = threading.RLock()
+        """Rules and injector are made for one thread; many are at work here."""
+        self._rngs: dict[str, random.Random] = {}
+        self._injected: dict[bytes, list[Injected]] = {}
+        self._last_write_us = self._began_us
+        self._follower = Follower()
+        self._closed = False
+        self._create_nodes()
+        self._webhooks = Webhooks(session, self.namespace, self.config)
+        self._webhooks.start()
+        self._users = {name: session.take_operator_user() for name in OPERATORS}
+        self._proxies = {
+            name: Proxy(name, session.plane.server, session.tls()) for name in OPERATORS
+        }
+        self._operators = {name: self._operator(name) for name in OPERATORS}
+        self._processes = RealProcesses(self._operators)
+        self._connection = _Connections(tuple(self._proxies.values()), self._webhooks)
+        self._injector = Injector(self, self._record_fault, plan)
+        self._clock = threading.Thread(target=self._keep_time, name="plan", daemon=True)
+        for proxy in self._proxies.values():
+            proxy.lock = self._chaos_lock
+            proxy.injector = self._injector if plan is not None else None
+            proxy.start()
+        session.recorder.listeners.append(self._on_commit)
+        for name in OPERATORS[: scenario.operators]:
+            self._processes.start(name)
+        with self._chaos_lock:
+            self._injector.start()
+        if plan is not None:
+            self._clock.start()
+
+    # What faults stand on (chaos.ground.Ground).
+
+    @property
+    def processes(self) -> RealProcesses:
+        return self._processes
+
+    @property
+    def connection(self) -> _Connections:
+        return self._connection
+
+    def rng(self, name: str) -> random.Random:
+        return self._rngs.setdefault(name, random.Random(f"{self.seed}/{name}"))
+
+    def elapsed_us(self) -> Micros:
+        return _now_us() - self._began_us
+
+    # What scenarios stand on (World).
+
+    @property
+    def now_us(self) -> Micros:
+        return _now_us()
+
+    def call(self, request: Request, actor: str = "chaos") -> Any:
+        return self.session.connections[actor].handle(request)
+
+    def get(self, kind: Kind, name: str) -> Object | None:
+        return self.session.recorder.stored(kind, self.namespace, name)
+
+    def list(self, kind: Kind, label_selector: str = "") -> tuple[Object, ...]:
+        selects = parse_selector(label_selector)
+        found = self.session.recorder.stored_of_kind(kind, self.namespace)
+        return tuple(obj for obj in found if selects(labels_of(obj)))
+
+    def wait(self, span_us: Micros) -> None:
+        time.sleep(span_us / SECOND)
+
+    def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
+        """Look again whenever a watch has told something new."""
+        deadline = time.monotonic() + within_us / SECOND
+        changed = self.session.recorder.changed
+        with changed:
+            while not done():
+                left = deadline - time.monotonic()
+                if left <= 0:
+                    return False
+                changed.wait(min(left, 0.5))
+        return True
+
+    @property
+    def patience_us(self) -> Micros:
+        return PATIENCE_US
+
+    def inject(self, fault: Fault) -> None:
+        with self._chaos_lock:
+            done = self._injector.inject(fault)
+        self._injected.setdefault(_key(fault), []).extend(done)
+
+    def revert(self, fault: Fault) -> None:
+        with self._chaos_lock:
+            for injected in self._injected.pop(_key(fault), ()):
+                self._injector.revert(injected)
+
+    def install(self, crd: str) -> None:
+        """The session has installed every definition of the suite already, before the KCM."""
+
+    def prepare(self, obj: Object) -> dict[str, Any]:
+        expanded = expand(obj)
+        placed: dict[str, Any] = map_pods(expanded, self._onto_own_nodes)
+        return {**placed, "metadata": {"namespace": self.namespace, **meta(placed)}}
+
+    # The end of a run.
+
+    def finish(self) -> None:
+        """Stop the faults, then let the workload settle: the progress phase."""
+        with self._chaos_lock:
+            self._injector.stop()
+        for proxy in self._proxies.values():
+            proxy.injector = None
+        self.mark("faults-stopped")
+        is_stable = self._wait_until(self.is_stable, self.patience_us)
+        self.mark("stable" if is_stable else "not-stable")
+        time.sleep(BARRIER_SECONDS)
+        self.mark("end")
+
+    def is_stable(self) -> bool:
+        """Every AppWrapper is where it may stay, and nothing has been written for a while."""
+        if _now_us() - self._last_write_us < QUIET_US:
+            return False
+        return all(_is_settled(aw) for aw in self.list(APPWRAPPER))
+
+    def close(self) -> None:
+        """End the operators and give back what the run had for itself."""
+        self._closed = True
+        self._processes.end()
+        if self._on_commit in self.session.recorder.listeners:
+            self.session.recorder.listeners.remove(self._on_commit)
+        for proxy in self._proxies.values():
+            proxy.stop()
+        self._webhooks.stop()
+        nodes.delete(self.session.plane.api(), self.nodes)
+        for user in self._users.values():
+            self.session.give_back(user)
+
+    def history(self) -> tuple[Header, tuple[Entry, ...]]:
+        """What was recorded."""
+        recorder = self.session.recorder
+        scopes = (self.namespace, *self.nodes)
+        merge = Merge(
+            self._began_us,
+            {user.name: name for name, user in self._users.items()},
+            recorder.kinds,
+        )
+        with self._others_lock:
+            others = list(self._others)
+        header = Header(
+            scenario=self.scenario.id,
+            seed=self.seed,
+            cluster="control-plane",
+            implementation=self.session.implementation.name,
+            clock="wall",
+            began_us=self._began_us,
+            kubernetes_version=KUBERNETES_VERSION,
+            parameters=self.config,
+            facts=self.session.implementation.facts,
+        )
+        return header, merge.entries(recorder.commits(scopes), recorder.audited(scopes), others)
+
+    def mark(self, mark: Any, text: str = "") -> None:
+        """Note what the run itself has to say."""
+        self._note(history.Mark(n=0, t=0, mark=mark, text=text))
+
+    # Inside.
+
+    def _create_nodes(self) -> None:
+        gpus = {"nvidia.com/gpu": str(self.scenario.gpus)} if self.scenario.gpus else {}
+        wanted = [
+            FakeNode(name, labels={NODE_LABEL: self.namespace}, capacity=gpus)
+            for name in self.nodes
+        ]
+        api = self.session.plane.api()
+        nodes.create(api, wanted)
+        nodes.wait_ready(api, self.nodes)
+
+    def _operator(self, name: str) -> RealOperator:
+        session, label = self.session, name.replace("/", "-")
+        (health_port,) = free_ports(1)
+        config = self._work / f"{label}.yaml"
+        config.write_text(yaml.safe_dump(self.config), encoding="utf-8")
+        kubeconfig = session.kubeconfig_through(
+            self._users[name], self._proxies[name].url, self._work / f"{label}.kubeconfig"
+        )
+        options = [
+            *("--kubeconfig", str(kubeconfig)),
+            *("--config", str(config)),
+            *("--namespace", self.namespace),
+            *("--identity", label),
+            *("--health-port", str(health_port)),
+        ]
+        if self.scenario.operators > 1:
+            options += [*RENEWAL_FLAGS, self.namespace]
+        return RealOperator(
+            name,
+            [*session.implementation.command(), *options],
+            health_port,
+            self._work / f"{label}.log",
+            self._record_process,
+            session.spawner,
+        )
+
+    def _onto_own_nodes(self, pod: Object) -> dict[str, Any]:
+        spec = pod["spec"]
+        selector = {**(spec.get("nodeSelector") or {}), NODE_LABEL: self.namespace}
+        return {**pod, "spec": {**spec, "nodeSelector": selector}}
+
+    def _record_fault(
+        self, action: Literal["injected", "reverted", "refused"], fault: dict[str, Any], text: str
+    ) -> None:
+        self._note(history.Fault(n=0, t=0, action=action, fault=fault, text=text))
+
+    def _record_process(self, process: str, change: Any) -> None:
+        if not self._closed:
+            self._note(history.Process(n=0, t=0, process=process, change=change))
+
+    def _note(self, entry: Entry) -> None:
+        with self._others_lock:
+            self._others.append((_now_us(), entry))
+
+    def _on_commit(self, scope: str, commit: Commit) -> None:
+        if scope != self.namespace and scope not in self.nodes:
+            return
+        if scope == self.namespace:
+            self._last_write_us = _now_us()
+        if not self._injector.listens(Place.AFTER_COMMIT):
+            return
+        write = history.Write(
+            n=0,
+            t=0,
+            actor="",
+            verb="",
+            kind=str(commit.kind),
+            namespace=scope if commit.kind.namespaced else "",
+            name=name_of(commit.object),
+            event=commit.event,
+            rv=commit.rv,
+            object=commit.object,
+        )
+        with self._chaos_lock:
+            self._injector.observe(self._follower.committed(write))
+
+    def _keep_time(self) -> None:
+        """Strike when the plan's next point in time has come."""
+        while not self._closed:
+            with self._chaos_lock:
+                self._injector.advance()
+                due_us = self._injector.next_due_us()
+            left_us = 50_000 if due_us is None else due_us - self.elapsed_us()
+            time.sleep(min(max(left_us, 1_000), 50_000) / SECOND)
+
+
+def _is_settled(aw: Object) -> bool:
+    """Whether an AppWrapper may stay as it is for ever."""
+    match get_path(aw, "status.phase", ""):
+        case "Running":
+            return condition_status(aw, "PodsReady") == "True"
+        case "Succeeded" | "Failed":
+            return condition_status(aw, "ResourcesDeployed") == "False"
+        case "Suspended":
+            return bool(get_path(aw, "spec.suspend", False))
+    return False
+
+
+def _key(fault: Fault) -> bytes:
+    """Faults hold patches, which do not hash; what they are spelled as does."""
+    return canonical.encode(fault.to_data())
+
+
+def _now_us() -> Micros:
+    return time.time_ns() // 1000
