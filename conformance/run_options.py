@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
-from conformance.verdict import Outcome
+if TYPE_CHECKING:
+    from conformance.verdict import Outcome
 
 ClusterName: TypeAlias = Literal["simulated", "control-plane", "kind", "existing"]
 

@@ -173,7 +173,7 @@ def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
     for number, line in enumerate(records, start=1):
         try:
             record = _decoder.decode(line)
-        except msgspec.MsgspecError as error:
+        except (msgspec.MsgspecError, RecursionError) as error:
             if number > 1 and number == len(records):
                 return _header(header, path), entries, False
             raise HistoryError(

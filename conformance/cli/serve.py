@@ -1,4 +1,4 @@
-"""`assay serve`: the simulated cluster over HTTP, for kubectl and ordinary clients."""
+"""`assay serve`: the simulated cluster over HTTPS, for kubectl and ordinary clients."""
 
 from __future__ import annotations
 
@@ -7,27 +7,68 @@ from typing import Annotated
 
 import typer
 
+from conformance.run_options import DEFAULT_SEED
+
+CLOCKS = ("real", "advanced")
+
 
 def serve(
+    *,
     port: Annotated[int, typer.Option(help="0: any free port.", min=0, max=65535)] = 0,
     clock: Annotated[
-        str, typer.Option(help="real: time passes as outside; manual: only when told to.")
+        str, typer.Option(help="real: as the wall clock; advanced: only by POST /assay/clock.")
     ] = "real",
     kubeconfig: Annotated[
-        Path, typer.Option(help="Where to write the kubeconfig that clients use.")
+        Path, typer.Option(help="Where to write the kubeconfig for clients.")
     ] = Path(".assay/serve.kubeconfig"),
     nodes: Annotated[int, typer.Option(help="How many nodes.", min=0, max=10_000)] = 2,
-    seed: Annotated[int, typer.Option(help="Decides every random choice.", min=0)] = 1729,
+    gpus: Annotated[int, typer.Option(help="nvidia.com/gpu per node.", min=0, max=64)] = 0,
+    seed: Annotated[int, typer.Option(help="Decides every random choice.", min=0)] = DEFAULT_SEED,
+    plain: Annotated[
+        bool, typer.Option("--plain", help="HTTP without TLS (kubectl sends no token over that).")
+    ] = False,
 ) -> None:
-    """Serve a simulated Kubernetes API on the loopback address, until interrupted.
+    """Serve a simulated Kubernetes cluster on the loopback address, until interrupted.
+
+    Jobs run, pods get scheduled and fail, garbage is collected; AppWrappers can be stored.
 
     \b
     assay serve &
     kubectl --kubeconfig .assay/serve.kubeconfig get nodes
+    assay controller run appwrapper --kubeconfig .assay/serve.kubeconfig
     """
-    from conformance.cli.problems import BadInputError
-    from fixtures.simulated.serve import serve as serve_cluster
+    import secrets
+    import signal
 
-    if clock not in ("real", "manual"):
-        raise BadInputError(f"--clock {clock!r} is neither real nor manual")
-    serve_cluster(port=port, clock=clock, kubeconfig=kubeconfig, nodes=nodes, seed=seed)
+    from conformance.cli.problems import BadInputError
+    from conformance.implementation import implementation
+    from fixtures.simulated.cluster import SimulatedCluster
+    from fixtures.simulated.serve.server import serve as serve_cluster
+
+    if clock not in CLOCKS:
+        raise BadInputError(f"--clock {clock!r} is none of {', '.join(CLOCKS)}")
+    cluster = SimulatedCluster(
+        seed,
+        nodes=nodes,
+        gpus=gpus,
+        crds=implementation("reference").crds(),
+        namespaces=("default",),
+    )
+    served = serve_cluster(
+        cluster,
+        port,
+        secrets.token_urlsafe(32),
+        "real" if clock == "real" else "advanced",
+        tls=not plain,
+    )
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with served:
+        kubeconfig.parent.mkdir(parents=True, exist_ok=True)
+        served.write_kubeconfig(kubeconfig)
+        typer.echo(f"server: {served.url}\nkubeconfig: {kubeconfig}")
+        try:
+            signal.pause()
+        except KeyboardInterrupt:
+            typer.echo("stopped")
+        finally:
+            kubeconfig.unlink(missing_ok=True)

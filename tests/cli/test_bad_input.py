@@ -1,0 +1,301 @@
+"""Whatever is wrong with what a user gives: one clear sentence, exit code 2, nothing done."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Assay
+from tests.report.sample_run import failing_run
+from vocabulary import history as history_module
+from vocabulary.history import Header, Write, to_lines
+
+SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"
+
+BAD_PLANS: dict[str, tuple[str | bytes, str]] = {
+    "binary": (b"\x7fELF\x02\x01\x01\xff\xfe", "is not UTF-8"),
+    "control characters": ("seed: 1\x00\n", "control characters"),
+    "an empty file": ("", "plan"),
+    "a list": ("- 1\n", "plan"),
+    "a bomb of aliases": (
+        "a: &a [x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a]\nc: [*b,*b,*b,*b]\n",
+        "plan.yaml:1:4: anchor &a is not allowed",
+    ),
+    "an alias of itself": ("faults: &f [*f]\n", "anchor &f is not allowed"),
+    "a merge key": ("<<: {seed: 1}\n", "merge key << is not allowed"),
+    "a key twice": (
+        f"scenario: {SCENARIO}\nseed: 1\nseed: 2\n",
+        "plan.yaml:3:1: key 'seed' occurs twice",
+    ),
+    "a python object": ("seed: !!python/object/apply:os.system ['touch hacked']\n", "not allowed"),
+    "a custom tag": ("seed: !secret 1\n", "tag !secret is not allowed"),
+    "nesting without end": ("faults: " + "[" * 3000 + "\n", "nested deeper than 64"),
+    "half a file": ("faults:\n- kill: {actor: op", "plan.yaml:"),
+    "two documents": ("seed: 1\n---\nseed: 2\n", "holds 2 YAML documents"),
+    "a tab as indentation": ("faults:\n\t- kill: {}\n", "plan.yaml:2:1"),
+    "an unknown field": (f"scenario: {SCENARIO}\nsead: 1\n", "did you mean seed"),
+    "no scenario": ("seed: 1\n", "scenario: is missing"),
+    "an unknown scenario": ("scenario: appwrapper/nowhere\n", "no scenario 'appwrapper/nowhere'"),
+    "a seed that is text": (f"scenario: {SCENARIO}\nseed: many\n", "seed"),
+    "a seed below zero": (f"scenario: {SCENARIO}\nseed: -1\n", "seed"),
+    "a seed beyond 64 bits": (f"scenario: {SCENARIO}\nseed: {2**64}\n", "seed"),
+    "a number without end": (f"seed: {'9' * 5000}\n", "plan.yaml:1:7"),
+    "not a number": ("seed: .nan\n", "is not a number that JSON can hold"),
+    "faults that are no list": (f"scenario: {SCENARIO}\nfaults: kill\n", "faults"),
+    "an unknown fault": (
+        f"scenario: {SCENARIO}\nfaults:\n- kil: {{actor: operator}}\n  when: {{at: 1s}}\n",
+        "faults[0]",
+    ),
+    "an unknown field of a fault": (
+        f"scenario: {SCENARIO}\nfaults:\n- kill: {{acter: operator}}\n  when: {{at: 1s}}\n",
+        "faults[0]",
+    ),
+    "a duration without unit": (
+        f"scenario: {SCENARIO}\nfaults:\n- kill: {{actor: operator}}\n  when: {{at: 12}}\n",
+        "faults[0].when.at",
+    ),
+    "a script as scenario": (
+        'scenario: "<script>alert(1)</script>\\e[2J"\n',
+        "there is no scenario '<script>alert(1)</script>\\x1b[2J'",
+    ),
+    "an implementation that is none": (
+        f"scenario: {SCENARIO}\nimplementation: ../../bin/sh\n",
+        "is not an implementation",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD_PLANS)
+def test_a_broken_plan_is_refused_with_its_place(assay: Assay, name: str, tmp_path: Path) -> None:
+    content, complaint = BAD_PLANS[name]
+    path = tmp_path / "plan.yaml"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    ended = assay("replay", path)
+    assert (ended.code, ended.out) == (2, "")
+    assert complaint in ended.err
+    assert ended.err.startswith("assay: ")
+    assert ended.err.count("\n") == 1
+    assert "\x1b" not in ended.err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["plan.yaml"]
+
+
+def test_a_plan_that_is_too_large_is_refused_before_it_is_parsed(
+    assay: Assay, tmp_path: Path
+) -> None:
+    path = tmp_path / "plan.yaml"
+    path.write_text("# " + "x" * 2 * 1024**2)
+    ended = assay("replay", path)
+    assert ended.code == 2
+    assert "at most 1048576 are read" in ended.err
+
+
+def test_a_folder_in_the_place_of_a_plan_is_refused(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("replay", tmp_path)
+    assert ended.code == 2
+    assert "cannot be read: Is a directory" in ended.err
+
+
+def _lines() -> list[bytes]:
+    run = failing_run()
+    return to_lines(run.header, run.entries).splitlines(keepends=True)
+
+
+def _without_header() -> bytes:
+    return b"".join(_lines()[1:])
+
+
+def _two_headers() -> bytes:
+    lines = _lines()
+    return b"".join([*lines[:3], lines[0], *lines[3:]])
+
+
+def _swapped() -> bytes:
+    lines = _lines()
+    lines[4], lines[5] = lines[5], lines[4]
+    return b"".join(lines)
+
+
+def _from_the_future() -> bytes:
+    return b"".join(_lines()).replace(b'"format":1', b'"format":99', 1)
+
+
+def _a_line_that_is_none() -> bytes:
+    lines = _lines()
+    lines[7] = b"<script>alert(1)</script>\x1b[2J\n"
+    return b"".join(lines)
+
+
+def _wrong_type() -> bytes:
+    return b"".join(_lines()).replace(b'"t":400', b'"t":"soon"', 1)
+
+
+def _unknown_record() -> bytes:
+    return b"".join(_lines()).replace(b'"type":"process"', b'"type":"prophecy"', 1)
+
+
+def _damaged_gzip() -> bytes:
+    data = bytearray(gzip.compress(b"".join(_lines()), mtime=0))
+    data[200] ^= 0xFF
+    return bytes(data)
+
+
+BAD_HISTORIES = {
+    "an empty file": (b"", "is empty; a history begins with a header line"),
+    "binary": (b"\x00\xff\x13\x37\n", "line 1"),
+    "text": (b"hello\n", "line 1"),
+    "a YAML report": (b"apiVersion: assay.dev/v1\nkind: ConformanceReport\n", "line 1"),
+    "deep JSON": (b'{"type":"header","facts":' + b'{"a":' * 5000 + b"\n", "line 1"),
+    "no header": (_without_header(), "expected the header"),
+    "two headers": (_two_headers(), "line 4 is a second header"),
+    "lines out of order": (_swapped(), "lines are missing or out of order"),
+    "a format from the future": (_from_the_future(), "history format 99, this version reads 1"),
+    "a line that is no record": (_a_line_that_is_none(), "line 8"),
+    "a wrong type": (_wrong_type(), "line 2"),
+    "an unknown record": (_unknown_record(), "prophecy"),
+    "a damaged gzip file": (_damaged_gzip(), "history.jsonl.gz"),
+    "gzip of nothing": (gzip.compress(b""), "is empty"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_HISTORIES)
+def test_a_broken_history_is_refused_with_file_and_line(
+    assay: Assay, name: str, tmp_path: Path
+) -> None:
+    content, complaint = BAD_HISTORIES[name]
+    path = tmp_path / "history.jsonl.gz"
+    path.write_bytes(content)
+    ended = assay("check", path)
+    assert ended.code == 2, ended
+    assert ended.err.startswith(f"assay: {path}: ")
+    assert complaint in ended.err
+    assert "\x1b" not in ended.err
+
+
+def test_a_history_that_unpacks_to_too_much_is_refused(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "MAX_HISTORY_BYTES", 10_000_000)
+    path = tmp_path / "bomb.jsonl.gz"
+    path.write_bytes(gzip.compress(b" " * 50_000_000))
+    ended = assay("check", path)
+    assert ended.code == 2
+    assert "unpacks to more than 10000000 bytes; refused" in ended.err
+
+
+def test_a_history_that_is_missing_is_named(assay: Assay, tmp_path: Path) -> None:
+    ended = assay("check", tmp_path / "no\x1b[2Jsuch.jsonl")
+    assert ended.code == 2
+    assert "cannot be read: No such file or directory" in ended.err
+    assert "\x1b" not in ended.err
+
+
+def test_a_history_cut_short_is_judged_as_far_as_it_goes_and_never_passes(
+    assay: Assay, tmp_path: Path
+) -> None:
+    header = Header(
+        scenario="x",
+        seed=1,
+        cluster="simulated",
+        implementation="reference",
+        clock="virtual",
+        began_us=0,
+        kubernetes_version="v1.34.1",
+    )
+    write = Write(n=0, t=0, actor="user", verb="create", kind="Pod", name="a", code=404)
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(to_lines(header, [write]) + b'{"type":"wri')
+    ended = assay("check", path)
+    assert ended.code == 3
+    assert "note: the history was cut short" in ended.out
+
+
+BAD_ARGUMENTS = {
+    "a claim that is none": (["run", "AW-15"], "did you mean AW-015"),
+    "a scenario that is none": (["run", "slow-podz"], "is no suite, scenario or claim"),
+    "a hostile word": (["run", "../../etc/passwd\x1b[2J"], "is no suite, scenario or claim"),
+    "a cluster that is none": (["run", "--cluster", "moon"], "is none of simulated"),
+    "a seed that is text": (["run", "--seed", "x"], "--seed"),
+    "a seed below zero": (["run", "--seed", "-1"], "--seed"),
+    "jobs below zero": (["run", "-j", "-1"], "--jobs"),
+    "an implementation that is none": (
+        ["run", "--implementation", "mutant:quota"],
+        "is not an implementation",
+    ),
+    "an unknown option": (["run", "--frobnicate"], "No such option"),
+    "an unknown command": (["rum"], "No such command"),
+    "a claim to show that is none": (["claims", "show", "AW-9999"], "is no claim"),
+    "a level that is none": (["claims", "list", "--level", "hard"], "is none of Core"),
+    "a mutant that is none": (["mutants", "quota-relased"], "there is no mutant"),
+    "a controller that is none": (["controller", "run", "jobset"], "there is no controller"),
+    "a mutant to run that is none": (
+        ["controller", "run", "--mutant", "nice"],
+        "there is no mutant 'nice'",
+    ),
+    "a kubeconfig that is missing": (
+        ["controller", "run", "--kubeconfig", "/nonexistent/k"],
+        "there is no file /nonexistent/k",
+    ),
+    "a log level that is none": (["controller", "run", "--log-level", "loud"], "log level 'loud'"),
+    "webhooks without certificate": (
+        ["controller", "run", "--webhook-port", "9443"],
+        "without certificate and key",
+    ),
+    "a clock that is none": (["serve", "--clock", "broken"], "is none of real, advanced"),
+    "a port that is none": (["serve", "--port", "70000"], "--port"),
+    "no report": (["verify", "/nonexistent"], "cannot be read"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_ARGUMENTS)
+def test_a_wrong_argument_is_refused_by_name(
+    assay: Assay, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments, complaint = BAD_ARGUMENTS[name]
+    monkeypatch.chdir(tmp_path)
+    ended = assay(*arguments)
+    assert ended.code == 2, ended
+    assert complaint in ended.err
+    assert "Traceback" not in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+BAD_CONFIGS = {
+    "an unknown field": "faultTolerance: {retryLimits: 3}\n",
+    "a wrong type": "faultTolerance: {retryLimit: three}\n",
+    "a duration without unit": 'faultTolerance: {failureGracePeriod: "60"}\n',
+    "a list": "- 1\n",
+    "a key twice": "schedulerName: a\nschedulerName: b\n",
+}
+
+
+@pytest.mark.parametrize("name", BAD_CONFIGS)
+def test_a_broken_operator_configuration_is_refused(
+    assay: Assay, name: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_text(BAD_CONFIGS[name])
+    ended = assay("controller", "run", "--config", path)
+    assert ended.code == 2, ended
+    assert ended.err.startswith("assay: ")
+
+
+def test_a_folder_with_other_files_is_not_written_to(assay: Assay, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    ended = assay("run", "--out", tmp_path)
+    assert ended.code == 2
+    assert "holds files but no report.yaml" in ended.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.tex"]
+
+
+def test_a_missing_optional_package_is_named_with_what_to_install(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError("No module named 'kubernetes'", name="kubernetes")
+
+    monkeypatch.setattr("reference_controller.runtime.process.run", refuse)
+    ended = assay("controller", "run")
+    assert ended.code == 4
+    assert "install it with: pip install 'assay[cluster]'" in ended.err

@@ -1,0 +1,158 @@
+"""`assay run` and what follows it: progress, table, blocks, the report, replay, verify."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.cli.progress import plain_lines
+from conformance.run_options import Progress, RunOptions
+from conformance.verdict import Outcome
+from tests.cli.conftest import Assay
+
+SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"
+
+
+def test_a_run_ends_with_the_reports_path_and_its_report_verifies(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = assay("run", SCENARIO, "--seed", 7, "-j", 1)
+    assert ended.code in (0, 3), ended
+    assert ended.out.splitlines()[-1] == "report: .assay/report.yaml"
+    assert f"reproduce:\n  command: assay run {SCENARIO} --seed 7\n" in Path(
+        ".assay/report.yaml"
+    ).read_text(encoding="utf-8")
+    verified = assay("verify", ".assay")
+    assert verified.code == 0, verified
+    assert "all as reported" in verified.out
+
+
+def test_a_violation_exits_with_1_and_its_plan_replays_it(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    ended = assay("run", SCENARIO, "--implementation", "mutant:quota-released-on-failed", "-q")
+    assert ended.code == 1, ended
+    assert "AW-015 quota-released-after-last-pod  FAILED   (seed 1729)" in ended.out
+    assert "replay: assay replay .assay/aw-015.yaml      report: .assay/aw-015.html" in ended.out
+    replayed = assay("replay", ".assay/aw-015.yaml")
+    assert replayed.code == 1
+    assert "AW-015 quota-released-after-last-pod  FAILED" in replayed.out
+    sound = assay("replay", ".assay/aw-015.yaml", "--implementation", "reference")
+    assert "AW-015 quota-released-after-last-pod  FAILED" not in sound.out
+    explained = assay("replay", ".assay/aw-015.yaml", "--explain")
+    assert explained.code == 0
+    assert explained.out.startswith(f"Scenario {SCENARIO} with seed 1729")
+
+
+def test_a_stored_history_is_judged_again_with_its_page(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assay("run", SCENARIO, "-q", "-j", 1)
+    (history,) = Path(".assay/histories").iterdir()
+    ended = assay("check", history, "--claim", "aw-015", "--page", "page.html")
+    assert ended.code == 0, ended
+    assert ended.out.startswith("✓ passed       AW-015 quota-released-after-last-pod")
+    assert "AW-015 passed" in Path("page.html").read_text(encoding="utf-8")
+
+
+def test_a_scenario_may_be_named_by_its_end_and_a_claim_in_lower_case(
+    assay: Assay, tmp_path: Path
+) -> None:
+    ended = assay("run", "slow-pods-hold-their-quota", "-q", "--out", tmp_path / "a")
+    assert "1 runs in" in ended.out
+
+
+def test_claims_are_shown_with_source_decision_and_scenarios(assay: Assay) -> None:
+    ended = assay("claims", "show", "aw-015")
+    assert ended.code == 0
+    assert "source: appwrapper-fault-tolerance" in ended.out
+    assert "decision A4" in ended.out
+    assert SCENARIO in ended.out
+
+
+def test_claims_are_listed_by_word_and_level(assay: Assay) -> None:
+    ended = assay("claims", "list", "quota", "--level", "core")
+    assert "AW-015" in ended.out
+    assert "AW-089" not in ended.out
+
+
+def test_the_catalogue_is_written_and_compared(assay: Assay, tmp_path: Path) -> None:
+    path = tmp_path / "docs" / "claims.yaml"
+    assert assay("claims", "catalogue", path, "--check").code == 1
+    assert assay("claims", "catalogue", path).code == 0
+    assert assay("claims", "catalogue", path, "--check").code == 0
+    path.write_text(path.read_text(encoding="utf-8") + "# edited\n", encoding="utf-8")
+    ended = assay("claims", "catalogue", path, "--check")
+    assert ended.code == 1
+    assert "is out of date; write it with" in ended.out
+
+
+def test_mutants_are_listed_with_what_is_wrong_in_them(assay: Assay) -> None:
+    ended = assay("mutants", "--list")
+    assert ended.code == 0
+    assert "quota-released-on-failed" in ended.out
+
+
+def test_a_cluster_that_does_not_run_is_an_environment_problem(
+    assay: Assay, tmp_path: Path
+) -> None:
+    ended = assay("cluster", "status", "--folder", tmp_path)
+    assert ended.code == 4
+    assert "start one with: assay cluster up" in ended.out
+
+
+def test_help_teaches_examples_and_exit_codes(assay: Assay) -> None:
+    ended = assay("--help")
+    assert ended.code == 0
+    for words in ("assay run AW-015", "assay verify .assay", "Exit codes", "3 a core claim"):
+        assert words in ended.out
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["run", "replay", "check", "verify", "serve", "mutants", "clean", "claims", "cluster"],
+)
+def test_every_command_has_help(assay: Assay, command: str) -> None:
+    ended = assay(command, "--help")
+    assert ended.code == 0
+    assert f"assay {command}" in ended.out
+
+
+def test_plain_progress_tells_failures_at_once_and_every_tenth() -> None:
+    told: list[str] = []
+    on_progress = plain_lines(told.append)
+    for done in range(1, 101):
+        outcome = Outcome.FAILED if done == 42 else Outcome.PASSED
+        on_progress(Progress(done=done, total=100, scenario=f"s{done}", outcome=outcome))
+    assert len(told) == 11
+    assert told[4] == "FAILED s42"
+    assert told[-1] == "100/100 runs: 99 passed, 1 failed, 0 inconclusive"
+
+
+def test_an_interrupt_ends_with_130(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance.suite.run_suite", interrupt)
+    assert assay("run", "-q").code == 130
+
+
+def test_options_reach_the_runner(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[tuple[tuple[str, ...], RunOptions]] = []
+
+    def remember(words: tuple[str, ...], options: RunOptions, _: object) -> None:
+        asked.append((words, options))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance.suite.run_suite", remember)
+    assay("run", "aw-015", "--crash-points", "--rerun", "-j", 3, "--seed", 9, "-q")
+    ((words, options),) = asked
+    assert words == ("AW-015",)
+    assert (options.crash_points, options.rerun, options.jobs, options.seed) == (True, True, 3, 9)
+    assert options.command == "assay run AW-015 --seed 9 --crash-points --rerun"
