@@ -12,7 +12,8 @@ from typing import Any
 from vocabulary.objects import Object
 from vocabulary.quantities import parse_quantity
 
-_SERVER_FIELDS = ("status", "metadata")
+_SERVER_FIELDS = ("status", "metadata", "stringData")
+"""What the server owns or rewrites: a Secret's stringData is merged into its data."""
 
 
 def first_difference(template: Object, created: Object) -> str:

@@ -243,6 +243,7 @@ class AppWrapperRun:
                 end=end,
                 end_n=NEVER if end is None else end.n,
                 belongings=self.belongings,
+                components=self.component_tracks,
                 requests=self.delete_requests,
                 previous=found[-1] if found else None,
             )

@@ -8,6 +8,7 @@ from enum import StrEnum
 from conformance.history_view.tracks import Moment, Track
 from vocabulary.clock import Micros
 from vocabulary.history import Write
+from vocabulary.objects import is_terminating
 
 
 class Cause(StrEnum):
@@ -50,10 +51,12 @@ class Deletion:
 
     `begin` is the version of the AppWrapper that calls for it, `end` the one that ends it
     (None: the history or the AppWrapper ends first). `requests` are the controller's own.
-    `gone` is the moment at which nothing was left; None if that was not seen.
+    `hit` is everything that was there to be removed, `deletable` the components among it that
+    were not terminating already. `gone` is the moment at which nothing was left; None if that
+    was not seen.
     """
 
-    __slots__ = ("begin", "cause", "end", "gone", "hit", "previous", "requests")
+    __slots__ = ("begin", "cause", "deletable", "end", "gone", "hit", "previous", "requests")
 
     def __init__(
         self,
@@ -63,6 +66,7 @@ class Deletion:
         end: Moment | None,
         end_n: int,
         belongings: Iterable[Track],
+        components: Sequence[Track],
         requests: Sequence[DeleteRequest],
         previous: Deletion | None,
     ) -> None:
@@ -74,6 +78,11 @@ class Deletion:
             track
             for track in belongings
             if track.exists_at(begin.n) or begin.n < track.created.n < end_n
+        ]
+        self.deletable = [
+            track
+            for track in components
+            if track.exists_at(begin.n) and not is_terminating(track.at(begin.n))
         ]
         self.gone = self._gone(begin, end_n)
         self.previous = (

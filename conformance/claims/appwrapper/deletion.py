@@ -97,6 +97,8 @@ def deletion_begins_with_top_level_resources(aw: AppWrapperRun) -> Obligations:
         first = deletion.first_request
         if start is None or first is None or deletion.previous is not None:
             continue
+        if not deletion.deletable:
+            continue
         grace = grace_within(aw, deletion, first)[0]
         if not grace.value:
             continue

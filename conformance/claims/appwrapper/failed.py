@@ -108,7 +108,7 @@ def deletion_is_delayed(aw: AppWrapperRun) -> Obligations:
 def delayed_deletion(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
     """Both bounds on the beginning of a Failed workload's deletion."""
     least, most = _delay(aw, deletion)
-    if not deletion.left_at(deletion.begin.n):
+    if not deletion.deletable:
         return
     first = deletion.first_request
     suspended = _suspended(aw, deletion)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.deletions import Cause, Deletion
@@ -29,21 +29,22 @@ CLEAN_UP_STEPS: Final = 4
 def clock_start(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
     """The earliest moment from which the forceful deletion grace period can be meant to count.
 
-    The first ordinary delete, of this episode or of those that it went on with. If the
-    controller was kept from it, the moment at which it wanted to delete: it may have noted
-    that, and been killed.
+    The first delete, of this episode or of those that it went on with. Where there was no
+    component left to delete, or the controller was kept from it, the moment at which the
+    deletion was due: it may have noted that, and been killed.
     """
     head = deletion.chain[0]
     first = next((request for each in deletion.chain for request in each.requests), None)
-    if first is None:
-        return None
+    if first is None or head.cause is Cause.SUCCESS:
+        return first
     delay_us = 0
     if head.cause is Cause.FAILURE:
         delay_us = aw.parameter_within(DELETION_ON_FAILURE_GRACE, head.begin, first)[0].value
-    if head.cause is not Cause.SUCCESS:
-        wanted = Instant(head.begin.n, head.begin.t + delay_us)
-        if aw.history.timing.hindered(wanted.t, first.t) is not None and wanted.t < first.t:
-            return wanted
+    due = Instant(head.begin.n, head.begin.t + delay_us)
+    if due.t < first.t and (
+        not head.deletable or aw.history.timing.hindered(due.t, first.t) is not None
+    ):
+        return due
     return first
 
 
@@ -52,18 +53,36 @@ def grace_within(aw: AppWrapperRun, deletion: Deletion, until: Moment) -> tuple[
     return aw.parameter_within(FORCEFUL_DELETION_GRACE, deletion.chain[0].begin, until)
 
 
-def held_by_others(aw: AppWrapperRun, tracks: Sequence[Track]) -> str:
-    """Which of the objects somebody else's finalizer held when deleted; empty if none."""
+class Hold(NamedTuple):
+    """What somebody else's finalizers held while it was being deleted."""
+
+    text: str
+    """`pod/a-0 by example.com/hold`; empty if nothing was held."""
+    until: Moment | None
+    """When the last hold was lifted; None if one still stands."""
+
+
+def held_by_others(aw: AppWrapperRun, tracks: Sequence[Track]) -> Hold:
+    """Which of the objects somebody else held, and until when."""
     ours = FOLLOWS_FROM_DELETION if aw.history.others_were_down else ALWAYS_LIFTED
-    held = {
-        f"{track} by {finalizer}": None
-        for track in tracks
-        for version in track.versions
-        if is_terminating(version.object or {})
-        for finalizer in finalizers_of(version.object or {})
-        if finalizer not in ours
-    }
-    return listed(held)
+    held: dict[str, None] = {}
+    lifted: list[Moment | None] = []
+    for track in tracks:
+        until: Moment | None = None
+        names: list[str] = []
+        for version in track.versions:
+            obj = version.object or {}
+            now = [name for name in finalizers_of(obj) if name not in ours]
+            if now and is_terminating(obj):
+                names, until = now, None
+            elif names and until is None:
+                until = version
+        if names:
+            held.update((f"{track} by {name}", None) for name in names)
+            lifted.append(until or track.removed)
+    ends = [moment for moment in lifted if moment is not None]
+    last = max(ends, key=lambda moment: moment.n) if ends and len(ends) == len(lifted) else None
+    return Hold(listed(held), last)
 
 
 def cleaned_up(
@@ -78,7 +97,8 @@ def cleaned_up(
 ) -> Obligation:
     """It must come when everything is deleted, forcefully if need be.
 
-    What somebody else's finalizer holds cannot be deleted, so it leaves this undecided.
+    What somebody else's finalizer holds cannot be deleted: while that stands this is
+    undecided, and once it is lifted, the rest must follow.
     """
     grace = grace_within(aw, deletion, happened or aw.history.end)[1]
     obligation = eventually(
@@ -90,8 +110,19 @@ def cleaned_up(
         unless=unless,
         steps=CLEAN_UP_STEPS,
     )
-    if obligation.because:
-        held = held_by_others(aw, deletion.hit)
-        if held:
-            return undecided(since, f"{what} waits for what is held: {held}")
-    return obligation
+    if not obligation.because:
+        return obligation
+    hold = held_by_others(aw, deletion.hit)
+    if not hold.text:
+        return obligation
+    if hold.until is None:
+        return undecided(since, f"{what} waits for what is held: {hold.text}")
+    return eventually(
+        aw,
+        what,
+        since=hold.until,
+        within_us=grace.value if happened is None else 0,
+        happened=happened,
+        unless=unless,
+        steps=CLEAN_UP_STEPS,
+    )

@@ -264,8 +264,10 @@ def _situation(
         changes.sort(key=lambda moment: moment.n)
         since: Moment | None = None
         for change in changes:
-            if change.n > over.n or not pod.exists_at(change.n):
+            if change.n > over.n or (pod.removed is not None and pod.removed.n <= change.n):
                 break
+            if change.n < pod.created.n:
+                continue
             holds = concerns(pod, pod.at(change.n), change.n)
             if holds and since is None:
                 since = change

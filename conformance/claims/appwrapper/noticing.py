@@ -70,23 +70,23 @@ def noticed(attempt: Attempt, since: Moment) -> Snapshot | None:
     return given_up(attempt)
 
 
-def is_noticed(
-    aw: AppWrapperRun, what: str, sick: Sickness, within_us: Micros = 0
-) -> Iterator[Obligation]:
+def is_noticed(aw: AppWrapperRun, what: str, sick: Sickness) -> Iterator[Obligation]:
     """An obligation for each spell: Unhealthy, or given up, within the latency.
 
-    A spell that begins while Unhealthy is shown for another reason arms nothing.
+    If Unhealthy is shown already, for another reason, only giving up tells that a sickness
+    was noticed; one that has a grace period then arms nothing.
     """
     for attempt, since, healed in sicknesses(aw, sick):
         before = aw.snapshot_at(since.n)
-        if before is not None and before.shows(UNHEALTHY):
+        was_unhealthy = before is not None and before.shows(UNHEALTHY)
+        if was_unhealthy and sick is pods_failed:
             continue
         yield eventually(
             aw,
-            f"Unhealthy=True for {what}",
+            f"Resetting or Failed for {what}" if was_unhealthy else f"Unhealthy=True for {what}",
             since=since,
-            within_us=within_us,
-            happened=noticed(attempt, since),
+            within_us=0,
+            happened=given_up(attempt) if was_unhealthy else noticed(attempt, since),
             unless=earliest(healed, overtaken(aw, attempt)),
         )
 

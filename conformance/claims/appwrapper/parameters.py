@@ -91,6 +91,8 @@ def _parameter(
     return claim
 
 
+_OWN_VALUES: Final = (Origin.ANNOTATION, Origin.NEGATIVE, Origin.CAPPED)
+"""Where a value comes from when an annotation made it, and not the operator."""
 _NEGATIVE: Final = "a negative one MUST be zero, and one above the maximum MUST be the maximum"
 _PREFIX: Final = "workload.codeflare.dev.appwrapper/"
 
@@ -187,7 +189,7 @@ def annotations_customize_each_appwrapper(aw: AppWrapperRun) -> Obligations:
         if not aw.is_annotated(name):
             continue
         for timed in behaviour(aw):
-            if timed.value.origin is Origin.ANNOTATION and timed.value.value != operator.value:
+            if timed.value.origin in _OWN_VALUES and timed.value.value != operator.value:
                 yield timed.obligation
 
 
@@ -231,9 +233,18 @@ def maximum_is_a_day_by_default(aw: AppWrapperRun) -> Obligations:
 
 
 def _capped(aw: AppWrapperRun) -> Obligations:
-    """Bounds from above that the maximum set; a lower bound would not show a cap."""
+    """Bounds from above that the maximum set, and from below those that it must leave alone.
+
+    A lower bound does not show a cap. SuccessTTL is not capped: it shows in its lower bound.
+    """
+    maximum_us = aw.history.operator_parameters.maximum.value
     for name, behaviour in BEHAVIOUR.items():
-        if name != SUCCESS_TTL and aw.is_annotated(name):
-            for timed in behaviour(aw):
-                if timed.value.origin is Origin.CAPPED and timed.from_above:
-                    yield timed.obligation
+        if not aw.is_annotated(name):
+            continue
+        for timed in behaviour(aw):
+            if name == SUCCESS_TTL:
+                concerns = timed.value.value > maximum_us and not timed.from_above
+            else:
+                concerns = timed.value.origin is Origin.CAPPED and timed.from_above
+            if concerns:
+                yield timed.obligation

@@ -8,6 +8,7 @@ from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import held_by_others
 from conformance.claims.sources import detailed_description, overview
 from conformance.history_view import AppWrapperRun, Moment
+from conformance.history_view.attempts import Attempt
 from conformance.history_view.health import Health
 from conformance.history_view.parameters import (
     ADMISSION_GRACE,
@@ -68,8 +69,8 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
     shown = ", ".join(
         f"{type_}={last.status_of(type_) or 'absent'}" for type_ in (RESOURCES_DEPLOYED, PODS_READY)
     )
-    if held:
-        yield undecided(at, f"{aw} waits for what is held: {held}")
+    if held.text:
+        yield undecided(at, f"{aw} waits for what is held: {held.text}")
     elif due_us is not None and ("stable" in marks or at.t > due_us):
         yield violated(
             at,
@@ -141,8 +142,15 @@ def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
                     f"pods and resources were {_state(aw, attempt.health[-1])}.",
                     attempt.begin,
                 )
-        elif attempt.left is not None and attempt.left.phase not in (RESETTING, FAILED):
+        elif _was_healthy(aw, attempt):
             yield met(attempt.begin)
+
+
+def _was_healthy(aw: AppWrapperRun, attempt: Attempt) -> bool:
+    """Whether an attempt was left for another reason, or had all its pods running."""
+    if attempt.left is not None and attempt.left.phase not in (RESETTING, FAILED):
+        return True
+    return any(point.running_least >= aw.expected_pods for point in attempt.health)
 
 
 def _state(aw: AppWrapperRun, health: Health) -> str:

@@ -78,7 +78,7 @@ MLB_021 = Claim(
     text="An AppWrapper without a queue MUST get the default queue; one with its own keeps it.",
     source=guide(
         _SECTION,
-        "the queueName label required to queue the workload in the default-queue",
+        "label required to queue the workload in",
     ),
 )
 
