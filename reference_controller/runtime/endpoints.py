@@ -6,10 +6,13 @@ import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from reference_controller.runtime.logs import LOG, fields
 from reference_controller.runtime.options import OptionsError
+
+STOP_POLL_SECONDS: Final = 0.05
+"""How often a server looks whether it is to stop: the longest that `stop` may take."""
 
 
 class Page(NamedTuple):
@@ -40,7 +43,10 @@ class Endpoints:
         except OSError as error:
             raise OptionsError(f"port {port} on {host}: {error}; choose another one") from error
         self._thread = threading.Thread(
-            target=self._server.serve_forever, name=f"endpoints-{self.port}", daemon=True
+            target=self._server.serve_forever,
+            args=(STOP_POLL_SECONDS,),
+            name=f"endpoints-{self.port}",
+            daemon=True,
         )
 
     @property

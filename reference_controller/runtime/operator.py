@@ -152,7 +152,7 @@ class Operator:
                 return pending
         if self._outbox:
             return self._outbox.popleft()
-        if self._unsynced or not self._leads or self._stopping:
+        if not self._may_begin:
             return None
         if self._next_resync_us is not None and now_us >= self._next_resync_us:
             assert self._resync_us is not None
@@ -193,14 +193,20 @@ class Operator:
 
     def wake_at_us(self) -> Micros | None:
         """When to poll next though nothing arrives; None if only events and replies matter."""
-        times = [self.work_due_us(), self._next_resync_us]
+        times = [self.work_due_us()]
+        if self._may_begin:
+            times.append(self._next_resync_us)
         if self._election is not None:
             times.append(self._election.wake_at_us())
         return min((at_us for at_us in times if at_us is not None), default=None)
 
     def work_due_us(self) -> Micros | None:
-        """As `wake_at_us` without housekeeping (resync, lease): the timers that do work."""
-        if self._stopping or not self._leads:
+        """As `wake_at_us` without housekeeping (resync, lease): the timers that do work.
+
+        While all workers wait for replies no timer counts: the next reply polls anyway, and
+        a driver that slept until a time already past would spin.
+        """
+        if not self._may_begin or len(self._runs) >= self._workers:
             return None
         return self._queue.next_due_us()
 
@@ -243,6 +249,11 @@ class Operator:
         return self._stopping and not self._runs and is_released
 
     # Inside
+
+    @property
+    def _may_begin(self) -> bool:
+        """Whether reconciles may begin, as far as that does not depend on free workers."""
+        return self._leads and not self._unsynced and not self._stopping
 
     def _changed(self, kind: Kind, change: Change) -> None:
         if self._observer is not None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from reference_controller.runtime.admission_review import Admit, ReviewError, review
+from reference_controller.runtime.endpoints import STOP_POLL_SECONDS
 from reference_controller.runtime.logs import LOG, fields
 from reference_controller.runtime.options import OptionsError
 
@@ -38,7 +39,10 @@ class WebhookServer:
         except OSError as error:
             raise OptionsError(f"webhook_port {port} on {host}: {error}") from error
         self._thread = threading.Thread(
-            target=self._server.serve_forever, name="webhook", daemon=True
+            target=self._server.serve_forever,
+            args=(STOP_POLL_SECONDS,),
+            name="webhook",
+            daemon=True,
         )
 
     @property

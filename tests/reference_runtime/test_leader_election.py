@@ -19,7 +19,7 @@ from vocabulary.kinds import CONFIG_MAP, LEASE, SECRET, Kind
 from vocabulary.objects import Object, get_path
 from vocabulary.requests import Get, Reconcile, Update
 
-from .toy import Server, config_map
+from .toy import Server, config_map, settle
 
 TICK_US = 100 * MILLISECOND
 
@@ -172,6 +172,19 @@ def test_gaining_the_lead_looks_at_every_object_anew() -> None:
     run([one, two], 5 * SECOND, 40 * SECOND)
     assert two.operator.leads
     assert two.acted_at_us
+
+
+def test_a_follower_asks_to_be_polled_for_its_election_only() -> None:
+    server = Server()
+    run([Candidate("one", server)], 0, TICK_US)
+    election = LeaderElection(LeaseSettings("ns", "operator", "two"))
+    follower = Operator(Busy(), election=election, resync_us=SECOND)
+    follower.replace(CONFIG_MAP, [config_map("a", {})], 0)
+    settle(follower, server, TICK_US)
+    wake_at_us = follower.wake_at_us()
+    assert wake_at_us is not None and wake_at_us > SECOND
+    assert wake_at_us == election.wake_at_us()
+    assert follower.work_due_us() is None
 
 
 def edit_lease(server: Server, **spec: str) -> None:

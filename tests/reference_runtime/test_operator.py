@@ -198,6 +198,24 @@ def test_workers_run_side_by_side_but_never_two_on_one_key() -> None:
     assert fourth is not None and fourth.request == Get(SECRET, "ns", "c")
 
 
+def test_while_all_workers_wait_no_timer_asks_to_be_polled() -> None:
+    def reconcile(key: Key, now_us: Micros) -> Reconcile:
+        yield Get(SECRET, *key)
+        return now_us + SECOND
+
+    operator = started(Scripted(reconcile), "a", "b")
+    first = operator.poll(0)
+    assert first is not None
+    operator.answer(first.ticket, {}, 0)
+    second = operator.poll(5)
+    assert second is not None and second.request == Get(SECRET, "ns", "b")
+    assert operator.wake_at_us() is None, "a driver would spin from the timer of a on"
+    operator.answer(second.ticket, {}, 2 * SECOND)
+    assert operator.wake_at_us() == SECOND
+    third = operator.poll(2 * SECOND)
+    assert third is not None and third.request == Get(SECRET, "ns", "a")
+
+
 @given(st.data())
 def test_however_replies_are_delayed_no_key_has_two_workers_and_every_event_is_seen(
     data: st.DataObject,
