@@ -28,6 +28,10 @@ class ApiError(Exception):
         self.message = message
         self.details = details
 
+    def __reduce__(self) -> tuple[type[ApiError], tuple[Any, ...]]:
+        """Lets it cross to another process: exceptions are copied by their arguments."""
+        return type(self), (self.code, self.reason, self.message, self.details)
+
     def to_status(self) -> dict[str, Any]:
         """The `metav1.Status` body that a real API server would send."""
         status: dict[str, Any] = {
