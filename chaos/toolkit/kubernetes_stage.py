@@ -1,0 +1,135 @@
+"""The stage of an ordinary `chaos run`: a namespace of the cluster that a kubeconfig names.
+
+Configuration of an experiment, all of it optional:
+
+| key | meaning |
+|---|---|
+| `kubeconfig`, `kube_context` | which cluster; else the one that kubectl would use |
+| `namespace` | for activities without `ns`; else `default` |
+| `operator_namespace`, `operator_deployment` | the controller under test |
+| `operator_config` | its configuration as data, where it differs from the defaults |
+| `seed` | for faults that choose at random |
+| `undo_journal` | a file that remembers how to undo faults, should the run be killed |
+"""
+
+from __future__ import annotations
+
+import atexit
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from chaoslib.exceptions import ActivityFailed
+
+from chaos.injector import Injector
+from chaos.toolkit.kubernetes_ground import KubernetesGround, OperatorDeployment
+from chaos.toolkit.stage import Stage
+from chaos.toolkit.watch_recorder import WatchRecorder
+from chaos.undo_journal import UndoJournal
+from conformance.parameters import DEFAULT_CONFIG, overlay
+from reference_controller.runtime.connection import Connection, connect
+from reference_controller.runtime.options import OptionsError
+from vocabulary.clock import SECOND, Micros
+from vocabulary.history import Capabilities, Entry, Header
+from vocabulary.objects import meta
+
+USER_AGENT: Final = "assay chaos-toolkit"
+TIMEOUT_US: Final = 30 * SECOND
+OPERATOR_NAMESPACE: Final = "appwrapper-system"
+OPERATOR_DEPLOYMENT: Final = "appwrapper-controller-manager"
+
+
+class KubernetesStage(Stage):
+    """One namespace, recorded from the first activity on."""
+
+    def __init__(
+        self,
+        ground: KubernetesGround,
+        recorder: WatchRecorder,
+        header: Header,
+        journal: UndoJournal | None,
+    ) -> None:
+        super().__init__(ground)
+        self._recorder = recorder
+        self._header = header
+        self._injector = Injector(ground, self._record, journal=journal)
+
+    @property
+    def injector(self) -> Injector:
+        return self._injector
+
+    def wait(self, span_us: Micros) -> None:
+        time.sleep(span_us / SECOND)
+
+    def prepare(self, obj: Mapping[str, Any]) -> dict[str, Any]:
+        return {**obj, "metadata": {**meta(obj), "namespace": self.ground.namespace}}
+
+    def history(self) -> tuple[Header, Sequence[Entry]]:
+        return self._header, self._recorder.entries()
+
+    def _record(self, action: Any, data: dict[str, Any], text: str) -> None:
+        self.note(action, data, text)
+        self._recorder.fault(action, data, text)
+
+
+_stages: dict[tuple[str, str, str], KubernetesStage] = {}
+"""One per cluster and namespace: what one activity injects, another one undoes."""
+
+
+def kubernetes_stage(configuration: Mapping[str, Any], ns: str) -> KubernetesStage:
+    """The stage for this configuration, recording since it was first asked for."""
+    kubeconfig = str(configuration.get("kubeconfig") or "")
+    context = str(configuration.get("kube_context") or "")
+    key = (kubeconfig, context, ns)
+    if key not in _stages:
+        _stages[key] = _open(kubeconfig, context, ns, configuration)
+    return _stages[key]
+
+
+def _open(
+    kubeconfig: str, context: str, ns: str, configuration: Mapping[str, Any]
+) -> KubernetesStage:
+    try:
+        connection = connect(
+            Path(kubeconfig) if kubeconfig else None,
+            context or None,
+            user_agent=USER_AGENT,
+            timeout_us=TIMEOUT_US,
+            pool_size=32,
+        )
+    except OptionsError as error:
+        raise ActivityFailed(str(error)) from error
+    operator = OperatorDeployment(
+        str(configuration.get("operator_namespace", OPERATOR_NAMESPACE)),
+        str(configuration.get("operator_deployment", OPERATOR_DEPLOYMENT)),
+    )
+    seed = int(configuration.get("seed", 0))
+    ground = KubernetesGround(connection, ns, operator, seed)
+    recorder = WatchRecorder(connection, ns)
+    recorder.start()
+    atexit.register(recorder.stop)
+    journal = configuration.get("undo_journal")
+    return KubernetesStage(
+        ground,
+        recorder,
+        _header(connection, recorder, seed, configuration),
+        UndoJournal(Path(str(journal))) if journal else None,
+    )
+
+
+def _header(
+    connection: Connection, recorder: WatchRecorder, seed: int, configuration: Mapping[str, Any]
+) -> Header:
+    return Header(
+        scenario="chaos-toolkit",
+        seed=seed,
+        cluster="existing",
+        implementation=str(configuration.get("implementation", "unknown")),
+        clock="wall",
+        began_us=recorder.began_us,
+        kubernetes_version=str(connection.get("/version")["gitVersion"]),
+        capabilities=Capabilities(writers=False, options=False, exact_times=False),
+        parameters=overlay(DEFAULT_CONFIG, configuration.get("operator_config") or {}),
+        facts={"slack_us": 2 * SECOND},
+    )

@@ -1,0 +1,179 @@
+"""Probes: what an experiment can ask of the cluster, and of all that has happened on it.
+
+Annotations are evaluated here, since discovery shows parameter types only if they are.
+"""
+# ruff: noqa: ARG001, UP006, UP035  # signatures are chaostoolkit's; it knows Dict, not dict
+
+from typing import Any, Dict, List
+
+from chaoslib.types import Configuration, Secrets
+
+from chaos.toolkit.stage import stage_of
+from conformance.verdict import Outcome, Verdict
+from vocabulary.kinds import APPWRAPPER, POD
+from vocabulary.objects import condition_status, get_path
+
+__all__ = [
+    "appwrapper_phase",
+    "claim_holds",
+    "claim_verdict",
+    "condition",
+    "count_pods",
+    "no_claim_violated",
+    "pods_in_phase",
+    "quota_reserved",
+    "resources_deployed",
+    "retry_count",
+]
+
+
+def claim_holds(
+    claim: str,
+    armed: bool = False,
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> bool:
+    """
+    Whether a claim, for example `AW-015`, holds of everything that has happened since the
+    experiment began: a temporal claim as a steady state.
+
+    It holds as long as nothing contradicts it. With `armed`, its precondition must have
+    occurred and it must have passed: use that after the method, so that the experiment does
+    not succeed because nothing was put to the test.
+    """
+    verdict = stage_of(configuration, ns).verdict(claim)
+    if armed:
+        return verdict.outcome is Outcome.PASSED and verdict.armed > 0
+    return verdict.outcome is not Outcome.FAILED
+
+
+def claim_verdict(
+    claim: str,
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> Dict[str, Any]:
+    """
+    What the checker of a claim says so far: outcome, how often it was armed, and because.
+    """
+    return _plain(stage_of(configuration, ns).verdict(claim))
+
+
+def no_claim_violated(
+    ns: str = "", configuration: Configuration = None, secrets: Secrets = None
+) -> bool:
+    """
+    Whether nothing that has happened since the experiment began contradicts any claim.
+    """
+    verdicts = stage_of(configuration, ns).verdicts()
+    return all(verdict.outcome is not Outcome.FAILED for verdict in verdicts)
+
+
+def appwrapper_phase(
+    name: str,
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> str:
+    """
+    The phase of an AppWrapper; empty if it has none, or is gone.
+    """
+    return str(get_path(stage_of(configuration, ns).find(APPWRAPPER, name), "status.phase", ""))
+
+
+def quota_reserved(
+    name: str,
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> bool:
+    """
+    Whether an AppWrapper holds its quota (condition QuotaReserved).
+    """
+    return _condition(configuration, ns, name, "QuotaReserved") == "True"
+
+
+def resources_deployed(
+    name: str,
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> bool:
+    """
+    Whether resources of an AppWrapper may exist (condition ResourcesDeployed).
+    """
+    return _condition(configuration, ns, name, "ResourcesDeployed") == "True"
+
+
+def condition(
+    name: str,
+    type: str,
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> str:
+    """
+    The status of a condition of an AppWrapper: True, False, Unknown, or empty if it has none.
+    """
+    return _condition(configuration, ns, name, type)
+
+
+def retry_count(
+    name: str,
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> int:
+    """
+    How often an AppWrapper was reset, as it counts itself.
+    """
+    found = stage_of(configuration, ns).find(APPWRAPPER, name)
+    return int(get_path(found, "status.resettingCount", 0))
+
+
+def count_pods(
+    label_selector: str = "",
+    phase: str = "",
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> int:
+    """
+    How many pods there are with these labels, in that phase if one is given.
+    """
+    return len(_phases(configuration, ns, label_selector, phase))
+
+
+def pods_in_phase(
+    label_selector: str,
+    phase: str = "Running",
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
+) -> bool:
+    """
+    Whether there are pods with these labels, all of them in that phase.
+    """
+    phases = _phases(configuration, ns, label_selector, "")
+    return bool(phases) and all(found == phase for found in phases)
+
+
+def _phases(configuration: Configuration, ns: str, label_selector: str, phase: str) -> List[str]:
+    pods = stage_of(configuration, ns).objects(POD, label_selector)
+    phases = [str(get_path(pod, "status.phase", "")) for pod in pods]
+    return [found for found in phases if not phase or found == phase]
+
+
+def _condition(configuration: Configuration, ns: str, name: str, type_: str) -> str:
+    return condition_status(stage_of(configuration, ns).find(APPWRAPPER, name) or {}, type_)
+
+
+def _plain(verdict: Verdict) -> Dict[str, Any]:
+    return {
+        "claim": verdict.claim,
+        "outcome": str(verdict.outcome),
+        "armed": verdict.armed,
+        "because": verdict.because,
+        "violations": [violation.because for violation in verdict.violations],
+    }

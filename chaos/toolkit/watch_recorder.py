@@ -1,0 +1,125 @@
+"""Records what happens on a cluster that is not ours: by watching, and by that alone.
+
+Watches show every change of the store and nothing else: not who wrote, with which options,
+nor what was refused. The history's capabilities say so, and claims that need more are
+inconclusive on it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from reference_controller.runtime.connection import Connection
+from reference_controller.runtime.informer import Informer
+from vocabulary.clock import Micros
+from vocabulary.history import Entry, Event, Fault, Mark, Write
+from vocabulary.kinds import APPWRAPPER, JOB, KNOWN_KINDS, NODE, POD, Kind
+from vocabulary.objects import Object, meta, name_of, namespace_of, uid_of
+
+SETTLE_SECONDS: Final = 0.3
+"""Watches of different kinds arrive in any order; so long is waited for the slowest."""
+_UNWATCHED: Final = ("Event", "Lease.coordination.k8s.io", "Namespace")
+WATCHED: Final = tuple(kind for kind in KNOWN_KINDS if str(kind) not in _UNWATCHED)
+LISTED_FIRST: Final = (APPWRAPPER, JOB, POD, NODE)
+"""No history begins before these have been listed."""
+LIST_SECONDS: Final = 30.0
+
+
+class WatchRecorder:
+    """Follows one namespace (and the nodes) from `start` on; safe to read from other threads."""
+
+    def __init__(self, connection: Connection, namespace: str) -> None:
+        self.began_us: Final = time.time_ns() // 1000
+        self._lock = threading.Lock()
+        self._writes: list[tuple[int, Micros, Write]] = []
+        self._others: list[tuple[Micros, Entry]] = []
+        self._known: dict[tuple[str, str, str], str] = {}
+        self._listed = {str(kind): threading.Event() for kind in LISTED_FIRST}
+        self._informers = [
+            Informer(connection, kind, namespace, self._replace, self._deliver) for kind in WATCHED
+        ]
+
+    def start(self) -> None:
+        """Begin to watch; returns when the kinds that matter most have been listed."""
+        for informer in self._informers:
+            threading.Thread(target=informer.run, daemon=True).start()
+        deadline = time.monotonic() + LIST_SECONDS
+        for listed in self._listed.values():
+            listed.wait(max(0.0, deadline - time.monotonic()))
+
+    def stop(self) -> None:
+        for informer in self._informers:
+            informer.stop()
+
+    def fault(self, action: Any, data: dict[str, Any], text: str) -> None:
+        """Something that chaos did or undid."""
+        entry = Fault(n=0, t=0, action=action, fault=data, text=text)
+        with self._lock:
+            self._others.append((self._now_us(), entry))
+
+    def mark(self, mark: Any, text: str = "") -> None:
+        """What the experiment itself has to say."""
+        with self._lock:
+            self._others.append((self._now_us(), Mark(n=0, t=0, mark=mark, text=text)))
+
+    def entries(self) -> Sequence[Entry]:
+        """All so far: commits in the store's order, the rest where their times fall."""
+        time.sleep(SETTLE_SECONDS)
+        with self._lock:
+            writes, others = sorted(self._writes, key=lambda each: each[0]), list(self._others)
+        ordered: list[Entry] = []
+        last_us = 0
+        for _, at_us, write in writes:
+            last_us = max(last_us, at_us)
+            while others and others[0][0] < last_us:
+                ordered.append(_at(others[0][1], len(ordered), others.pop(0)[0]))
+            ordered.append(_at(write, len(ordered), last_us))
+        for at_us, entry in others:
+            last_us = max(last_us, at_us)
+            ordered.append(_at(entry, len(ordered), last_us))
+        return ordered
+
+    def _now_us(self) -> Micros:
+        return time.time_ns() // 1000 - self.began_us
+
+    def _replace(self, kind: Kind, objects: tuple[Object, ...], _revision: str) -> None:
+        """The first list: what existed before counts as added now. Or a later one: what is new."""
+        for obj in objects:
+            known = self._known.get((str(kind), namespace_of(obj), name_of(obj)))
+            if known != meta(obj)["resourceVersion"]:
+                self._deliver(kind, "MODIFIED" if known else "ADDED", obj)
+        listed = self._listed.get(str(kind))
+        if listed is not None:
+            listed.set()
+
+    def _deliver(self, kind: Kind, event: Event, obj: Object) -> None:
+        version = str(meta(obj)["resourceVersion"])
+        key = (str(kind), namespace_of(obj), name_of(obj))
+        write = Write(
+            n=0,
+            t=0,
+            actor="",
+            verb="",
+            kind=str(kind),
+            namespace=namespace_of(obj),
+            name=name_of(obj),
+            event=event,
+            rv=int(version),
+            uid=uid_of(obj),
+            object=dict(obj),
+        )
+        with self._lock:
+            if event == "DELETED":
+                self._known.pop(key, None)
+            else:
+                self._known[key] = version
+            self._writes.append((int(version), self._now_us(), write))
+
+
+def _at(entry: Entry, n: int, t: Micros) -> Entry:
+    return msgspec.structs.replace(entry, n=n, t=t)
