@@ -1,0 +1,1 @@
+"""The simulated cluster's controllers, one file each, against what Kubernetes does."""
