@@ -299,7 +299,9 @@ def test_a_reference_with_wrong_coordinates_does_not_hurt_its_siblings() -> None
     lab = Lab()
     owner = lab.create(config_map("owner"))
     lab.create(config_map("right", owner))
-    lab.create(config_map("wrong", owner, name="another"))
+    wrong = config_map("wrong")
+    wrong["metadata"]["ownerReferences"] = [reference(owner, name="another")]
+    lab.create(wrong)
     lab.run(5)
     assert names(lab) == {"owner", "right"}
 

@@ -160,3 +160,30 @@ def test_a_job_that_replaces_one_of_the_same_name_gets_its_own_pods() -> None:
     lab.run(60)
     (new,) = lab.pods
     assert new["metadata"]["uid"] != old["metadata"]["uid"]
+
+
+def test_a_pod_whose_labels_are_taken_away_is_let_go_and_replaced() -> None:
+    lab = Lab()
+    lab.create(job())
+    lab.run(5)
+    name = name_of(lab.pods[0])
+    label = "batch.kubernetes.io/controller-uid"
+    lab.patch(POD, name, {"metadata": {"labels": {label: None}}})
+    lab.run(5)
+    assert len(lab.pods) == 2
+    assert owner_references(lab.pod(name)) == ()
+    assert finalizers_of(lab.pod(name)) == ()
+    assert "failed" not in lab.job_status()
+
+
+def test_a_pod_whose_owner_reference_was_stripped_is_taken_in_again() -> None:
+    lab = Lab()
+    stored = lab.create(job())
+    lab.run(5)
+    name = name_of(lab.pods[0])
+    lab.patch(POD, name, {"metadata": {"ownerReferences": None}})
+    lab.run(5)
+    (pod,) = lab.pods
+    (owner,) = owner_references(pod)
+    assert owner["uid"] == stored["metadata"]["uid"]
+    assert finalizers_of(pod) == ("batch.kubernetes.io/job-tracking",)

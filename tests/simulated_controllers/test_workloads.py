@@ -71,6 +71,21 @@ def test_a_replica_set_that_shrinks_deletes_unready_pods_first() -> None:
     assert unready not in alive(lab)
 
 
+def test_a_replica_set_lets_go_and_takes_in_pods_by_their_labels() -> None:
+    lab = Lab()
+    lab.create(workload("ReplicaSet", "rs", replicas=1))
+    lab.run(2)
+    (first,) = alive(lab)
+    lab.patch(POD, first, {"metadata": {"labels": {"app": "quarantine"}}})
+    lab.run(2)
+    assert len(alive(lab)) == 2
+    lab.patch(POD, first, {"metadata": {"labels": {"app": "rs"}}})
+    (second,) = (name for name in alive(lab) if name != first)
+    lab.delete(POD, second)
+    lab.run(2)
+    assert alive(lab) == [first]
+
+
 def test_minimum_ready_seconds_delay_availability() -> None:
     lab = Lab()
     lab.create(workload("ReplicaSet", "rs", minReadySeconds=30))
