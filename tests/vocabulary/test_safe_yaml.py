@@ -1,0 +1,118 @@
+"""YAML from outside is read as plain data within limits, or refused with its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from vocabulary.safe_yaml import (
+    MAX_BYTES,
+    MAX_DEPTH,
+    YamlError,
+    load_all_yaml,
+    load_all_yaml_file,
+    load_yaml,
+    load_yaml_file,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("", None),
+        ("a: 1", {"a": 1}),
+        ("a: [x, 1.5, ~, yes, 'yes', \"1\"]", {"a": ["x", 1.5, None, True, "yes", "1"]}),
+        ("a: 2026-01-01", {"a": "2026-01-01"}),
+        ("a: 2026-01-01T00:00:00Z", {"a": "2026-01-01T00:00:00Z"}),
+        ("a: =", {"a": "="}),
+        ("'<<': 1", {"<<": 1}),
+        ("\ufeffa: 1", {"a": 1}),
+        ("'1': a", {"1": "a"}),
+        ("a: !!str 1", {"a": "1"}),
+        ("a: |\n  b\n  c\n", {"a": "b\nc\n"}),
+        ("- {a: {}}\n- []\n", [{"a": {}}, []]),
+        ("a: 0o8", {"a": "0o8"}),
+        ("[" * MAX_DEPTH + "]" * MAX_DEPTH, eval("[" * MAX_DEPTH + "]" * MAX_DEPTH)),  # noqa: S307
+    ],
+)
+def test_plain_data_is_read(text, data):
+    assert load_yaml(text, "f.yaml") == data
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a: &x 1", "f.yaml:1:4: anchor &x is not allowed; write the value out"),
+        ("a: b\nc: *x", "f.yaml:2:4: alias *x is not allowed; write the value out"),
+        ("<<: {a: 1}", "f.yaml:1:1: merge key << is not allowed; write the fields out"),
+        ("a: 1\nb: 2\na: 3", "f.yaml:3:1: key 'a' occurs twice in one mapping; keep one of them"),
+        ("1: 2", "f.yaml:1:1: key 1 is not text; put it in quotes"),
+        ("on: 2", "f.yaml:1:1: key True is not text; put it in quotes"),
+        ("? [a]\n: 1", "f.yaml:1:3: key ['a'] is not text; put it in quotes"),
+        (
+            "a: !!python/object:os.system x",
+            "f.yaml:1:4: tag tag:yaml.org,2002:python/object:os.system is not allowed; "
+            "only plain data is read",
+        ),
+        ("a: !x {b: c}", "f.yaml:1:4: tag !x is not allowed; only plain data is read"),
+        (
+            "a: !!binary aGk=",
+            "f.yaml:1:4: tag tag:yaml.org,2002:binary is not allowed; only plain data is read",
+        ),
+        (
+            "a: !!set {b}",
+            "f.yaml:1:4: tag tag:yaml.org,2002:set is not allowed; only plain data is read",
+        ),
+        ("a: .inf", "f.yaml:1:4: .inf is not a number that JSON can hold; quote it"),
+        ("a: .nan", "f.yaml:1:4: .nan is not a number that JSON can hold; quote it"),
+        ("a: !!int foo", "f.yaml:1:4: 'foo' cannot be read as !!int"),
+        ("a: " + "1" * 5000, "f.yaml:1:4: '" + "1" * 40 + "…' cannot be read as !!int"),
+        ("a: [", "f.yaml:2:1: did not find expected node content"),
+        ("@a", "f.yaml:1:1: found character that cannot start any token"),
+        ("a: 1\n---\nb: 2", "f.yaml: holds 2 YAML documents, expected one"),
+        (
+            "[" * (MAX_DEPTH + 1) + "]" * (MAX_DEPTH + 1),
+            "f.yaml:1:65: nested deeper than 64 levels",
+        ),
+        (b"a: \xff", "f.yaml:1:4: is not UTF-8: invalid start byte; save the file as UTF-8"),
+        (b"a: 1\nb: \xff", "f.yaml:2:4: is not UTF-8: invalid start byte; save the file as UTF-8"),
+        (b"a" * (MAX_BYTES + 1), "f.yaml: has 1048577 bytes, at most 1048576 are read; split it"),
+        (
+            "---\n" * 1001,
+            "f.yaml:1001:1: more than 1000 YAML documents; split the file",
+        ),
+    ],
+    ids=lambda value: repr(value)[:40],
+)
+def test_what_is_not_plain_data_within_limits_is_refused_with_its_place(text, message):
+    with pytest.raises(YamlError) as caught:
+        load_yaml(text, "f.yaml")
+    assert str(caught.value) == message
+
+
+def test_control_characters_are_refused_in_one_line():
+    with pytest.raises(YamlError, match=r"^f\.yaml: .*#x0000.*$") as caught:
+        load_yaml("a: \x00", "f.yaml")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_thousand_laughs_cost_nothing():
+    bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
+    with pytest.raises(YamlError, match="anchor &a is not allowed"):
+        load_yaml(bomb, "f.yaml")
+
+
+def test_all_documents_of_a_text_are_read_in_order():
+    assert load_all_yaml("a: 1\n---\n---\nb: 2\n", "f.yaml") == [{"a": 1}, None, {"b": 2}]
+
+
+def test_files_are_named_in_errors_and_read_up_to_the_limit(tmp_path):
+    path = tmp_path / "x.yaml"
+    path.write_text("a: 1\n---\nb: 2\n")
+    assert load_all_yaml_file(path) == [{"a": 1}, {"b": 2}]
+    path.write_text("a: 1\n")
+    assert load_yaml_file(path) == {"a": 1}
+    path.write_bytes(b"#" * 200)
+    with pytest.raises(YamlError, match=r"x\.yaml: has 101 bytes, at most 100 are read"):
+        load_yaml_file(path, max_bytes=100)
+    with pytest.raises(YamlError, match=r"missing\.yaml: cannot be read: No such file"):
+        load_yaml_file(tmp_path / "missing.yaml")
