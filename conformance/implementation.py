@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
 from typing import Any
@@ -49,6 +49,10 @@ class Implementation:
     """For the history's header: how late it may be. The reference hears of changes by watch,
     so it is as late as its caches and requests are in the simulation."""
 
+    def on_real_clusters(self) -> Implementation:
+        """The same, with what is to be expected of it where time is not virtual."""
+        return replace(self, facts=REAL_FACTS)
+
     def controller(self, config: Mapping[str, Any]) -> Controller:
         """A controller with that operator configuration."""
         return appwrapper.controller(_parsed(config), self.rules)
@@ -79,7 +83,7 @@ class Implementation:
                 return new
             if getattr(request, "subresource", ""):
                 return new
-            operation = "CREATE" if isinstance(request, Create) else "UPDATE"
+            operation: Operation = "CREATE" if isinstance(request, Create) else "UPDATE"
             user = UserInfo(username=actor, uid=f"uid-of-{actor}", groups=())
             return dict(admit_appwrapper(operation, new, old, user, parsed, rules=self.rules))
 

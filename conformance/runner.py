@@ -1,14 +1,12 @@
-"""Runs scenarios: one at a time here, side by side and as suites in `conformance.suite`.
+"""Runs one scenario: build a world, take its steps, let it settle, judge the history.
 
-A run is: build a world, take the scenario's steps, let the faults stop, let the workload
-settle, judge the history. Whatever goes wrong on the way ends up in the result: a run never
-disappears.
+Whatever goes wrong on the way ends up in the result: a run never disappears.
 """
 
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from chaos.plan import Plan
 from conformance import claims
@@ -20,47 +18,9 @@ from conformance.world import NotReachedError, World
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.history import Entry, Header
 
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """A run that has ended, before anybody has judged it."""
-
-    header: Header
-    entries: tuple[Entry, ...]
-    error: str
-    """Why its steps did not come to their end; empty if they did."""
-    virtual_seconds: float
-    """How much time passed on the cluster's clock."""
-
-
-def simulate(
-    scenario: Scenario, implementation: Implementation, seed: int, plan: Plan | None = None
-) -> Recorded:
-    """Run a scenario in the simulation; `plan` adds faults to those of its steps."""
-    world = SimulatedWorld(scenario, implementation, seed, plan)
-    error = take_steps(scenario, world)
-    world.finish()
-    header, entries = world.history()
-    return Recorded(header, entries, error, world.elapsed_us() / SECOND)
-
-
-def take_steps(scenario: Scenario, world: World) -> str:
-    """Let the scenario's steps happen; why they ended early, if they did.
-
-    A state that does not come, or a request that is refused, ends the steps and not the run:
-    the history so far is judged like any other, and says what went wrong.
-    """
-    try:
-        scenario.steps(world)
-    except NotReachedError as error:
-        world.mark("step", f"not reached: {error}")
-        return f"not reached: {error}"
-    except ApiError as error:
-        world.mark("step", f"refused: {error.message}")
-        return f"a step was refused: {error.reason}: {error.message}"
-    return ""
+if TYPE_CHECKING:
+    from conformance.worlds.control_plane.session import Session
 
 
 def run_one(
@@ -70,21 +30,77 @@ def run_one(
     plan: Plan | None = None,
     variant: str = "",
 ) -> RunResult:
-    """Run a scenario in the simulation and judge it by every claim."""
+    """Run a scenario in the simulation and judge it by every claim.
+
+    `plan` adds faults to those of the scenario's own steps.
+    """
     began = time.perf_counter()
-    recorded = simulate(scenario, implementation, seed, plan)
-    verdicts = claims.judge(History(recorded.header, recorded.entries))
-    effective = plan or Plan(scenario=scenario.id, seed=seed)
+    world = SimulatedWorld(scenario, implementation, seed, plan)
+    error = _play(scenario, world)
+    return _judged(world, implementation, plan, variant, error, began)
+
+
+def run_really(
+    session: Session, scenario: Scenario, seed: int, plan: Plan | None = None, variant: str = ""
+) -> RunResult:
+    """Run a scenario on a session's control plane and judge it by every claim."""
+    from conformance.worlds.control_plane.world import ControlPlaneWorld
+
+    began = time.perf_counter()
+    world = ControlPlaneWorld(session, scenario, seed, plan)
+    try:
+        error = _play(scenario, world)
+    finally:
+        world.close()
+    return _judged(world, session.implementation, plan, variant, error, began)
+
+
+def _play(scenario: Scenario, world: World) -> str:
+    """Let the scenario's steps happen, then let the world settle; why the steps ended early.
+
+    A state that does not come, or a request that is refused, ends the steps and not the run:
+    the history so far is judged like any other, and says what went wrong.
+    """
+    error = ""
+    try:
+        scenario.steps(world)
+    except NotReachedError as missed:
+        error = f"not reached: {missed}"
+    except ApiError as refused:
+        error = f"a step was refused: {refused.reason}: {refused.message}"
+    if error:
+        world.mark("step", error)
+    world.finish()
+    return error
+
+
+def _judged(
+    world: World,
+    implementation: Implementation,
+    plan: Plan | None,
+    variant: str,
+    error: str,
+    began: float,
+) -> RunResult:
+    header, entries = world.history()
+    verdicts = claims.judge(History(header, entries))
+    replayed = Plan(
+        scenario=header.scenario,
+        seed=header.seed,
+        faults=plan.faults if plan else (),
+        triggers=plan.triggers if plan else {},
+        implementation="" if implementation.name == "reference" else implementation.name,
+    )
     return RunResult(
-        scenario=scenario.id,
-        title=scenario.title,
-        seed=seed,
-        plan=effective.to_data(),
-        header=recorded.header,
-        entries=recorded.entries,
+        scenario=header.scenario,
+        title=world.scenario.title,
+        seed=header.seed,
+        plan=replayed.to_data(),
+        header=header,
+        entries=entries,
         verdicts=tuple(verdicts),
         wall_seconds=time.perf_counter() - began,
-        virtual_seconds=recorded.virtual_seconds,
-        error=recorded.error,
+        virtual_seconds=entries[-1].t / SECOND if entries else 0.0,
+        error=error,
         variant=variant,
     )

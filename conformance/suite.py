@@ -1,48 +1,30 @@
-"""Runs many scenarios, side by side, and campaigns over them: crash points, reruns.
+"""Runs many scenarios side by side, and campaigns over them: crash points, reruns.
 
-Work is cut into `Task`s, which are plain data, so that they can go to other processes.
-Results come back in the order of the tasks, whichever ends first: equal suites give equal
-reports, whatever the number of jobs.
+Work is cut into `Task`s, which are plain data, so that they can go to other processes or
+threads (`conformance.workers`). Results come back in the order of the tasks, whichever ends
+first: equal suites give equal reports, whatever the number of jobs.
 """
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from chaos.exploration import crash_points
 from chaos.fault import FAULTS
-from chaos.plan import Plan, plan_from_data
-from conformance.claims import CLAIMS
-from conformance.implementation import implementation
+from chaos.plan import Plan
+from conformance.claim import CLAIMS
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.run_options import OnProgress, Progress, RunOptions
-from conformance.runner import run_one
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome, worst
+from conformance.workers import Task, workers
 from vocabulary.history import history_digest
 
 FEW: Final = 24
 """So few runs are done sooner here than other processes are started."""
-
-
-@dataclass(frozen=True, slots=True)
-class Task:
-    """One run to be made."""
-
-    scenario: str
-    implementation: str
-    seed: int
-    plan: dict[str, Any] | None = None
-    variant: str = ""
-    keep_history: bool = True
-    """Whether the history is wanted even if nothing was violated."""
 
 
 def run_suite(
@@ -50,43 +32,38 @@ def run_suite(
 ) -> SuiteResult:
     """Run what the words select (suites, scenarios, claims; nothing means everything)."""
     began = time.perf_counter()
-    scenarios = select(selection)
-    baseline = [Task(s.id, options.implementation, options.seed) for s in scenarios]
+    is_simulated = options.cluster == "simulated"
+    scenarios = [found for found in select(selection) if is_simulated or not found.only_simulated]
+    baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
     runs: list[RunResult] = []
-    mismatches = tried = 0
-    with _Workers(options.jobs, many=options.crash_points or len(baseline) > FEW) as workers:
-        total = len(baseline) * (2 if options.rerun else 1)
-        for result in workers.run(baseline):
-            runs.append(result)
-            on_progress(_progress(len(runs), total, result))
-        done = len(runs)
+    mismatches = crashed = 0
+    many = options.crash_points or len(baseline) > FEW
+    with workers(options, many=many) as run_all:
+        count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
+        runs += count.through(run_all(baseline))
         if options.rerun:
-            for first, second in zip(runs[:done], workers.run(baseline), strict=True):
-                mismatches += history_digest(first.header, first.entries) != history_digest(
-                    second.header, second.entries
-                )
-                done += 1
-                on_progress(_progress(done, total, second))
+            again = count.through(run_all(baseline))
+            mismatches = sum(
+                _digest(first) != _digest(second)
+                for first, second in zip(tuple(runs), again, strict=True)
+            )
         if options.crash_points:
-            tasks = [task for run in tuple(runs) for task in _crashes(run, options)]
-            total += len(tasks)
-            for result in workers.run(tasks):
-                runs.append(result)
-                tried += 1
-                done += 1
-                on_progress(_progress(done, total, result))
+            tasks = [task for run in tuple(runs) for task in crashes(run, options)]
+            crashed = len(tasks)
+            count.total += crashed
+            runs += count.through(run_all(tasks))
     return SuiteResult(
         runs=tuple(runs),
         implementation=_implementation(options.implementation),
         cluster=options.cluster,
         kubernetes_version=runs[0].header.kubernetes_version if runs else "",
-        clock="virtual",
+        clock="virtual" if is_simulated else "wall",
         seed=options.seed,
         command=options.command,
         wall_seconds=time.perf_counter() - began,
         claims=tuple(word for word in selection if word in CLAIMS),
         fault_classes=tuple(sorted(FAULTS)),
-        crash_points=(tried, tried),
+        crash_points=(crashed, crashed),
         plans=len(runs),
         rerun=len(baseline) if options.rerun else 0,
         mismatches=mismatches,
@@ -104,30 +81,7 @@ def select(words: Iterable[str]) -> list[Scenario]:
     ]
 
 
-def run_task(task: Task) -> RunResult:
-    """Make one run; what a worker process does."""
-    plan = None if task.plan is None else plan_from_data(task.plan)
-    result = run_one(
-        SCENARIOS[task.scenario],
-        implementation(task.implementation),
-        task.seed,
-        plan,
-        task.variant,
-    )
-    if task.keep_history or _outcome(result) is Outcome.FAILED:
-        return result
-    return _without_history(result)
-
-
-def _without_history(result: RunResult) -> RunResult:
-    import msgspec
-
-    return msgspec.structs.replace(
-        result, entries=(), history_sha256=history_digest(result.header, result.entries)
-    )
-
-
-def _crashes(run: RunResult, options: RunOptions) -> Iterator[Task]:
+def crashes(run: RunResult, options: RunOptions) -> Iterator[Task]:
     """The same scenario, with the operator killed at each of its crash points in turn."""
     base = Plan(scenario=run.scenario, seed=run.seed)
     for point in crash_points(run.entries):
@@ -141,7 +95,7 @@ def _crashes(run: RunResult, options: RunOptions) -> Iterator[Task]:
         )
 
 
-def _outcome(result: RunResult) -> Outcome:
+def outcome_of(result: RunResult) -> Outcome:
     """The worst outcome among the claims which a run armed."""
     return worst(
         verdict.outcome
@@ -150,8 +104,30 @@ def _outcome(result: RunResult) -> Outcome:
     )
 
 
-def _progress(done: int, total: int, result: RunResult) -> Progress:
-    return Progress(done=done, total=total, scenario=result.scenario, outcome=_outcome(result))
+class _Count:
+    """Tells how far the suite has come, run by run."""
+
+    def __init__(self, on_progress: OnProgress, total: int) -> None:
+        self.total = total
+        self._on_progress = on_progress
+        self._done = 0
+
+    def through(self, results: Iterable[RunResult]) -> Iterator[RunResult]:
+        for result in results:
+            self._done += 1
+            self._on_progress(
+                Progress(
+                    done=self._done,
+                    total=self.total,
+                    scenario=result.scenario,
+                    outcome=outcome_of(result),
+                )
+            )
+            yield result
+
+
+def _digest(run: RunResult) -> str:
+    return run.history_sha256 or history_digest(run.header, run.entries)
 
 
 def _implementation(name: str) -> Implementation:
@@ -160,31 +136,6 @@ def _implementation(name: str) -> Implementation:
     return Implementation(
         organization="Assay",
         project=f"AppWrapper {name}",
-        url="https://github.com/assay/assay",
+        url="https://pypi.org/project/assay",
         version=version(),
     )
-
-
-class _Workers:
-    """This process, or a pool of others: tasks in, results out, in order."""
-
-    def __init__(self, jobs: int, *, many: bool) -> None:
-        wanted = jobs or len(os.sched_getaffinity(0))
-        self._pool: ProcessPoolExecutor | None = None
-        if wanted > 1 and many:
-            context = multiprocessing.get_context("forkserver")
-            context.set_forkserver_preload(["conformance.suite"])
-            self._pool = ProcessPoolExecutor(wanted, mp_context=context)
-
-    def __enter__(self) -> _Workers:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._pool is not None:
-            self._pool.shutdown(cancel_futures=True)
-
-    def run(self, tasks: Sequence[Task]) -> Iterator[RunResult]:
-        if self._pool is None:
-            return map(run_task, tasks)
-        chunk = max(1, min(32, len(tasks) // 16))
-        return self._pool.map(run_task, tasks, chunksize=chunk)

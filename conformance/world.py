@@ -18,8 +18,10 @@ from chaos.fault import Fault
 from conformance.manifests import load_manifests
 from conformance.parameters import Durations
 from conformance.pod_templates import with_annotations, with_behaviour
+from conformance.scenario import Scenario
 from vocabulary.clock import HOUR, Micros, format_seconds
 from vocabulary.errors import ApiError
+from vocabulary.history import Entry, Header
 from vocabulary.kinds import APPWRAPPER, NODE, POD, Kind, kind_of
 from vocabulary.objects import (
     Object,
@@ -57,6 +59,7 @@ class Condition:
 class World(ABC):
     """What a scenario works with."""
 
+    scenario: Scenario
     namespace: str
     nodes: tuple[str, ...]
     durations: Durations
@@ -89,6 +92,14 @@ class World(ABC):
     @abstractmethod
     def revert(self, fault: Fault) -> None:
         """Undo a fault before the steps end."""
+
+    @abstractmethod
+    def finish(self) -> None:
+        """Stop the faults, then let the workload settle: the progress phase."""
+
+    @abstractmethod
+    def history(self) -> tuple[Header, tuple[Entry, ...]]:
+        """What was recorded."""
 
     @abstractmethod
     def mark(self, mark: Any, text: str = "") -> None:

@@ -62,7 +62,7 @@ class Merge:
         last_us = self._began_us
         for commit in commits:
             event = written.take(commit)
-            at_us = _time_of(event) if event is not None else commit.seen_us
+            at_us = commit.seen_us if event is None else min(_time_of(event), commit.seen_us)
             last_us = max(last_us, at_us)
             placed.append((last_us, self._committed(commit, event)))
         rest = [
@@ -145,7 +145,7 @@ class _Matcher:
         self._taken: set[int] = set()
         self._by_rv: dict[str, int] = {}
         self._deletes: dict[str, deque[int]] = defaultdict(deque)
-        self._bindings: dict[str, int] = {}
+        self._bindings: dict[str, deque[int]] = defaultdict(deque)
         for index, event in enumerate(events):
             if (event.get("responseStatus") or {}).get("code", 200) >= 400:
                 continue
@@ -154,7 +154,7 @@ class _Matcher:
             if rv:
                 self._by_rv.setdefault(f"{_resource(event)}/{rv}", index)
             if event["objectRef"].get("subresource") == "binding":
-                self._bindings[_named(event)] = index
+                self._bindings[_named(event)].append(index)
             if event["verb"] in ("delete", "patch", "update"):
                 self._deletes[_uid(event) or _named(event)].append(index)
 
@@ -169,7 +169,7 @@ class _Matcher:
                 # that removes it, which `DELETED` will ask for next: it is not used up.
                 standing = self._deletion(commit, resource)
                 return None if standing is None else self._events[standing]
-            index = self._bindings.get(_key(commit, resource))
+            index = self._latest(self._bindings[_key(commit, resource)], commit)
         if index is None or index in self._taken:
             return None
         self._taken.add(index)
@@ -184,16 +184,25 @@ class _Matcher:
         A response to a deletion carries no new resourceVersion: it is found by uid, or by
         name where the response is a bare Status.
         """
-        name = _key(commit, resource)
         candidates = [
-            index
-            for key in (uid_of(commit.object), name)
-            for index in self._deletes.get(key, ())
-            if index not in self._taken
-            and _time_of(self._events[index]) <= commit.seen_us + 1_000_000
+            *self._deletes[uid_of(commit.object)],
+            *self._deletes[_key(commit, resource)],
         ]
         deletes = [index for index in candidates if self._events[index]["verb"] == "delete"]
-        return max(deletes or candidates, default=None)
+        found = self._latest(deletes, commit)
+        return self._latest(candidates, commit) if found is None else found
+
+    def _latest(self, candidates: Iterable[int], commit: Commit) -> int | None:
+        """The last request that is not accounted for and was made before the commit was seen."""
+        before_us = commit.seen_us + 1_000_000
+        return max(
+            (
+                index
+                for index in candidates
+                if index not in self._taken and _time_of(self._events[index]) <= before_us
+            ),
+            default=None,
+        )
 
 
 def _key(commit: Commit, resource: str) -> str:

@@ -1,0 +1,106 @@
+"""Who makes the runs: this process, a pool of others, or threads on a real control plane."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import msgspec
+
+from chaos.plan import plan_from_data
+from conformance.implementation import implementation
+from conformance.report.run_result import RunResult
+from conformance.run_options import RunOptions
+from conformance.runner import run_one, run_really
+from conformance.scenarios import SCENARIOS, all_crds
+from conformance.verdict import Outcome
+from vocabulary.history import history_digest
+
+SIDE_BY_SIDE: Final = 10
+"""Runs at a time on a control plane: they mostly wait, and more would make operators late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run to be made."""
+
+    scenario: str
+    implementation: str
+    seed: int
+    plan: dict[str, Any] | None = None
+    variant: str = ""
+    keep_history: bool = True
+    """Whether the history is wanted even if nothing was violated."""
+
+
+RunAll: TypeAlias = Callable[[Sequence[Task]], Iterator[RunResult]]
+"""Makes the runs; their results come in the order of the tasks."""
+
+
+@contextmanager
+def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
+    """What makes runs on the cluster that the options name; `many` makes a pool worth it."""
+    if options.cluster == "control-plane":
+        with _on_control_plane(options) as run_all:
+            yield run_all
+        return
+    if options.cluster != "simulated":
+        raise UnknownClusterError(
+            f"cluster {options.cluster!r} is not served yet; use simulated or control-plane"
+        )
+    jobs = options.jobs or len(os.sched_getaffinity(0))
+    if jobs == 1 or not many:
+        yield lambda tasks: map(run_task, tasks)
+        return
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["conformance.workers"])
+    pool = ProcessPoolExecutor(jobs, mp_context=context)
+    try:
+        yield lambda tasks: pool.map(
+            run_task, tasks, chunksize=max(1, min(32, len(tasks) // (8 * jobs)))
+        )
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+class UnknownClusterError(ValueError):
+    """A cluster of a kind that nothing runs on; the message says what there is."""
+
+
+def run_task(task: Task) -> RunResult:
+    """Make one simulated run; what a worker process does."""
+    plan = None if task.plan is None else plan_from_data(task.plan)
+    result = run_one(
+        SCENARIOS[task.scenario],
+        implementation(task.implementation),
+        task.seed,
+        plan,
+        task.variant,
+    )
+    is_eventful = any(verdict.outcome is Outcome.FAILED for verdict in result.verdicts)
+    if task.keep_history or is_eventful:
+        return result
+    return msgspec.structs.replace(
+        result, entries=(), history_sha256=history_digest(result.header, result.entries)
+    )
+
+
+@contextmanager
+def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
+    from conformance.worlds.control_plane.session import Session
+
+    def run(task: Task) -> RunResult:
+        plan = None if task.plan is None else plan_from_data(task.plan)
+        return run_really(session, SCENARIOS[task.scenario], task.seed, plan, task.variant)
+
+    jobs = options.jobs or SIDE_BY_SIDE
+    with (
+        Session(implementation(options.implementation).on_real_clusters(), all_crds()) as session,
+        ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool,
+    ):
+        yield lambda tasks: pool.map(run, tasks)
