@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,16 +60,21 @@ def show_suite(
     if table.row_count and not quiet:
         console.print(table)
     claims = all_claims()
-    for failure in files.failures[:MAX_BLOCKS]:
+    scenarios = Counter(failure.claim for failure in files.failures)
+    simplest = {failure.claim: failure for failure in reversed(files.failures)}
+    for claim in sorted(simplest)[:MAX_BLOCKS]:
+        failure = simplest[claim]
         echo_block(
-            claims[failure.claim],
+            claims[claim],
             failure.run,
             failure.verdict,
             replay=failure.plan,
             page=failure.page,
         )
-    if len(files.failures) > MAX_BLOCKS:
-        typer.echo(f"\nand {len(files.failures) - MAX_BLOCKS} more failures, see the report")
+        if scenarios[claim] > 1:
+            typer.echo(f"    and in {scenarios[claim] - 1} more scenarios, see the report")
+    if len(simplest) > MAX_BLOCKS:
+        typer.echo(f"\nand {len(simplest) - MAX_BLOCKS} more claims, see the report")
     typer.echo("")
     for line in () if quiet else summary_lines(report):
         typer.echo(line)

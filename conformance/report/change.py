@@ -16,6 +16,9 @@ _CONDITION: Final = re.compile(r"^status\.conditions\[([^\]]*)\](\.status)?$")
 _DULL: Final = re.compile(
     r"^metadata\.generation|Time$|Timestamp$|\.(reason|message|type)$|observedGeneration|resourceVersion"
 )
+_OWNER: Final = re.compile(r"^metadata\.ownerReferences\[([^\]]*)\](\..*)?$")
+_PLAIN: Final = 5
+"""The rank of differences that have no words of their own."""
 _SHOWN_CHANGES: Final = 3
 _SHOWN_CHARACTERS: Final = 48
 
@@ -119,9 +122,12 @@ def _describe_update(write: Write, old: Object | None) -> str:
     ranked = sorted(
         ((rank, index, words) for index, d in enumerate(changes) for rank, words in _words(d)),
     )
-    told += [words for _, _, words in ranked]
+    told += [words for rank, _, words in ranked if rank < _PLAIN]
     if not told:
-        told = [_plainly(difference) for difference in changes[:_SHOWN_CHANGES]]
+        # Nothing that has a name of its own happened: then the paths are what there is to tell.
+        told = [words for rank, _, words in ranked if rank == _PLAIN]
+    if not told:
+        told = [_plainly(difference) for difference in changes]
     if not told:
         return f"{write.verb or 'change'} changed nothing"
     more = len(told) - _SHOWN_CHANGES
@@ -138,12 +144,21 @@ def _words(difference: Difference) -> list[tuple[int, str]]:
     found = _CONDITION.match(path)
     if found is not None:
         old, new = _status(difference.old), _status(difference.new)
-        return [] if old == new else [(2, f"{found[1]} {old or 'absent'} → {new or 'absent'}")]
+        if old == new:
+            return []
+        # A condition that appears says less than one that turns.
+        rank = 2 if old and new else 3
+        return [(rank, f"{found[1]} {old or 'absent'} → {new or 'absent'}")]
     if path == "status.resettingCount":
         return [(1, f"resettingCount {_arrow(difference)}")]
+    owner = _OWNER.match(path)
+    if owner is not None:
+        gone = difference.new == ABSENT
+        is_whole = owner[2] in (None, ".uid")
+        return [(4, f"owner {owner[1]} {'removed' if gone else 'added'}")] if is_whole else []
     if _DULL.search(path) or path.startswith("spec.taints"):
         return []
-    return [(5, _plainly(difference))]
+    return [(_PLAIN, _plainly(difference))]
 
 
 def _taint_words(old: Object, new: Object | None) -> list[str]:

@@ -3,7 +3,8 @@
 ```
 report.yaml              the conformance report; written last, so a folder with one is whole
 index.html               the same for people
-aw-015.html, aw-015.yaml a page and a plan per failure (aw-015-2… for further scenarios)
+aw-015.html, aw-015.yaml page and plan of each violated claim, in the simplest of its scenarios
+further/                 the same for further scenarios: aw-015-2.html, aw-015-2.yaml
 junit.xml                one test case per claim and scenario
 allure-results/          for `allure generate`, if asked for
 histories/               gzip JSON lines, digests in the report
@@ -34,10 +35,16 @@ from vocabulary.history import write_history
 REPORT_NAME: Final = "report.yaml"
 ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
+FURTHER_NAME: Final = "further"
 _OURS: Final = ("index.html", "junit.xml", "*-[0-9]*.html", "*-[0-9]*.yaml", REPORT_NAME)
-_OUR_FOLDERS: Final = {ALLURE_NAME: "*-*", HISTORIES_NAME: "*.jsonl.gz"}
+_OUR_FOLDERS: Final = {
+    ALLURE_NAME: "*-*",
+    HISTORIES_NAME: "*.jsonl.gz",
+    FURTHER_NAME: "*-[0-9]*.[hy]*ml",
+}
 MAX_PAGES_PER_CLAIM: Final = 3
 MAX_PAGES: Final = 100
+MAX_ENTRIES: Final = 2**62
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +95,8 @@ def write_folder(
     folder.mkdir(parents=True, exist_ok=True)
     _remove_earlier(folder)
     failures = tuple(_name_failures(folder, suite, claims))
+    if any(failure.plan.parent != folder for failure in failures):
+        (folder / FURTHER_NAME).mkdir(exist_ok=True)
     _write_histories(folder, suite, report)
     for failure in failures:
         failure.plan.write_text(dump(_plan_of(failure.run)), encoding="utf-8")
@@ -97,11 +106,13 @@ def write_folder(
                 failure.run,
                 failure.verdict,
                 command=f"assay replay {failure.plan}",
-                index_href="index.html",
+                index_href="index.html" if failure.page.parent == folder else "../index.html",
             )
             failure.page.write_text(page, encoding="utf-8")
     pages = {
-        (failure.claim, test_name(failure.run), failure.run.seed): failure.page.name
+        (failure.claim, test_name(failure.run), failure.run.seed): failure.page.relative_to(
+            folder
+        ).as_posix()
         for failure in failures
         if failure.page is not None
     }
@@ -144,17 +155,24 @@ def _name_failures(
             if verdict.outcome is Outcome.FAILED and verdict.claim in claims:
                 worst.setdefault((verdict.claim, run.scenario, run.seed), []).append((run, verdict))
     seen: Counter[str] = Counter()
-    for number, (key, judged) in enumerate(sorted(worst.items(), key=lambda item: item[0])):
-        claim = key[0]
+    failures = [(claim, *worst_of(judged)) for (claim, _, _), judged in worst.items()]
+    # Of each claim the shortest history first: it is the easiest to understand.
+    failures.sort(
+        key=lambda f: (f[0], len(f[1].entries) or MAX_ENTRIES, test_name(f[1]), f[1].seed)
+    )
+    pages = 0
+    for claim, run, verdict in failures:
         seen[claim] += 1
-        stem = claim.lower() + (f"-{seen[claim]}" if seen[claim] > 1 else "")
-        has_page = seen[claim] <= MAX_PAGES_PER_CLAIM and number < MAX_PAGES
-        run, verdict = worst_of(judged)
+        is_first = seen[claim] == 1
+        has_room = seen[claim] <= MAX_PAGES_PER_CLAIM and pages < MAX_PAGES
+        has_page = bool(run.entries) and (is_first or has_room)
+        pages += has_page
+        stem = claim.lower() if is_first else f"{FURTHER_NAME}/{claim.lower()}-{seen[claim]}"
         yield Failure(
             claim=claim,
             run=run,
             verdict=verdict,
-            page=folder / f"{stem}.html" if has_page and run.entries else None,
+            page=folder / f"{stem}.html" if has_page else None,
             plan=folder / f"{stem}.yaml",
         )
 

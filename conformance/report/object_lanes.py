@@ -18,6 +18,7 @@ from vocabulary.objects import (
     condition_status,
     get_path,
     is_terminating,
+    labels_of,
 )
 
 QUOTA_CONDITION: Final = "QuotaReserved"
@@ -204,16 +205,27 @@ def pod_lane(track: Track, canvas: Canvas) -> Lane:
 
 
 def node_lane(track: Track, canvas: Canvas) -> Lane:
-    """A node: ready or not, and its taints."""
+    """A node: ready or not, its taints, and the labels that changed while it was watched."""
+    labels = [labels_of(s.object) for s in track.snapshots if s.object is not None]
+    changing = sorted(
+        {
+            key
+            for one in labels
+            for key in one
+            if any(one[key] != other.get(key) for other in labels)
+        }
+    )
     states = []
     for s in track.snapshots:
         if s.object is None:
             states.append(State(s.t, None, ""))
             continue
         taints = [_taint(taint) for taint in get_path(s.object, "spec.taints") or ()]
+        own = labels_of(s.object)
+        signs = [*taints, *(f"{key}={own[key]}" for key in changing if key in own)]
         ready = condition_status(s.object, "Ready") in ("True", "")
-        tone: Tone = "bad" if not ready else "warn" if taints else "idle"
-        text = ", ".join([*([] if ready else ["not ready"]), *taints]) or "ready"
+        tone: Tone = "bad" if not ready else "warn" if signs else "idle"
+        text = ", ".join([*([] if ready else ["not ready"]), *signs]) or "ready"
         states.append(State(s.t, tone, printable(text, 2 * _MAX_TEXT)))
     return Lane(printable(track.label, _MAX_TEXT), canvas.bands(states), canvas.touches(track))
 

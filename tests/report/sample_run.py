@@ -16,9 +16,7 @@ from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
 
 SEED = 1729
 SCENARIO = "appwrapper/quota-release/slow-pods-hold-their-quota"
-TITLE = (
-    "A failed AppWrapper whose pods take a minute to stop keeps its quota until the last is gone."
-)
+TITLE = "A failed AppWrapper whose pods stop slowly keeps its quota until the last is gone."
 
 
 def _claim(id_: str, name: str, level: Level, text: str, sentence: str, **more: Any) -> Claim:
@@ -362,7 +360,7 @@ def _fail_for_good(s: Scribe, pods: int) -> Violation:
         at=released,
         evidence=(running, failed, released),
         because=f"QuotaReserved of appwrapper/a became False at rv{rv.rv}, while pod "
-        f"{_pod(1, 1)} was Running and had 59.2 s left to stop: it used quota that was not reserved.",
+        f"{_pod(1, 1)} was Running and had 59.2 s left: it used quota that was not reserved.",
     )
 
 

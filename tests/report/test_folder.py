@@ -70,7 +70,7 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is_touched(tmp_path: Pat
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("…")
-    with pytest.raises(ReportError, match="holds files but no report.yaml"):
+    with pytest.raises(ReportError, match="holds files but no report"):
         check_folder(tmp_path)
 
 
@@ -138,3 +138,7 @@ def test_at_most_three_pages_are_made_per_claim(tmp_path: Path) -> None:
     files = write_folder(tmp_path / "out", suite, report, CLAIMS)
     assert [failure.page is not None for failure in files.failures] == [True] * 3 + [False] * 2
     assert all(failure.plan.is_file() for failure in files.failures)
+    page = files.failures[1].page
+    assert page == tmp_path / "out" / "further" / "aw-015-2.html"
+    assert 'href="../index.html"' in page.read_text(encoding="utf-8")
+    assert 'href="further/aw-015-2.html"' in files.index.read_text(encoding="utf-8")
