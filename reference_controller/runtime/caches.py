@@ -67,9 +67,6 @@ class KindCache:
         self._objects: dict[Key, Object] = {}
         self._indexes: dict[Indexer, dict[str, dict[Key, None]]] = {}
 
-    def __len__(self) -> int:
-        return len(self._objects)
-
     def __iter__(self) -> Iterator[Object]:
         """All objects, in the order in which they were first seen."""
         return iter(self._objects.values())

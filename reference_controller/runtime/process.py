@@ -41,8 +41,9 @@ from vocabulary.kinds import Kind
 from vocabulary.objects import Object
 from vocabulary.requests import Request
 
-STOP_SECONDS: Final = 25.0
-"""How long an orderly end may take: less than the 30 s that a pod gets by default."""
+STOP_SECONDS: Final = 8.0
+"""How long an orderly end may take: less than the 10 s that the manifests' pods are given. What
+is still in flight then is left unanswered, as if the process had been killed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,34 @@ from typing import Any
 
 import pytest
 
-from fixtures.control_plane import BinariesMissingError, ControlPlane, Settings, locate, users
+from fixtures.control_plane import (
+    BinariesMissingError,
+    ControlPlane,
+    FakeNode,
+    Settings,
+    crds,
+    locate,
+    nodes,
+    users,
+)
+from reference_controller import appwrapper
 
-from .toy_process import ToyProcess
+from .child_process import ChildProcess
+
+MANIFESTS = Path(appwrapper.__file__).with_name("manifests")
+TOY_RULES = [
+    {
+        "apiGroups": [""],
+        "resources": ["configmaps"],
+        "verbs": ["get", "list", "watch", "create", "update"],
+    },
+    {
+        "apiGroups": ["coordination.k8s.io"],
+        "resources": ["leases"],
+        "verbs": ["get", "create", "update"],
+    },
+]
+"""The few rights that the toy needs."""
 
 _numbers = itertools.count()
 
@@ -24,29 +49,22 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     except BinariesMissingError as missing:
         pytest.skip(str(missing))
     control_plane = ControlPlane(tmp_path_factory.mktemp("plane"), Settings())
-    control_plane.start()
-    grant(control_plane, users.OPERATORS[0].name)
-    yield control_plane
-    control_plane.stop()
+    try:
+        control_plane.start(crds.parse([(MANIFESTS / "crd.yaml").read_text()]))
+        names = ["node-0", "node-1"]
+        nodes.create(control_plane.api(), [FakeNode(name) for name in names])
+        nodes.wait_ready(control_plane.api(), names)
+        grant(control_plane, users.OPERATORS[0].name, TOY_RULES)
+        yield control_plane
+    finally:
+        control_plane.stop()
 
 
-def grant(plane: ControlPlane, user: str) -> None:
-    """The few rights that the toy needs, for one user."""
+def grant(plane: ControlPlane, user: str, rules: list[Any]) -> None:
+    """Rights in all namespaces, for one user."""
     api = plane.api()
     rbac = "/apis/rbac.authorization.k8s.io/v1"
-    rules = [
-        {
-            "apiGroups": [""],
-            "resources": ["configmaps"],
-            "verbs": ["get", "list", "watch", "create", "update"],
-        },
-        {
-            "apiGroups": ["coordination.k8s.io"],
-            "resources": ["leases"],
-            "verbs": ["get", "create", "update"],
-        },
-    ]
-    name = f"toy-{user}"
+    name = f"test-{user}"
     api.post(f"{rbac}/clusterroles", {"metadata": {"name": name}, "rules": rules})
     api.post(
         f"{rbac}/clusterrolebindings",
@@ -72,11 +90,11 @@ def namespace(plane: ControlPlane) -> str:
 @pytest.fixture
 def start_toy(
     plane: ControlPlane, namespace: str, tmp_path: Path
-) -> Iterator[Callable[..., ToyProcess]]:
+) -> Iterator[Callable[..., ChildProcess]]:
     """Starts toy operators that look at the test's own namespace; none outlives the test."""
-    started: list[ToyProcess] = []
+    started: list[ChildProcess] = []
 
-    def start(user: int = 0, **options: Any) -> ToyProcess:
+    def start(user: int = 0, **options: Any) -> ChildProcess:
         log = tmp_path / f"toy-{len(started)}.log"
         given = {
             "kubeconfig": str(plane.kubeconfig(users.OPERATORS[user])),
@@ -85,7 +103,7 @@ def start_toy(
             "metrics_port": 0,
             **options,
         }
-        toy = ToyProcess(given, log)
+        toy = ChildProcess("run_toy.py", given, log)
         started.append(toy)
         return toy
 

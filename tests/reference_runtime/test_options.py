@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import http.client
 import re
+import socket
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reference_controller.runtime.options import OperatorOptions, OptionsError
-from reference_controller.runtime.process import Program, run
+from reference_controller.runtime.process import OperatorProcess, Program, run
 from vocabulary.kinds import CONFIG_MAP
 
 from .toy import CopyController
@@ -39,27 +41,57 @@ current-context: x
 """
 
 
+@pytest.fixture
+def kubeconfig(tmp_path: Path) -> Path:
+    path = tmp_path / "kubeconfig"
+    path.write_text(KUBECONFIG)
+    return path
+
+
+CERTIFICATE = {"webhook_certificate": Path(__file__), "webhook_key": Path(__file__)}
+PROGRAM = Program(name="toy", controller=CopyController(), primary=CONFIG_MAP)
+
+
+def test_probes_and_metrics_share_one_port_if_they_are_given_the_same(kubeconfig: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = OperatorOptions(kubeconfig=kubeconfig, health_port=port, metrics_port=port)
+    (endpoints,) = OperatorProcess(PROGRAM, options).endpoints
+    endpoints.start()
+    try:
+        assert status_of(port, "/healthz") == 200
+        assert status_of(port, "/readyz") == 503
+        assert status_of(port, "/metrics") == 200
+        assert status_of(port, "/elsewhere") == 404
+    finally:
+        endpoints.stop()
+
+
+def status_of(port: int, path: str) -> int:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+    connection.request("GET", path)
+    return connection.getresponse().status
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         ({"context": "absent"}, "a context that is in it"),
         ({"leader_elect": True, "lease_duration_us": 1}, "leader election: lease_duration"),
         ({"health_port": 1}, "choose another one"),
+        ({"webhook_port": 1, **CERTIFICATE}, "toy has no webhooks; leave it out"),
     ],
 )
 def test_what_only_shows_at_the_start_ends_it_with_exit_code_2(
-    tmp_path: Path,
+    kubeconfig: Path,
     monkeypatch: pytest.MonkeyPatch,
     options: dict[str, Any],
     says: str,
 ) -> None:
-    kubeconfig = tmp_path / "kubeconfig"
-    kubeconfig.write_text(KUBECONFIG)
-    program = Program(name="toy", controller=CopyController(), primary=CONFIG_MAP)
     logged: list[str] = []
     monkeypatch.setattr("reference_controller.runtime.logs.set_up", lambda level: None)
     monkeypatch.setattr("reference_controller.runtime.process.LOG.error", logged.append)
     # An address that is not this machine's: no port on it can be had.
     given = {"kubeconfig": kubeconfig, "listen_host": "192.0.2.1", **options}
-    assert run(program, OperatorOptions(**given)) == 2
+    assert run(PROGRAM, OperatorOptions(**given)) == 2
     assert says in logged[0]

@@ -10,13 +10,13 @@ import pytest
 from fixtures.control_plane import Api, ControlPlane, audit, users
 from vocabulary.errors import ApiError
 
-from .conftest import grant
+from .child_process import ChildProcess, eventually
+from .conftest import TOY_RULES, grant
 from .toy import SOURCE_LABEL
-from .toy_process import ToyProcess, eventually
 
 pytestmark = pytest.mark.control_plane
 
-StartToy = Callable[..., ToyProcess]
+StartToy = Callable[..., ChildProcess]
 
 
 class Maps:
@@ -131,7 +131,7 @@ def test_without_rights_it_waits_unready_until_it_gets_them(
     assert users.OPERATORS[1].name in refusals[0]["error"]
     assert toy.page("/readyz") == (503, "not listed yet: ConfigMap\n")
     assert toy.page("/healthz") == (200, "ok")
-    grant(plane, users.OPERATORS[1].name)
+    grant(plane, users.OPERATORS[1].name, TOY_RULES)
     eventually(lambda: maps.value("a-copy") == "1")
     assert toy.page("/readyz") == (200, "ok")
 

@@ -24,7 +24,7 @@ from vocabulary.errors import ApiError
 from vocabulary.objects import Object, with_path
 
 from .certificate import self_signed
-from .toy_process import ToyProcess, eventually
+from .child_process import ChildProcess, eventually
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers(-9, 9) | st.text("ab/~", max_size=3),
@@ -197,7 +197,7 @@ def test_files_that_are_no_certificate_are_an_option_error(tmp_path: Path) -> No
 
 @pytest.mark.control_plane
 def test_a_real_api_server_stores_what_the_webhooks_say(
-    plane: ControlPlane, namespace: str, start_toy: Callable[..., ToyProcess]
+    plane: ControlPlane, namespace: str, start_toy: Callable[..., ChildProcess]
 ) -> None:
     pair = plane.webhook_pair
     toy = start_toy(

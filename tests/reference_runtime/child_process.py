@@ -1,4 +1,4 @@
-"""The toy operator as a child process, and what tests ask of it."""
+"""An operator as a child process, and what tests ask of it."""
 
 from __future__ import annotations
 
@@ -28,14 +28,15 @@ def eventually(holds: Callable[[], Any], limit_seconds: float = LIMIT_SECONDS) -
         time.sleep(0.02)
 
 
-class ToyProcess:
+class ChildProcess:
     """One child process; its log is a file of JSON lines."""
 
-    def __init__(self, options: dict[str, Any], log: Path) -> None:
+    def __init__(self, script: str, options: dict[str, Any], log: Path) -> None:
+        """Runs a script of this folder with the options as JSON in its first argument."""
         self._log = log
         with log.open("wb") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, str(Path(__file__).with_name("run_toy.py")), json.dumps(options)],
+                [sys.executable, str(Path(__file__).with_name(script)), json.dumps(options)],
                 env={**os.environ, "PYTHONPATH": str(ROOT)},
                 stderr=stderr,
             )
