@@ -1,0 +1,363 @@
+"""What a script holds: ways to ask a cluster, each of which writes one step of a transcript.
+
+A refusal is an answer like any other, so nothing here raises for it. What raises is waiting in
+vain: the rest of a script would make no sense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+
+from reference_controller.runtime import http_request
+from tests.differential.exchange import TABLE, Answer, Call, Event, NodeWish, Target, WatchCall
+from tests.differential.predicates import Predicate, gone
+from vocabulary.kinds import NAMESPACE, POD, Kind, kind_of
+from vocabulary.objects import get_path, name_of
+from vocabulary.requests import (
+    Create,
+    Delete,
+    DeleteCollection,
+    Get,
+    List,
+    Patch,
+    PatchType,
+    PropagationPolicy,
+    Request,
+    Update,
+)
+
+WITHIN_SECONDS: Final = 30.0
+SETTLED_SECONDS: Final = 0.3
+"""What was waited for has to stand still this long before it is written down."""
+
+Show = Sequence[str]
+"""Dotted paths of the parts of an object that a step is about; empty for all of it."""
+Step = dict[str, Any]
+
+
+class WaitedInVainError(Exception):
+    """What a script waited for did not happen; its transcript ends there."""
+
+
+class Dialogue:
+    """One script's conversation with one target, in a namespace of its own."""
+
+    def __init__(self, target: Target, namespace: str) -> None:
+        self.namespace = namespace
+        self.transcript: list[Step] = []
+        self._target = target
+        self._nodes: list[str] = []
+
+    def open(self) -> None:
+        """Make the namespace; not part of the transcript."""
+        body = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace}}
+        answer = self._exchange(Create(NAMESPACE, body, "", self.namespace))
+        if answer.code != 201:
+            raise RuntimeError(f"namespace {self.namespace}: {answer.body.get('message')}")
+
+    def close(self) -> None:
+        """Take back what would be in other scripts' way; not part of the transcript."""
+        for name in self._nodes:
+            self._target.remove_node(name)
+
+    # Requests.
+
+    def create(
+        self, obj: Mapping[str, Any], *, dry_run: bool = False, show: Show = (), user: str = "user"
+    ) -> Answer:
+        kind = self._kind(obj)
+        request = Create(
+            kind, obj, self._in(kind), name_of(obj), dry_run=dry_run
+        )
+        named = name_of(obj) or obj["metadata"].get("generateName", "")
+        return self._ask(request, f"create {kind} {named}", show, user)
+
+    def create_in_subresource(
+        self, kind: Kind, name: str, subresource: str, body: Mapping[str, Any], *, show: Show = ()
+    ) -> Answer:
+        """POST to a subresource: an Eviction, a Binding."""
+        request = Create(kind, body, self._in(kind), name, subresource)
+        return self._ask(request, f"create {kind} {name}/{subresource}", show)
+
+    def get(self, kind: Kind, name: str, *, show: Show = ()) -> Answer:
+        return self._ask(Get(kind, self._in(kind), name), f"get {kind} {name}", show)
+
+    def list(
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        fields: str = "",
+        limit: int = 0,
+        continue_: str = "",
+        revision: str = "",
+        match: str = "",
+        show: Show = (),
+    ) -> Answer:
+        """`show` applies to each item."""
+        request = List(
+            kind, self._in(kind), labels, fields, True, limit, continue_, revision, match
+        )
+        return self._ask(request, f"list {kind} {labels}{fields}".strip(), show)
+
+    def update(
+        self, obj: Mapping[str, Any], *, subresource: str = "", dry_run: bool = False, show: Show = ()
+    ) -> Answer:
+        kind = self._kind(obj)
+        if kind.namespaced:
+            obj = {**obj, "metadata": {"namespace": self.namespace, **obj["metadata"]}}
+        request = Update(kind, obj, subresource, dry_run=dry_run)
+        return self._ask(request, _label("update", kind, name_of(obj), subresource), show)
+
+    def patch(
+        self,
+        kind: Kind,
+        name: str,
+        body: Any,
+        how: PatchType = "merge",
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+        show: Show = (),
+    ) -> Answer:
+        request = Patch(kind, self._in(kind), name, body, how, subresource, dry_run=dry_run)
+        return self._ask(request, _label(f"patch ({how})", kind, name, subresource), show)
+
+    def delete(
+        self,
+        kind: Kind,
+        name: str,
+        policy: PropagationPolicy | None = None,
+        *,
+        grace_seconds: int | None = None,
+        uid: str | None = None,
+        revision: str | None = None,
+        dry_run: bool = False,
+        show: Show = (),
+    ) -> Answer:
+        request = Delete(
+            kind, self._in(kind), name, grace_seconds, policy, uid, revision, dry_run
+        )
+        return self._ask(request, f"delete {kind} {name} {policy or ''}".strip(), show)
+
+    def delete_collection(
+        self,
+        kind: Kind,
+        *,
+        labels: str = "",
+        policy: PropagationPolicy | None = None,
+        grace_seconds: int | None = None,
+        show: Show = (),
+    ) -> Answer:
+        request = DeleteCollection(
+            kind, self._in(kind), labels, "", grace_seconds, policy
+        )
+        return self._ask(request, f"delete all {kind} {labels}".strip(), show)
+
+    def evict(self, pod: str, *, options: Mapping[str, Any] | None = None) -> Answer:
+        body = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"name": pod, "namespace": self.namespace},
+        }
+        if options is not None:
+            body["deleteOptions"] = dict(options)
+        return self.create_in_subresource(POD, pod, "eviction", body)
+
+    def table(self, kind: Kind, name: str = "") -> Answer:
+        """What `kubectl get` shows: columns and cells."""
+        target = kind.path(self._in(kind), name) + "?includeObject=None"
+        return self.raw("GET", target, accept=TABLE, label=f"table of {kind} {name}".strip())
+
+    def raw(
+        self,
+        method: str,
+        target: str,
+        body: Any = None,
+        *,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+        label: str = "",
+        show: Show = (),
+    ) -> Answer:
+        """A request as HTTP has it, for what the vocabulary cannot say."""
+        encoded = b"" if body is None else msgspec.json.encode(body)
+        answer = self._target.exchange(Call(method, target, encoded, content_type, accept))
+        self._write(label or f"{method} {target}", answer, show)
+        return answer
+
+    # Waiting.
+
+    def until(
+        self,
+        kind: Kind,
+        name: str,
+        wanted: Predicate,
+        *,
+        within: float = WITHIN_SECONDS,
+        show: Show = (),
+    ) -> Answer:
+        """Wait until an object is as wanted, and stands still; write it down as it is then."""
+        return self._wait(Get(kind, self._in(kind), name), f"{kind} {name}", wanted, within, show)
+
+    def until_gone(self, kind: Kind, name: str, *, within: float = WITHIN_SECONDS) -> Answer:
+        return self.until(kind, name, gone, within=within)
+
+    def until_listed(
+        self,
+        kind: Kind,
+        wanted: Predicate,
+        *,
+        labels: str = "",
+        within: float = WITHIN_SECONDS,
+        show: Show = (),
+    ) -> Answer:
+        """Wait until a list is as wanted, and stands still; `show` applies to each item."""
+        request = List(kind, self._in(kind), labels, live=True)
+        return self._wait(request, f"list of {kind} {labels}".strip(), wanted, within, show)
+
+    def stays(
+        self, kind: Kind, name: str, wanted: Predicate, *, for_seconds: float, show: Show = ()
+    ) -> Answer:
+        """See that an object is as wanted, all the time for so long."""
+        request = Get(kind, self._in(kind), name)
+        broken = self._target.until(
+            lambda: not wanted.holds(self._exchange(request)), for_seconds
+        )
+        answer = self._exchange(request)
+        label = f"{kind} {name} stays so for {for_seconds:g} s: {wanted.text}"
+        self._write(label, answer, show, stayed=not broken)
+        return answer
+
+    def watch(
+        self,
+        kind: Kind,
+        enough: Predicate,
+        *,
+        since: str = "",
+        labels: str = "",
+        name: str = "",
+        fields: str = "",
+        initial_events: bool = False,
+        distinct: bool = False,
+        within: float = WITHIN_SECONDS,
+        show: Show = (),
+    ) -> list[Event]:
+        """The events since a revision, until the last one's object is as wanted.
+
+        `distinct` leaves out an event that shows the same as the one before it: how many
+        writes led from one state to the next is up to timing.
+        """
+        selector = ",".join(filter(None, (fields, f"metadata.name={name}" if name else "")))
+        call = WatchCall(kind, self._in(kind), since, labels, selector, initial_events)
+        events = self._target.watch(call, enough.holds_for, within)
+        shown: list[Event] = []
+        for event in events:
+            one = {"type": event["type"], "object": _shown(event["object"], show)}
+            if not (distinct and shown and shown[-1] == one):
+                shown.append(one)
+        label = f"watch {kind} {name or labels} until {enough.text}".replace("  ", " ")
+        self.transcript.append({"step": label, "events": shown})
+        if not enough.holds_for(events):
+            raise WaitedInVainError(label)
+        return events
+
+    # The rest.
+
+    def note(self, text: str, value: Any) -> None:
+        """Write down what a script found by comparing answers."""
+        self.transcript.append({"step": text, "value": value})
+
+    def add_node(
+        self,
+        name: str,
+        *,
+        labels: Mapping[str, str] | None = None,
+        taints: Sequence[Mapping[str, str]] = (),
+        separate: bool = False,
+    ) -> None:
+        """Let a node join for this script."""
+        self._nodes.append(name)
+        self._target.add_node(NodeWish(name, labels or {}, taints, separate))
+
+    @contextmanager
+    def lost(self, node: str) -> Iterator[None]:
+        """A separate node's kubelet is silent for as long as the block runs."""
+        self._target.lose_kubelet(node)
+        try:
+            yield
+        finally:
+            self._target.regain_kubelet(node)
+
+    def _wait(
+        self, request: Request, what: str, wanted: Predicate, within: float, show: Show
+    ) -> Answer:
+        latest = [self._exchange(request)]
+
+        def holds() -> bool:
+            latest[0] = self._exchange(request)
+            return wanted.holds(latest[0])
+
+        label = f"{what} until {wanted.text}"
+        while self._target.until(holds, within):
+            before = latest[0]
+            self._target.until(lambda: False, SETTLED_SECONDS)
+            if holds() and _same(before, latest[0]):
+                self._write(label, latest[0], show)
+                return latest[0]
+        self._write(label, latest[0], show, waited="in vain")
+        raise WaitedInVainError(label)
+
+    def _ask(self, request: Request, label: str, show: Show, user: str = "user") -> Answer:
+        answer = self._exchange(request, user)
+        self._write(label + (" (dry run)" if getattr(request, "dry_run", False) else ""), answer, show)
+        return answer
+
+    def _exchange(self, request: Request, user: str = "user") -> Answer:
+        http = http_request.encode(request)
+        return self._target.exchange(
+            Call(http.method, http.target, http.body, http.content_type, user=user)
+        )
+
+    def _write(self, label: str, answer: Answer, show: Show, **more: Any) -> None:
+        shown = answer
+        if answer.code < 400 and show:
+            shown = replace(answer, body=_shown(answer.body, show))
+        self.transcript.append({"step": label, "code": shown.code, "body": shown.body, **more})
+
+    def _kind(self, obj: Mapping[str, Any]) -> Kind:
+        kind = kind_of(obj)
+        return replace(kind, namespaced=False) if kind.plural in _CLUSTER_SCOPED else kind
+
+    def _in(self, kind: Kind) -> str:
+        return self.namespace if kind.namespaced else ""
+
+
+_CLUSTER_SCOPED: Final = frozenset({"clusterroles", "clusterrolebindings"})
+
+
+def _label(verb: str, kind: Kind, name: str, subresource: str) -> str:
+    return f"{verb} {kind} {name}" + (f"/{subresource}" if subresource else "")
+
+
+def _same(one: Answer, other: Answer) -> bool:
+    """Whether nothing happened in between; a list's own revision moves with every write."""
+    if "items" in one.body:
+        return one.body["items"] == other.body.get("items")
+    return one.body == other.body
+
+
+def _shown(body: dict[str, Any], show: Show) -> dict[str, Any]:
+    """The chosen parts of an object; of every item, if it is a list."""
+    if not show or body.get("kind") == "Status":
+        return body
+    if "items" in body:
+        return {"items": [_shown(item, show) for item in body["items"]]}
+    absent = object()
+    found = {path: get_path(body, path, absent) for path in show}
+    return {path: value for path, value in found.items() if value is not absent}

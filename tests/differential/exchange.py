@@ -1,0 +1,110 @@
+"""What both sides understand: HTTP requests of the Kubernetes API, and their answers.
+
+The same bytes go to a real API server and into the simulated one. So what is compared is what
+a client sees: status codes, `Status` bodies, objects, lists, tables, watch events.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from vocabulary.kinds import Kind
+
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request: method, path with query, body, and who sends it."""
+
+    method: str
+    target: str
+    body: bytes = b""
+    content_type: str = "application/json"
+    accept: str = "application/json"
+    user: str = "user"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Status code and decoded body of what came back."""
+
+    code: int
+    body: dict[str, Any]
+
+    @property
+    def revision(self) -> str:
+        """The resourceVersion of the object or list."""
+        return str(self.body["metadata"]["resourceVersion"])
+
+    @property
+    def uid(self) -> str:
+        return str(self.body["metadata"]["uid"])
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        return list(self.body["items"])
+
+
+Event: TypeAlias = dict[str, Any]
+"""A watch event as it is sent: `type` and `object`."""
+
+
+@dataclass(frozen=True)
+class WatchCall:
+    """A watch: what, since when (a resourceVersion, "" for what there is), chosen how."""
+
+    kind: Kind
+    namespace: str
+    since: str = ""
+    label_selector: str = ""
+    field_selector: str = ""
+    initial_events: bool = False
+    """Ask for a bookmark where what there was ends."""
+
+
+@dataclass(frozen=True)
+class NodeWish:
+    """A node that a script brings; its kubelet starts with it."""
+
+    name: str
+    labels: Mapping[str, str] = field(default_factory=dict)
+    taints: Sequence[Mapping[str, str]] = ()
+    separate: bool = False
+    """Its kubelet can be lost alone."""
+
+
+class Target(Protocol):
+    """One side of the comparison: a cluster that can be asked, waited for and shaken."""
+
+    def exchange(self, call: Call) -> Answer:
+        """Send a request; refusals are answers too."""
+        ...
+
+    def watch(
+        self, watch: WatchCall, enough: Callable[[Sequence[Event]], bool], within_seconds: float
+    ) -> list[Event]:
+        """The events of a watch, until there are enough of them or the time is over."""
+        ...
+
+    def until(self, happened: Callable[[], bool], within_seconds: float) -> bool:
+        """Let time pass until `happened()`; whether it did within the limit."""
+        ...
+
+    def add_node(self, wish: NodeWish) -> None:
+        """Let a node join; returns when it is ready for pods."""
+        ...
+
+    def remove_node(self, name: str) -> None:
+        """Take back a node; one that is gone already is no error."""
+        ...
+
+    def lose_kubelet(self, name: str) -> None:
+        """The kubelet of a separate node falls silent."""
+        ...
+
+    def regain_kubelet(self, name: str) -> None:
+        """It is back."""
+        ...

@@ -1,0 +1,295 @@
+"""What is volatile in an answer, rule by rule, and what is written in its place.
+
+A mask hides differences, so each is as narrow as it can be and says why it is needed. Identity
+and order survive: the same uid is the same `<uid 1>` wherever it stands, and an object's
+resourceVersions become `<version 1>`, `<version 2>` … in their order, so that a write which
+must change nothing, or something, still shows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from vocabulary.canonical import encode
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Mask:
+    """One rule. `what` names the values, for people; `reason` says why they cannot agree."""
+
+    what: str
+    becomes: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class FieldMask(Mask):
+    """Values of fields, by the last steps of their path; no `becomes`: left out."""
+
+    paths: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class TextMask(Mask):
+    """Parts of texts, wherever they stand."""
+
+    pattern: re.Pattern[str] = re.compile("")
+
+
+@dataclass(frozen=True)
+class TokenMask(Mask):
+    """Texts found at fields, then replaced wherever they stand."""
+
+    find: Callable[[Any], Iterator[str]] = lambda obj: iter(())
+
+
+def _generated_suffixes(obj: Any) -> Iterator[str]:
+    metadata = obj.get("metadata")
+    if isinstance(metadata, dict):
+        prefix, name = metadata.get("generateName"), metadata.get("name", "")
+        if prefix and name.startswith(prefix):
+            yield name[len(prefix) :]
+
+
+def _template_hashes(obj: Any) -> Iterator[str]:
+    metadata = obj.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    for key in ("pod-template-hash", "controller-revision-hash"):
+        if isinstance(labels, dict) and key in labels:
+            yield labels[key].rpartition("-")[2]
+
+
+FIELD_MASKS: Final = (
+    FieldMask(
+        "managedFields",
+        "",
+        "the bookkeeping of server-side apply; the simulation keeps none",
+        ("metadata.managedFields",),
+    ),
+    FieldMask(
+        "pod and node addresses",
+        "<address>",
+        "each fake kubelet hands out addresses of its own network",
+        ("status.podIP", "status.hostIP", "podIPs.*.ip", "hostIPs.*.ip"),
+    ),
+    FieldMask(
+        "cluster addresses of Services",
+        "<address>",
+        "drawn at random by the API server",
+        ("spec.clusterIP", "spec.clusterIPs.*"),
+    ),
+    FieldMask(
+        "tokens of paged lists",
+        "<token>",
+        "opaque by contract",
+        ("metadata.continue",),
+    ),
+    FieldMask(
+        "descriptions of table columns",
+        "",
+        "documentation for people; kubectl shows it nowhere",
+        ("columnDefinitions.*.description",),
+    ),
+)
+TEXT_MASKS: Final = (
+    TextMask(
+        "timestamps",
+        "<time>",
+        "one side runs in real time, the other in virtual time",
+        re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"),
+    ),
+)
+TOKEN_MASKS: Final = (
+    TokenMask(
+        "the random end of generated names",
+        "<suffix>",
+        "drawn at random by whoever generates the name",
+        _generated_suffixes,
+    ),
+    TokenMask(
+        "hashes of pod templates",
+        "<hash>",
+        "FNV over Go's own dump of the template's structs; only equality matters, and that "
+        "is kept by the names made of it",
+        _template_hashes,
+    ),
+)
+IDENTITY: Final = Mask(
+    "uids", "<uid 1>, <uid 2>, … by first appearance", "drawn at random; identity is kept"
+)
+ORDER: Final = Mask(
+    "resourceVersions of objects",
+    "<version 1>, <version 2>, … in each object's own order",
+    "the revision counts the writes of the whole cluster; order and equality are kept",
+)
+REVISION: Final = Mask(
+    "resourceVersions of lists and bookmarks, and those in messages",
+    "<revision>",
+    "the revision counts the writes of the whole cluster",
+)
+LIST_ORDER: Final = Mask(
+    "the order of a list's items",
+    "where names are generated: sorted as the items look when masked",
+    "lists are ordered by name, and such names are random",
+)
+AGES: Final = Mask(
+    "cells of table columns that show a span of time",
+    "<age>",
+    "one side runs in real time, the other in virtual time",
+)
+ALL: Final[tuple[Mask, ...]] = (
+    *FIELD_MASKS, *TEXT_MASKS, *TOKEN_MASKS, IDENTITY, ORDER, REVISION, LIST_ORDER, AGES
+)
+
+_UID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_REVISION_IN_TEXT: Final = re.compile(
+    r"(?<=resource version: )\d+( \(\d+\))?|(?<=ResourceVersion in precondition: )\d+"
+    r"|(?<=ResourceVersion in object meta: )\d+|(?<=current: )\d+"
+)
+_AGE_COLUMNS: Final = ("Age", "Last Seen", "First Seen", "Duration")
+
+
+def masked(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The steps of one transcript, masked together: identities span all of them."""
+    tokens = _tokens(steps)
+    order = _order(steps)
+    found = [_fields(step, (), tokens, order) for step in steps]
+    sorted_ = [_sorted(step) for step in found]
+    numbers: dict[str, str] = {}
+    return [_numbered(step, numbers) for step in sorted_]
+
+
+def _walk(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        for entry in value.values():
+            yield from _walk(entry)
+    elif isinstance(value, list):
+        for entry in value:
+            yield from _walk(entry)
+
+
+def _tokens(steps: Sequence[dict[str, Any]]) -> list[tuple[re.Pattern[str], str]]:
+    """The texts that stand for something random in this transcript, longest first."""
+    replacements: dict[str, str] = {}
+    for obj in _walk(list(steps)):
+        for mask in TOKEN_MASKS:
+            for token in mask.find(obj):
+                replacements[token] = mask.becomes
+    ordered = sorted(replacements, key=lambda token: (-len(token), token))
+    return [
+        (re.compile(rf"(?<![a-z0-9]){re.escape(token)}(?![a-z0-9])"), replacements[token])
+        for token in ordered
+    ]
+
+
+def _order(steps: Sequence[dict[str, Any]]) -> dict[tuple[str, str], str]:
+    """(uid, resourceVersion) → its rank among the versions of that object in this transcript."""
+    versions: dict[str, set[int]] = {}
+    for obj in _walk(list(steps)):
+        uid, version = obj.get("uid"), obj.get("resourceVersion")
+        if isinstance(uid, str) and isinstance(version, str) and version.isdigit():
+            versions.setdefault(uid, set()).add(int(version))
+    return {
+        (uid, str(version)): f"<version {rank}>"
+        for uid, numbers in versions.items()
+        for rank, version in enumerate(sorted(numbers), 1)
+    }
+
+
+def _fields(
+    value: Any,
+    path: Path,
+    tokens: Sequence[tuple[re.Pattern[str], str]],
+    order: dict[tuple[str, str], str],
+) -> Any:
+    if isinstance(value, dict):
+        result = {}
+        for key, entry in value.items():
+            here = (*path, key)
+            mask = _mask_at(here, entry)
+            if key == "resourceVersion" and isinstance(entry, str) and entry:
+                result[key] = order.get((str(value.get("uid")), entry), "<revision>")
+            elif mask is None:
+                result[key] = _fields(entry, here, tokens, order)
+            elif mask.becomes:
+                result[key] = mask.becomes
+        return _aged(result)
+    if isinstance(value, list):
+        result_ = []
+        for entry in value:
+            here = (*path, "*")
+            mask = _mask_at(here, entry)
+            result_.append(mask.becomes if mask else _fields(entry, here, tokens, order))
+        return result_
+    if isinstance(value, str):
+        for text_mask in TEXT_MASKS:
+            value = text_mask.pattern.sub(text_mask.becomes, value)
+        for pattern, becomes in tokens:
+            value = pattern.sub(becomes, value)
+        return _REVISION_IN_TEXT.sub("<revision>", value)
+    return value
+
+
+def _mask_at(path: Path, value: Any) -> FieldMask | None:
+    if value == "None" or value == "":
+        # A headless Service says None where others have an address.
+        return None
+    for mask in FIELD_MASKS:
+        for pattern in mask.paths:
+            wanted = tuple(pattern.split("."))
+            # A step that shows only parts of an object has their paths as keys.
+            if path[-len(wanted) :] == wanted or path[-1] == pattern:
+                return mask
+    return None
+
+
+def _aged(obj: dict[str, Any]) -> dict[str, Any]:
+    """A table without its spans of time."""
+    columns = obj.get("columnDefinitions")
+    if not isinstance(columns, list) or "rows" not in obj:
+        return obj
+    ages = [index for index, column in enumerate(columns) if column["name"] in _AGE_COLUMNS]
+    rows = []
+    for row in obj["rows"] or ():
+        cells = list(row["cells"])
+        for index in ages:
+            if isinstance(cells[index], str) and re.fullmatch(r"(\d+[a-z])+", cells[index]):
+                cells[index] = "<age>"
+        rows.append({**row, "cells": cells})
+    return {**obj, "rows": rows}
+
+
+def _sorted(value: Any) -> Any:
+    """Lists of API objects in an order that does not hang on random names."""
+    if isinstance(value, dict):
+        return {
+            key: sorted(map(_sorted, entry), key=_look)
+            if key in ("items", "rows") and b"<suffix>" in encode(entry)
+            else _sorted(entry)
+            for key, entry in value.items()
+        }
+    if isinstance(value, list):
+        return [_sorted(entry) for entry in value]
+    return value
+
+
+def _look(item: Any) -> bytes:
+    return _UID.sub("<uid>", encode(item).decode()).encode()
+
+
+def _numbered(value: Any, numbers: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _numbered(value[key], numbers) for key in sorted(value)}
+    if isinstance(value, list):
+        return [_numbered(entry, numbers) for entry in value]
+    if isinstance(value, str):
+        return _UID.sub(
+            lambda found: numbers.setdefault(found[0], f"<uid {len(numbers) + 1}>"), value
+        )
+    return value

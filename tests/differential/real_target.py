@@ -1,0 +1,170 @@
+"""The real side: kube-apiserver, kube-controller-manager, kube-scheduler, and KWOK's kubelets."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import yaml
+
+from fixtures.control_plane import ControlPlane, FakeNode, Settings, kwok, nodes, users
+from tests.differential.exchange import Answer, Call, Event, NodeWish, WatchCall
+from tests.differential.plane import NODE, SEPARATE_ZONE, ZONE, definitions
+
+POLL_SECONDS = 0.02
+TIMEOUT_SECONDS = 30.0
+USERS = {"user": users.SCENARIO_USER, "limited": users.OPERATORS[0]}
+SETTINGS = Settings(
+    zones=(ZONE, SEPARATE_ZONE),
+    audit=False,
+    extra_arguments={
+        "kube-apiserver": ("--enable-admission-plugins=OwnerReferencesPermissionEnforcement",)
+    },
+)
+"""The plugin is what some distributions switch on; it changes nothing for a cluster's admins."""
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[RealTarget]:
+    """A control plane of its own, for as long as the block runs."""
+    plane = ControlPlane(folder, SETTINGS)
+    plane.start(definitions())
+    try:
+        target = RealTarget(plane)
+        target.add_node(NodeWish(NODE))
+        yield target
+    finally:
+        plane.stop()
+
+
+class RealTarget:
+    """A running control plane; threads may share it, each has connections of its own."""
+
+    def __init__(self, plane: ControlPlane) -> None:
+        self._plane = plane
+        address = urlsplit(plane.server)
+        assert address.hostname is not None
+        self._host, self._port = address.hostname, address.port
+        self._tls = ssl.create_default_context(cafile=str(plane.ca))
+        self._tokens = {name: _token(plane, user) for name, user in USERS.items()}
+        self._local = threading.local()
+
+    def exchange(self, call: Call) -> Answer:
+        connection: http.client.HTTPSConnection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._local.connection = self._connect(TIMEOUT_SECONDS)
+        headers = self._headers(call.user) | {"Accept": call.accept}
+        if call.body:
+            headers["Content-Type"] = call.content_type
+        connection.request(call.method, call.target, call.body or None, headers)
+        response = connection.getresponse()
+        return Answer(response.status, _decoded(response.read()))
+
+    def watch(
+        self, watch: WatchCall, enough: Callable[[Sequence[Event]], bool], within_seconds: float
+    ) -> list[Event]:
+        events: list[Event] = []
+        if enough(events):
+            return events
+        connection = self._connect(within_seconds + 5)
+        try:
+            connection.request(
+                "GET",
+                f"{watch.kind.path(watch.namespace)}?{_watch_query(watch, within_seconds)}",
+                headers=self._headers("user"),
+            )
+            response = connection.getresponse()
+            if response.status >= 400:
+                return [{"type": "REFUSED", "object": _decoded(response.read())}]
+            for line in response:
+                events.append(json.loads(line))
+                if enough(events):
+                    break
+        finally:
+            connection.close()
+        return events
+
+    def until(self, happened: Callable[[], bool], within_seconds: float) -> bool:
+        deadline = time.monotonic() + within_seconds
+        while not happened():
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(POLL_SECONDS)
+        return True
+
+    def add_node(self, wish: NodeWish) -> None:
+        zone = SEPARATE_ZONE if wish.separate else ZONE
+        api = self._plane.api()
+        manifest = FakeNode(wish.name, zone, wish.labels).manifest()
+        if wish.taints:
+            manifest["spec"] = {"taints": [dict(taint) for taint in wish.taints]}
+        api.post(nodes.NODES, manifest)
+        mine = {taint["key"] for taint in wish.taints}
+
+        def is_ready() -> bool:
+            node = api.get(f"{nodes.NODES}/{wish.name}")
+            taints = {taint["key"] for taint in node["spec"].get("taints", [])}
+            conditions = node["status"].get("conditions", [])
+            return taints == mine and any(
+                entry["type"] == "Ready" and entry["status"] == "True" for entry in conditions
+            )
+
+        if not self.until(is_ready, TIMEOUT_SECONDS):
+            raise TimeoutError(f"node {wish.name} is not ready after {TIMEOUT_SECONDS:g} s")
+
+    def remove_node(self, name: str) -> None:
+        nodes.delete(self._plane.api(), [name])
+
+    def lose_kubelet(self, name: str) -> None:
+        self._plane.pause(kwok.component(SEPARATE_ZONE))
+
+    def regain_kubelet(self, name: str) -> None:
+        self._plane.resume(kwok.component(SEPARATE_ZONE))
+
+    def _connect(self, timeout_seconds: float) -> http.client.HTTPSConnection:
+        return http.client.HTTPSConnection(
+            self._host, self._port, timeout=timeout_seconds, context=self._tls
+        )
+
+    def _headers(self, user: str) -> dict[str, str]:
+        return {
+            "Authorization": f"Bearer {self._tokens[user]}",
+            "Accept": "application/json",
+            "User-Agent": "assay-differential",
+        }
+
+
+def _token(plane: ControlPlane, user: users.User) -> str:
+    written = yaml.safe_load(plane.kubeconfig(user).read_text())
+    return str(written["users"][0]["user"]["token"])
+
+
+def _decoded(body: bytes) -> dict[str, Any]:
+    try:
+        decoded: dict[str, Any] = json.loads(body)
+    except ValueError:
+        # Paths that nobody serves are refused in plain text.
+        return {"text": body.decode(errors="replace")}
+    return decoded
+
+
+def _watch_query(watch: WatchCall, within_seconds: float) -> str:
+    query = {
+        "watch": "true",
+        "allowWatchBookmarks": "true",
+        "timeoutSeconds": str(max(1, round(within_seconds))),
+        "resourceVersion": watch.since,
+        "labelSelector": watch.label_selector,
+        "fieldSelector": watch.field_selector,
+    }
+    if watch.initial_events:
+        query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
+    return urlencode({key: value for key, value in query.items() if value})

@@ -1,0 +1,149 @@
+"""The simulated side: one fresh cluster per script, asked through its HTTP layer, in process."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from types import SimpleNamespace
+from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
+
+from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
+from fixtures.simulated.controllers.settings import Settings
+from fixtures.simulated.serve.answering import answer_list, answer_one, document
+from fixtures.simulated.serve.requests import Call as SimulatedCall
+from fixtures.simulated.serve.routing import route
+from fixtures.simulated.watches import EventType, WatchRequest
+from tests.differential.exchange import Answer, Call, Event, NodeWish, WatchCall
+from tests.differential.plane import NODE, NODE_CAPACITY, NODE_LABELS
+from vocabulary.clock import MILLISECOND, SECOND, seconds
+from vocabulary.errors import ApiError
+from vocabulary.kinds import NODE as NODE_KIND
+from vocabulary.objects import Object
+from vocabulary.requests import Delete
+
+SETTINGS = Settings(
+    node_monitor_grace_us=5 * SECOND,
+    node_monitor_period_us=1 * SECOND,
+    node_eviction_interval_us=100 * MILLISECOND,
+)
+"""As `fixtures.control_plane.Settings` sets them for the real controllers."""
+
+
+class SimulatedTarget:
+    """A simulated cluster with the node that the real one has too."""
+
+    def __init__(self, crds: Iterable[Object], seed: int = 0) -> None:
+        self._cluster = SimulatedCluster(seed, nodes=(), crds=crds, settings=SETTINGS)
+        self._served = SimpleNamespace(
+            api=self._cluster.api, loop=self._cluster.loop, lock=threading.RLock(), port=0
+        )
+        self.add_node(NodeWish(NODE))
+        self._cluster.loop.run_for(SECOND)
+
+    def exchange(self, call: Call) -> Answer:
+        parts = urlsplit(call.target)
+        asked = SimulatedCall(
+            call.method,
+            parts.path,
+            dict(parse_qsl(parts.query, keep_blank_values=True)),
+            {"Content-Type": call.content_type, "Accept": call.accept},
+            call.body,
+        )
+        try:
+            found = document(asked, self._served)
+            if found is not None:
+                return Answer(200, _as_json(found))
+            target = route(asked.path, self._cluster.api.strategies)
+            if call.method == "GET" and not target.name:
+                return Answer(200, _as_json(answer_list(asked, target, self._served)))
+            code, body = answer_one(asked, target, call.user, self._served)
+        except ApiError as error:
+            return Answer(error.code, _as_json(error.to_status()))
+        return Answer(code, _as_json(body))
+
+    def watch(
+        self, watch: WatchCall, enough: Callable[[Sequence[Event]], bool], within_seconds: float
+    ) -> list[Event]:
+        events: list[Event] = []
+
+        def deliver(event: EventType, obj: Object) -> None:
+            events.append({"type": event, "object": _as_json(obj)})
+
+        request = WatchRequest(
+            watch.kind,
+            watch.namespace,
+            watch.label_selector,
+            watch.field_selector,
+            watch.since,
+            watch.initial_events,
+        )
+        try:
+            watching = self._cluster.api.watch(request, deliver)
+            watching.start()
+        except ApiError as error:
+            return [{"type": "REFUSED", "object": _as_json(error.to_status())}]
+        count = _count_of_enough(events, enough)
+        if count is None:
+            self.until(lambda: enough(events), within_seconds)
+            count = _count_of_enough(events, enough)
+        watching.stop()
+        return events[:count]
+
+    def until(self, happened: Callable[[], bool], within_seconds: float) -> bool:
+        loop, store = self._cluster.loop, self._cluster.store
+        seen = -1
+
+        def looked() -> bool:
+            # Nothing can have happened where nothing was written.
+            nonlocal seen
+            if store.revision == seen:
+                return False
+            seen = store.revision
+            return happened()
+
+        return loop.run_until(looked, loop.now_us + seconds(within_seconds))
+
+    def add_node(self, wish: NodeWish) -> None:
+        capacity = dict(NODE_CAPACITY)
+        self._cluster.add_node(
+            NodeSpec(
+                wish.name,
+                cpu=capacity.pop("cpu"),
+                memory=capacity.pop("memory"),
+                pods=int(capacity.pop("pods")),
+                labels={**NODE_LABELS, **wish.labels},
+                taints=[dict(taint) for taint in wish.taints],
+                extended=capacity,
+            )
+        )
+
+    def remove_node(self, name: str) -> None:
+        try:
+            self._cluster.api.handle(Delete(NODE_KIND, "", name), "harness")
+        except ApiError as error:
+            if not error.is_not_found:
+                raise
+
+    def lose_kubelet(self, name: str) -> None:
+        self._cluster.processes.pause(f"kubelet/{name}")
+
+    def regain_kubelet(self, name: str) -> None:
+        self._cluster.processes.resume(f"kubelet/{name}")
+
+
+def _count_of_enough(
+    events: Sequence[Event], enough: Callable[[Sequence[Event]], bool]
+) -> int | None:
+    """How many of the events were enough; None if all of them are not."""
+    for count in range(len(events) + 1):
+        if enough(events[:count]):
+            return count
+    return None
+
+
+def _as_json(value: object) -> dict[str, object]:
+    """The value as a client receives it: nothing shared, nothing that JSON cannot say."""
+    decoded: dict[str, object] = msgspec.json.decode(msgspec.json.encode(value))
+    return decoded

@@ -1,0 +1,65 @@
+"""What was asked and answered, as a file: one JSON line per step, so that a change is readable."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from tests.differential.dialogue import Dialogue, Step, WaitedInVainError
+from tests.differential.exchange import Target
+from tests.differential.masks import masked
+from tests.differential.script import Script
+from vocabulary.canonical import encode
+
+FOLDER: Final = Path(__file__).parent / "transcripts"
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """The masked steps of one script on one side."""
+
+    script: str
+    steps: list[Step]
+
+
+def play(script: Script, target: Target) -> Transcript:
+    """Run a script; its transcript ends early where it waited in vain."""
+    dialogue = Dialogue(target, script.name)
+    dialogue.open()
+    try:
+        script.steps(dialogue)
+    except WaitedInVainError:
+        # The step says so itself.
+        pass
+    finally:
+        dialogue.close()
+    return Transcript(script.name, masked(dialogue.transcript))
+
+
+def path_of(script: Script) -> Path:
+    return FOLDER / script.subject / f"{script.name}.jsonl"
+
+
+def save(script: Script, transcript: Transcript) -> None:
+    path = path_of(script)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"".join(encode(step) + b"\n" for step in transcript.steps))
+
+
+def load(script: Script) -> Transcript:
+    """The recorded transcript; FileNotFoundError says how to make it."""
+    path = path_of(script)
+    if not path.exists():
+        raise FileNotFoundError(
+            f"{path} does not exist: record it with"
+            f" `python -m tests.differential.record {script.name}`"
+        )
+    lines = path.read_text().splitlines()
+    return Transcript(script.name, [_step(line) for line in lines])
+
+
+def _step(line: str) -> dict[str, Any]:
+    step: dict[str, Any] = json.loads(line)
+    return step
