@@ -25,7 +25,7 @@ def mutants(
 
     \b
     assay mutants --list
-    assay mutants quota-released-when-failed
+    assay mutants quota-released-on-failed
 
     Exit code 1 if a mutant survives: the suite then has a hole.
     """

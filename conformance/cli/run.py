@@ -33,7 +33,7 @@ def run(
     selection: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[SUITE|SCENARIO|CLAIM]...",
+            metavar="SUITE|SCENARIO|CLAIM",
             help="What to run: a suite (appwrapper), scenarios (slow-pods), claims (AW-015). "
             "Nothing means everything.",
             autocompletion=_complete_selection,
@@ -91,16 +91,17 @@ def run(
     assay run appwrapper --crash-points       and killed after every single write
     assay run AW-015 slow-pods --seed 7       one claim, one scenario
     assay run --cluster control-plane -j 8    on a real kube-apiserver and etcd
-    assay run --implementation mutant:quota-released-when-failed
+    assay run --implementation mutant:quota-released-on-failed
 
     The report goes to .assay/ (report.yaml, index.html, a page and a plan per failure,
     junit.xml, histories/).
     """
+    import msgspec
     from rich.console import Console
 
     from conformance.cli.ending import show_suite, write_report
     from conformance.cli.progress import showing_progress
-    from conformance.cli.selection import resolve
+    from conformance.cli.selection import claims_asked_for, resolve
     from conformance.report.folder import check_folder
     from conformance.suite import run_suite
 
@@ -121,6 +122,7 @@ def run(
     console = Console()
     with showing_progress(console, quiet=quiet) as on_progress:
         suite = run_suite(words, options, on_progress)
+    suite = msgspec.structs.replace(suite, claims=claims_asked_for(words))
     report, files = write_report(suite, out, allure=allure)
     show_suite(console, suite, report, files, show_all=show_all, quiet=quiet)
     raise typer.Exit(ExitCode.of_report(report))

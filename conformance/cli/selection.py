@@ -18,6 +18,27 @@ def resolve(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_resolve_one(word, known) for word in words))
 
 
+def claims_asked_for(words: Iterable[str]) -> tuple[str, ...]:
+    """The claims whose verdicts a selection wants; empty means all of them.
+
+    Whoever names a scenario asks for the claims that it was written to arm: that all others
+    were never armed by it is no news.
+    """
+    from conformance import claims
+    from conformance.scenarios import SCENARIOS
+
+    known = {claim.id for claim in claims.load()}
+    asked: set[str] = set()
+    for word in words:
+        if word in known:
+            asked.add(word)
+        elif word in SCENARIOS:
+            asked.update(SCENARIOS[word].arms)
+        else:
+            return ()
+    return tuple(sorted(asked))
+
+
 def _resolve_one(word: str, known: list[str]) -> str:
     exact = [name for name in known if name.lower() == word.lower()]
     found = exact or [name for name in known if name.endswith(f"/{word.lower()}")]

@@ -151,7 +151,7 @@ def _claim_report(claim: Claim, judged: list[Judged], digests: _Digests) -> Clai
     merged = merge(claim.id, (verdict for _, verdict in judged))
     reason = merged.because
     if merged.outcome is Outcome.INCONCLUSIVE and not rows:
-        reason = "Its precondition never occurred in this run. " + reason
+        reason = reason or "Its precondition never occurred in this run."
     return ClaimReport(
         id=claim.id,
         name=claim.name,

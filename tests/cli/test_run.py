@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli.exit_code import ExitCode
 from conformance.cli.progress import plain_lines
+from conformance.report.yaml_text import read_report
 from conformance.run_options import Progress, RunOptions
 from conformance.verdict import Outcome
 from tests.cli.conftest import Assay
@@ -19,7 +21,7 @@ def test_a_run_ends_with_the_reports_path_and_its_report_verifies(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ended = assay("run", SCENARIO, "--seed", 7, "-j", 1)
-    assert ended.code in (0, 3), ended
+    assert ended.code == ExitCode.of_report(read_report(Path(".assay/report.yaml"))), ended
     assert ended.out.splitlines()[-1] == "report: .assay/report.yaml"
     assert f"reproduce:\n  command: assay run {SCENARIO} --seed 7\n" in Path(
         ".assay/report.yaml"
@@ -63,6 +65,17 @@ def test_a_scenario_may_be_named_by_its_end_and_a_claim_in_lower_case(
     assay: Assay, tmp_path: Path
 ) -> None:
     ended = assay("run", "slow-pods-hold-their-quota", "-q", "--out", tmp_path / "a")
+    assert "1 runs in" in ended.out
+
+
+def test_a_scenario_is_judged_by_the_claims_it_was_written_for(
+    assay: Assay, tmp_path: Path
+) -> None:
+    from conformance.scenarios import SCENARIOS
+
+    ended = assay("run", SCENARIO, "-q", "-j", 1, "--out", tmp_path / "a")
+    count = len(SCENARIOS[SCENARIO].arms)
+    assert f"\n{count} claims: " in ended.out
     assert "1 runs in" in ended.out
 
 

@@ -396,7 +396,11 @@ def failing_run(pods: int = 3) -> RunResult:
                 violations=(violation,),
             ),
             Verdict(claim="AW-049", outcome=Outcome.PASSED, armed=1, because="90 s passed."),
-            Verdict(claim="AW-012", outcome=Outcome.INCONCLUSIVE, because="Nothing was left."),
+            Verdict(
+                claim="AW-012",
+                outcome=Outcome.INCONCLUSIVE,
+                because="Never armed: nothing was left.",
+            ),
             Verdict(claim="AW-063", outcome=Outcome.INCONCLUSIVE, because="It never succeeded."),
         ),
         wall_seconds=0.004,

@@ -90,7 +90,7 @@ def test_junit_tells_failures_as_failures_and_inconclusive_as_errors() -> None:
     assert suite.attrib["errors"] == "1"
     error = suite.find("testcase/error")
     assert error is not None
-    assert error.attrib["message"].startswith("Its precondition never occurred")
+    assert error.attrib["message"].startswith("Never armed")
     failure = suite.find("testcase/failure")
     assert failure is not None
     assert "reproduce: assay run" in (failure.text or "")
