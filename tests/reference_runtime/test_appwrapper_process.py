@@ -212,6 +212,8 @@ def test_an_outage_of_the_api_server_neither_ends_the_operator_nor_the_workload(
     plane.restart("kube-apiserver")
     eventually(lambda: workloads.is_in("good", "Succeeded"))
     assert get_path(workloads.get("good"), "status.resettingCount") is None
+    not_served = [line["kind"] for line in operator.log() if "not served" in line["message"]]
+    assert not_served == ["PyTorchJob.kubeflow.org"], "a server that starts denied a kind it has"
     assert operator.terminate() == 0
 
 
