@@ -81,6 +81,14 @@ class Injector:
         """What was injected and is not undone, oldest first."""
         return tuple(self._standing)
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether the plan holds faults that have not struck yet, or that will end by themselves.
+
+        A run whose steps are over should go on while this is so: its faults have not stopped.
+        """
+        return self._triggers.is_waiting
+
     def start(self) -> None:
         """Look out for the plan's triggers from now on; faults due at 0s strike at once."""
         now_us = self._ground.elapsed_us()

@@ -40,6 +40,11 @@ class TriggerSet:
         self._waiting.clear()
         self._timers.clear()
 
+    @property
+    def is_waiting(self) -> bool:
+        """Whether anything is still looked out for."""
+        return self.next_due_us() is not None or any(self._waiting.values())
+
     def listens(self, place: Place) -> bool:
         """Whether telling happenings of this place can make anything due now."""
         return bool(self._waiting.get(place))

@@ -2,7 +2,7 @@
 
 Annotations are evaluated here, since discovery shows parameter types only if they are.
 """
-# ruff: noqa: ARG001, PLR0917, UP006, UP035  # signatures are chaostoolkit's; it knows Dict, not dict
+# ruff: noqa: ARG001, UP006, UP035  # signatures are chaostoolkit's; it knows Dict, not dict
 
 from typing import Any, Dict, List, Literal
 
@@ -30,11 +30,11 @@ from chaos.faults import (
 )
 from chaos.ground import OPERATOR
 from chaos.toolkit.selection import select_nodes, select_pods
-from chaos.toolkit.stage import stage_of
+from chaos.toolkit.stage import Stage, stage_of
 from vocabulary.clock import SECOND
 from vocabulary.clock import seconds as span_of
 from vocabulary.kinds import APPWRAPPER, POD
-from vocabulary.objects import get_path, is_terminating, name_of
+from vocabulary.objects import Object, get_path, is_terminating, name_of
 from vocabulary.requests import create
 
 __all__ = [
@@ -363,7 +363,7 @@ def drain_nodes(
     """
     stage = stage_of(configuration, pod_namespace)
     nodes = select_nodes(stage, name, label_selector, pod_label_selector, count)
-    pods = [pod for pod in stage.objects(POD) if get_path(pod, "spec.nodeName") in nodes]
+    pods = [pod for pod in _by_name(stage) if get_path(pod, "spec.nodeName") in nodes]
     done = stage.inject(
         *(Cordon(node) for node in nodes),
         *(EvictPod(name_of(pod)) for pod in pods if not is_terminating(pod)),
@@ -469,6 +469,10 @@ def resume_appwrapper(
     Resume a suspended AppWrapper.
     """
     return stage_of(configuration, ns).inject(Suspend(name, suspended=False))
+
+
+def _by_name(stage: Stage) -> List[Object]:
+    return sorted(stage.objects(POD), key=name_of)
 
 
 def _require_kind(kind: str) -> None:

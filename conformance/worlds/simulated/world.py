@@ -149,10 +149,15 @@ class SimulatedWorld(World):
 
     def finish(self) -> None:
         """Stop the faults, then let the workload settle: the progress phase."""
+        bound_us = self.patience_us + 2 * self.durations.maximum_us
+        if self._injector.is_waiting:  # a plan's faults may strike after the last step
+            self.loop.run_until(
+                lambda: not self._injector.is_waiting or self.is_stable(),
+                self.loop.now_us + bound_us,
+            )
         self._injector.stop()
         self._connection.injector = None
         self.mark("faults-stopped")
-        bound_us = self.patience_us + 2 * self.durations.maximum_us
         is_stable = self.loop.run_until(self.is_stable, self.loop.now_us + bound_us)
         self.mark("stable" if is_stable else "not-stable")
         self.mark("end")
