@@ -1,0 +1,42 @@
+"""Mutants: each makes exactly one decision differently, and says which claims should notice."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from reference_controller.appwrapper import OperatorConfig, Rules
+from reference_controller.appwrapper.mutants import MUTANTS, Mutant
+from reference_controller.appwrapper.mutants.mutant import mutant
+
+EACH = pytest.mark.parametrize("one", MUTANTS.values(), ids=MUTANTS)
+
+
+@EACH
+def test_a_mutant_overrides_exactly_one_decision_of_the_sound_rules(one: Mutant) -> None:
+    own = [name for name, value in vars(one.rules).items() if callable(value)]
+    assert len(own) == 1
+    assert hasattr(Rules, own[0])
+    assert one.rules.__bases__ == (Rules,)
+
+
+@EACH
+def test_a_mutant_has_a_readable_name_a_sentence_and_claims_that_should_kill_it(
+    one: Mutant,
+) -> None:
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", one.name)
+    assert one.sentence.endswith(".")
+    assert one.killed_by
+    assert all(re.fullmatch(r"(AW|MLB)-[0-9]{3}|INV-[0-9]+", claim) for claim in one.killed_by)
+
+
+def test_a_mutants_controller_follows_its_own_rules() -> None:
+    one = MUTANTS["one-reset-too-many"]
+    assert one.build(OperatorConfig()).rules.is_within_limit(3, 3)
+    assert not Rules().is_within_limit(3, 3)
+
+
+def test_a_name_is_given_once() -> None:
+    with pytest.raises(ValueError, match="defined twice"):
+        mutant("no-retry-pause", "Once more.", "AW-047")(Rules)
