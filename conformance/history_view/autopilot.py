@@ -79,6 +79,11 @@ class Autopilot:
                 found.append(taint)
         return found
 
+    def labels_at(self, node: str, taints: Sequence[Taint], n: int) -> list[Taint]:
+        """Those of the taints that the node carries as labels: what an affinity can avoid."""
+        labels = labels_of(self.node_at(node, n))
+        return [taint for taint in taints if labels.get(taint.key) == taint.value]
+
     def node_at(self, name: str, n: int) -> Object:
         """The node as it is stored after position n; empty if there is none."""
         for track in self.nodes:

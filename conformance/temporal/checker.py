@@ -6,6 +6,7 @@ and counts as armed, so that no other history can outvote it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Final, TypeAlias
 
@@ -44,7 +45,7 @@ def judges(
             for aw in history.appwrappers:
                 yield from checker(aw)
 
-        _set_judge(claim, of_all, armed_by, needs)
+        _set_judge(claim, of_all, checker, armed_by, needs)
         return checker
 
     return register
@@ -56,7 +57,7 @@ def judges_history(
     """The same for a generator that looks at the history as a whole."""
 
     def register(checker: Callable[[History], Obligations]) -> Callable[[History], Obligations]:
-        _set_judge(claim, checker, armed_by, needs)
+        _set_judge(claim, checker, checker, armed_by, needs)
         return checker
 
     return register
@@ -65,6 +66,7 @@ def judges_history(
 def _set_judge(
     claim: Claim,
     checker: Callable[[History], Obligations],
+    source: Callable[..., Obligations],
     armed_by: str,
     needs: tuple[Need, ...],
 ) -> None:
@@ -89,7 +91,8 @@ def _set_judge(
                 because=f"The checker failed: {type(error).__name__}: {error}",
             )
 
-    claim.judge = judge
+    # Whoever asks where a claim is judged is led to its checker.
+    claim.judge = functools.update_wrapper(judge, source, assigned=(), updated=())
 
 
 def _verdict(claim: Claim, obligations: Obligations, armed_by: str) -> Verdict:

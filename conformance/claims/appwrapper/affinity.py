@@ -51,16 +51,16 @@ def lands_elsewhere(aw: AppWrapperRun) -> Iterator[Obligation]:
         tagged = {
             node.name: None
             for node in autopilot.nodes
-            if node.exists_at(created) and autopilot.tags(node.at(created), taints)
+            if autopilot.labels_at(node.name, taints, created)
         }
         bound = bound_to(pod)
         if not tagged or bound is None:
             continue
         node = str(((bound.object or {}).get("spec") or {}).get("nodeName"))
-        if node not in tagged or not autopilot.tags_at(node, taints, bound.n):
+        tags = autopilot.labels_at(node, taints, bound.n)
+        if node not in tagged or not tags:
             yield met(bound)
             continue
-        tags = autopilot.tags_at(node, taints, bound.n)
         yield violated(
             bound,
             f"{when(bound)}: {pod} of {aw} was scheduled onto {node}, which had been tagged "

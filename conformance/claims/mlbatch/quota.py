@@ -135,7 +135,8 @@ def running_holds_quota_and_resources(aw: AppWrapperRun) -> Obligations:
             (
                 snapshot
                 for snapshot in span.snapshots
-                if not (snapshot.shows(QUOTA_RESERVED) and snapshot.shows(RESOURCES_DEPLOYED))
+                if not snapshot.deleting
+                and not (snapshot.shows(QUOTA_RESERVED) and snapshot.shows(RESOURCES_DEPLOYED))
             ),
             None,
         )
