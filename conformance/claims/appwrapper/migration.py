@@ -87,7 +87,9 @@ def _is_elsewhere(aw: AppWrapperRun, pod: Track, bound: Write) -> Obligation:
     autopilot = aw.history.autopilot
     taints = _no_execute(aw, pod)
     # A tag that is newer than the pod is the next migration, not a failure of this one.
-    if autopilot.tags_at(node, taints, bound.n) and autopilot.tags_at(node, taints, pod.created.n):
+    if autopilot.labels_at(node, taints, bound.n) and autopilot.labels_at(
+        node, taints, pod.created.n
+    ):
         return violated(
             bound,
             f"{when(bound)}: after a migration {pod} of {aw} was put on {node}, which is tagged "
@@ -305,7 +307,7 @@ def migration_converges(aw: AppWrapperRun) -> Obligations:
             yield from _next_attempt_is_elsewhere(aw, migration)
             second = again.get(attempt.number)
             if second is not None and second.ripe == {Why.NODE_TAGGED}:
-                if not _is_new_tag(aw, attempt):
+                if _had_the_tag(aw, attempt):
                     yield violated(
                         second.at,
                         f"{when(second.at)}: {aw} was reset again for a tag that was there when "
@@ -322,13 +324,13 @@ def _all_run(aw: AppWrapperRun, attempt: Attempt) -> bool:
     return any(point.running_least >= aw.expected_pods for point in attempt.health[1:])
 
 
-def _is_new_tag(aw: AppWrapperRun, attempt: Attempt) -> bool:
-    """Whether every tag that hit the attempt's pods came after they were created."""
+def _had_the_tag(aw: AppWrapperRun, attempt: Attempt) -> bool:
+    """Whether a node of the attempt's pods had the label already when they were created."""
     autopilot = aw.history.autopilot
     for pod in aw.pods:
         bound = bound_to(pod)
         if bound is not None and attempt.begin.n < pod.created.n < attempt.until_n:
             node = str(((bound.object or {}).get("spec") or {}).get("nodeName"))
-            if autopilot.tags_at(node, _no_execute(aw, pod), pod.created.n):
-                return False
-    return True
+            if autopilot.labels_at(node, _no_execute(aw, pod), pod.created.n):
+                return True
+    return False
