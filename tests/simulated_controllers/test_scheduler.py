@@ -133,8 +133,7 @@ def test_nothing_fits_is_said_in_the_words_of_the_real_scheduler() -> None:
     assert unschedulable(lab) == (
         "0/3 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), "
         "1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/3 nodes are "
-        "available: 1 No preemption victims found for incoming pod, 2 Preemption is not "
-        "helpful for scheduling."
+        "available: 3 Preemption is not helpful for scheduling."
     )
 
 
