@@ -12,9 +12,11 @@ from vocabulary.canonical import encode
 from vocabulary.history import Entry, Fault, Mark, Process, Write
 from vocabulary.objects import Object, get_path, is_terminating
 
-_CONDITION: Final = re.compile(r"^status\.conditions\[([^\]]*)\](\.status)?$")
+_CONDITION: Final = re.compile(
+    r"^status\.(?:\w+\[(?P<part>[^\]]*)\]\.)?conditions\[(?P<type>[^\]]*)\](\.status)?$"
+)
 _DULL: Final = re.compile(
-    r"^metadata\.generation|Time$|Timestamp$|\.(reason|message|type)$|observedGeneration|resourceVersion"
+    r"^metadata\.generation|Time$|Timestamp$|\.(reason|message|type|uid)$|observedGeneration|resourceVersion"
 )
 _OWNER: Final = re.compile(r"^metadata\.ownerReferences\[([^\]]*)\](\..*)?$")
 _PLAIN: Final = 5
@@ -147,8 +149,9 @@ def _words(difference: Difference) -> list[tuple[int, str]]:
         if old == new:
             return []
         # A condition that appears says less than one that turns.
-        rank = 2 if old and new else 3
-        return [(rank, f"{found[1]} {old or 'absent'} → {new or 'absent'}")]
+        rank = 2 if old and new and not found["part"] else 3
+        name = f"{found['part']} {found['type']}" if found["part"] else found["type"]
+        return [(rank, f"{name} {old or 'absent'} → {new or 'absent'}")]
     if path == "status.resettingCount":
         return [(1, f"resettingCount {_arrow(difference)}")]
     owner = _OWNER.match(path)

@@ -34,7 +34,7 @@ class EventRow(NamedTuple):
 
 
 Detail = list[list[str]]
-"""Path, value before, value after: of each difference, or of each thing worth knowing."""
+"""Path, value before, value after of each difference; or a label and a text."""
 
 
 def shown_positions(steps: Sequence[Step], verdict: Verdict, limit: int) -> list[int]:
@@ -132,22 +132,22 @@ def _detail(step: Step, lines: int) -> Detail:
                     for d in differences(old, write.object)
                 ]
         case Fault() as fault:
-            rows = [["fault", "", _value(fault.fault)]]
+            rows = [["fault", _value(fault.fault)]]
         case Process() as process:
-            rows = [["process", "", f"{printable(process.process, 80)} {process.change}"]]
+            rows = [["process", f"{printable(process.process, 80)} {process.change}"]]
         case Mark() as mark:
-            rows = [["mark", "", printable(f"{mark.mark} {mark.text}".strip(), 400)]]
+            rows = [["mark", printable(f"{mark.mark} {mark.text}".strip(), 400)]]
     more = len(rows) - lines
-    return [*rows[:lines], [f"… {more} more paths", "", ""]] if more > 0 else rows
+    return [*rows[:lines], [f"… {more} more paths", ""]] if more > 0 else rows
 
 
 def _request(write: Write) -> Detail:
     """What was asked and answered."""
     asked = " ".join(part for part in (write.verb, write.kind, write.subresource) if part)
     answer = "no answer" if write.code == 0 else f"{write.code} {write.reason}".rstrip()
-    rows = [["request", "", printable(f"{asked} → {answer}", 200)]]
+    rows = [["request", printable(f"{asked} → {answer}", 200)]]
     if write.options:
-        rows.append(["options", "", _value(write.options)])
+        rows.append(["options", _value(write.options)])
     return rows
 
 

@@ -11,7 +11,7 @@ from conformance.report.event_table import details, event_rows, shown_positions
 from conformance.report.lanes import lane_groups
 from conformance.report.page import embedded_json, render
 from conformance.report.run_result import RunResult
-from conformance.report.shown_time import shown_span
+from conformance.report.shown_time import axis_time, shown_span
 from conformance.report.time_axis import TimeAxis
 from conformance.report.untrusted import printable
 from conformance.verdict import Verdict
@@ -65,7 +65,7 @@ def _page(
         left_out=len(run.entries) - len(rows),
         groups=lane_groups(run.header, run.entries, verdict, axis, frozenset(positions)),
         axis=axis,
-        ticks=[(x, shown_span(at_us)) for x, at_us in axis.ticks],
+        ticks=[(x, axis_time(at_us)) for x, at_us in axis.ticks],
         folds=[(fold, shown_span(fold.span_us)) for fold in axis.folds],
         faults=faults[:_MAX_SHOWN_FAULTS],
         more_faults=max(len(faults) - _MAX_SHOWN_FAULTS, 0),

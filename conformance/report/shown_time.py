@@ -12,6 +12,14 @@ def shown_time(at_us: Micros) -> str:
     return format_seconds(round(at_us / MILLISECOND) * MILLISECOND)
 
 
+def axis_time(at_us: Micros) -> str:
+    """A label of the axis: short, and still different from its neighbours after hours."""
+    if at_us < 2 * HOUR:
+        return shown_span(at_us)
+    minutes, seconds = divmod(at_us // SECOND, 60)
+    return f"{minutes // 60}h{minutes % 60:02}m{seconds:02}s"
+
+
 def shown_span(span_us: Micros) -> str:
     """A span in three digits or so: `90s`, `1.2s`, `168h`, `0.4ms`."""
     if span_us >= 2 * HOUR:

@@ -18,7 +18,7 @@ FOLD_US: Final = 10 * SECOND
 _FOLD_WIDTH: Final = 15.0
 _EDGE_WIDTH: Final = 6.0
 """Room left and right of the first and the last moment, so that marks there are whole."""
-_TICK_DISTANCE: Final = 7.0
+_TICK_DISTANCE: Final = 9.0
 """Percent of the axis between two labels, at least."""
 
 

@@ -44,7 +44,10 @@ class Browser:
     """One browser with one page; use it in a `with`."""
 
     def __init__(self, program: str) -> None:
-        self._profile = tempfile.TemporaryDirectory(prefix="assay-chromium-")
+        self._profile = tempfile.TemporaryDirectory(
+            prefix="assay-chromium-",
+            ignore_cleanup_errors=True,  # its last processes may still write
+        )
         to_browser, self._out = os.pipe()
         self._in, from_browser = os.pipe()
         self._process = subprocess.Popen(

@@ -51,7 +51,7 @@ def test_long_waits_are_folded_and_short_ones_are_not() -> None:
 
 def test_labels_of_the_axis_do_not_overlap() -> None:
     axis = TimeAxis(range(0, 100 * SECOND, SECOND))
-    assert all(b - a >= 7 for (a, _), (b, _) in pairwise(axis.ticks))
+    assert all(b - a >= 9 for (a, _), (b, _) in pairwise(axis.ticks))
 
 
 def test_the_claims_lane_goes_from_rest_to_obligation_to_violation() -> None:

@@ -11,6 +11,7 @@
   const diff = document.getElementById("diff");
   const toggle = document.getElementById("toggle");
   const lanes = document.querySelector(".lanes");
+  const events = document.querySelector(".events");
   const overlay = document.querySelector(".overlay");
   let selected = -1;
 
@@ -32,10 +33,14 @@
       const row = table.insertRow();
       row.append(element("td", path));
       const cell = element("td");
+      row.append(cell);
+      if (after === undefined) {
+        cell.textContent = before;
+        continue;
+      }
       if (before) cell.append(element("del", before));
       if (before && after) cell.append(element("br"));
       if (after) cell.append(element("ins", after));
-      row.append(cell);
     }
     diff.replaceChildren(table);
   };
@@ -48,6 +53,14 @@
     } else if (place > lanes.scrollLeft + lanes.clientWidth - margin) {
       lanes.scrollLeft = place - lanes.clientWidth + margin;
     }
+  };
+
+  // Only the table scrolls, not the page: whoever steps may be looking at the lanes.
+  const showInTable = (row) => {
+    const top = row.offsetTop - events.querySelector("thead").offsetHeight;
+    const bottom = row.offsetTop + row.offsetHeight;
+    if (top < events.scrollTop) events.scrollTop = top;
+    else if (bottom > events.scrollTop + events.clientHeight) events.scrollTop = bottom - events.clientHeight;
   };
 
   const select = (index, scroll) => {
@@ -67,7 +80,7 @@
     cursor.style.left = `${x}%`;
     showDiff(n);
     showOnLanes(x);
-    if (scroll) row.scrollIntoView({ block: "nearest" });
+    if (scroll) showInTable(row);
     root.dataset.selected = String(n);
   };
 
@@ -153,6 +166,6 @@
     return true;
   };
   window.addEventListener("hashchange", fromHash);
-  if (!fromHash()) select(position.get(data.first) ?? 0, false);
+  if (!fromHash()) toViolation();
   root.dataset.ready = "1";
 })();
