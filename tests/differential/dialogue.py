@@ -71,11 +71,9 @@ class Dialogue:
         self, obj: Mapping[str, Any], *, dry_run: bool = False, show: Show = (), user: str = "user"
     ) -> Answer:
         kind = self._kind(obj)
-        request = Create(
-            kind, obj, self._in(kind), name_of(obj), dry_run=dry_run
-        )
+        request = Create(kind, obj, self._in(kind), name_of(obj), dry_run=dry_run)
         named = name_of(obj) or obj["metadata"].get("generateName", "")
-        return self._ask(request, f"create {kind} {named}", show, user)
+        return self._ask(request, f"create {kind} {named[:40]}", show, user)
 
     def create_in_subresource(
         self, kind: Kind, name: str, subresource: str, body: Mapping[str, Any], *, show: Show = ()
@@ -106,7 +104,12 @@ class Dialogue:
         return self._ask(request, f"list {kind} {labels}{fields}".strip(), show)
 
     def update(
-        self, obj: Mapping[str, Any], *, subresource: str = "", dry_run: bool = False, show: Show = ()
+        self,
+        obj: Mapping[str, Any],
+        *,
+        subresource: str = "",
+        dry_run: bool = False,
+        show: Show = (),
     ) -> Answer:
         kind = self._kind(obj)
         if kind.namespaced:
@@ -140,9 +143,7 @@ class Dialogue:
         dry_run: bool = False,
         show: Show = (),
     ) -> Answer:
-        request = Delete(
-            kind, self._in(kind), name, grace_seconds, policy, uid, revision, dry_run
-        )
+        request = Delete(kind, self._in(kind), name, grace_seconds, policy, uid, revision, dry_run)
         return self._ask(request, f"delete {kind} {name} {policy or ''}".strip(), show)
 
     def delete_collection(
@@ -154,9 +155,7 @@ class Dialogue:
         grace_seconds: int | None = None,
         show: Show = (),
     ) -> Answer:
-        request = DeleteCollection(
-            kind, self._in(kind), labels, "", grace_seconds, policy
-        )
+        request = DeleteCollection(kind, self._in(kind), labels, "", grace_seconds, policy)
         return self._ask(request, f"delete all {kind} {labels}".strip(), show)
 
     def evict(self, pod: str, *, options: Mapping[str, Any] | None = None) -> Answer:
@@ -226,9 +225,7 @@ class Dialogue:
     ) -> Answer:
         """See that an object is as wanted, all the time for so long."""
         request = Get(kind, self._in(kind), name)
-        broken = self._target.until(
-            lambda: not wanted.holds(self._exchange(request)), for_seconds
-        )
+        broken = self._target.until(lambda: not wanted.holds(self._exchange(request)), for_seconds)
         answer = self._exchange(request)
         label = f"{kind} {name} stays so for {for_seconds:g} s: {wanted.text}"
         self._write(label, answer, show, stayed=not broken)
@@ -256,13 +253,10 @@ class Dialogue:
         selector = ",".join(filter(None, (fields, f"metadata.name={name}" if name else "")))
         call = WatchCall(kind, self._in(kind), since, labels, selector, initial_events)
         events = self._target.watch(call, enough.holds_for, within)
-        shown: list[Event] = []
-        for event in events:
-            one = {"type": event["type"], "object": _shown(event["object"], show)}
-            if not (distinct and shown and shown[-1] == one):
-                shown.append(one)
         label = f"watch {kind} {name or labels} until {enough.text}".replace("  ", " ")
-        self.transcript.append({"step": label, "events": shown})
+        self.transcript.append(
+            {"step": label, "events": events, "show": list(show), "distinct": distinct}
+        )
         if not enough.holds_for(events):
             raise WaitedInVainError(label)
         return events
@@ -315,7 +309,9 @@ class Dialogue:
 
     def _ask(self, request: Request, label: str, show: Show, user: str = "user") -> Answer:
         answer = self._exchange(request, user)
-        self._write(label + (" (dry run)" if getattr(request, "dry_run", False) else ""), answer, show)
+        self._write(
+            label + (" (dry run)" if getattr(request, "dry_run", False) else ""), answer, show
+        )
         return answer
 
     def _exchange(self, request: Request, user: str = "user") -> Answer:
@@ -325,10 +321,8 @@ class Dialogue:
         )
 
     def _write(self, label: str, answer: Answer, show: Show, **more: Any) -> None:
-        shown = answer
-        if answer.code < 400 and show:
-            shown = replace(answer, body=_shown(answer.body, show))
-        self.transcript.append({"step": label, "code": shown.code, "body": shown.body, **more})
+        step = {"step": label, "code": answer.code, "body": answer.body, **more}
+        self.transcript.append(step | {"show": list(show)})
 
     def _kind(self, obj: Mapping[str, Any]) -> Kind:
         kind = kind_of(obj)
@@ -352,12 +346,27 @@ def _same(one: Answer, other: Answer) -> bool:
     return one.body == other.body
 
 
-def _shown(body: dict[str, Any], show: Show) -> dict[str, Any]:
-    """The chosen parts of an object; of every item, if it is a list."""
+def shown(step: Step) -> Step:
+    """A step without what it is not about: refusals are shown whole, lists item by item."""
+    rest = {key: value for key, value in step.items() if key not in ("show", "distinct")}
+    show = step.get("show") or ()
+    if "body" in step:
+        rest["body"] = _parts(step["body"], show)
+    if "events" in step:
+        events: list[Event] = []
+        for event in step["events"]:
+            one = {"type": event["type"], "object": _parts(event["object"], show)}
+            if not (step["distinct"] and events and events[-1] == one):
+                events.append(one)
+        rest["events"] = events
+    return rest
+
+
+def _parts(body: dict[str, Any], show: Show) -> dict[str, Any]:
     if not show or body.get("kind") == "Status":
         return body
     if "items" in body:
-        return {"items": [_shown(item, show) for item in body["items"]]}
+        return {"items": [_parts(item, show) for item in body["items"]]}
     absent = object()
     found = {path: get_path(body, path, absent) for path in show}
     return {path: value for path, value in found.items() if value is not absent}

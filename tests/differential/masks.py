@@ -51,7 +51,7 @@ class TokenMask(Mask):
 def _generated_suffixes(obj: Any) -> Iterator[str]:
     metadata = obj.get("metadata")
     if isinstance(metadata, dict):
-        prefix, name = metadata.get("generateName"), metadata.get("name", "")
+        prefix, name = metadata.get("generateName", "")[:58], metadata.get("name", "")
         if prefix and name.startswith(prefix):
             yield name[len(prefix) :]
 
@@ -137,31 +137,50 @@ LIST_ORDER: Final = Mask(
     "where names are generated: sorted as the items look when masked",
     "lists are ordered by name, and such names are random",
 )
+CONDITION_ORDER: Final = Mask(
+    "the order of a pod's conditions",
+    "sorted by type",
+    "they are a map by type; a patch puts its own first, and which writer patches is up to it",
+)
 AGES: Final = Mask(
     "cells of table columns that show a span of time",
     "<age>",
     "one side runs in real time, the other in virtual time",
 )
 ALL: Final[tuple[Mask, ...]] = (
-    *FIELD_MASKS, *TEXT_MASKS, *TOKEN_MASKS, IDENTITY, ORDER, REVISION, LIST_ORDER, AGES
+    *FIELD_MASKS,
+    *TEXT_MASKS,
+    *TOKEN_MASKS,
+    IDENTITY,
+    ORDER,
+    REVISION,
+    LIST_ORDER,
+    CONDITION_ORDER,
+    AGES,
 )
 
 _UID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_VERSION: Final = re.compile(rf"<(?P<uid>{_UID.pattern})@(?P<version>\d+)>")
 _REVISION_IN_TEXT: Final = re.compile(
+    r'(?<="resourceVersion":")\d+|'
     r"(?<=resource version: )\d+( \(\d+\))?|(?<=ResourceVersion in precondition: )\d+"
     r"|(?<=ResourceVersion in object meta: )\d+|(?<=current: )\d+"
 )
 _AGE_COLUMNS: Final = ("Age", "Last Seen", "First Seen", "Duration")
 
 
-def masked(steps: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The steps of one transcript, masked together: identities span all of them."""
+def masked(
+    steps: Sequence[dict[str, Any]], shown: Callable[[dict[str, Any]], dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The steps of one transcript, masked together: identities span all of them.
+
+    `shown` leaves of a step what it is about; versions are ranked among those that are left.
+    """
     tokens = _tokens(steps)
-    order = _order(steps)
-    found = [_fields(step, (), tokens, order) for step in steps]
-    sorted_ = [_sorted(step) for step in found]
+    found = [_sorted(shown(_fields(step, (), tokens))) for step in steps]
+    ranks = _ranks(found)
     numbers: dict[str, str] = {}
-    return [_numbered(step, numbers) for step in sorted_]
+    return [_numbered(step, numbers, ranks) for step in found]
 
 
 def _walk(value: Any) -> Iterator[dict[str, Any]]:
@@ -188,35 +207,28 @@ def _tokens(steps: Sequence[dict[str, Any]]) -> list[tuple[re.Pattern[str], str]
     ]
 
 
-def _order(steps: Sequence[dict[str, Any]]) -> dict[tuple[str, str], str]:
-    """(uid, resourceVersion) → its rank among the versions of that object in this transcript."""
+def _ranks(steps: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """What stands for a version of an object → its rank among those of that object."""
     versions: dict[str, set[int]] = {}
-    for obj in _walk(list(steps)):
-        uid, version = obj.get("uid"), obj.get("resourceVersion")
-        if isinstance(uid, str) and isinstance(version, str) and version.isdigit():
-            versions.setdefault(uid, set()).add(int(version))
+    for found in _VERSION.finditer(encode(steps).decode()):
+        versions.setdefault(found["uid"], set()).add(int(found["version"]))
     return {
-        (uid, str(version)): f"<version {rank}>"
+        f"<{uid}@{version}>": f"<version {rank}>"
         for uid, numbers in versions.items()
         for rank, version in enumerate(sorted(numbers), 1)
     }
 
 
-def _fields(
-    value: Any,
-    path: Path,
-    tokens: Sequence[tuple[re.Pattern[str], str]],
-    order: dict[tuple[str, str], str],
-) -> Any:
+def _fields(value: Any, path: Path, tokens: Sequence[tuple[re.Pattern[str], str]]) -> Any:
     if isinstance(value, dict):
         result = {}
         for key, entry in value.items():
             here = (*path, key)
             mask = _mask_at(here, entry)
             if key == "resourceVersion" and isinstance(entry, str) and entry:
-                result[key] = order.get((str(value.get("uid")), entry), "<revision>")
+                result[key] = f"<{value['uid']}@{entry}>" if "uid" in value else "<revision>"
             elif mask is None:
-                result[key] = _fields(entry, here, tokens, order)
+                result[key] = _fields(entry, here, tokens)
             elif mask.becomes:
                 result[key] = mask.becomes
         return _aged(result)
@@ -225,7 +237,7 @@ def _fields(
         for entry in value:
             here = (*path, "*")
             mask = _mask_at(here, entry)
-            result_.append(mask.becomes if mask else _fields(entry, here, tokens, order))
+            result_.append(mask.becomes if mask else _fields(entry, here, tokens))
         return result_
     if isinstance(value, str):
         for text_mask in TEXT_MASKS:
@@ -243,8 +255,7 @@ def _mask_at(path: Path, value: Any) -> FieldMask | None:
     for mask in FIELD_MASKS:
         for pattern in mask.paths:
             wanted = tuple(pattern.split("."))
-            # A step that shows only parts of an object has their paths as keys.
-            if path[-len(wanted) :] == wanted or path[-1] == pattern:
+            if path[-len(wanted) :] == wanted:
                 return mask
     return None
 
@@ -268,6 +279,11 @@ def _aged(obj: dict[str, Any]) -> dict[str, Any]:
 def _sorted(value: Any) -> Any:
     """Lists of API objects in an order that does not hang on random names."""
     if isinstance(value, dict):
+        if _is_pod_status(value):
+            value = {
+                **value,
+                "conditions": sorted(value["conditions"], key=lambda one: one["type"]),
+            }
         return {
             key: sorted(map(_sorted, entry), key=_look)
             if key in ("items", "rows") and b"<suffix>" in encode(entry)
@@ -279,16 +295,23 @@ def _sorted(value: Any) -> Any:
     return value
 
 
-def _look(item: Any) -> bytes:
-    return _UID.sub("<uid>", encode(item).decode()).encode()
+def _is_pod_status(value: dict[str, Any]) -> bool:
+    """Whether it is a pod's: only those have these two."""
+    return "qosClass" in value and isinstance(value.get("conditions"), list)
 
 
-def _numbered(value: Any, numbers: dict[str, str]) -> Any:
+def _look(item: Any) -> str:
+    return _UID.sub("<uid>", _VERSION.sub("<version>", encode(item).decode()))
+
+
+def _numbered(value: Any, numbers: dict[str, str], ranks: dict[str, str]) -> Any:
     if isinstance(value, dict):
-        return {key: _numbered(value[key], numbers) for key in sorted(value)}
+        return {key: _numbered(value[key], numbers, ranks) for key in sorted(value)}
     if isinstance(value, list):
-        return [_numbered(entry, numbers) for entry in value]
+        return [_numbered(entry, numbers, ranks) for entry in value]
     if isinstance(value, str):
+        if value in ranks:
+            return ranks[value]
         return _UID.sub(
             lambda found: numbers.setdefault(found[0], f"<uid {len(numbers) + 1}>"), value
         )

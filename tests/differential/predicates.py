@@ -89,7 +89,9 @@ def how_many(number: int, of_item: Predicate) -> Predicate:
 
 def events(number: int) -> Predicate:
     """A watch has told so much."""
-    return OfEvents(f"{number} events came", lambda body: False, of_events=lambda all_: len(all_) >= number)
+    return OfEvents(
+        f"{number} events came", lambda body: False, of_events=lambda all_: len(all_) >= number
+    )
 
 
 def event(type_: str) -> Predicate:

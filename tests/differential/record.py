@@ -51,8 +51,12 @@ def changes(script: Script, transcript: Transcript) -> list[Difference]:
 
 
 def main(
-    names: Annotated[list[str] | None, typer.Argument(help="Scripts or subjects; all if none.")] = None,
-    check: Annotated[bool, typer.Option(help="Compare with what is recorded, write nothing.")] = False,
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Scripts or subjects; all if none.")
+    ] = None,
+    check: Annotated[
+        bool, typer.Option(help="Compare with what is recorded, write nothing.")
+    ] = False,
 ) -> None:
     """Record transcripts of a real control plane."""
     wanted = scripts.chosen(names or [])

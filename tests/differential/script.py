@@ -30,12 +30,16 @@ class Script:
 REGISTRY: Final[dict[str, Script]] = {}
 
 
-def script(title: str, covers: Iterable[str], *, exclusive: bool = False) -> Callable[[Steps], Steps]:
+def script(
+    title: str, covers: Iterable[str], *, exclusive: bool = False
+) -> Callable[[Steps], Steps]:
     """Register a function as a script under its own name, with dashes for underscores."""
     lines = tuple(covers)
     unknown = [line for line in lines if line not in LINES]
     if unknown:
-        raise ValueError(f"{title!r} covers {unknown}, which lines.py does not list; add them there")
+        raise ValueError(
+            f"{title!r} covers {unknown}, which lines.py does not list; add them there"
+        )
     if not re.fullmatch(r"[A-Z0-9].*\.", title):
         raise ValueError(f"{title!r} is no full sentence; begin with a capital, end with a stop")
 

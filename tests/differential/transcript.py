@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from tests.differential.dialogue import Dialogue, Step, WaitedInVainError
+from tests.differential.dialogue import Dialogue, Step, WaitedInVainError, shown
 from tests.differential.exchange import Target
 from tests.differential.masks import masked
 from tests.differential.script import Script
@@ -35,7 +35,7 @@ def play(script: Script, target: Target) -> Transcript:
         pass
     finally:
         dialogue.close()
-    return Transcript(script.name, masked(dialogue.transcript))
+    return Transcript(script.name, masked(dialogue.transcript, shown))
 
 
 def path_of(script: Script) -> Path:

@@ -24,7 +24,5 @@ def chosen(names: Sequence[str]) -> list[Script]:
         if not any(name in (script.name, script.subject) for script in known):
             raise KeyError(f"no script or subject {name!r}; docs/differential.md lists them")
     return [
-        script
-        for script in known
-        if not names or script.name in names or script.subject in names
+        script for script in known if not names or script.name in names or script.subject in names
     ]

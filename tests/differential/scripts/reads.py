@@ -1,0 +1,177 @@
+"""Lists, selectors, pages, and watches."""
+
+from __future__ import annotations
+
+from tests.differential.dialogue import Dialogue
+from tests.differential.plane import WIDGET
+from tests.differential.predicates import event, events, has
+from tests.differential.script import script
+from tests.differential.scripts.manifests import config_map, unscheduled, widget
+from vocabulary.kinds import CONFIG_MAP, JOB, POD
+
+NAMES = ["metadata.name"]
+
+
+@script("Label selectors choose by equality, by sets and by existence.", ["4.16"])
+def label_selectors(c: Dialogue) -> None:
+    for name, labels in {"a": {"x": "1"}, "b": {"x": "2", "y": ""}, "c": {}}.items():
+        c.create(config_map(name, labels=labels))
+    for selector in (
+        "x=1",
+        "x==2",
+        "x!=1",
+        "x in (1,2)",
+        "x notin (1)",
+        "x",
+        "!x",
+        "y=",
+        "x,y",
+        "x=3",
+    ):
+        c.list(CONFIG_MAP, labels=selector, show=NAMES)
+    for wrong in ("x=1,", "x in 1", "=1", "x=a b", "x>1", "x=bad!"):
+        c.list(CONFIG_MAP, labels=wrong, show=NAMES)
+
+
+@script("Field selectors choose by the fields that a kind offers.", ["4.16"])
+def field_selectors(c: Dialogue) -> None:
+    c.create(unscheduled("a"))
+    c.create(unscheduled("b"))
+    for selector in (
+        "metadata.name=a",
+        "metadata.name!=a",
+        "status.phase=Pending",
+        "spec.nodeName=",
+        "spec.schedulerName=nobody",
+        "spec.restartPolicy=Always,metadata.name=b",
+    ):
+        c.list(POD, fields=selector, show=NAMES)
+    c.list(POD, fields="spec.priority=0", show=NAMES)
+    c.list(CONFIG_MAP, fields="data=x", show=NAMES)
+    c.list(POD, fields="metadata.name", show=NAMES)
+    c.create(widget("s"))
+    c.create(widget("l", "large"))
+    c.list(WIDGET, fields="spec.size=large", show=NAMES)
+    c.list(WIDGET, fields="spec.hidden=true", show=NAMES)
+    c.list(JOB, fields="status.successful=0", show=NAMES)
+
+
+@script("A list is read page by page, each page of the same state.", ["4.16"])
+def pages(c: Dialogue) -> None:
+    for name in "abcde":
+        c.create(config_map(name), show=NAMES)
+    first = c.list(CONFIG_MAP, limit=2)
+    c.create(config_map("aa"), show=NAMES)
+    second = c.list(CONFIG_MAP, limit=2, continue_=first.body["metadata"]["continue"])
+    c.note("the revision is the first page's", first.revision == second.revision)
+    c.list(CONFIG_MAP, limit=2, continue_=second.body["metadata"]["continue"])
+    c.list(CONFIG_MAP, limit=6)
+    c.list(CONFIG_MAP, limit=3, labels="!x")
+    c.list(CONFIG_MAP, limit=2, continue_="nonsense")
+    c.list(
+        CONFIG_MAP, limit=2, continue_=first.body["metadata"]["continue"], revision=first.revision
+    )
+
+
+@script("A list can be asked for as it was at a revision.", ["4.16"])
+def list_at_revision(c: Dialogue) -> None:
+    first = c.create(config_map("a"), show=NAMES)
+    c.create(config_map("b"), show=NAMES)
+    for match in ("Exact", "NotOlderThan"):
+        c.list(CONFIG_MAP, revision=first.revision, match=match, limit=5, show=NAMES)
+    c.list(CONFIG_MAP, revision="0", show=NAMES)
+    c.list(CONFIG_MAP, match="Exact", show=NAMES)
+    c.list(CONFIG_MAP, revision="0", match="Exact", show=NAMES)
+    c.list(CONFIG_MAP, revision="nonsense", show=NAMES)
+    c.list(CONFIG_MAP, revision=first.revision, match="Sometimes", show=NAMES)
+
+
+@script("A list's revision is not older than any of its items.", ["4.13", "4.16"])
+def list_revision(c: Dialogue) -> None:
+    first = c.create(config_map("a"))
+    listed = c.list(CONFIG_MAP)
+    c.note("not older", int(listed.revision) >= int(first.revision))
+
+
+@script("A watch from a revision tells what happened since, in order.", ["4.13", "4.16"])
+def watch_replays(c: Dialogue) -> None:
+    first = c.create(config_map("a", {"k": "1"}))
+    c.patch(CONFIG_MAP, "a", {"data": {"k": "2"}})
+    c.create(config_map("b"))
+    c.delete(CONFIG_MAP, "a")
+    c.create(config_map("a", {"k": "3"}))
+    told = c.watch(CONFIG_MAP, events(4), since=first.revision)
+    versions = [int(one["object"]["metadata"]["resourceVersion"]) for one in told]
+    c.note("versions only grow", versions == sorted(set(versions)))
+
+
+@script("A watch without a revision begins with what there is.", ["4.13"])
+def watch_from_nothing(c: Dialogue) -> None:
+    c.create(config_map("a", {"k": "1"}))
+    c.patch(CONFIG_MAP, "a", {"data": {"k": "2"}})
+    c.create(config_map("b"))
+    c.watch(CONFIG_MAP, events(2))
+    c.watch(CONFIG_MAP, events(2), since="0")
+
+
+@script("A watch that asks for it is told where what there was ends.", ["4.13"])
+def watch_initial_events(c: Dialogue) -> None:
+    c.create(config_map("a"))
+    c.create(config_map("b"))
+    c.watch(CONFIG_MAP, event("BOOKMARK"), initial_events=True)
+
+
+@script(
+    "To a watch with a selector an object comes when it matches, and goes when it does not.",
+    ["4.13"],
+)
+def watch_selected(c: Dialogue) -> None:
+    first = c.create(config_map("a"))
+    c.patch(CONFIG_MAP, "a", {"metadata": {"labels": {"x": "1"}}})
+    c.patch(CONFIG_MAP, "a", {"data": {"k": "1"}})
+    c.patch(CONFIG_MAP, "a", {"metadata": {"labels": {"x": "2"}}})
+    c.patch(CONFIG_MAP, "a", {"data": {"k": "2"}})
+    c.patch(CONFIG_MAP, "a", {"metadata": {"labels": {"x": "1"}}})
+    c.delete(CONFIG_MAP, "a")
+    c.watch(CONFIG_MAP, events(5), since=first.revision, labels="x=1")
+
+
+@script("A watch by field tells of pods when they reach it.", ["4.13"])
+def watch_by_field(c: Dialogue) -> None:
+    first = c.create(unscheduled("a"))
+    c.patch(POD, "a", {"status": {"phase": "Running"}}, subresource="status", show=["status.phase"])
+    c.patch(POD, "a", {"status": {"phase": "Failed"}}, subresource="status", show=["status.phase"])
+    c.watch(
+        POD,
+        event("DELETED"),
+        since=first.revision,
+        fields="status.phase=Running",
+        show=["metadata.name", "status.phase"],
+    )
+
+
+@script("A watch from a revision that is forgotten is told so with 410.", ["4.13", "4.16"])
+def watch_too_old(c: Dialogue) -> None:
+    c.create(widget("w"))
+    c.watch(WIDGET, event("ERROR"), since="1")
+    c.watch(WIDGET, event("REFUSED"), since="nonsense")
+
+
+@script(
+    "The last event of an object shows it as it was, with the deletion's revision.", ["4.2", "4.13"]
+)
+def deleted_event(c: Dialogue) -> None:
+    first = c.create(config_map("a", {"k": "v"}))
+    c.delete(CONFIG_MAP, "a")
+    told = c.watch(CONFIG_MAP, event("DELETED"), since=first.revision)
+    last = int(told[-1]["object"]["metadata"]["resourceVersion"])
+    c.note("later than the last write", last > int(first.revision))
+
+
+@script("A watch of one name hears of that object alone.", ["4.13"])
+def one_object_by_name(c: Dialogue) -> None:
+    c.create(config_map("a"))
+    c.create(config_map("b"))
+    c.watch(CONFIG_MAP, has("metadata.name", "b"), name="b")
+    path = CONFIG_MAP.path(c.namespace)
+    c.raw("GET", f"{path}/a?resourceVersion=0")
