@@ -66,6 +66,27 @@ def test_a_node_that_comes_back_in_time_is_never_unknown(stop: str) -> None:
     assert lab.cluster.is_quiet()
 
 
+def test_a_node_whose_kubelet_was_paused_heals_when_it_goes_on() -> None:
+    lab = Lab(settings=FAST)
+    lab.processes.pause("kubelet/n0")
+    lab.run(60)
+    assert ready(lab) == "Unknown"
+    lab.processes.resume("kubelet/n0")
+    lab.run(2)
+    assert (ready(lab), taints(lab)) == ("True", set())
+
+
+def test_a_restarted_node_controller_counts_the_silence_anew() -> None:
+    lab = Lab(settings=FAST)
+    lab.processes.kill("node-lifecycle")
+    lab.processes.kill("kubelet/n0")
+    lab.run(600)
+    assert ready(lab) == "True"
+    lab.processes.start("node-lifecycle")
+    lab.run(15)
+    assert ready(lab) == "Unknown"
+
+
 def test_a_healed_node_loses_its_taints_and_its_pods_are_ready_again() -> None:
     lab = Lab(settings=FAST)
     lab.create(on_n0(**tolerating(None)))
