@@ -12,24 +12,11 @@ from reference_controller.appwrapper.names import APPWRAPPER_LABEL
 from reference_controller.appwrapper.observe import Observer
 from reference_controller.appwrapper.reconcile import Reconciliation, revision_of
 from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from reference_controller.runtime.caches import field
 from reference_controller.runtime.controller import Key, key_of
 from vocabulary.clock import Micros
-from vocabulary.kinds import (
-    APPWRAPPER,
-    CONFIG_MAP,
-    DEPLOYMENT,
-    JOB,
-    NODE,
-    PERSISTENT_VOLUME_CLAIM,
-    POD,
-    PYTORCH_JOB,
-    SECRET,
-    SERVICE,
-    SERVICE_ACCOUNT,
-    STATEFUL_SET,
-    Kind,
-)
+from vocabulary.kinds import APPWRAPPER, NODE, POD, Kind
 from vocabulary.objects import (
     Object,
     condition_status,
@@ -46,17 +33,6 @@ from vocabulary.requests import Reconcile
 if TYPE_CHECKING:
     from reference_controller.runtime.caches import Caches
 
-WATCHED_COMPONENTS: Final = (
-    JOB,
-    DEPLOYMENT,
-    STATEFUL_SET,
-    PYTORCH_JOB,
-    SERVICE,
-    CONFIG_MAP,
-    SECRET,
-    SERVICE_ACCOUNT,
-    PERSISTENT_VOLUME_CLAIM,
-)
 _MAX_REMEMBERED: Final = 10_000
 _BY_NODE: Final = field("spec.nodeName")
 
@@ -77,7 +53,7 @@ class AppWrapperController:
 
     @property
     def watches(self) -> tuple[Kind, ...]:
-        return (APPWRAPPER, POD, NODE, *WATCHED_COMPONENTS)
+        return WATCHED_KINDS
 
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches

@@ -57,6 +57,9 @@ def decide(seen: Observation, rules: Rules) -> Step:
     if is_terminating(aw):
         return DeleteEverything() if FINALIZER in finalizers_of(aw) else Stay()
     phase = phase_of(aw)
+    is_deployed = condition_status(aw, Condition.RESOURCES_DEPLOYED) == "True"
+    if is_deployed and _lacks_finalizer(seen, rules):
+        return Hold()
     if rules.honours_suspend(phase, aw):
         return transitions.suspend(seen, rules)
     if rules.may_resume(phase, aw):
@@ -92,8 +95,6 @@ def _resuming(seen: Observation, rules: Rules) -> Step:
     if lost:
         message = f"{lost[0].kind} {lost[0].record['name']} was deleted by somebody else"
         return transitions.give_up_attempt(seen, Reason.MISSING_COMPONENT, message, rules)
-    if _lacks_finalizer(seen, rules):
-        return Hold()
     for index, record in enumerate(component_records(aw)):
         if rules.needs_intent(record, aw):
             try:

@@ -12,7 +12,7 @@ from typing import Final
 from reference_controller.appwrapper.status import attempt_of
 from reference_controller.appwrapper.steps import Note
 from vocabulary.canonical import digest
-from vocabulary.clock import Micros, to_rfc3339, to_rfc3339_micro
+from vocabulary.clock import Micros, to_rfc3339
 from vocabulary.kinds import APPWRAPPER, EVENT
 from vocabulary.objects import Object, meta, name_of, namespace_of, uid_of
 from vocabulary.requests import Create
@@ -45,11 +45,8 @@ def event_for(aw: Object, note: Note, now_us: Micros) -> Create:
         "message": note.message[:_MESSAGE_MAX],
         "source": {"component": COMPONENT},
         "reportingComponent": COMPONENT,
-        "reportingInstance": "",
         "firstTimestamp": to_rfc3339(now_us),
         "lastTimestamp": to_rfc3339(now_us),
-        "eventTime": to_rfc3339_micro(now_us),
-        "action": note.reason,
         "count": 1,
     }
     return Create(EVENT, event, namespace, name)

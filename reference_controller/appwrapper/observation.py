@@ -21,6 +21,8 @@ class Component:
     """Its entry of `status.componentStatus`."""
     found: Object | None
     """The object of that kind and name, whoever owns it; None if there is none."""
+    is_watched: bool = True
+    """Whether we hear of its changes; if not, somebody has to look from time to time."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from reference_controller.appwrapper.status import (
     creation_state,
     phase_of,
 )
+from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NODE, POD, Kind, kind_of
@@ -81,7 +82,7 @@ class Observer:
             kind, name, found = kind_of(record), str(record.get("name", "")), None
             if name and state in wanted:
                 found = yield from read(kind, namespace, name, live=live)
-            components.append(Component(index, kind, record, found))
+            components.append(Component(index, kind, record, found, kind in WATCHED_KINDS))
         return tuple(components)
 
     def _pods(self, aw: Object, live: bool) -> Reading[tuple[Object, ...]]:

@@ -23,6 +23,7 @@ from reference_controller.appwrapper.observation import Observation, PodCounts
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import StatusDraft, stamp_of, status_of
 from reference_controller.appwrapper.steps import Note, Record, Stay, Step
+from reference_controller.appwrapper.watched_kinds import POLL_US
 from vocabulary.clock import Micros
 from vocabulary.objects import condition
 
@@ -156,4 +157,6 @@ def _carry_on(
         deadlines.append(rules.admission_ends_at(aw, parameters) or 0)
     elif idle:
         deadlines.append(rules.warmup_ends_at(aw, parameters) or 0)
+    if not all(component.is_watched for component in seen.components):
+        deadlines.append(seen.now_us + POLL_US)
     return Stay(min((at_us for at_us in deadlines if at_us > seen.now_us), default=None))

@@ -1,0 +1,40 @@
+"""The kinds whose changes are heard of at once. Others can be wrapped as well, and are polled."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from vocabulary.clock import MINUTE
+from vocabulary.kinds import (
+    APPWRAPPER,
+    CONFIG_MAP,
+    DEPLOYMENT,
+    JOB,
+    NODE,
+    PERSISTENT_VOLUME_CLAIM,
+    POD,
+    PYTORCH_JOB,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    STATEFUL_SET,
+    Kind,
+)
+
+WATCHED_KINDS: Final[tuple[Kind, ...]] = (
+    APPWRAPPER,
+    POD,
+    NODE,
+    JOB,
+    DEPLOYMENT,
+    STATEFUL_SET,
+    PYTORCH_JOB,
+    SERVICE,
+    CONFIG_MAP,
+    SECRET,
+    SERVICE_ACCOUNT,
+    PERSISTENT_VOLUME_CLAIM,
+)
+
+POLL_US: Final = 1 * MINUTE
+"""How often a running workload's components of other kinds are looked at."""
