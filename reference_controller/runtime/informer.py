@@ -153,10 +153,13 @@ class Informer:
         self._revision = str(get_path(obj, "metadata.resourceVersion"))
 
     def _log_failure(self, state: RetryCallState) -> None:
+        attempt = state.attempt_number
+        if attempt & (attempt - 1):
+            return  # powers of two only: an outage of minutes need not fill the log
         error = state.outcome.exception() if state.outcome is not None else None
         LOG.warning(
             "cannot list or watch; trying again",
-            extra=fields(kind=self._kind, attempt=state.attempt_number, error=error),
+            extra=fields(kind=self._kind, attempt=attempt, error=error),
         )
 
 

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.control_plane
 OPERATOR = users.OPERATORS[2]
 CONFIG = """
 faultTolerance:
-  admissionGracePeriod: 3s
-  warmupGracePeriod: 5s
+  admissionGracePeriod: 30s
+  warmupGracePeriod: 60s
   failureGracePeriod: 1s
   resetPause: 1s
   retryLimit: 1
@@ -207,7 +207,7 @@ def test_an_outage_of_the_api_server_neither_ends_the_operator_nor_the_workload(
     operator = start(leader_elect=True, lease_namespace="default")
     operator.wait_ready()
     workloads.submit("good", run_for="4s", exit="0")
-    eventually(lambda: workloads.is_in("good", "Running"))
+    eventually(lambda: condition_status(workloads.get("good"), "PodsReady") == "True")
     plane.kill("kube-apiserver")
     plane.restart("kube-apiserver")
     eventually(lambda: workloads.is_in("good", "Succeeded"))
