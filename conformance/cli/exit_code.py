@@ -21,10 +21,10 @@ class ExitCode(IntEnum):
 
     @classmethod
     def of_report(cls, report: ConformanceReport) -> ExitCode:
-        """1 for any violated claim; 3 if a core claim could not be judged or a run broke off."""
+        """1 for a violated claim; 3 if a core claim, or what was recorded, cannot be relied on."""
         if any(tier.failed_tests for p in report.profiles for tier in (p.core, p.extended)):
             return cls.VIOLATED
-        if report.errors or not report.profiles:
+        if report.errors or report.determinism.mismatches or not report.profiles:
             return cls.INCONCLUSIVE
         if any(profile.core.inconclusive_tests for profile in report.profiles):
             return cls.INCONCLUSIVE

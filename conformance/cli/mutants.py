@@ -57,11 +57,13 @@ def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from conformance.cli.judging import all_claims
     from conformance.cli.progress import showing_progress
-    from conformance.mutation import run_mutants
+    from conformance.mutation import claims_without_mutants, run_mutants
+    from reference_controller.appwrapper.mutants import MUTANTS
 
     console = Console()
-    with showing_progress(console, quiet=quiet) as on_progress:
+    with showing_progress(console, quiet=quiet, tell_failures=False) as on_progress:
         rows = run_mutants(names, options, on_progress)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("", "Mutant", "Killed by", "In"):
@@ -73,6 +75,11 @@ def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
         )
     console.print(table)
     alive = [row.mutant for row in rows if not row.killed_by]
+    if len(rows) == len(MUTANTS):
+        idle = claims_without_mutants(rows, all_claims())
+        typer.echo(
+            f"{len(idle)} claims killed no mutant" + (f": {', '.join(idle)}" if idle else "")
+        )
     typer.echo(f"{len(rows) - len(alive)}/{len(rows)} mutants killed")
     if alive:
         raise typer.Exit(ExitCode.VIOLATED)

@@ -17,14 +17,22 @@ _COUNTED = (Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE)
 
 
 @contextmanager
-def showing_progress(console: Console, *, quiet: bool) -> Iterator[OnProgress]:
-    """What to hand to the runner; `quiet` shows nothing."""
+def showing_progress(
+    console: Console, *, quiet: bool, tell_failures: bool = True
+) -> Iterator[OnProgress]:
+    """What to hand to the runner; `quiet` shows nothing.
+
+    `tell_failures` is for runs in which a failure is news; mutants are expected to fail.
+    """
     if quiet:
         yield lambda _: None
     elif console.is_terminal:
         yield from _bar(console)
     else:
-        yield plain_lines(lambda line: console.print(line, markup=False, highlight=False))
+        yield plain_lines(
+            lambda line: console.print(line, markup=False, highlight=False),
+            tell_failures=tell_failures,
+        )
 
 
 def _bar(console: Console) -> Iterator[OnProgress]:
@@ -56,7 +64,7 @@ def _bar(console: Console) -> Iterator[OnProgress]:
         yield on_progress
 
 
-def plain_lines(write: Callable[[str], None]) -> OnProgress:
+def plain_lines(write: Callable[[str], None], *, tell_failures: bool = True) -> OnProgress:
     """Tells each failed run at once, and how far it is at every tenth of the way."""
     counts: Counter[Outcome] = Counter()
     told_tenths = 0
@@ -64,7 +72,7 @@ def plain_lines(write: Callable[[str], None]) -> OnProgress:
     def on_progress(progress: Progress) -> None:
         nonlocal told_tenths
         counts[progress.outcome] += 1
-        if progress.outcome is Outcome.FAILED:
+        if tell_failures and progress.outcome is Outcome.FAILED:
             write(f"FAILED {progress.scenario}")
         tenths = progress.done * 10 // max(progress.total, 1)
         if tenths > told_tenths or progress.done == progress.total:

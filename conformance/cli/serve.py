@@ -47,13 +47,8 @@ def serve(
 
     if clock not in CLOCKS:
         raise BadInputError(f"--clock {clock!r} is none of {', '.join(CLOCKS)}")
-    cluster = SimulatedCluster(
-        seed,
-        nodes=nodes,
-        gpus=gpus,
-        crds=implementation("reference").crds(),
-        namespaces=("default",),
-    )
+    crds = implementation("reference").crds()
+    cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds)
     served = serve_cluster(
         cluster,
         port,

@@ -135,5 +135,10 @@ def counts_line(report: ConformanceReport) -> str:
 def summary_lines(report: ConformanceReport) -> list[str]:
     """One line per profile, then what broke off."""
     lines = [f"{profile.name}: {profile.summary}" for profile in report.profiles]
+    if report.determinism.mismatches:
+        lines.append(
+            f"NOT DETERMINISTIC: {report.determinism.mismatches} of {report.determinism.rerun} "
+            "runs gave another history when they were repeated"
+        )
     lines += [f"{error.name}: did not end: {printable(error.error)}" for error in report.errors]
     return lines

@@ -68,7 +68,7 @@ class Browser:
         os.close(from_browser)
         self._buffer = b""
         self._last_id = 0
-        self._session = ""
+        self._page = ""
         self._is_loaded = False
         self.problems: list[str] = []
         """Everything that the console complained of, refusals of the policy included."""
@@ -78,7 +78,7 @@ class Browser:
     def __enter__(self) -> Browser:
         target = self._send("Target.createTarget", {"url": "about:blank"})["targetId"]
         attached = self._send("Target.attachToTarget", {"targetId": target, "flatten": True})
-        self._session = attached["sessionId"]
+        self._page = attached["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network"):
             self._send(f"{domain}.enable")
         return self
@@ -147,8 +147,8 @@ class Browser:
         self._last_id += 1
         message: dict[str, Any] = {"id": self._last_id, "method": method}
         message["params"] = parameters or {}
-        if self._session:
-            message["sessionId"] = self._session
+        if self._page:
+            message["sessionId"] = self._page
         os.write(self._out, json.dumps(message).encode() + b"\0")
         while True:
             reply = self._receive()

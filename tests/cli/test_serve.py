@@ -1,0 +1,47 @@
+"""`assay serve` as a process: it answers with its token, and ends cleanly when told to."""
+
+from __future__ import annotations
+
+import json
+import signal
+import ssl
+import subprocess
+import sys
+import urllib.request
+from base64 import b64decode
+from pathlib import Path
+
+import pytest
+import yaml
+
+
+def test_the_served_cluster_answers_and_ends_without_a_trace(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="install assay[cluster]")
+    path = tmp_path / "kubeconfig"
+    code = "from conformance.cli import main; main()"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, "serve", "--kubeconfig", str(path), "--nodes", "3"],
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        server = process.stdout.readline().removeprefix("server: ").strip()
+        assert process.stdout.readline() == f"kubeconfig: {path}\n"
+        config = yaml.safe_load(path.read_text())
+        assert path.stat().st_mode & 0o077 == 0
+        authority = b64decode(config["clusters"][0]["cluster"]["certificate-authority-data"])
+        token = config["users"][0]["user"]["token"]
+        request = urllib.request.Request(
+            f"{server}/api/v1/nodes", headers={"Authorization": f"Bearer {token}"}
+        )
+        trusted = ssl.create_default_context(cadata=authority.decode())
+        with urllib.request.urlopen(request, timeout=10, context=trusted) as reply:
+            nodes = json.load(reply)["items"]
+        assert [node["metadata"]["name"] for node in nodes] == ["n0", "n1", "n2"]
+    finally:
+        process.send_signal(signal.SIGTERM)
+        rest, _ = process.communicate(timeout=20)
+    assert rest == "stopped\n"
+    assert process.returncode == 0
+    assert not path.exists()
