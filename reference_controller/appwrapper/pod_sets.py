@@ -63,9 +63,27 @@ def pod_template_at(template: Object, path: str) -> Object:
             value = value[step]
         else:
             raise PathError(f"podSet path {path!r}: there is no field {step!r}")
-    if not isinstance(value, Mapping) or not isinstance(value.get("spec"), Mapping):
-        raise PathError(f"podSet path {path!r} leads to no pod template (it has no spec)")
-    return value
+    if not _is_pod_template(value):
+        raise PathError(
+            f"podSet path {path!r} leads to no pod template; that has a spec whose containers "
+            "are a list of objects"
+        )
+    pod: Object = value
+    return pod
+
+
+def _is_pod_template(value: Any) -> bool:
+    """Whether it has the shape that is relied upon here; the API server judges the rest."""
+    if not isinstance(value, Mapping):
+        return False
+    metadata, spec = value.get("metadata") or {}, value.get("spec")
+    if not isinstance(metadata, Mapping) or not isinstance(spec, Mapping):
+        return False
+    return all(
+        isinstance(container, Mapping)
+        for field in ("containers", "initContainers")
+        for container in spec.get(field) or ()
+    )
 
 
 def with_pod_template(template: Object, path: str, pod: Object) -> Object:

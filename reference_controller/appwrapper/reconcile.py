@@ -24,7 +24,7 @@ from reference_controller.appwrapper.metrics import Metrics
 from reference_controller.appwrapper.names import CONTROLLER_NAME, FINALIZER, Phase
 from reference_controller.appwrapper.observe import Observer, read
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import component_records, phase_of
+from reference_controller.appwrapper.status import component_records, phase_of, spec_of
 from reference_controller.appwrapper.steps import (
     CreateComponent,
     DeleteEverything,
@@ -250,4 +250,4 @@ def revision_of(obj: Object) -> int:
 
 def is_managed(aw: Object) -> bool:
     """Whether the AppWrapper is for this controller; `spec.managedBy` may name another."""
-    return aw["spec"].get("managedBy") in (None, CONTROLLER_NAME)
+    return spec_of(aw).get("managedBy") in (None, CONTROLLER_NAME)

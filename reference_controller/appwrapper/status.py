@@ -20,6 +20,11 @@ def status_of(aw: Object) -> Object:
     return status
 
 
+def spec_of(aw: Object) -> Object:
+    spec: Object = aw.get("spec") or _EMPTY
+    return spec
+
+
 def phase_of(aw: Object) -> str:
     return str(status_of(aw).get("phase", ""))
 
@@ -57,7 +62,7 @@ def creation_state(record: Object) -> str:
 
 
 def is_suspended(aw: Object) -> bool:
-    return bool((aw.get("spec") or _EMPTY).get("suspend", False))
+    return bool(spec_of(aw).get("suspend", False))
 
 
 def attempt_of_object(obj: Object) -> int:

@@ -15,6 +15,7 @@ from reference_controller.appwrapper.status import (
     attempt_of,
     component_records,
     phase_of,
+    spec_of,
     with_creation_state,
     with_intent,
 )
@@ -38,7 +39,7 @@ def enter(aw: Object, phase: str, now_us: Micros, rules: Rules) -> StatusDraft:
 
 def initialise(aw: Object, now_us: Micros, rules: Rules) -> Record:
     """From nothing to Suspended."""
-    records = tuple(initial_record(component) for component in aw["spec"].get("components") or ())
+    records = tuple(initial_record(component) for component in spec_of(aw).get("components") or ())
     return Record(enter(aw, Phase.SUSPENDED, now_us, rules).components(records).done())
 
 

@@ -21,6 +21,7 @@ def template(api_version: str, kind: str, **spec: Any) -> dict[str, Any]:
 
 
 POD = {"spec": {"containers": []}}
+ODD = {"spec": {"containers": ["main"]}}
 
 
 @pytest.mark.parametrize(
@@ -135,11 +136,12 @@ def test_a_path_of_another_shape_is_refused(path: str) -> None:
         ("template.spec.none", "no field 'none'"),
         ("template.spec.list[1]", r"no element \[1\]"),
         ("template.spec", "no pod template"),
+        ("template.spec.odd", "no pod template"),
     ],
 )
 def test_a_path_that_leads_nowhere_says_where_it_stops(path: str, complaint: str) -> None:
     with pytest.raises(PathError, match=complaint):
-        pod_template_at(template("x/v1", "X", list=[POD]), path)
+        pod_template_at(template("x/v1", "X", list=[POD], odd=ODD), path)
 
 
 def test_changing_a_pod_template_leaves_the_original_alone() -> None:
