@@ -1,0 +1,149 @@
+"""What is true of every claim: how it is written, what arms it, and that sound runs pass it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+from conformance import claims
+from conformance.claim import Claim
+from conformance.claims.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
+from conformance.history_view import History
+from conformance.verdict import Outcome
+from tests.claims import stories
+from tests.claims.judging import assert_passes, verdict_of
+from tests.claims.story import Story
+
+EVERY = claims.load()
+IDS = [claim.id for claim in EVERY]
+
+WHAT_MUST_BE_CLAIMED = [
+    *(f"AW-{n:03}" for n in range(1, 8)),
+    *(f"AW-{n:03}" for n in range(10, 16)),
+    *(f"AW-{n:03}" for n in range(20, 23)),
+    *(f"AW-{n:03}" for n in range(30, 36)),
+    *(f"AW-{n:03}" for n in range(40, 58)),
+    *(f"AW-{n:03}" for n in range(60, 65)),
+    *(f"AW-{n:03}" for n in range(70, 81)),
+    *(f"AW-{n:03}" for n in range(85, 94)),
+    *(f"INV-{n}" for n in range(1, 11)),
+    *(f"MLB-{n:03}" for n in range(20, 25)),
+    *(f"MLB-{n:03}" for n in range(40, 55)),
+]
+
+SOUND: dict[str, Callable[[], Story]] = {
+    "retried": stories.retried,
+    "exhausted": stories.exhausted,
+    "succeeded": stories.succeeded,
+    "suspended while running": stories.suspended,
+    "suspended while resetting": lambda: stories.suspended("Resetting"),
+    "externally deleted": stories.externally_deleted,
+    "job failed": stories.job_failed,
+    "migrated": stories.migrated,
+    "delayed": stories.delayed,
+    "stuck": stories.stuck,
+    "short of pods": stories.short_of_pods,
+    "idle": stories.idle,
+    "repaired": lambda: stories.repaired().at(200).ends(),
+    "deleted": stories.deleted,
+    "tagged for new pods only": lambda: stories.tagged("ERR").at(200).ends(),
+}
+
+
+def test_all_claims_of_the_sources_are_there_in_order() -> None:
+    assert IDS == WHAT_MUST_BE_CLAIMED
+
+
+def test_names_of_claims_are_unique() -> None:
+    assert len({claim.name for claim in EVERY}) == len(EVERY)
+
+
+@pytest.mark.parametrize("claim", EVERY, ids=IDS)
+def test_a_claim_is_one_normative_sentence_with_a_source(claim: Claim) -> None:
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", claim.name)
+    assert re.search(r"\b(MUST|SHOULD|MAY)\b", claim.text)
+    assert claim.text.endswith(".")
+    assert claim.source.document in (FAULT_TOLERANCE, MLBATCH_GUIDE)
+    assert claim.source.section
+    assert len(claim.source.sentence) >= 10
+    assert claim.profile == ("mlbatch" if claim.id.startswith("MLB") else "appwrapper")
+
+
+@pytest.mark.parametrize("claim", EVERY, ids=IDS)
+def test_a_claim_can_be_judged_or_says_why_not(claim: Claim) -> None:
+    assert (claim.judge is None) == bool(claim.not_judged)
+
+
+@pytest.mark.parametrize("claim", IDS)
+def test_a_history_without_an_appwrapper_arms_no_claim(claim: str) -> None:
+    story = Story()
+    story.mark("faults-stopped")
+    verdict = verdict_of(claim, story.at(100).ends())
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert verdict.armed == 0
+    assert verdict.because.startswith("Never armed: no ")
+
+
+@pytest.mark.parametrize("claim", sorted(set(IDS) - {"INV-6", "MLB-020", "MLB-041", "MLB-044"}))
+def test_an_appwrapper_that_only_waits_arms_no_claim_about_running_it(claim: str) -> None:
+    story = stories.begin(Story(suspended=True)).at(1000).ends()
+    verdict = verdict_of(claim, story)
+    assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
+    assert verdict.armed == 0
+
+
+@pytest.mark.parametrize("sound", SOUND)
+def test_no_claim_finds_fault_with_a_sound_story(sound: str) -> None:
+    verdicts = claims.judge(SOUND[sound]().history)
+    assert [verdict.because for verdict in verdicts if verdict.outcome is Outcome.FAILED] == []
+    assert [v.because for v in verdicts if v.because.startswith("The checker failed")] == []
+
+
+@pytest.mark.parametrize("sound", SOUND)
+def test_a_history_that_is_cut_short_anywhere_raises_no_alarm(sound: str) -> None:
+    story = SOUND[sound]()
+    for length in range(len(story.entries)):
+        for verdict in claims.judge(History(story.header, story.entries[:length])):
+            assert verdict.outcome is not Outcome.FAILED, f"{length}: {verdict.because}"
+            assert not verdict.because.startswith("The checker failed"), verdict.because
+
+
+HOLDS_ON = {
+    "retried": [
+        *("AW-003", "AW-004", "AW-005", "AW-006", "AW-007", "AW-010", "AW-011", "AW-013"),
+        *("AW-014", "AW-020", "AW-021", "AW-030", "AW-040", "AW-047", "AW-048", "AW-049"),
+        *("AW-050", "AW-051", "AW-052", "AW-073", "AW-074", "AW-075", "AW-088"),
+        *("INV-1", "INV-3", "INV-4", "INV-5", "INV-6", "INV-7", "INV-9"),
+        *("MLB-020", "MLB-023", "MLB-041", "MLB-044", "MLB-045", "MLB-046", "MLB-047"),
+        *("MLB-048", "MLB-049", "MLB-050"),
+    ],
+    "exhausted": [
+        *("AW-015", "AW-052", "AW-053", "AW-062", "AW-070", "AW-075", "AW-076", "INV-2"),
+        *("MLB-024", "MLB-042", "MLB-053"),
+    ],
+    "succeeded": ["AW-063", "AW-064", "AW-078", "MLB-051", "MLB-052", "MLB-054"],
+    "suspended while running": ["AW-015", "AW-054", "INV-2", "MLB-043"],
+    "suspended while resetting": ["AW-054"],
+    "externally deleted": ["AW-022", "AW-035", "AW-045", "AW-057"],
+    "job failed": ["AW-022", "AW-034", "AW-044"],
+    "migrated": [
+        *("AW-001", "AW-002", "AW-033", "AW-043", "AW-055", "AW-086", "AW-087", "AW-089"),
+        *("AW-093",),
+    ],
+    "delayed": ["AW-060", "AW-061", "AW-070"],
+    "stuck": ["AW-007", "AW-011", "AW-012", "AW-077", "INV-10"],
+    "short of pods": ["AW-031", "AW-041", "AW-071"],
+    "idle": ["AW-032", "AW-042", "AW-072"],
+    "repaired": ["AW-046"],
+    "deleted": ["AW-007", "AW-013", "AW-015", "INV-7"],
+    "tagged for new pods only": ["AW-090"],
+}
+
+
+@pytest.mark.parametrize(
+    ("claim", "sound"), [(claim, sound) for sound, ids in HOLDS_ON.items() for claim in ids]
+)
+def test_a_claim_holds_on_a_sound_story_that_arms_it(claim: str, sound: str) -> None:
+    assert_passes(claim, SOUND[sound]())
