@@ -9,6 +9,8 @@ import typer
 from conformance.cli.exit_code import ExitCode
 from conformance.run_options import DEFAULT_SEED, RunOptions
 
+_SHOWN_KILLERS = 5
+
 
 def mutants(
     names: Annotated[
@@ -66,13 +68,17 @@ def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
     with showing_progress(console, quiet=quiet, tell_failures=False) as on_progress:
         rows = run_mutants(names, options, on_progress)
     table = Table(box=None, pad_edge=False, header_style="bold")
-    for column in ("", "Mutant", "Killed by", "In"):
-        table.add_column(column, overflow="fold")
+    table.add_column("", no_wrap=True)
+    table.add_column("Mutant", no_wrap=True)
+    table.add_column("Killed by, in", overflow="fold")
     for row in rows:
         sign = Text("✓ killed", style="green") if row.killed_by else Text("✗ lives", style="red")
-        table.add_row(
-            sign, Text(row.mutant), Text(", ".join(row.killed_by)), Text(", ".join(row.scenarios))
-        )
+        killers = Text(", ".join(row.killed_by[:_SHOWN_KILLERS]))
+        if len(row.killed_by) > _SHOWN_KILLERS:
+            killers.append(f" and {len(row.killed_by) - _SHOWN_KILLERS} more")
+        for scenario in row.scenarios[:1]:
+            killers.append(f"\n{scenario}", style="dim")
+        table.add_row(sign, Text(row.mutant), killers)
     console.print(table)
     alive = [row.mutant for row in rows if not row.killed_by]
     if len(rows) == len(MUTANTS):
