@@ -40,3 +40,25 @@ def assert_unarmed(claim: str, story: Story) -> Verdict:
     assert verdict.outcome is Outcome.INCONCLUSIVE, verdict.because
     assert verdict.armed == 0
     return verdict
+
+
+def entered(story: Story, phase: str, time: int = 1) -> int:
+    """The position at which the AppWrapper entered a phase for the n-th time."""
+    spans = [span for span in story.history.appwrappers[0].spans if span.phase == phase]
+    return spans[time - 1].begin.n
+
+
+def created(story: Story, key: str, time: int = 1) -> int:
+    """The position at which an object of that `Kind/name` was created for the n-th time."""
+    kind, _, name = key.partition("/")
+    found = [
+        track.created.n
+        for track in story.history.tracks.values()
+        if track.name == name and track.kind.partition(".")[0] == kind
+    ]
+    return found[time - 1]
+
+
+def last(story: Story) -> int:
+    """The position of the last entry."""
+    return len(story.entries) - 1

@@ -23,9 +23,7 @@ SOON = 0.1
 def begin(story: Story, at: float = 0.0) -> Story:
     """Submitted, and Suspended until further notice."""
     story.at(at).submitted()
-    story.enters(
-        "Suspended", QuotaReserved="False", ResourcesDeployed="False", Unhealthy="False"
-    )
+    story.enters("Suspended", QuotaReserved="False", ResourcesDeployed="False", Unhealthy="False")
     return story
 
 
@@ -210,9 +208,7 @@ def tagged(value: str, *components: Any, run: bool = True) -> Story:
 
 def delayed(delay: float = 300.0) -> Story:
     """A Failed workload is kept for five minutes, as its annotation asks."""
-    story = started(
-        annotations={"retryLimit": "0", "deletionOnFailureGracePeriodDuration": "5m"}
-    )
+    story = started(annotations={"retryLimit": "0", "deletionOnFailureGracePeriodDuration": "5m"})
     return failed(story, 10, delay).ends()
 
 

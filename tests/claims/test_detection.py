@@ -1,0 +1,264 @@
+"""Claims about noticing that a workload is unhealthy, each contradicted once."""
+
+from __future__ import annotations
+
+from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, entered, last
+from tests.claims.stories import SOON, attempt, begin, first_pod, gpu_pod, repaired, started
+from tests.claims.story import Story, job, pod
+from vocabulary.history import Capabilities
+
+
+def unnoticed_failed_pod() -> Story:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    return story.at(100).ends()
+
+
+def test_a_failed_pod_that_nobody_notices_is_a_violation() -> None:
+    story = unnoticed_failed_pod()
+    for claim in ("AW-003", "AW-021", "AW-030"):
+        assert_fails(claim, story, at=last(story))
+
+
+def test_a_failed_pod_that_is_noticed_too_late_is_a_violation_where_it_is_noticed() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    late = story.at(12).shows(Unhealthy="True")
+    verdict = assert_fails("AW-030", story.at(20).ends(), at=late)
+    assert "at the latest at t=11s" in verdict.because
+
+
+def test_a_failed_pod_that_is_replaced_before_the_deadline_decides_nothing() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10.5).vanishes("Pod/a-0")
+    assert_unarmed("AW-030", story.at(100).ends())
+
+
+def test_failed_pods_that_their_job_has_replaced_need_not_be_noticed() -> None:
+    story = started(job("a-job"))
+    name = first_pod(story)
+    story.at(10).becomes(name, "Failed")
+    story.spawns("Job/a-job", "a-job-again")
+    assert_unarmed("AW-030", story.at(100).ends())
+
+
+def test_while_the_operator_is_down_nothing_needs_to_be_noticed() -> None:
+    story = started()
+    story.at(9).process("killed")
+    story.at(10).becomes("a-0", "Failed")
+    story.at(60).process("started")
+    story.at(61).shows(Unhealthy="True")
+    assert_passes("AW-030", story.at(100).ends())
+
+
+def test_a_history_that_ends_before_the_deadline_decides_nothing() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    assert_unarmed("AW-030", story.at(10.9).ends())
+
+
+def test_pods_that_vanish_unnoticed_are_a_violation() -> None:
+    story = started(job("a-job", pods=2))
+    story.at(30).vanishes(f"Pod/{first_pod(story)}", by="garbage-collector")
+    story.at(200).ends()
+    assert_fails("AW-021", story, at=last(story))
+
+
+def test_a_job_that_failed_unnoticed_is_a_violation() -> None:
+    story = started(job("a-job"))
+    story.at(30).fails_job("a-job")
+    story.at(100).ends()
+    for claim in ("AW-003", "AW-022", "AW-034"):
+        assert_fails(claim, story, at=last(story))
+
+
+def test_a_pytorch_job_that_failed_unnoticed_is_a_violation() -> None:
+    template = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "train"},
+        "spec": {"pytorchReplicaSpecs": {"Master": {"replicas": 1}}},
+    }
+    story = attempt(begin(Story(template)), SOON)
+    obj = story.stored["PyTorchJob/train"]
+    failed = {"conditions": [{"type": "Failed", "status": "True"}]}
+    story.at(30).changes({**obj, "status": failed}, by="pytorchjob-controller")
+    story.at(100).ends()
+    assert_fails("AW-034", story, at=last(story))
+
+
+def test_a_tagged_node_that_nobody_notices_is_a_violation() -> None:
+    story = Story(gpu_pod())
+    story.node("n0")
+    attempt(begin(story), SOON)
+    story.at(30).tags("EVICT")
+    story.at(100).ends()
+    assert_fails("AW-033", story, at=last(story))
+
+
+def test_a_deleted_component_that_nobody_misses_is_a_violation() -> None:
+    story = started(pod("a-0"), pod("a-1"))
+    story.at(30).deletes("Pod/a-1", by="user", gone=True)
+    story.at(100).ends()
+    for claim in ("AW-003", "AW-022", "AW-035"):
+        assert_fails(claim, story, at=last(story))
+
+
+def test_without_writers_nobody_can_say_who_deleted_a_component() -> None:
+    story = started(pod("a-0"), capabilities=Capabilities(writers=False, options=False))
+    story.at(30).deletes("Pod/a-0", gone=True)
+    verdict = assert_unarmed("AW-035", story.at(100).ends())
+    assert "does not say who made each write" in verdict.because
+
+
+def test_lack_of_pods_that_is_noticed_too_early_is_a_violation() -> None:
+    story = begin(Story(job("a-job")))
+    story.at(SOON).resumes()
+    story.makes()
+    story.enters("Running")
+    early = story.at(30).shows(Unhealthy="True")
+    story.at(100).ends()
+    assert_fails("AW-031", story, at=early)
+
+
+def test_lack_of_pods_that_nobody_notices_is_a_violation() -> None:
+    story = begin(Story(job("a-job")))
+    story.at(SOON).resumes()
+    story.makes()
+    story.enters("Running")
+    story.at(100).ends()
+    assert_fails("AW-031", story, at=last(story))
+
+
+def test_pods_that_come_in_time_arm_no_claim_about_lacking_them() -> None:
+    story = started().at(1000).ends()
+    for claim in ("AW-031", "AW-032", "AW-041", "AW-042"):
+        assert_unarmed(claim, story)
+
+
+def test_idle_pods_that_are_noticed_too_early_are_a_violation() -> None:
+    story = attempt(begin(Story()), SOON, run=False)
+    early = story.at(70).shows(Unhealthy="True")
+    story.at(400).ends()
+    assert_fails("AW-032", story, at=early)
+
+
+def test_idle_pods_that_nobody_notices_are_a_violation() -> None:
+    story = attempt(begin(Story()), SOON, run=False)
+    story.at(400).ends()
+    assert_fails("AW-032", story, at=last(story))
+
+
+def test_a_workload_that_lacks_pods_and_is_reset_without_failure_grace_is_a_violation() -> None:
+    story = begin(Story(job("a-job")))
+    story.at(SOON).resumes()
+    story.makes()
+    story.enters("Running")
+    story.at(61).enters("Resetting", resets=1, Unhealthy="True")
+    assert_fails("AW-041", story, at=entered(story, "Resetting"))
+
+
+def test_a_workload_that_lacks_pods_for_ever_is_a_violation() -> None:
+    story = begin(Story(job("a-job")))
+    story.at(SOON).resumes()
+    story.makes()
+    story.enters("Running")
+    story.at(61).shows(Unhealthy="True")
+    story.at(1000).ends()
+    assert_fails("AW-041", story, at=last(story))
+
+
+def test_idle_pods_that_are_reset_without_failure_grace_are_a_violation() -> None:
+    story = attempt(begin(Story()), SOON, run=False)
+    story.at(301).enters("Resetting", resets=1, Unhealthy="True")
+    assert_fails("AW-042", story, at=entered(story, "Resetting"))
+
+
+def test_pods_that_were_refused_are_not_pods_that_did_not_come() -> None:
+    story = begin(Story(job("a-job")))
+    story.at(SOON).resumes()
+    story.refused("create", "Job.batch", "a-job", 403)
+    story.at(61).enters("Failed", Unhealthy="True")
+    assert_unarmed("AW-041", story.at(1000).ends())
+
+
+def test_failed_pods_are_reset_before_their_grace_is_over_is_a_violation() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    early = story.at(40).enters("Resetting", resets=1, Unhealthy="True")
+    for claim in ("AW-004", "AW-040", "AW-073"):
+        assert_fails(claim, story, at=early)
+
+
+def test_failed_pods_that_never_lead_to_a_reset_are_a_violation() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10.1).shows(Unhealthy="True")
+    story.at(1000).ends()
+    assert_fails("AW-040", story, at=last(story))
+
+
+def test_deleting_while_others_have_time_to_repair_is_a_violation() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10.1).shows(Unhealthy="True")
+    deleted = story.at(30).deletes("Pod/a-0")
+    story.at(70.2).enters("Resetting", resets=1)
+    assert_fails("AW-004", story, at=deleted)
+
+
+def test_waiting_although_a_node_was_tagged_is_a_violation() -> None:
+    story = Story(gpu_pod())
+    story.node("n0")
+    attempt(begin(story), SOON)
+    story.at(30).tags("EVICT")
+    story.at(30.1).shows(Unhealthy="True")
+    late = story.at(90.2).enters("Resetting")
+    for claim in ("AW-002", "AW-043"):
+        assert_fails(claim, story, at=late)
+
+
+def test_waiting_although_a_job_failed_is_a_violation() -> None:
+    story = started(job("a-job"))
+    story.at(30).fails_job("a-job")
+    story.at(30.1).shows(Unhealthy="True")
+    late = story.at(90.2).enters("Resetting", resets=1)
+    assert_fails("AW-044", story, at=late)
+
+
+def test_a_short_failure_grace_cannot_tell_waiting_from_not_waiting() -> None:
+    story = started(job("a-job"), annotations={"failureGracePeriodDuration": "500ms"})
+    story.at(30).fails_job("a-job")
+    story.at(30.2).enters("Resetting", resets=1)
+    assert_unarmed("AW-044", story)
+
+
+def test_a_reset_of_what_was_repaired_in_time_is_a_violation() -> None:
+    story = repaired()
+    wrong = story.at(90.2).enters("Resetting", resets=1)
+    assert_fails("AW-046", story, at=wrong)
+
+
+def test_staying_unhealthy_after_a_repair_is_a_violation() -> None:
+    story = started(job("a-job"))
+    name = first_pod(story)
+    story.at(30).becomes(name, "Failed")
+    story.at(30.1).shows(Unhealthy="True")
+    story.at(35).vanishes(f"Pod/{name}")
+    story.spawns("Job/a-job", "a-job-again")
+    story.at(36).runs("a-job-again")
+    story.at(200).ends()
+    assert_fails("AW-046", story, at=last(story))
+
+
+def test_a_repair_just_before_the_grace_is_over_decides_nothing() -> None:
+    story = started(job("a-job"))
+    name = first_pod(story)
+    story.at(30).becomes(name, "Failed")
+    story.at(30.1).shows(Unhealthy="True")
+    story.at(89.5).vanishes(f"Pod/{name}")
+    story.spawns("Job/a-job", "a-job-again")
+    story.runs("a-job-again")
+    story.at(90.1).enters("Resetting", resets=1)
+    assert_unarmed("AW-046", story)
