@@ -1,4 +1,4 @@
-"""A ground on nothing but a kubeconfig: objects, and the operator's own Deployment.
+"""A ground on nothing but a kubeconfig: objects, and the operator in its Deployment.
 
 What needs a hand on the cluster's machinery (other controllers, kubelets, the way between
 operator and API server) is refused, with what would do instead.
@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from chaos.ground import OPERATOR, FaultRefusedError, ProcessState, Rule
+from chaos.ground import OPERATOR, FaultRefusedError, Processes, ProcessState, Rule
 from reference_controller.runtime.connection import Connection
 from vocabulary.clock import Micros
 from vocabulary.kinds import DEPLOYMENT, POD
@@ -34,10 +34,10 @@ class KubernetesGround:
     """Implements `chaos.ground.Ground` for one namespace of the cluster of a connection."""
 
     def __init__(
-        self, connection: Connection, namespace: str, operator: OperatorDeployment, seed: int
+        self, connection: Connection, namespace: str, processes: Processes, seed: int
     ) -> None:
         self.namespace = namespace
-        self.processes = KubernetesProcesses(connection, operator)
+        self.processes = processes
         self.connection = NoConnection()
         self._client = connection
         self._seed = seed
@@ -56,8 +56,9 @@ class KubernetesGround:
         return (time.monotonic_ns() - self._began) // 1000
 
 
-class KubernetesProcesses:
-    """The operator, as its Deployment: killed by deleting its pods, stopped by scaling to 0."""
+class DeployedOperator:
+    """Implements `Processes` for an operator in its Deployment: killed by deleting its pods,
+    kept down by scaling to 0."""
 
     def __init__(self, connection: Connection, operator: OperatorDeployment) -> None:
         self._client = connection

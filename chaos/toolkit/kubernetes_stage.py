@@ -6,7 +6,8 @@ Configuration of an experiment, all of it optional:
 |---|---|
 | `kubeconfig`, `kube_context` | which cluster; else the one that kubectl would use |
 | `namespace` | for activities without `ns`; else `default` |
-| `operator_namespace`, `operator_deployment` | the controller under test |
+| `operator_namespace`, `operator_deployment` | the controller under test, where it is deployed |
+| `operator_command`, `operator_log` | or a command line: the experiment then runs it itself |
 | `operator_config` | its configuration as data, where it differs from the defaults |
 | `seed` | for faults that choose at random |
 | `undo_journal` | a file that remembers how to undo faults, should the run be killed |
@@ -22,8 +23,10 @@ from typing import Any, Final
 
 from chaoslib.exceptions import ActivityFailed
 
+from chaos.ground import OPERATOR, Processes
 from chaos.injector import Injector
-from chaos.toolkit.kubernetes_ground import KubernetesGround, OperatorDeployment
+from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround, OperatorDeployment
+from chaos.toolkit.local_operator import LocalOperator
 from chaos.toolkit.stage import Stage
 from chaos.toolkit.watch_recorder import WatchRecorder
 from chaos.undo_journal import UndoJournal
@@ -38,6 +41,7 @@ USER_AGENT: Final = "assay chaos-toolkit"
 TIMEOUT_US: Final = 30 * SECOND
 OPERATOR_NAMESPACE: Final = "appwrapper-system"
 OPERATOR_DEPLOYMENT: Final = "appwrapper-controller-manager"
+OPERATOR_LOG: Final = "operator.log"
 
 
 class KubernetesStage(Stage):
@@ -100,15 +104,11 @@ def _open(
         )
     except OptionsError as error:
         raise ActivityFailed(str(error)) from error
-    operator = OperatorDeployment(
-        str(configuration.get("operator_namespace", OPERATOR_NAMESPACE)),
-        str(configuration.get("operator_deployment", OPERATOR_DEPLOYMENT)),
-    )
     seed = int(configuration.get("seed", 0))
-    ground = KubernetesGround(connection, ns, operator, seed)
     recorder = WatchRecorder(connection, ns)
     recorder.start()
     atexit.register(recorder.stop)
+    ground = KubernetesGround(connection, ns, _processes(connection, recorder, configuration), seed)
     journal = configuration.get("undo_journal")
     return KubernetesStage(
         ground,
@@ -116,6 +116,26 @@ def _open(
         _header(connection, recorder, seed, configuration),
         UndoJournal(Path(str(journal))) if journal else None,
     )
+
+
+def _processes(
+    connection: Connection, recorder: WatchRecorder, configuration: Mapping[str, Any]
+) -> Processes:
+    """The operator: run by the experiment itself where it is told how, else as deployed."""
+    command = configuration.get("operator_command")
+    if not command:
+        return DeployedOperator(
+            connection,
+            OperatorDeployment(
+                str(configuration.get("operator_namespace", OPERATOR_NAMESPACE)),
+                str(configuration.get("operator_deployment", OPERATOR_DEPLOYMENT)),
+            ),
+        )
+    log = Path(str(configuration.get("operator_log", OPERATOR_LOG)))
+    operator = LocalOperator(str(command), log, recorder)
+    atexit.register(operator.close)
+    operator.start(OPERATOR)
+    return operator
 
 
 def _header(

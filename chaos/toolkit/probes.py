@@ -4,11 +4,14 @@ Annotations are evaluated here, since discovery shows parameter types only if th
 """
 # ruff: noqa: ARG001, UP006, UP035  # signatures are chaostoolkit's; it knows Dict, not dict
 
+import logging
 from typing import Any, Dict, List
 
+from chaoslib.exceptions import ActivityFailed
 from chaoslib.types import Configuration, Secrets
 
 from chaos.toolkit.stage import stage_of
+from conformance.claim import CLAIMS
 from conformance.verdict import Outcome, Verdict
 from vocabulary.kinds import APPWRAPPER, POD
 from vocabulary.objects import condition_status, get_path
@@ -26,6 +29,8 @@ __all__ = [
     "retry_count",
 ]
 
+logger = logging.getLogger("chaostoolkit")
+
 
 def claim_holds(
     claim: str,
@@ -39,13 +44,14 @@ def claim_holds(
     experiment began: a temporal claim as a steady state.
 
     It holds as long as nothing contradicts it. With `armed`, its precondition must have
-    occurred and it must have passed: use that after the method, so that the experiment does
+    occurred as well: use that after the method, so that the experiment does
     not succeed because nothing was put to the test.
     """
     verdict = stage_of(configuration, ns).verdict(claim)
-    if armed:
-        return verdict.outcome is Outcome.PASSED and verdict.armed > 0
-    return verdict.outcome is not Outcome.FAILED
+    if armed and not verdict.armed:
+        logger.warning(f"{claim} was not put to the test: {verdict.because}")
+        return False
+    return _holds(verdict)
 
 
 def claim_verdict(
@@ -61,13 +67,20 @@ def claim_verdict(
 
 
 def no_claim_violated(
-    ns: str = "", configuration: Configuration = None, secrets: Secrets = None
+    profile: str = "",
+    ns: str = "",
+    configuration: Configuration = None,
+    secrets: Secrets = None,
 ) -> bool:
     """
-    Whether nothing that has happened since the experiment began contradicts any claim.
+    Whether nothing that has happened since the experiment began contradicts any claim, or
+    any claim of a profile, for example `appwrapper`.
     """
     verdicts = stage_of(configuration, ns).verdicts()
-    return all(verdict.outcome is not Outcome.FAILED for verdict in verdicts)
+    judged = [v for v in verdicts if not profile or CLAIMS[v.claim].profile == profile]
+    if not judged:
+        raise ActivityFailed(f"{profile!r} is not a profile of any claim")
+    return sum(not _holds(verdict) for verdict in judged) == 0
 
 
 def appwrapper_phase(
@@ -157,6 +170,13 @@ def pods_in_phase(
     """
     phases = _phases(configuration, ns, label_selector, "")
     return bool(phases) and all(found == phase for found in phases)
+
+
+def _holds(verdict: Verdict) -> bool:
+    """Whether nothing contradicts the claim; the log says what does."""
+    for violation in verdict.violations:
+        logger.warning(f"{verdict.claim} is violated: {violation.because}")
+    return verdict.outcome is not Outcome.FAILED
 
 
 def _phases(configuration: Configuration, ns: str, label_selector: str, phase: str) -> List[str]:

@@ -17,7 +17,7 @@ import msgspec
 from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
 from vocabulary.clock import Micros
-from vocabulary.history import Entry, Event, Fault, Mark, Write
+from vocabulary.history import Entry, Event, Fault, Process, Write
 from vocabulary.kinds import APPWRAPPER, JOB, KNOWN_KINDS, NODE, POD, Kind
 from vocabulary.objects import Object, meta, name_of, namespace_of, uid_of
 
@@ -62,10 +62,10 @@ class WatchRecorder:
         with self._lock:
             self._others.append((self._now_us(), entry))
 
-    def mark(self, mark: Any, text: str = "") -> None:
-        """What the experiment itself has to say."""
+    def process(self, process: str, change: Any) -> None:
+        """A change in the life of an operator that the experiment runs itself."""
         with self._lock:
-            self._others.append((self._now_us(), Mark(n=0, t=0, mark=mark, text=text)))
+            self._others.append((self._now_us(), Process(n=0, t=0, process=process, change=change)))
 
     def entries(self) -> Sequence[Entry]:
         """All so far: commits in the store's order, the rest where their times fall."""

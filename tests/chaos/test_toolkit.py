@@ -349,7 +349,9 @@ def test_a_claim_that_nothing_contradicts_holds_but_not_where_it_must_have_been_
     assert probes.claim_holds("AW-015")
     assert not probes.claim_holds("AW-015", armed=True)
     assert probes.claim_verdict("AW-015")["outcome"] == "inconclusive"
-    assert probes.no_claim_violated()
+    assert probes.no_claim_violated() and probes.no_claim_violated("appwrapper")
+    with pytest.raises(ActivityFailed, match="'x' is not a profile of any claim"):
+        probes.no_claim_violated("x")
 
 
 def test_a_stage_is_the_innermost_one_and_ends_with_its_block(stage):
