@@ -76,19 +76,20 @@ class Edge:
     while the condition was still True.
     """
 
-    __slots__ = ("condition", "n", "phase", "removed", "status", "t")
+    __slots__ = ("condition", "n", "phase", "removed", "status", "t", "write")
 
     def __init__(self, condition: str, status: str, write: Write, phase: str, removed: bool):
         self.condition = condition
         self.status = status
         self.n = write.n
         self.t = write.t
+        self.write = write
         self.phase = phase
         self.removed = removed
 
     def __str__(self) -> str:
         if self.removed:
-            return f"the AppWrapper was removed while {self.condition} was True"
+            return f"removed while {self.condition} was True"
         before = "False" if self.status == "True" else "True"
         return f"{self.condition} turned {before} → {self.status or 'absent'}"
 

@@ -102,7 +102,7 @@ def never(
         return met(at)
     return violated(
         at,
-        f"{when(at)}: {phrase} of {aw}, but {states_of(left, at.n)} {what}.",
+        f"{when(at)} {aw}: {phrase}, but {states_of(left, at.n)} {what}.",
         *(version for track in left if (version := track.version_at(at.n)) is not None),
     )
 
