@@ -1,20 +1,23 @@
 """How strong the suite is: run against controllers that are wrong on purpose.
 
-A mutant is killed by every claim that fails for it and holds for the reference. Scenarios
-are tried in an order that puts first those which arm the claims a mutant is meant for, so
-most mutants die in their first run.
+A mutant is killed by every claim that fails for it (and holds for the reference). Scenarios
+which arm the claims that a mutant is meant for come first, and the search ends when all of
+those have failed, so most mutants take a few runs.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import msgspec
 
 from conformance.run_options import OnProgress, Progress, RunOptions
+from conformance.runner import run_one
+from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
-from conformance.workers import Task, workers
+from conformance.workers import side_by_side
 from reference_controller.appwrapper.mutants import MUTANTS
 
 
@@ -22,57 +25,75 @@ class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
     """What became of one mutant."""
 
     mutant: str
+    intended: tuple[str, ...]
+    """The claims that should notice."""
     killed_by: tuple[str, ...]
     """The claims that failed, the intended ones first; empty if it lives."""
     scenarios: tuple[str, ...]
-    """The scenarios in which they did, most telling first, at most three."""
-    intended: tuple[str, ...]
-    """The claims that should notice."""
+    """Where, in the order in which they were tried."""
+    runs: int
+    """How many scenarios were tried."""
 
 
 def run_mutants(
-    names: Sequence[str], options: RunOptions, on_progress: OnProgress
+    names: Sequence[str], options: RunOptions, on_progress: OnProgress, *, thorough: bool = False
 ) -> list[MutantResult]:
-    """Run every scenario against every mutant; what each was killed by."""
-    tasks = [
-        Task(scenario, f"mutant:{name}", options.seed, keep_history=False)
-        for name in names
-        for scenario in SCENARIOS
-    ]
-    killers: dict[str, dict[str, list[str]]] = {name: {} for name in names}
-    with workers(options, many=True) as run_all:
-        for done, (task, run) in enumerate(zip(tasks, run_all(tasks), strict=True), start=1):
-            failed = [v.claim for v in run.verdicts if v.outcome is Outcome.FAILED]
-            found = killers[task.implementation.partition(":")[2]]
-            for claim in failed:
-                found.setdefault(claim, []).append(task.scenario)
-            outcome = Outcome.FAILED if failed else Outcome.PASSED
+    """What each mutant was killed by; `thorough` runs every scenario against each."""
+    results: list[MutantResult] = []
+    one = partial(kill, seed=options.seed, thorough=thorough)
+    with side_by_side(options.jobs, many=len(names) > 1) as each:
+        for result in each(one, names, 1):
+            results.append(result)
             on_progress(
-                Progress(done=done, total=len(tasks), scenario=task.scenario, outcome=outcome)
+                Progress(
+                    done=len(results),
+                    total=len(names),
+                    scenario=result.mutant,
+                    # A mutant that was killed is a success of the suite.
+                    outcome=Outcome.PASSED if result.killed_by else Outcome.FAILED,
+                )
             )
-    return [_result(name, killers[name]) for name in names]
+    return results
 
 
-def _result(name: str, killers: dict[str, list[str]]) -> MutantResult:
-    intended = MUTANTS[name].killed_by
-    ordered = [claim for claim in intended if claim in killers]
-    ordered += sorted(claim for claim in killers if claim not in intended)
-    scenarios = dict.fromkeys(
-        scenario for claim in ordered for scenario in _fewest_first(killers[claim])
-    )
+def kill(name: str, *, seed: int, thorough: bool) -> MutantResult:
+    """Run scenarios against one mutant until all claims that should fail have failed."""
+    from conformance.implementation import implementation
+
+    mutant = MUTANTS[name]
+    missing = set(mutant.killed_by)
+    killers: dict[str, str] = {}
+    runs = 0
+    for scenario in _most_telling_first(mutant.killed_by):
+        runs += 1
+        run = run_one(scenario, implementation(f"mutant:{name}"), seed)
+        for verdict in run.verdicts:
+            if verdict.outcome is Outcome.FAILED:
+                killers.setdefault(verdict.claim, scenario.id)
+                missing.discard(verdict.claim)
+        if not missing and not thorough:
+            break
+    ordered = [claim for claim in mutant.killed_by if claim in killers]
+    ordered += sorted(claim for claim in killers if claim not in mutant.killed_by)
     return MutantResult(
         mutant=name,
+        intended=mutant.killed_by,
         killed_by=tuple(ordered),
-        scenarios=tuple(scenarios)[:3],
-        intended=intended,
+        scenarios=tuple(dict.fromkeys(killers[claim] for claim in ordered)),
+        runs=runs,
     )
 
 
-def _fewest_first(scenarios: Iterable[str]) -> list[str]:
-    return sorted(scenarios, key=lambda scenario: (len(SCENARIOS[scenario].arms), scenario))
+def _most_telling_first(claims: Sequence[str]) -> list[Scenario]:
+    """Scenarios that arm the claims come first, those with the fewest other aims before all."""
+    wanted = set(claims)
+    return sorted(
+        SCENARIOS.values(),
+        key=lambda found: (-len(wanted & set(found.arms)), len(found.arms), found.id),
+    )
 
 
 def claims_without_mutants(results: Iterable[MutantResult], claims: Iterable[str]) -> list[str]:
-    """The claims that killed nothing: no evidence that they can fail."""
+    """The claims that killed nothing: there is no evidence that they can fail."""
     killing = {claim for result in results for claim in result.killed_by}
     return [claim for claim in claims if claim not in killing]

@@ -53,17 +53,26 @@ def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
         raise UnknownClusterError(
             f"cluster {options.cluster!r} is not served yet; use simulated or control-plane"
         )
-    jobs = options.jobs or len(os.sched_getaffinity(0))
+    with side_by_side(options.jobs, many=many) as each:
+        yield lambda tasks: each(run_task, tasks, max(1, min(32, len(tasks) // 16)))
+
+
+@contextmanager
+def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[Any]]]:
+    """`each(function, items, chunk)`: a map over other processes, its results in order.
+
+    With one job, or without `many` items, it is an ordinary map: processes take longer to
+    start than a few runs take.
+    """
+    jobs = jobs or len(os.sched_getaffinity(0))
     if jobs == 1 or not many:
-        yield lambda tasks: map(run_task, tasks)
+        yield lambda function, items, _chunk: map(function, items)
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["conformance.workers"])
     pool = ProcessPoolExecutor(jobs, mp_context=context)
     try:
-        yield lambda tasks: pool.map(
-            run_task, tasks, chunksize=max(1, min(32, len(tasks) // (8 * jobs)))
-        )
+        yield lambda function, items, chunk: pool.map(function, items, chunksize=chunk)
     finally:
         pool.shutdown(cancel_futures=True)
 

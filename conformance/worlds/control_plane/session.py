@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import yaml
 
+from conformance.clean import RUN_LABEL
 from conformance.implementation import Implementation
 from conformance.worlds.control_plane.recorder import Recorder
 from fixtures import crds as fixture_crds
@@ -96,7 +97,8 @@ class Session:
         """A namespace of its own for one run; created."""
         with self._lock:
             name = f"run-{next(self._numbers)}"
-        manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        metadata = {"name": name, "labels": {RUN_LABEL: name}}
+        manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         self.connections["harness"].handle(create(manifest))
         return name
 
@@ -138,7 +140,10 @@ class Session:
             binding = {
                 "apiVersion": "rbac.authorization.k8s.io/v1",
                 "kind": "ClusterRoleBinding",
-                "metadata": {"name": f"assay-operators-{role}"},
+                "metadata": {
+                    "name": f"assay-operators-{role}",
+                    "labels": {RUN_LABEL: "session"},
+                },
                 "roleRef": {
                     "apiGroup": "rbac.authorization.k8s.io",
                     "kind": "ClusterRole",

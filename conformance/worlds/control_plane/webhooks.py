@@ -10,6 +10,7 @@ import base64
 from collections.abc import Mapping
 from typing import Any, Final
 
+from conformance.clean import RUN_LABEL
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.ports import free_ports
 from reference_controller.runtime.webhook_server import WebhookServer
@@ -76,7 +77,7 @@ class Webhooks:
         manifest = {
             "apiVersion": f"{_GROUP}/v1",
             "kind": kind.kind,
-            "metadata": {"name": name},
+            "metadata": {"name": name, "labels": {RUN_LABEL: namespace}},
             "webhooks": [webhook],
         }
         self._session.connections["harness"].handle(Create(kind, manifest, "", name))

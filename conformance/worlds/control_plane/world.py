@@ -15,6 +15,7 @@ from chaos.ground import RequestRule, Rule
 from chaos.happening import Follower, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan
+from conformance.clean import RUN_LABEL
 from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, overlay
 from conformance.pod_templates import map_pods
 from conformance.scenario import Scenario
@@ -39,7 +40,6 @@ from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
 
 OPERATORS: Final = ("operator", "operator/1")
-NODE_LABEL: Final = "assay.dev/run"
 KUBERNETES_VERSION: Final = "v1.36.3"
 QUIET_US: Final = 1_500_000
 """Nothing was written in the run's namespace for so long, and the workload is settled."""
@@ -260,8 +260,7 @@ class ControlPlaneWorld(World):
     def _create_nodes(self) -> None:
         gpus = {"nvidia.com/gpu": str(self.scenario.gpus)} if self.scenario.gpus else {}
         wanted = [
-            FakeNode(name, labels={NODE_LABEL: self.namespace}, capacity=gpus)
-            for name in self.nodes
+            FakeNode(name, labels={RUN_LABEL: self.namespace}, capacity=gpus) for name in self.nodes
         ]
         api = self.session.plane.api()
         nodes.create(api, wanted)
@@ -295,7 +294,7 @@ class ControlPlaneWorld(World):
 
     def _onto_own_nodes(self, pod: Object) -> dict[str, Any]:
         spec = pod["spec"]
-        selector = {**(spec.get("nodeSelector") or {}), NODE_LABEL: self.namespace}
+        selector = {**(spec.get("nodeSelector") or {}), RUN_LABEL: self.namespace}
         return {**pod, "spec": {**spec, "nodeSelector": selector}}
 
     def _record_fault(

@@ -1,0 +1,6 @@
+"""The suite as ordinary pytest tests: `pytest --pyargs conformance`.
+
+`plugin` adds the options `--assay-cluster`, `--assay-implementation` and `--assay-seed`;
+`test_scenarios` is one test per scenario. `-k AW-015` selects the scenarios that arm a claim.
+Works under pytest-xdist; on a control plane each worker then starts one of its own.
+"""

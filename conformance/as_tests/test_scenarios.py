@@ -1,0 +1,37 @@
+"""One test per scenario: it comes to its end, arms what it is meant to arm, violates nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.as_tests.plugin import RunScenario
+from conformance.claim import CLAIMS
+from conformance.report.text import failure_block
+from conformance.scenario import Scenario
+from conformance.scenarios import SCENARIOS
+from conformance.verdict import Outcome
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test per scenario, under its id; `-k` also finds it by the claims that it arms."""
+    metafunc.parametrize(
+        "scenario",
+        [
+            pytest.param(found, id=f"{found.id}[{','.join(found.arms)}]")
+            for found in SCENARIOS.values()
+        ],
+    )
+
+
+def test_scenario(
+    scenario: Scenario, run_scenario: RunScenario, request: pytest.FixtureRequest
+) -> None:
+    if scenario.only_simulated and request.config.getoption("--assay-cluster") != "simulated":
+        pytest.skip(f"only in the simulation: {scenario.only_simulated}")
+    run = run_scenario(scenario)
+    failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
+    assert not failed, "\n".join(failure_block(CLAIMS[v.claim], run, v, replay=None, page=None) for v in failed)
+    assert not run.error, f"{scenario.id} did not come to its end: {run.error}"
+    armed = {verdict.claim for verdict in run.verdicts if verdict.armed}
+    idle = [claim for claim in scenario.arms if claim not in armed]
+    assert not idle, f"{scenario.id} is meant to arm {', '.join(idle)}, and did not"
