@@ -38,7 +38,7 @@ class WatchRecorder:
         self._lock = threading.Lock()
         self._writes: list[tuple[int, Micros, Write]] = []
         self._others: list[tuple[Micros, Entry]] = []
-        self._known: dict[tuple[str, str, str], str] = {}
+        self._known: dict[tuple[str, str, str], Object] = {}
         self._listed = {str(kind): threading.Event() for kind in LISTED_FIRST}
         self._informers = [
             Informer(connection, kind, namespace, self._replace, self._deliver) for kind in WATCHED
@@ -87,19 +87,28 @@ class WatchRecorder:
     def _now_us(self) -> Micros:
         return time.time_ns() // 1000 - self.began_us
 
-    def _replace(self, kind: Kind, objects: tuple[Object, ...], _revision: str) -> None:
-        """The first list: what existed before counts as added now. Or a later one: what is new."""
-        for obj in objects:
-            known = self._known.get((str(kind), namespace_of(obj), name_of(obj)))
-            if known != meta(obj)["resourceVersion"]:
-                self._deliver(kind, "MODIFIED" if known else "ADDED", obj)
-        listed = self._listed.get(str(kind))
-        if listed is not None:
-            listed.set()
+    def _replace(self, kind: Kind, objects: tuple[Object, ...], revision: str) -> None:
+        """The first list: what existed before counts as added now. Or a later one: what changed.
+
+        What is gone by then was deleted at some point that nobody saw; the list's own
+        revision is the latest it can have been.
+        """
+        with self._lock:
+            known = {key: obj for key, obj in self._known.items() if key[0] == str(kind)}
+        listed = {_key(kind, obj): obj for obj in objects}
+        for key, obj in listed.items():
+            before = known.get(key)
+            if before is None or _version(before) != _version(obj):
+                self._deliver(kind, "ADDED" if before is None else "MODIFIED", obj)
+        for key, obj in known.items():
+            if key not in listed:
+                gone = {**obj, "metadata": {**meta(obj), "resourceVersion": revision}}
+                self._deliver(kind, "DELETED", gone)
+        if str(kind) in self._listed:
+            self._listed[str(kind)].set()
 
     def _deliver(self, kind: Kind, event: Event, obj: Object) -> None:
-        version = str(meta(obj)["resourceVersion"])
-        key = (str(kind), namespace_of(obj), name_of(obj))
+        key, version = _key(kind, obj), _version(obj)
         write = Write(
             n=0,
             t=0,
@@ -109,7 +118,7 @@ class WatchRecorder:
             namespace=namespace_of(obj),
             name=name_of(obj),
             event=event,
-            rv=int(version),
+            rv=version,
             uid=uid_of(obj),
             object=dict(obj),
         )
@@ -117,8 +126,16 @@ class WatchRecorder:
             if event == "DELETED":
                 self._known.pop(key, None)
             else:
-                self._known[key] = version
-            self._writes.append((int(version), self._now_us(), write))
+                self._known[key] = obj
+            self._writes.append((version, self._now_us(), write))
+
+
+def _key(kind: Kind, obj: Object) -> tuple[str, str, str]:
+    return str(kind), namespace_of(obj), name_of(obj)
+
+
+def _version(obj: Object) -> int:
+    return int(meta(obj)["resourceVersion"])
 
 
 def _at(entry: Entry, n: int, t: Micros) -> Entry:

@@ -1,0 +1,166 @@
+"""What the toolkit does with nothing but a kubeconfig: objects, a Deployment, and watches."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chaos.faults import DoubleOperator, Kill, NodeLost, Pause, Restart, StaleReads, Suspend
+from chaos.ground import FaultRefusedError
+from chaos.injector import Injector
+from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround, OperatorDeployment
+from chaos.toolkit.watch_recorder import WatchRecorder
+from tests.chaos.fake_ground import FakeGround, appwrapper, pod
+from vocabulary.history import Fault, Write
+from vocabulary.kinds import APPWRAPPER, POD
+from vocabulary.objects import get_path
+from vocabulary.requests import Delete
+
+NAMESPACE = "operators"
+
+
+class FakeConnection:
+    """A `Connection` whose server is the fake ground."""
+
+    def __init__(self) -> None:
+        deployment = {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "controller", "namespace": NAMESPACE},
+            "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "controller"}}},
+        }
+        self.server = FakeGround(appwrapper(), deployment, *map(self._pod, ("c-0", "c-1")))
+        other = self._pod("other")
+        other["metadata"]["labels"] = {"app": "other"}
+        self.server.put(other)
+
+    def handle(self, request: Any) -> Any:
+        return self.server.call(request)
+
+    @staticmethod
+    def _pod(name: str) -> Any:
+        made = pod(name)
+        made["metadata"] |= {"namespace": NAMESPACE, "labels": {"app": "controller"}}
+        return made
+
+    @property
+    def replicas(self) -> Any:
+        return get_path(self.server.get("Deployment.apps", "controller"), "spec.replicas")
+
+    def deletes(self) -> list[tuple[str, int | None]]:
+        requests = (request for _, request in self.server.calls)
+        return [(r.name, r.grace_period_seconds) for r in requests if isinstance(r, Delete)]
+
+
+@pytest.fixture
+def connection() -> FakeConnection:
+    return FakeConnection()
+
+
+@pytest.fixture
+def ground(connection: FakeConnection) -> KubernetesGround:
+    client: Any = connection
+    operator = DeployedOperator(client, OperatorDeployment(NAMESPACE, "controller"))
+    return KubernetesGround(client, "test", operator, seed=7)
+
+
+def test_a_deployed_operator_is_killed_by_deleting_its_pods_at_once(ground, connection):
+    Kill("operator").inject(ground)
+    assert connection.deletes() == [("c-1", 0), ("c-0", 0)]
+    assert connection.replicas == 2
+
+
+def test_a_deployed_operator_is_restarted_by_deleting_its_pods_gracefully(ground, connection):
+    Restart("operator").inject(ground)
+    assert [grace for _, grace in connection.deletes()] == [None, None]
+
+
+def test_a_deployed_operator_stays_down_by_scaling_to_zero_and_comes_back_as_it_was(
+    ground, connection
+):
+    injector = Injector(ground, lambda *_: None)
+    injector.inject(Kill("operator", restart_after=None))
+    assert connection.replicas == 0 and ground.processes.state("operator") == "down"
+    injector.stop()
+    assert connection.replicas == 2 and ground.processes.state("operator") == "running"
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [
+        (Pause("operator"), "a kubeconfig does not allow to pause operator"),
+        (DoubleOperator(), "a kubeconfig does not allow to control the process operator/1"),
+        (NodeLost("n0"), "a kubeconfig does not allow to control the process kubelet/n0"),
+        (StaleReads(), "nothing lies between the operator and the API server of this cluster"),
+    ],
+    ids=lambda value: getattr(value, "plan_key", ""),
+)
+def test_what_a_kubeconfig_cannot_do_is_refused_with_what_would_do(ground, fault, why):
+    with pytest.raises(FaultRefusedError) as caught:
+        fault.inverse(ground)
+        fault.inject(ground)
+    assert str(caught.value).startswith(why) and "assay chaos run" in str(caught.value)
+
+
+def test_objects_are_changed_through_the_kubeconfig(ground, connection):
+    Suspend("a").inject(ground)
+    wrapper = connection.server.get(str(APPWRAPPER), "a")
+    assert get_path(wrapper, "spec.suspend") is True
+
+
+def test_random_choices_come_from_the_seed(ground):
+    again = KubernetesGround(ground._client, "test", ground.processes, seed=7)
+    assert ground.rng("x").random() == again.rng("x").random()
+    assert ground.elapsed_us() >= 0
+
+
+@pytest.fixture
+def recorder(connection: FakeConnection) -> WatchRecorder:
+    client: Any = connection
+    return WatchRecorder(client, "test")
+
+
+def stored(name: str, version: int) -> dict[str, Any]:
+    made = pod(name)
+    made["metadata"] |= {"resourceVersion": str(version), "uid": f"uid-{name}"}
+    return made
+
+
+def test_changes_are_put_in_the_order_of_the_store_however_their_watches_deliver_them(recorder):
+    recorder._deliver(POD, "MODIFIED", stored("b", 7))
+    recorder._deliver(POD, "ADDED", stored("a", 5))
+    recorder._deliver(POD, "DELETED", stored("b", 9))
+    entries = recorder.entries()
+    assert [(e.n, e.rv, e.event, e.name) for e in entries if isinstance(e, Write)] == [
+        (0, 5, "ADDED", "a"),
+        (1, 7, "MODIFIED", "b"),
+        (2, 9, "DELETED", "b"),
+    ]
+    assert all(e.actor == "" and e.verb == "" for e in entries if isinstance(e, Write))
+    times = [entry.t for entry in entries]
+    assert times == sorted(times)
+
+
+def test_faults_and_process_changes_stand_where_their_times_fall(recorder):
+    recorder._deliver(POD, "ADDED", stored("a", 5))
+    recorder.fault("injected", {"cordon": {"node": "n0"}}, "cordon node n0")
+    recorder._deliver(POD, "MODIFIED", stored("a", 6))
+    recorder.process("operator", "killed")
+    kinds = [type(entry).__name__ for entry in recorder.entries()]
+    assert kinds == ["Write", "Fault", "Write", "Process"]
+    assert [entry.n for entry in recorder.entries()] == [0, 1, 2, 3]
+    assert isinstance(recorder.entries()[1], Fault)
+
+
+def test_a_list_taken_anew_adds_only_what_was_missed(recorder):
+    recorder._replace(POD, (stored("a", 5), stored("b", 6), stored("d", 4)), "6")
+    recorder._replace(POD, (stored("a", 5), stored("b", 8), stored("c", 9)), "11")
+    assert [(e.rv, e.event, e.name) for e in recorder.entries() if isinstance(e, Write)] == [
+        (4, "ADDED", "d"),
+        (5, "ADDED", "a"),
+        (6, "ADDED", "b"),
+        (8, "MODIFIED", "b"),
+        (9, "ADDED", "c"),
+        (11, "DELETED", "d"),
+    ]
