@@ -10,8 +10,8 @@ fault of a plan (`inject_fault`); each is undone by `revert_faults`. And as a st
 temporal claim (`claim_holds`), judged on all that happened since the experiment began, not
 only on how things look at the end.
 
-- `actions`, `probes`: the activities. Those that chaostoolkit-kubernetes also has take the
-  same parameters.
+- `actions`, `pod_actions`, `node_actions`, `probes`: the activities. Those that
+  chaostoolkit-kubernetes also has take the same parameters.
 - `stage`: what activities act on: a cluster, and the history of what happened there.
 - `kubernetes_stage`, `kubernetes_ground`, `watch_recorder`: the cluster of a kubeconfig.
 - `virtual`: the simulation, with the experiment's pauses as virtual time.
@@ -36,7 +36,8 @@ def discover(discover_system: bool = True) -> Discovery:  # noqa: ARG001  # the 
     """What this extension offers: its actions and its probes."""
     found: Discovery = initialize_discovery_result(EXTENSION, VERSION, "kubernetes")
     activities: list[DiscoveredActivities] = []
-    activities += discover_actions("chaos.toolkit.actions")
+    for module in ("actions", "pod_actions", "node_actions"):
+        activities += discover_actions(f"chaos.toolkit.{module}")
     activities += discover_probes("chaos.toolkit.probes")
     found["activities"] = activities
     return found

@@ -1,4 +1,4 @@
-"""Actions: what an experiment's method and rollbacks can do.
+"""Actions on anything: every fault, AppWrappers, objects, the operator.
 
 Annotations are evaluated here, since discovery shows parameter types only if they are.
 """
@@ -10,60 +10,30 @@ from chaoslib.exceptions import ActivityFailed
 from chaoslib.types import Configuration, Secrets
 
 from chaos.choice import named_kind
-from chaos.faults import (
-    Cordon,
-    DeleteObject,
-    DeletePod,
-    EditObject,
-    EvictPod,
-    Kill,
-    KillPod,
-    LabelNode,
-    Pause,
-    Restart,
-    Resume,
-    StickPod,
-    Suspend,
-    Taint,
-    Uncordon,
-    Untaint,
-)
+from chaos.faults import DeleteObject, EditObject, Kill, Pause, Restart, Resume, Suspend
 from chaos.ground import OPERATOR
-from chaos.toolkit.selection import select_nodes, select_pods
-from chaos.toolkit.stage import Stage, stage_of
+from chaos.toolkit.stage import POLL_US, stage_of
 from vocabulary.clock import SECOND
 from vocabulary.clock import seconds as span_of
-from vocabulary.kinds import APPWRAPPER, POD
-from vocabulary.objects import Object, get_path, is_terminating, name_of
+from vocabulary.kinds import APPWRAPPER
+from vocabulary.objects import get_path, name_of
 from vocabulary.requests import create
 
 __all__ = [
-    "cordon_node",
     "delete_object",
-    "drain_nodes",
     "edit_object",
-    "evict_pods",
     "inject_fault",
     "kill_operator",
-    "kill_pods",
-    "label_node",
     "pause_operator",
     "restart_operator",
     "resume_appwrapper",
     "resume_operator",
     "revert_faults",
-    "stick_pods",
     "submit",
     "suspend_appwrapper",
-    "taint_node",
-    "terminate_pods",
-    "uncordon_node",
-    "untaint_node",
     "wait",
     "wait_for_phase",
 ]
-
-POLL_US = SECOND // 2
 
 
 def inject_fault(
@@ -137,245 +107,6 @@ def wait_for_phase(
             )
         stage.wait(POLL_US)
         waited_us += POLL_US
-
-
-def terminate_pods(
-    label_selector: str = "",
-    name_pattern: str = "",
-    all: bool = False,
-    rand: bool = False,
-    mode: str = "fixed",
-    qty: int = 1,
-    grace_period: int = -1,
-    ns: str = "",
-    order: str = "alphabetic",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Delete pods, gracefully unless `grace_period` is 0. As in chaostoolkit-kubernetes, but
-    a random choice repeats for the same seed.
-    """
-    stage = stage_of(configuration, ns)
-    pods = select_pods(
-        stage,
-        label_selector=label_selector,
-        name_pattern=name_pattern,
-        all=all,
-        rand=rand,
-        mode=mode,
-        qty=qty,
-        order=order,
-    )
-    grace = grace_period if grace_period >= 0 else None
-    return stage.inject(*(DeletePod(pod, grace) for pod in pods))
-
-
-def kill_pods(
-    exit_code: int = 1,
-    reason: str = "",
-    label_selector: str = "",
-    name_pattern: str = "",
-    all: bool = False,
-    rand: bool = False,
-    mode: str = "fixed",
-    qty: int = 1,
-    ns: str = "",
-    order: str = "alphabetic",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    End the containers of pods with an exit code and a reason, as a crash would. The pods
-    must follow Assay's annotations: simulated ones, KWOK's, and Assay's own image do.
-    """
-    stage = stage_of(configuration, ns)
-    pods = select_pods(
-        stage,
-        label_selector=label_selector,
-        name_pattern=name_pattern,
-        all=all,
-        rand=rand,
-        mode=mode,
-        qty=qty,
-        order=order,
-    )
-    return stage.inject(*(KillPod(pod, exit_code, reason) for pod in pods))
-
-
-def evict_pods(
-    label_selector: str = "",
-    name_pattern: str = "",
-    all: bool = False,
-    rand: bool = False,
-    mode: str = "fixed",
-    qty: int = 1,
-    ns: str = "",
-    order: str = "alphabetic",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Evict pods through the Eviction API; they get the condition DisruptionTarget.
-    """
-    stage = stage_of(configuration, ns)
-    pods = select_pods(
-        stage,
-        label_selector=label_selector,
-        name_pattern=name_pattern,
-        all=all,
-        rand=rand,
-        mode=mode,
-        qty=qty,
-        order=order,
-    )
-    return stage.inject(*(EvictPod(pod) for pod in pods))
-
-
-def stick_pods(
-    state: Literal["terminating", "pending", "init", "image", "not_ready"] = "terminating",
-    label_selector: str = "",
-    name_pattern: str = "",
-    all: bool = False,
-    rand: bool = False,
-    mode: str = "fixed",
-    qty: int = 1,
-    ns: str = "",
-    order: str = "alphabetic",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Keep pods where they are: terminating once deleted, pending, in their init container or
-    image pull, or not ready.
-    """
-    stage = stage_of(configuration, ns)
-    pods = select_pods(
-        stage,
-        label_selector=label_selector,
-        name_pattern=name_pattern,
-        all=all,
-        rand=rand,
-        mode=mode,
-        qty=qty,
-        order=order,
-    )
-    return stage.inject(*(StickPod(pod, state) for pod in pods))
-
-
-def taint_node(
-    key: str,
-    value: str = "",
-    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule",
-    name: str = "",
-    label_selector: str = "",
-    pod_label_selector: str = "",
-    count: int = 0,
-    ns: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Taint nodes: by name, by label, or those that host certain pods.
-    """
-    stage = stage_of(configuration, ns)
-    nodes = select_nodes(stage, name, label_selector, pod_label_selector, count)
-    return stage.inject(*(Taint(node, key, value, effect) for node in nodes))
-
-
-def untaint_node(
-    key: str,
-    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = "NoSchedule",
-    name: str = "",
-    label_selector: str = "",
-    ns: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Take a taint off nodes, whatever its value.
-    """
-    stage = stage_of(configuration, ns)
-    nodes = select_nodes(stage, name, label_selector)
-    return stage.inject(*(Untaint(node, key, effect) for node in nodes))
-
-
-def label_node(
-    key: str,
-    value: str,
-    name: str = "",
-    label_selector: str = "",
-    pod_label_selector: str = "",
-    count: int = 0,
-    ns: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Label nodes, for example as Autopilot does: `autopilot.ibm.com/gpuhealth` = `EVICT`.
-    """
-    stage = stage_of(configuration, ns)
-    nodes = select_nodes(stage, name, label_selector, pod_label_selector, count)
-    return stage.inject(*(LabelNode(node, key, value) for node in nodes))
-
-
-def cordon_node(
-    name: str = "",
-    label_selector: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Cordon nodes by name or label, so that no pods are scheduled on them any longer.
-    """
-    stage = stage_of(configuration)
-    nodes = select_nodes(stage, name, label_selector)
-    return stage.inject(*(Cordon(node) for node in nodes))
-
-
-def uncordon_node(
-    name: str = "",
-    label_selector: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Uncordon nodes by name or label.
-    """
-    stage = stage_of(configuration)
-    nodes = select_nodes(stage, name, label_selector)
-    return stage.inject(*(Uncordon(node) for node in nodes))
-
-
-def drain_nodes(
-    name: str = "",
-    label_selector: str = "",
-    timeout: int = 120,
-    count: int = 0,
-    pod_label_selector: str = "",
-    pod_namespace: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> List[str]:
-    """
-    Cordon nodes and evict their pods in `pod_namespace`, then wait until those are gone.
-    Fails if some are left after `timeout` seconds.
-    """
-    stage = stage_of(configuration, pod_namespace)
-    nodes = select_nodes(stage, name, label_selector, pod_label_selector, count)
-    pods = [pod for pod in _by_name(stage) if get_path(pod, "spec.nodeName") in nodes]
-    done = stage.inject(
-        *(Cordon(node) for node in nodes),
-        *(EvictPod(name_of(pod)) for pod in pods if not is_terminating(pod)),
-    )
-    on_nodes = [name_of(pod) for pod in pods]
-    waited_us = 0
-    while left := [pod for pod in on_nodes if stage.find(POD, pod) is not None]:
-        if waited_us >= timeout * SECOND:
-            raise ActivityFailed(f"after {timeout}s not gone: {', '.join(left)}")
-        stage.wait(POLL_US)
-        waited_us += POLL_US
-    return done
 
 
 def kill_operator(
@@ -469,10 +200,6 @@ def resume_appwrapper(
     Resume a suspended AppWrapper.
     """
     return stage_of(configuration, ns).inject(Suspend(name, suspended=False))
-
-
-def _by_name(stage: Stage) -> List[Object]:
-    return sorted(stage.objects(POD), key=name_of)
 
 
 def _require_kind(kind: str) -> None:

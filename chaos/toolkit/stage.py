@@ -7,7 +7,7 @@ import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from chaoslib.exceptions import ActivityFailed
 
@@ -19,7 +19,7 @@ from conformance import claims
 from conformance.claim import CLAIMS
 from conformance.history_view import History
 from conformance.verdict import Verdict
-from vocabulary.clock import Micros
+from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import Entry, Header
 from vocabulary.kinds import Kind
@@ -27,6 +27,9 @@ from vocabulary.objects import Object
 from vocabulary.requests import Get, List, ObjectList, Request
 
 logger = logging.getLogger("chaostoolkit")
+
+POLL_US: Final = SECOND // 2
+"""How often an activity that waits for something looks."""
 
 
 class Stage(ABC):

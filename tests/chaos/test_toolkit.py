@@ -16,7 +16,7 @@ from chaoslib.exceptions import ActivityFailed, InvalidExperiment
 
 from chaos.faults import ApiErrors, KillPod
 from chaos.injector import Injector
-from chaos.toolkit import actions, probes
+from chaos.toolkit import actions, node_actions, pod_actions, probes
 from chaos.toolkit.stage import Stage, acting_on
 from chaos.toolkit.virtual import in_virtual_time, load_experiment, run_experiment
 from conformance.implementation import implementation
@@ -27,7 +27,8 @@ from vocabulary.objects import annotations_of, get_path, is_terminating, labels_
 
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = sorted((ROOT / "chaos" / "experiments").glob("*.yaml"))
-ACTIVITIES = [(module, name) for module in (actions, probes) for name in module.__all__]
+ACTIONS = (actions, pod_actions, node_actions)
+ACTIVITIES = [(module, name) for module in (*ACTIONS, probes) for name in module.__all__]
 
 
 def chaos(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -57,7 +58,7 @@ def test_chaos_discover_lists_every_activity_with_its_description_and_parameter_
     assert found["extension"]["name"] == "assay"
     listed = {(activity["type"], activity["name"]): activity for activity in found["activities"]}
     assert listed.keys() == {
-        *(("action", name) for name in actions.__all__),
+        *(("action", name) for module in ACTIONS for name in module.__all__),
         *(("probe", name) for name in probes.__all__),
     }
     kill = listed["action", "kill_pods"]
@@ -216,7 +217,7 @@ SELECTOR = "workload.codeflare.dev/appwrapper=a"
     ],
 )
 def test_pods_are_selected_as_chaostoolkit_kubernetes_selects_them(stage, selection, names):
-    done = actions.terminate_pods(**selection)
+    done = pod_actions.terminate_pods(**selection)
     assert done == [f"delete pod {name}" for name in names]
 
 
@@ -228,13 +229,13 @@ def test_the_oldest_pods_come_first_where_asked_for(stage):
         young = pod(name)
         young["metadata"]["creationTimestamp"] = "2021-01-01T00:00:00Z"
         ground(stage).put(young)
-    assert actions.terminate_pods(order="oldest") == ["delete pod z-9"]
+    assert pod_actions.terminate_pods(order="oldest") == ["delete pod z-9"]
 
 
 def test_a_random_selection_repeats_for_the_same_seed():
     def pick() -> list[str]:
         with acting_on(FakeStage(small_cluster(7))):
-            return actions.kill_pods(rand=True, qty=2)
+            return pod_actions.kill_pods(rand=True, qty=2)
 
     assert pick() == pick()
 
@@ -242,11 +243,14 @@ def test_a_random_selection_repeats_for_the_same_seed():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: actions.terminate_pods(mode="most"), "mode is 'most', expected fixed or"),
-        (lambda: actions.terminate_pods(order="random"), "order is 'random', expected alphabetic"),
-        (lambda: actions.terminate_pods(qty=-1), "qty is -1, expected a number from 0"),
-        (lambda: actions.kill_pods(label_selector="x=y"), "no pod in test fits label selector"),
-        (lambda: actions.cordon_node(name="n9"), "no node fits name 'n9'"),
+        (lambda: pod_actions.terminate_pods(mode="most"), "mode is 'most', expected fixed or"),
+        (
+            lambda: pod_actions.terminate_pods(order="random"),
+            "order is 'random', expected alphabetic",
+        ),
+        (lambda: pod_actions.terminate_pods(qty=-1), "qty is -1, expected a number from 0"),
+        (lambda: pod_actions.kill_pods(label_selector="x=y"), "no pod in test fits label selector"),
+        (lambda: node_actions.cordon_node(name="n9"), "no node fits name 'n9'"),
         (lambda: actions.inject_fault({"kil": {}}), "fault.kil: is not a fault"),
         (lambda: actions.inject_fault({"pause": {"actor": "x"}}), "there is no process x"),
         (lambda: actions.delete_object("Nothing", "x"), "'Nothing' is not a known kind"),
@@ -267,11 +271,11 @@ def test_what_cannot_be_done_fails_the_activity_and_says_why(stage, call, messag
 
 def test_actions_break_what_they_say_and_revert_faults_puts_it_right(stage):
     before = ground(stage).world()
-    actions.kill_pods(exit_code=137, reason="OOMKilled", name_pattern="a-0")
-    actions.stick_pods("init", name_pattern="a-1")
-    actions.taint_node("k", "v", "NoExecute", pod_label_selector=SELECTOR, count=1)
-    actions.label_node("autopilot.ibm.com/gpuhealth", "EVICT", name="n0")
-    actions.cordon_node("n1")
+    pod_actions.kill_pods(exit_code=137, reason="OOMKilled", name_pattern="a-0")
+    pod_actions.stick_pods("init", name_pattern="a-1")
+    node_actions.taint_node("k", "v", "NoExecute", pod_label_selector=SELECTOR, count=1)
+    node_actions.label_node("autopilot.ibm.com/gpuhealth", "EVICT", name="n0")
+    node_actions.cordon_node("n1")
     actions.edit_object("Job", "job-a", {"spec": {"parallelism": 9}})
     actions.suspend_appwrapper("a")
     actions.kill_operator(restart_after=-1)
@@ -288,10 +292,10 @@ def test_actions_break_what_they_say_and_revert_faults_puts_it_right(stage):
 
 def test_actions_that_undo_one_another(stage):
     before = ground(stage).world()
-    actions.taint_node("k", name="n0")
-    actions.untaint_node("k", name="n0")
-    actions.cordon_node("n0")
-    actions.uncordon_node("n0")
+    node_actions.taint_node("k", name="n0")
+    node_actions.untaint_node("k", name="n0")
+    node_actions.cordon_node("n0")
+    node_actions.uncordon_node("n0")
     actions.pause_operator()
     actions.resume_operator()
     actions.suspend_appwrapper("a")
@@ -300,7 +304,7 @@ def test_actions_that_undo_one_another(stage):
 
 
 def test_draining_cordons_evicts_and_waits_until_the_pods_are_gone(stage):
-    done = actions.drain_nodes("n1")
+    done = node_actions.drain_nodes("n1")
     assert done == ["cordon node n1", "evict pod a-1", "evict pod a-2"]
     assert get_path(ground(stage).get("Node", "n1"), "spec.unschedulable") is True
 
@@ -308,7 +312,7 @@ def test_draining_cordons_evicts_and_waits_until_the_pods_are_gone(stage):
 def test_draining_fails_when_a_pod_does_not_go(stage):
     actions.inject_fault({"hold_object": {"kind": "Pod", "name": "a-1"}})
     with pytest.raises(ActivityFailed, match="after 5s not gone: a-1"):
-        actions.drain_nodes("n1", timeout=5)
+        node_actions.drain_nodes("n1", timeout=5)
     assert stage.waited_us == 5 * SECOND
 
 
