@@ -6,7 +6,7 @@ vain: the rest of a script would make no sense.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Final
@@ -206,6 +206,13 @@ class Dialogue:
 
     def until_gone(self, kind: Kind, name: str, *, within: float = WITHIN_SECONDS) -> Answer:
         return self.until(kind, name, gone, within=within)
+
+    def until_served(self, path: str) -> None:
+        """Wait until a path is served, as that of a new definition is after a moment."""
+        found = self._target.until(
+            lambda: self._target.exchange(Call("GET", path)).code == 200, WITHIN_SECONDS
+        )
+        self.note(f"{path} is served", found)
 
     def until_listed(
         self,

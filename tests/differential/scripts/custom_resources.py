@@ -1,0 +1,319 @@
+"""Custom resources: their definitions, schemas, defaults, subresources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.differential.dialogue import Dialogue
+from tests.differential.plane import GADGET, WIDGET
+from tests.differential.predicates import condition, gone
+from tests.differential.script import script
+from tests.differential.scripts.manifests import gadget, widget
+from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION
+
+SPEC = ["spec", "metadata.generation"]
+
+
+def definition(
+    plural: str, kind: str, *versions: dict[str, Any], scope: str = "Namespaced"
+) -> dict[str, Any]:
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.differential.assay.dev"},
+        "spec": {
+            "group": "differential.assay.dev",
+            "scope": scope,
+            "names": {
+                "plural": plural,
+                "singular": kind.lower(),
+                "kind": kind,
+                "listKind": f"{kind}List",
+            },
+            "versions": list(versions),
+        },
+    }
+
+
+def version(
+    name: str, *, storage: bool = True, served: bool = True, **properties: Any
+) -> dict[str, Any]:
+    return {
+        "name": name,
+        "served": served,
+        "storage": storage,
+        "schema": {
+            "openAPIV3Schema": {
+                "type": "object",
+                "properties": {"spec": {"type": "object", "properties": properties}},
+            }
+        },
+    }
+
+
+@script("Fields that a schema does not know are pruned, unless it keeps them.", ["4.16"])
+def pruning(c: Dialogue) -> None:
+    c.create(
+        widget("a", unknown=1, nested={"colour": "red", "other": 2}, free={"any": {"thing": 1}})
+    )
+    c.create({**gadget("g"), "extra": {"x": 1}})
+    c.patch(WIDGET, "a", {"spec": {"alsoUnknown": True}})
+    c.create(
+        widget(
+            "t",
+            template={
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": "x", "labels": {"a": "b"}, "odd": 1},
+                "spec": {"deep": [1]},
+            },
+        )
+    )
+    c.patch(WIDGET, "a", {"status": {"phase": "Busy", "unknown": 1}}, subresource="status")
+
+
+@script("Defaults are filled in where something is absent, and null is dropped for them.", ["4.16"])
+def defaulting(c: Dialogue) -> None:
+    c.create(widget("a"), show=SPEC)
+    c.create(widget("b", replicas=None, nested=None), show=SPEC)
+    c.create(widget("d", nested={"colour": None, "level": None}), show=SPEC)
+    c.create(widget("e", parts=[{"name": "x"}, {"name": "y", "weight": 5}]), show=SPEC)
+    c.patch(WIDGET, "a", {"spec": {"nested": {"colour": None}}}, show=SPEC)
+
+
+@script("A value that breaks its schema is refused, each with its field.", ["4.16"])
+def schema_validation(c: Dialogue) -> None:
+    for spec in (
+        {"size": "giant"},
+        {"size": 3},
+        {"replicas": 11},
+        {"replicas": -1},
+        {"replicas": "two"},
+        {"replicas": 1.5},
+        {"replicas": 3_000_000_000},
+        {"hidden": "yes"},
+        {"name": "X"},
+        {"name": "toolongname"},
+        {"amount": True},
+        {"amount": "10%"},
+        {"ratio": 0.3},
+        {"ratio": 0},
+        {"tags": ["a", "b", "c", "d"]},
+        {"tags": ["a", "a"]},
+        {"tags": "a"},
+        {"parts": [{"name": "x"}, {"name": "x"}]},
+        {"parts": [{"weight": 1}]},
+        {"limits": {"a": "1", "b": "2", "c": "3"}},
+        {"limits": {"a": 1}},
+        {"when": "yesterday"},
+        {"when": "2024-01-01T00:00:00Z"},
+        {"template": {"spec": {}}},
+        {"template": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": 7}}},
+        {"nested": {"level": "high"}},
+        {"nested": []},
+        {"free": 1},
+    ):
+        c.create({**widget("a"), "spec": {"size": "small", **spec}}, dry_run=True, show=SPEC)
+    c.create({**widget("a"), "spec": {}}, dry_run=True)
+    c.create(
+        {"apiVersion": "tests.assay.dev/v1", "kind": "Widget", "metadata": {"name": "a"}},
+        dry_run=True,
+    )
+    c.create(
+        {**widget("a"), "spec": {"size": "giant", "replicas": 99, "hidden": 1, "name": "X"}},
+        dry_run=True,
+    )
+
+
+@script("The status is validated too, and only by its own subresource.", ["4.16"])
+def status_validation(c: Dialogue) -> None:
+    c.create(widget("a"), show=SPEC)
+    c.patch(WIDGET, "a", {"status": {"phase": "Dozing"}}, subresource="status")
+    c.patch(WIDGET, "a", {"status": {"conditions": [{"type": "Ready"}]}}, subresource="status")
+    c.patch(
+        WIDGET,
+        "a",
+        {
+            "status": {
+                "conditions": [
+                    {"type": "Ready", "status": "True"},
+                    {"type": "Ready", "status": "False"},
+                ]
+            }
+        },
+        subresource="status",
+    )
+    c.patch(
+        WIDGET,
+        "a",
+        {"status": {"conditions": [{"type": "Ready", "status": "True"}]}},
+        subresource="status",
+    )
+
+
+@script("A custom resource is scaled through its scale subresource.", ["4.16"])
+def scale(c: Dialogue) -> None:
+    c.create(widget("a", replicas=2), show=SPEC)
+    path = WIDGET.path(c.namespace, "a", "scale")
+    first = c.raw("GET", path)
+    c.patch(
+        WIDGET,
+        "a",
+        {"status": {"replicas": 2, "selector": "app=a"}},
+        subresource="status",
+        show=["status"],
+    )
+    c.raw("GET", path)
+    c.patch(WIDGET, "a", {"spec": {"replicas": 5}}, subresource="scale")
+    c.get(WIDGET, "a", show=SPEC)
+    c.patch(WIDGET, "a", {"spec": {"replicas": 99}}, subresource="scale")
+    c.patch(WIDGET, "a", {"spec": {"replicas": -1}}, subresource="scale")
+    c.raw("PUT", path, {**first.body, "spec": {"replicas": 1}})
+    c.raw("GET", GADGET.path(c.namespace, "a", "scale"))
+
+
+@script("A definition is established, serves its kind, and takes its objects along.", ["4.16"])
+def definition_life(c: Dialogue) -> None:
+    name = "sprockets.differential.assay.dev"
+    c.create(definition("sprockets", "Sprocket", version("v1", teeth={"type": "integer"})))
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, condition("Established"))
+    path = f"/apis/differential.assay.dev/v1/namespaces/{c.namespace}/sprockets"
+    obj = {
+        "apiVersion": "differential.assay.dev/v1",
+        "kind": "Sprocket",
+        "metadata": {"name": "a"},
+        "spec": {"teeth": 3, "other": 1},
+    }
+    c.until_served(path)
+    c.raw("POST", path, obj)
+    c.create(definition("sprockets", "Sprocket", version("v1")))
+    c.delete(CUSTOM_RESOURCE_DEFINITION, name, show=["metadata.finalizers"])
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, gone)
+    c.raw("GET", path)
+
+
+@script("An object is served in every version of its definition.", ["4.16"])
+def several_versions(c: Dialogue) -> None:
+    name = "cogs.differential.assay.dev"
+    c.create(
+        definition(
+            "cogs",
+            "Cog",
+            version("v1", teeth={"type": "integer"}),
+            version(
+                "v2",
+                storage=False,
+                teeth={"type": "integer"},
+                colour={"type": "string", "default": "red"},
+            ),
+            version("v3", storage=False, served=False),
+        ),
+        show=["status.storedVersions", "spec.conversion"],
+    )
+    c.until(
+        CUSTOM_RESOURCE_DEFINITION,
+        name,
+        condition("Established"),
+        show=["status.acceptedNames", "status.storedVersions"],
+    )
+    base = "/apis/differential.assay.dev"
+    c.until_served(f"{base}/v2/namespaces/{c.namespace}/cogs")
+    c.raw(
+        "POST",
+        f"{base}/v1/namespaces/{c.namespace}/cogs",
+        {
+            "apiVersion": "differential.assay.dev/v1",
+            "kind": "Cog",
+            "metadata": {"name": "a"},
+            "spec": {"teeth": 3},
+        },
+    )
+    c.raw("GET", f"{base}/v2/namespaces/{c.namespace}/cogs/a")
+    c.raw("GET", f"{base}/v3/namespaces/{c.namespace}/cogs/a")
+    c.raw(
+        "POST",
+        f"{base}/v2/namespaces/{c.namespace}/cogs",
+        {"apiVersion": "differential.assay.dev/v2", "kind": "Cog", "metadata": {"name": "b"}},
+    )
+    c.raw("GET", f"{base}/v1/namespaces/{c.namespace}/cogs/b")
+    c.delete(CUSTOM_RESOURCE_DEFINITION, name, show=["metadata.finalizers"])
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, gone)
+
+
+@script("A definition that breaks the rules is refused, each with its field.", ["4.16"])
+def definition_validation(c: Dialogue) -> None:
+    def tried(obj: dict[str, Any]) -> None:
+        c.create(obj, dry_run=True, show=["metadata.name"])
+
+    good = definition("gears", "Gear", version("v1"))
+    tried(good)
+    tried({**good, "metadata": {"name": "other.differential.assay.dev"}})
+    tried({**good, "spec": {**good["spec"], "scope": "Sideways"}})
+    tried({**good, "spec": {**good["spec"], "versions": []}})
+    tried(definition("gears", "Gear", version("v1"), version("v2")))
+    tried(definition("gears", "Gear", version("v1", storage=False)))
+    tried(definition("gears", "Gear", {"name": "v1", "served": True, "storage": True}))
+    tried(definition("gears", "Gear", version("v1", x={})))
+    tried(definition("gears", "Gear", version("v1", x={"type": "integer", "default": "one"})))
+    tried(definition("gears", "Gear", version("v1", x={"type": "array"})))
+    tried(definition("gears", "Gear", version("V1")))
+
+
+@script("An AppWrapper is checked and completed by its own definition.", ["4.16"])
+def appwrappers(c: Dialogue) -> None:
+    def appwrapper(name: str, **spec: Any) -> dict[str, Any]:
+        return {
+            "apiVersion": "workload.codeflare.dev/v1beta2",
+            "kind": "AppWrapper",
+            "metadata": {"name": name},
+            "spec": spec,
+        }
+
+    component = {
+        "template": {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": "p"},
+            "spec": {"containers": []},
+        }
+    }
+    c.create(appwrapper("a", components=[component]))
+    c.create(
+        appwrapper(
+            "b",
+            components=[
+                {**component, "podSets": [{"path": "template"}], "annotations": {"x": "y"}}
+            ],
+            suspend=True,
+            managedBy="example.org/x",
+        )
+    )
+    c.create(appwrapper("c", components=[{"podSets": []}]))
+    c.create(
+        appwrapper("d", components=[{**component, "podSets": [{"replicas": "two", "path": "x"}]}])
+    )
+    c.create(appwrapper("e"))
+    c.patch(
+        APPWRAPPER,
+        "a",
+        {
+            "status": {
+                "phase": "Running",
+                "componentStatus": [
+                    {
+                        "name": "p",
+                        "kind": "Pod",
+                        "apiVersion": "v1",
+                        "podSets": [],
+                        "conditions": [],
+                    }
+                ],
+            }
+        },
+        subresource="status",
+    )
+    c.patch(APPWRAPPER, "a", {"status": {"phase": 3}}, subresource="status")
+    c.patch(
+        APPWRAPPER, "a", {"spec": {"suspend": True}}, show=["spec.suspend", "metadata.generation"]
+    )
+    c.table(APPWRAPPER)

@@ -1,0 +1,420 @@
+"""Pods: defaults and rules, binding, running, ending, eviction, graceful deletion."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.differential.dialogue import Dialogue
+from tests.differential.predicates import condition, event, exists, has, phase, present, terminating
+from tests.differential.script import script
+from tests.differential.scripts.manifests import container, pod, unscheduled
+from vocabulary.kinds import POD, PRIORITY_CLASS
+
+HOLD = "tests.assay.dev/hold"
+END = [
+    "metadata.deletionTimestamp",
+    "metadata.deletionGracePeriodSeconds",
+    "metadata.finalizers",
+    "status.phase",
+]
+LIFE = [*END, "spec.nodeName", "status.conditions", "status.containerStatuses"]
+
+
+@script("A pod is bound, started and ready, and its status says so.", ["4.12"])
+def pod_runs(c: Dialogue) -> None:
+    first = c.create(pod("a"))
+    c.until(POD, "a", condition("Ready"))
+    c.watch(
+        POD,
+        condition("Ready"),
+        name="a",
+        since=first.revision,
+        distinct=True,
+        show=["spec.nodeName", "status.phase"],
+    )
+
+
+@script("Containers that end make a pod Succeeded or Failed, by their exit codes.", ["4.12", "5.5"])
+def pod_ends(c: Dialogue) -> None:
+    c.create(pod("good", {"exit": "0"}, restartPolicy="Never"), show=["spec.restartPolicy"])
+    c.create(
+        pod("bad", {"exit": "137", "reason": "OOMKilled"}, restartPolicy="Never"),
+        show=["spec.restartPolicy"],
+    )
+    c.until(POD, "good", phase("Succeeded"), show=["status"])
+    c.until(POD, "bad", phase("Failed"), show=["status"])
+
+
+@script("Containers restart in place, and are counted.", ["5.4"])
+def pod_restarts(c: Dialogue) -> None:
+    crashing = {"exit": "1", "exit_times": "2", "restart_after": "20ms"}
+    c.create(pod("a", crashing), show=["spec.restartPolicy"])
+    c.until(
+        POD,
+        "a",
+        condition("Ready") & has("status.containerStatuses.0.restartCount", 2),
+        show=["status"],
+    )
+
+
+@script("The first restart comes at once, the second after a wait.", ["5.4"])
+def crash_loop(c: Dialogue) -> None:
+    c.create(pod("a", {"exit": "1", "run_for": "10ms"}), show=["spec.restartPolicy"])
+    waiting = has("status.containerStatuses.0.state.waiting.reason", "CrashLoopBackOff")
+    c.until(
+        POD,
+        "a",
+        has("status.containerStatuses.0.restartCount", 1) & waiting,
+        within=8,
+        show=["status"],
+    )
+    c.until(
+        POD,
+        "a",
+        has("status.containerStatuses.0.restartCount", 2) & waiting,
+        within=14,
+        show=["status.phase"],
+    )
+
+
+@script("A pod that is held stays Pending with a reason: its image, its init containers.", ["4.12"])
+def pod_held(c: Dialogue) -> None:
+    c.create(pod("image", {"hold": "image"}), show=["status"])
+    c.until(POD, "image", present("status.containerStatuses"), show=["status"])
+    c.create(
+        pod(
+            "init",
+            {"hold": "init"},
+            initContainers=[{"name": "one", "image": "i"}, {"name": "two", "image": "i"}],
+        ),
+        show=["status"],
+    )
+    c.until(POD, "init", present("status.initContainerStatuses"), show=["status"])
+    c.create(pod("pending", {"hold": "pending"}), show=["status"])
+    c.until(POD, "pending", present("spec.nodeName"), show=["status", "spec.nodeName"])
+    c.create(pod("notready", {"hold": "notready"}), show=["status"])
+    c.until(POD, "notready", phase("Running"), show=["status"])
+
+
+@script("A pod that fits nowhere says so, and runs when it fits.", ["4.12"])
+def pod_unschedulable(c: Dialogue) -> None:
+    c.create(pod("a", nodeSelector={"tests.assay.dev/there": "yes"}), show=["spec.nodeSelector"])
+    c.until(POD, "a", condition("PodScheduled", "False"), show=["status"])
+    big = container(
+        resources={"requests": {"example.org/gpu": "1"}, "limits": {"example.org/gpu": "1"}}
+    )
+    c.create(pod("b", containers=[big]), show=["spec.containers"])
+    c.until(POD, "b", condition("PodScheduled", "False"), show=["status"])
+    c.create(
+        pod("c", schedulingGates=[{"name": "example.org/gate"}]), show=["spec.schedulingGates"]
+    )
+    c.until(POD, "c", condition("PodScheduled", "False"), show=["status"])
+    c.patch(POD, "c", {"spec": {"schedulingGates": None}}, show=["spec.schedulingGates"])
+    c.until(POD, "c", condition("Ready"), show=["status.phase"])
+
+
+@script("A pod is bound once, to the node that is named.", ["4.12"])
+def binding(c: Dialogue) -> None:
+    def bind(name: str, node: str, kind: str = "Node") -> None:
+        body = {
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": {"name": name},
+            "target": {"kind": kind, "name": node},
+        }
+        c.create_in_subresource(POD, name, "binding", body)
+
+    c.create(unscheduled("a"), show=["spec.nodeName"])
+    bind("a", "n0", "Pod")
+    bind("a", "")
+    bind("a", "n0")
+    bind("a", "n0")
+    bind("absent", "n0")
+    c.until(POD, "a", condition("Ready"), show=["spec.nodeName", "status.conditions"])
+    c.create(unscheduled("b", finalizers=[HOLD]), show=["spec.nodeName"])
+    c.delete(POD, "b", show=END)
+    bind("b", "n0")
+
+
+@script("A running pod is deleted in steps: asked, ended, gone.", ["4.12"])
+def graceful_deletion(c: Dialogue) -> None:
+    c.create(pod("a"), show=END)
+    running = c.until(POD, "a", condition("Ready"), show=END)
+    c.delete(POD, "a", show=END)
+    c.until_gone(POD, "a")
+    c.watch(POD, event("DELETED"), name="a", since=running.revision, distinct=True, show=LIFE)
+
+
+@script("Containers that end well when told to stop make a Succeeded pod.", ["4.12"])
+def graceful_success(c: Dialogue) -> None:
+    c.create(pod("a", {"term_exit": "0"}), show=END)
+    running = c.until(POD, "a", condition("Ready"), show=END)
+    c.delete(POD, "a", show=END)
+    c.until_gone(POD, "a")
+    c.watch(POD, event("DELETED"), name="a", since=running.revision, distinct=True, show=LIFE)
+
+
+@script("A pod that is bound but has not started ends as Failed when it is deleted.", ["4.12"])
+def deletion_before_start(c: Dialogue) -> None:
+    c.create(pod("a", {"hold": "image"}), show=END)
+    waiting = c.until(POD, "a", present("status.containerStatuses"), show=END)
+    c.delete(POD, "a", show=END)
+    c.until_gone(POD, "a")
+    c.watch(POD, event("DELETED"), name="a", since=waiting.revision, distinct=True, show=END)
+
+
+@script("A pod that nobody runs is deleted at once.", ["4.12"])
+def deletion_of_unscheduled(c: Dialogue) -> None:
+    first = c.create(unscheduled("a"), show=END)
+    c.delete(POD, "a")
+    c.get(POD, "a")
+    c.watch(POD, event("DELETED"), name="a", since=first.revision, show=END)
+    c.create(unscheduled("b"), show=END)
+    c.delete(POD, "b", grace_seconds=0, show=END)
+    c.get(POD, "b")
+    c.create(pod("c", {"exit": "0"}, restartPolicy="Never"), show=END)
+    c.until(POD, "c", phase("Succeeded"), show=END)
+    c.delete(POD, "c", show=END)
+    c.until_gone(POD, "c")
+
+
+@script("A grace period can be shortened, and not prolonged.", ["4.12"])
+def grace_periods(c: Dialogue) -> None:
+    c.create(pod("a", {"stuck_terminating": "true"}), show=END)
+    c.until(POD, "a", condition("Ready"), show=END)
+    for grace in (60, 90, 20, None, 5):
+        c.delete(POD, "a", grace_seconds=grace, show=[*END, "metadata.generation"])
+    c.get(POD, "a", show=END)
+    c.delete(POD, "a", grace_seconds=0, show=END)
+    c.get(POD, "a")
+    c.create(pod("b", {"stuck_terminating": "true"}, terminationGracePeriodSeconds=7), show=END)
+    c.until(POD, "b", condition("Ready"), show=END)
+    c.delete(POD, "b", show=END)
+    c.delete(POD, "b", grace_seconds=0, show=END)
+
+
+@script("A pod with a finalizer ends and stays until that is removed.", ["4.11", "4.12"])
+def finalizer_on_pod(c: Dialogue) -> None:
+    held = pod("a")
+    held["metadata"]["finalizers"] = [HOLD]
+    c.create(held, show=END)
+    c.until(POD, "a", condition("Ready"), show=END)
+    c.delete(POD, "a", show=END)
+    c.until(POD, "a", has("metadata.deletionGracePeriodSeconds", 0), show=LIFE)
+    c.delete(POD, "a", show=END)
+    c.patch(POD, "a", {"metadata": {"finalizers": None}}, show=END)
+    c.get(POD, "a")
+
+
+@script("A pod stuck in termination is freed, and gone.", ["4.12"])
+def stuck_pod(c: Dialogue) -> None:
+    c.create(pod("a", {"stuck_terminating": "true"}), show=END)
+    c.until(POD, "a", condition("Ready"), show=END)
+    c.delete(POD, "a", show=END)
+    c.stays(POD, "a", terminating, for_seconds=1, show=END)
+    c.patch(
+        POD, "a", {"metadata": {"annotations": {"assay.dev/stuck-terminating": None}}}, show=END
+    )
+    c.until_gone(POD, "a")
+
+
+@script("An eviction deletes a pod gracefully and marks it as disrupted.", ["4.12", "5.5"])
+def eviction(c: Dialogue) -> None:
+    c.create(pod("a"), show=END)
+    running = c.until(POD, "a", condition("Ready"), show=END)
+    c.evict("a")
+    c.until_gone(POD, "a")
+    c.watch(
+        POD,
+        event("DELETED"),
+        name="a",
+        since=running.revision,
+        distinct=True,
+        show=[*END, "status.conditions"],
+    )
+    c.evict("absent")
+
+
+@script("An eviction takes delete options, and a dry run changes nothing.", ["4.12"])
+def eviction_options(c: Dialogue) -> None:
+    first = c.create(unscheduled("a"), show=END)
+    c.evict("a", options={"preconditions": {"uid": "11111111-1111-1111-1111-111111111111"}})
+    c.evict("a", options={"dryRun": ["All"]})
+    c.get(POD, "a", show=END)
+    c.evict("a", options={"preconditions": {"uid": first.uid}, "gracePeriodSeconds": 0})
+    c.get(POD, "a")
+    c.create(pod("done", {"exit": "0"}, restartPolicy="Never"), show=END)
+    c.until(POD, "done", phase("Succeeded"), show=END)
+    c.evict("done")
+    c.until_gone(POD, "done")
+
+
+@script("A disruption budget refuses an eviction for a while.", ["4.12"])
+def eviction_budget(c: Dialogue) -> None:
+    budget: dict[str, Any] = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "a"},
+        "spec": {"minAvailable": 1, "selector": {"matchLabels": {"app": "a"}}},
+    }
+    labelled = pod("a")
+    labelled["metadata"]["labels"] = {"app": "a"}
+    c.create(labelled, show=END)
+    c.until(POD, "a", condition("Ready"), show=END)
+    path = f"/apis/policy/v1/namespaces/{c.namespace}/poddisruptionbudgets"
+    c.raw("POST", path, budget, label="create a budget", show=["spec"])
+    c.stays(POD, "a", exists, for_seconds=1, show=END)
+    c.evict("a")
+    c.get(POD, "a", show=END)
+
+
+@script("Of a pod that exists few fields can be changed.", ["4.12"])
+def pod_mutability(c: Dialogue) -> None:
+    c.create(unscheduled("a"), show=["metadata.name"])
+    show = ["spec", "metadata.generation"]
+    c.patch(
+        POD,
+        "a",
+        {"spec": {"containers": [{"name": "main", "image": "example.org/other"}]}},
+        "strategic",
+        show=show,
+    )
+    c.patch(POD, "a", {"spec": {"activeDeadlineSeconds": 100}}, show=show)
+    c.patch(POD, "a", {"spec": {"activeDeadlineSeconds": 200}}, show=show)
+    c.patch(
+        POD,
+        "a",
+        {"spec": {"tolerations": [{"key": "k", "operator": "Exists"}]}},
+        "strategic",
+        show=show,
+    )
+    c.patch(POD, "a", {"spec": {"terminationGracePeriodSeconds": 5}}, show=["metadata.name"])
+    c.patch(POD, "a", {"spec": {"nodeName": "n0"}}, show=["metadata.name"])
+    c.patch(POD, "a", {"spec": {"restartPolicy": "Never"}}, show=["metadata.name"])
+    c.patch(
+        POD,
+        "a",
+        {"spec": {"containers": [{"name": "two", "image": "x"}]}},
+        "strategic",
+        show=["metadata.name"],
+    )
+
+
+@script("A pod that breaks the rules is refused, each with its field.", ["4.12"])
+def pod_validation(c: Dialogue) -> None:
+    for spec in (
+        {"containers": []},
+        {"containers": [{"name": "Bad_Name", "image": "x"}]},
+        {"containers": [{"name": "main"}]},
+        {"containers": [container(), container()]},
+        {"restartPolicy": "Sometimes"},
+        {"terminationGracePeriodSeconds": -1},
+        {"activeDeadlineSeconds": 0},
+        {"containers": [container(imagePullPolicy="Maybe")]},
+        {"containers": [container(resources={"requests": {"cpu": "2"}, "limits": {"cpu": "1"}})]},
+        {"containers": [container(resources={"limits": {"cpu": "lots"}})]},
+        {"containers": [container(volumeMounts=[{"name": "v", "mountPath": "/v"}])]},
+        {"containers": [container(ports=[{"containerPort": 0}])]},
+        {"containers": [container(env=[{"name": "", "value": "x"}])]},
+        {"tolerations": [{"key": "k", "operator": "Maybe"}]},
+        {"tolerations": [{"key": "k", "operator": "Exists", "value": "v"}]},
+        {"tolerations": [{"key": "k", "effect": "NoSchedule", "tolerationSeconds": 5}]},
+        {"nodeSelector": {"bad key!": "v"}},
+        {"priorityClassName": "absent"},
+        {"volumes": [{"name": "v", "emptyDir": {}}, {"name": "v", "emptyDir": {}}]},
+        {"dnsPolicy": "Nope"},
+    ):
+        c.create(
+            pod("a", schedulerName="nobody", **{"containers": [container()], **spec}),
+            dry_run=True,
+            show=["metadata.name"],
+        )
+
+
+@script("A priority class gives its value to the pods that name it.", ["4.12"])
+def priorities(c: Dialogue) -> None:
+    def a_class(name: str, value: int, **fields: Any) -> dict[str, Any]:
+        return {
+            "apiVersion": "scheduling.k8s.io/v1",
+            "kind": "PriorityClass",
+            "metadata": {"name": name},
+            "value": value,
+            **fields,
+        }
+
+    show = ["spec.priority", "spec.priorityClassName", "spec.preemptionPolicy"]
+    c.create(a_class("differential-high", 1000))
+    c.create(a_class("differential-never", 10, preemptionPolicy="Never"))
+    c.create(unscheduled("a"), show=show)
+    for name in ("differential-high", "differential-never", "system-node-critical"):
+        obj = unscheduled(f"a-{name}")
+        obj["spec"]["priorityClassName"] = name
+        c.create(obj, show=show)
+    wrong = unscheduled("wrong")
+    wrong["spec"] |= {"priorityClassName": "differential-high", "priority": 7}
+    c.create(wrong)
+    c.create(a_class("differential-too-high", 2_000_000_000))
+    c.create(a_class("system-mine", 1))
+    c.patch(PRIORITY_CLASS, "differential-high", {"value": 5})
+    for name in ("differential-high", "differential-never"):
+        c.delete(PRIORITY_CLASS, name)
+
+
+@script("The status of a pod is written only through its subresource.", ["4.12", "4.16"])
+def pod_status(c: Dialogue) -> None:
+    c.create(unscheduled("a"), show=["status"])
+    c.patch(
+        POD,
+        "a",
+        {"status": {"phase": "Failed", "reason": "Evicted", "message": "why"}},
+        subresource="status",
+        show=["status"],
+    )
+    c.patch(POD, "a", {"status": {"phase": "Sideways"}}, subresource="status", show=["status"])
+    c.patch(
+        POD,
+        "a",
+        {"status": {"conditions": [{"type": "X", "status": "Maybe"}]}},
+        subresource="status",
+        show=["status"],
+    )
+    c.patch(
+        POD,
+        "a",
+        {
+            "status": {
+                "containerStatuses": [
+                    {
+                        "name": "main",
+                        "ready": False,
+                        "restartCount": 0,
+                        "image": "i",
+                        "imageID": "",
+                        "state": {"terminated": {"exitCode": 3}},
+                    }
+                ]
+            }
+        },
+        subresource="status",
+        show=["status"],
+    )
+    c.patch(
+        POD,
+        "a",
+        {
+            "status": {
+                "containerStatuses": [
+                    {
+                        "name": "main",
+                        "ready": True,
+                        "restartCount": 1,
+                        "image": "i",
+                        "imageID": "",
+                        "state": {"running": {}},
+                    }
+                ]
+            }
+        },
+        subresource="status",
+        show=["status"],
+    )

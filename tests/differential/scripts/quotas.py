@@ -1,0 +1,83 @@
+"""ResourceQuotas: they count, and they refuse."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.differential.dialogue import Dialogue
+from tests.differential.predicates import Predicate, exists, has, present
+from tests.differential.script import script
+from tests.differential.scripts.manifests import config_map, container, job, unscheduled
+from vocabulary.kinds import CONFIG_MAP, POD, RESOURCE_QUOTA
+
+
+def _quota(name: str = "q", **hard: str) -> dict[str, Any]:
+    limits = {key.replace("__", "."): value for key, value in hard.items()}
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": name},
+        "spec": {"hard": limits},
+    }
+
+
+def _used(cpu: str) -> Predicate:
+    return Predicate(
+        f"{cpu} CPU is used", lambda body: body["status"]["used"]["requests.cpu"] == cpu
+    )
+
+
+def _asking(name: str, cpu: str) -> dict[str, Any]:
+    obj = unscheduled(name)
+    obj["spec"]["containers"] = [
+        container(resources={"requests": {"cpu": cpu}, "limits": {"cpu": cpu}})
+    ]
+    return obj
+
+
+@script("A quota counts pods, and refuses the one too many.", ["4.16"])
+def quota_of_pods(c: Dialogue) -> None:
+    c.create(_quota(pods="2"))
+    c.until(RESOURCE_QUOTA, "q", present("status.used"), show=["spec", "status"])
+    c.create(unscheduled("a"), show=["metadata.name"])
+    c.create(unscheduled("b"), show=["metadata.name"])
+    c.create(unscheduled("c"))
+    c.until(RESOURCE_QUOTA, "q", has("status.used.pods", "2"), show=["status"])
+    c.delete(POD, "a")
+    c.until(RESOURCE_QUOTA, "q", has("status.used.pods", "1"), show=["status"])
+    c.create(unscheduled("c"), show=["metadata.name"])
+
+
+@script("A quota of computing power adds up what pods request, and wants it said.", ["4.16"])
+def quota_of_cpu(c: Dialogue) -> None:
+    hard = {"requests.cpu": "1", "limits.cpu": "1500m"}
+    c.create(_quota(**hard))
+    c.until(RESOURCE_QUOTA, "q", present("status.used"), show=["status"])
+    c.create(_asking("a", "600m"), show=["metadata.name"])
+    c.create(_asking("b", "600m"))
+    c.create(unscheduled("c"))
+    c.create(_asking("d", "400m"), show=["metadata.name"])
+    c.until(RESOURCE_QUOTA, "q", _used("1"), show=["status"])
+
+
+@script("A quota of zero objects refuses every one of a kind.", ["4.16"])
+def quota_of_objects(c: Dialogue) -> None:
+    hard = {"count/configmaps": "0", "count/jobs.batch": "1"}
+    c.create(_quota(**hard))
+    c.until(RESOURCE_QUOTA, "q", present("status.used"), show=["status"])
+    c.create(config_map("a"))
+    c.create(job("a", managedBy="example.org/x"), show=["metadata.name"])
+    c.create(job("b", managedBy="example.org/x"))
+    c.delete(RESOURCE_QUOTA, "q")
+    c.until_gone(RESOURCE_QUOTA, "q")
+
+
+@script("A quota that breaks the rules is refused.", ["4.16"])
+def quota_validation(c: Dialogue) -> None:
+    c.create(_quota(pods="-1"))
+    c.create(_quota(pods="lots"))
+    c.create(
+        {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "empty"}, "spec": {}}
+    )
+    c.until(RESOURCE_QUOTA, "empty", exists)
+    c.list(CONFIG_MAP)
