@@ -144,7 +144,9 @@ class TestJsonPatch:
 
 
 class TestStrategicMergePatch:
-    containers: ClassVar[Object] = {"spec": {"containers": [{"name": "a", "image": "x", "tty": True}]}}
+    containers: ClassVar[Object] = {
+        "spec": {"containers": [{"name": "a", "image": "x", "tty": True}]}
+    }
 
     def test_entries_of_a_keyed_list_merge_by_their_key(self) -> None:
         patch = {"spec": {"containers": [{"name": "a", "image": "y"}]}}
