@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from conformance.claim import Claim, Level
 from conformance.claims.decisions import A17
@@ -124,6 +125,10 @@ INV_7 = Claim(
 )
 
 
+_MEDDLERS: Final = ("user", "chaos")
+"""Who strips a finalizer does it on his own account; the operator is not to blame for that."""
+
+
 @judges(INV_7, armed_by="component was created, and no finalizer was removed")
 def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
     finalizer = aw.history.profile.finalizer
@@ -143,7 +148,7 @@ def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
     had_it = False
     for snapshot in aw.snapshots:
         has_it = finalizer in finalizers_of(snapshot.object)
-        if had_it and not has_it:
+        if had_it and not has_it and snapshot.write.actor not in _MEDDLERS:
             yield _nothing_left(aw, snapshot.write, "the finalizer was removed from it")
         had_it = has_it
     if had_it and aw.removed is not None:

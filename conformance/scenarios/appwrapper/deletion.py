@@ -12,7 +12,7 @@ FIRST_POD = PodChoice(appwrapper="a")
 ALL_PODS = PodChoice(appwrapper="a", which="all")
 
 
-@scenario(arms=["AW-010", "AW-011", "AW-013", "AW-014", "AW-015", "AW-053", "INV-1", "INV-2"])
+@scenario(arms=["AW-010", "AW-013", "AW-014", "AW-015", "AW-053", "INV-1", "INV-2"])
 def slow_pods_hold_their_quota(world: World) -> None:
     """A failed AppWrapper whose pods take their time to stop keeps its quota until the last."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 2s", retryLimit=0)
@@ -53,7 +53,7 @@ def forceful_deletion_follows_its_annotation(world: World, grace: str) -> None:
     world.until(aw.shows("QuotaReserved", "False"))
 
 
-@scenario(arms=["AW-007", "AW-012", "AW-013", "AW-015"])
+@scenario(arms=["AW-007", "AW-012", "AW-013"])
 def pods_stuck_terminating_during_a_reset(world: World) -> None:
     """A reset waits for pods that are stuck, forces them, and only then starts its pause."""
     aw = world.submit("pods.yaml")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaos.choice import ObjectChoice, PodChoice
-from chaos.faults import DeleteObject, DeletePod, EditObject, EvictPod, KillPod, Pause
+from chaos.faults import DeleteObject, DeletePod, EvictPod, KillPod, Pause
 from conformance.scenario import scenario
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -187,12 +187,3 @@ def deleted_component_is_held_by_a_finalizer(world: World) -> None:
     world.inject(DeleteObject("ConfigMap", "a-config", finalizer="example.com/held"))
     world.until(aw.is_in("Failed"))
     world.wait(2 * world.durations.forceful_deletion_us)
-
-
-@scenario(arms=["AW-035"])
-def component_loses_its_label(world: World) -> None:
-    """A user who edits a component's labels deletes nothing, so nothing fails."""
-    aw = world.submit("mixed.yaml")
-    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(EditObject("ConfigMap", "a-config", {"metadata": {"labels": None}}))
-    world.wait(10 * SECOND)

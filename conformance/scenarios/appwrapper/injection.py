@@ -39,7 +39,7 @@ def replaced_pods_are_labelled(world: World) -> None:
     world.wait(2 * world.durations.failure_grace_us)
 
 
-@scenario(arms=["AW-020", "AW-034"], only_simulated="the control plane has no training operator")
+@scenario(arms=["AW-020"], only_simulated="the control plane has no training operator")
 def pods_of_a_pytorch_job_are_labelled(world: World) -> None:
     """Master and workers of a PyTorchJob carry the AppWrapper's label."""
     aw = world.submit("pytorch_job.yaml", behaviour="run 5s, exit 0")

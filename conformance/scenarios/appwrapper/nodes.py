@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from chaos.choice import NodeChoice, PodChoice
-from chaos.faults import Cordon, NodeLost, NodeNotReady, Taint
+from chaos.faults import Cordon, NodeDeleted, NodeLost, NodeNotReady, Taint
 from conformance.scenario import scenario
 from conformance.world import World
 
 ITS_NODE = NodeChoice(hosting=PodChoice(appwrapper="a"))
 
 
-@scenario(arms=["AW-030", "AW-006"], nodes=3)
+@scenario(arms=["AW-034", "AW-006"], nodes=3)
 def node_is_tainted_no_execute(world: World) -> None:
     """Pods that a taint drives out are replaced by a reset, elsewhere."""
     aw = world.submit("job.yaml")
@@ -45,6 +45,16 @@ def node_is_lost(world: World) -> None:
     aw = world.submit("job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(NodeLost(ITS_NODE))
+    world.until(aw.has_reset(1))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["INV-8"], nodes=3, only_simulated="pods of a deleted node stay for a minute")
+def node_is_deleted(world: World) -> None:
+    """Pods of a node that was deleted are collected, and the workload goes on elsewhere."""
+    aw = world.submit("job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(NodeDeleted(ITS_NODE))
     world.until(aw.has_reset(1))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 

@@ -15,6 +15,7 @@ from chaos.faults import (
     LoseReply,
     Pause,
     Restart,
+    SlowApi,
     StaleReads,
     Suspend,
     TimeOut,
@@ -78,7 +79,7 @@ def down_while_it_is_suspended(world: World) -> None:
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
-@scenario(arms=["INV-5", "AW-006"])
+@scenario(arms=["MLB-050"])
 def paused_in_the_middle(world: World) -> None:
     """An operator that stands still for a while acts on what is, not on what was."""
     aw = world.submit("deployment.yaml")
@@ -123,6 +124,7 @@ API_FAULTS: dict[str, Fault] = {
     "late-pods": DelayWatch(kind="Pod", by=3 * SECOND),
     "late-appwrappers": DelayWatch(kind="AppWrapper", by=3 * SECOND),
     "broken-watches": BreakWatch(gap=2 * SECOND),
+    "slow-answers": SlowApi(by=2 * SECOND, times=6),
     "webhook-outage": WebhookOutage(),
 }
 

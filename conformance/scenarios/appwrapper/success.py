@@ -44,7 +44,7 @@ def ttl_counts_from_success(world: World) -> None:
 
 
 @scenario(
-    arms=["AW-064", "AW-078", "AW-079"],
+    arms=["AW-064", "AW-078"],
     config={
         "faultTolerance": {
             "successTTLCeiling": "20s",

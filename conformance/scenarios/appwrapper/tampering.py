@@ -1,0 +1,82 @@
+"""Users meddle: with labels, annotations and finalizers that the operator put where they are."""
+
+from __future__ import annotations
+
+from chaos.choice import ObjectChoice, PodChoice
+from chaos.faults import CreateObject, DeletePod, EditObject, KillPod, Tamper
+from conformance.scenario import scenario
+from conformance.world import APPWRAPPER_LABEL, World
+from vocabulary.clock import SECOND
+
+
+@scenario(arms=["MLB-050"])
+def component_loses_its_labels(world: World) -> None:
+    """A user who edits a component's labels deletes nothing, so nothing fails."""
+    aw = world.submit("mixed.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(EditObject("ConfigMap", "a-config", {"metadata": {"labels": None}}))
+    world.wait(10 * SECOND)
+
+
+@scenario(arms=["INV-7"])
+def finalizer_is_stripped(world: World) -> None:
+    """A finalizer that a user strips is put back while there is something to protect."""
+    aw = world.submit("pods.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Tamper("AppWrapper", "a", "finalizers"))
+    world.wait(10 * SECOND)
+
+
+@scenario(arms=["AW-013", "AW-015"])
+def pod_loses_its_label(world: World) -> None:
+    """A pod whose label a user strips is missed, and gone before the quota is released."""
+    aw = world.submit("job.yaml", behaviour="run forever, stop 2s", retryLimit=0)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    stripped = {"metadata": {"labels": {APPWRAPPER_LABEL: None}}}
+    world.inject(EditObject("Pod", ObjectChoice(appwrapper="a"), stripped))
+    world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["INV-5"])
+def annotations_are_stripped(world: World) -> None:
+    """Without its annotations an AppWrapper goes on by the operator's own parameters."""
+    aw = world.submit("pods.yaml", retryPausePeriodDuration="7s", retryLimit=5)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(PodChoice(appwrapper="a")))
+    world.until(aw.has_reset(1))
+    world.inject(Tamper("AppWrapper", "a", "annotations"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["INV-4"])
+def name_is_taken_between_two_attempts(world: World) -> None:
+    """A user's object that takes a component's name during the pause is left alone."""
+    aw = world.submit("mixed.yaml", retryLimit=1)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(PodChoice(appwrapper="a")))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+    world.inject(
+        CreateObject(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "a-config"},
+                "data": {"owner": "user"},
+            }
+        )
+    )
+    world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-046"])
+def pods_are_deleted_one_by_one(world: World) -> None:
+    """Pods that a user deletes again and again are replaced each time, without a reset."""
+    aw = world.submit("deployment.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    for _ in range(3):
+        world.inject(DeletePod(PodChoice(appwrapper="a")))
+        world.until(aw.has_pods(2, "Running"))
+        world.wait(2 * SECOND)
+    world.wait(2 * world.durations.failure_grace_us)
