@@ -1,0 +1,434 @@
+"""The served cluster: what plain HTTP, the official client and kubectl see of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import ssl
+import stat
+import subprocess
+import threading
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from kubernetes import client, config, watch
+from kubernetes.client.exceptions import ApiException
+
+from fixtures.simulated.serve.server import ServedCluster, serve
+from tests.simulated_api.cluster import WIDGET, Cluster, config_map, job, pod, widget
+from vocabulary.kinds import CONFIG_MAP, JOB, POD
+from vocabulary.requests import Create, Delete
+
+TOKEN = "a-token"
+
+
+@pytest.fixture
+def served(cluster: Cluster) -> Iterator[ServedCluster]:
+    """The cluster over plain HTTP, its clock moved by request only."""
+    with serve(cluster, token=TOKEN, clock="advanced", tls=False) as running:
+        yield running
+
+
+@pytest.fixture
+def kubeconfig(cluster: Cluster, tmp_path: Path) -> Iterator[Path]:
+    """A kubeconfig for the cluster over TLS, its clock following the wall."""
+    path = tmp_path / "kubeconfig"
+    with serve(cluster, token=TOKEN) as running:
+        running.write_kubeconfig(path)
+        yield path
+
+
+def ask(
+    served: ServedCluster,
+    path: str,
+    method: str = "GET",
+    body: Any = None,
+    *,
+    token: str = TOKEN,
+    accept: str = "application/json",
+    content_type: str = "application/json",
+) -> tuple[int, Any]:
+    data = None if body is None else json.dumps(body).encode()
+    headers = {
+        "Authorization": f"Bearer {token}",
+        "Accept": accept,
+        "Content-Type": content_type,
+    }
+    request = urllib.request.Request(served.url + path, data, headers, method=method)
+    try:
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        text = refusal.read()
+        is_json = refusal.headers["Content-Type"] == "application/json"
+        return refusal.code, json.loads(text) if is_json else text.decode()
+
+
+class TestHttp:
+    def test_nobody_is_let_in_without_the_token(self, served: ServedCluster) -> None:
+        code, status = ask(served, "/api/v1/pods", token="another")
+        assert (code, status["reason"]) == (401, "Unauthorized")
+        with urllib.request.urlopen(f"{served.url}/readyz", timeout=10) as answer:
+            assert answer.read() == b"ok"
+
+    def test_each_token_acts_under_its_own_name(self, cluster: Cluster) -> None:
+        with serve(cluster, token=TOKEN, actors={"op": "operator"}, tls=False) as served:
+            path = "/api/v1/namespaces/default/configmaps"
+            assert ask(served, path, "POST", config_map("a"))[0] == 201
+            assert ask(served, path, "POST", config_map("b"), token="op")[0] == 201
+        assert [entry.actor for entry in cluster.recorder.entries] == ["user", "operator"]  # type: ignore[union-attr]
+
+    def test_a_server_without_any_token_does_not_start(self, cluster: Cluster) -> None:
+        with pytest.raises(ValueError, match="needs a token"):
+            serve(cluster)
+
+    def test_only_loopback_is_listened_on(self, served: ServedCluster) -> None:
+        assert served.url.startswith("http://127.0.0.1:")
+
+    @pytest.mark.parametrize(
+        ("path", "code", "message"),
+        [
+            ("/api/v1/namespaces/default/things", 404, "could not find the requested resource"),
+            ("/api/v1/namespaces/default/pods/p/log", 404, "could not find"),
+            ("/api/v1/namespaces/default/pods/p", 404, 'pods "p" not found'),
+            ("/api/v1/pods?fieldSelector=spec.x%3Dy", 400, "field label not supported: spec.x"),
+            ("/api/v1/pods?limit=many", 400, 'strconv.ParseInt: parsing "many"'),
+        ],
+    )
+    def test_a_refusal_is_a_status(
+        self, served: ServedCluster, path: str, code: int, message: str
+    ) -> None:
+        answered, status = ask(served, path)
+        assert (answered, status["kind"], status["code"]) == (code, "Status", code)
+        assert message in status["message"]
+
+    def test_an_api_that_is_not_served_is_no_status(self, served: ServedCluster) -> None:
+        assert ask(served, "/apis/no.where/v1/things") == (404, "404 page not found\n")
+
+    @pytest.mark.parametrize(
+        ("method", "path", "code"),
+        [
+            ("POST", "/api/v1/namespaces/default/configmaps/c", 405),
+            ("PUT", "/api/v1/namespaces/default/configmaps", 405),
+        ],
+    )
+    def test_a_method_that_makes_no_sense_is_not_allowed(
+        self, served: ServedCluster, method: str, path: str, code: int
+    ) -> None:
+        assert ask(served, path, method, config_map())[0] == code
+
+    def test_protobuf_is_refused_with_what_to_do_instead(self, served: ServedCluster) -> None:
+        code, status = ask(
+            served,
+            "/api/v1/namespaces/default/configmaps",
+            "POST",
+            {},
+            content_type="application/vnd.kubernetes.protobuf",
+        )
+        assert code == 415
+        assert "apply -f" in status["message"]
+
+    def test_items_of_a_built_in_list_do_not_repeat_their_kind(
+        self, cluster: Cluster, served: ServedCluster
+    ) -> None:
+        cluster.create(config_map(), CONFIG_MAP)
+        _, listed = ask(served, "/api/v1/namespaces/default/configmaps")
+        assert listed["kind"] == "ConfigMapList"
+        assert "kind" not in listed["items"][0]
+
+    def test_a_deletion_answers_a_status_unless_the_object_stays(
+        self, cluster: Cluster, served: ServedCluster
+    ) -> None:
+        cluster.create(config_map("a"), CONFIG_MAP)
+        held = cluster.create(config_map("b", finalizers=["x.y/hold"]), CONFIG_MAP)
+        path = "/api/v1/namespaces/default/configmaps"
+        _, gone = ask(served, f"{path}/a", "DELETE")
+        assert (gone["kind"], gone["status"]) == ("Status", "Success")
+        assert gone["details"]["kind"] == "configmaps"
+        _, stays = ask(served, f"{path}/b", "DELETE")
+        assert stays["metadata"]["uid"] == held["metadata"]["uid"]
+
+    def test_a_table_shows_what_kubectl_would_print(
+        self, cluster: Cluster, served: ServedCluster
+    ) -> None:
+        cluster.create(job(), JOB)
+        accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+        ask(served, "/assay/clock", "POST", {"advance": "95s"})
+        _, table = ask(served, "/apis/batch/v1/namespaces/default/jobs", accept=accept)
+        titles = [column["name"] for column in table["columnDefinitions"]]
+        assert dict(zip(titles, table["rows"][0]["cells"], strict=True)) == {
+            "Name": "j",
+            "Status": "Running",
+            "Completions": "0/1",
+            "Duration": "",
+            "Age": "95s",
+        }
+        assert table["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
+
+    def test_a_custom_resource_is_printed_by_its_own_columns(
+        self, widgets: Cluster, served: ServedCluster
+    ) -> None:
+        widgets.create(widget(), WIDGET)
+        accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
+        path = "/apis/test.assay.dev/v1/namespaces/default/widgets"
+        _, table = ask(served, path, accept=accept)
+        assert [column["name"] for column in table["columnDefinitions"]] == [
+            "Name",
+            "Size",
+            "Phase",
+        ]
+        assert table["rows"][0]["cells"] == ["w", 1, None]
+
+    def test_time_stands_still_until_it_is_told_to_move(
+        self, cluster: Cluster, served: ServedCluster
+    ) -> None:
+        rung: list[int] = []
+        cluster.loop.call_later(60_000_000, rung.append, 1)
+        assert ask(served, "/assay/clock")[1] == {
+            "now": "2026-01-01T00:00:00.000000Z",
+            "mode": "advanced",
+        }
+        code, moved = ask(served, "/assay/clock", "POST", {"advance": "90s"})
+        assert (code, moved["now"]) == (200, "2026-01-01T00:01:30.000000Z")
+        assert rung == [1]
+
+    @pytest.mark.parametrize("body", [{}, {"advance": "soon"}, {"advance": "-1s"}, []])
+    def test_a_clock_that_cannot_be_moved_that_way_says_how(
+        self, served: ServedCluster, body: Any
+    ) -> None:
+        code, status = ask(served, "/assay/clock", "POST", body)
+        assert (code, status["reason"]) == (400, "BadRequest")
+
+    def test_a_watch_ends_when_its_time_is_over(
+        self, cluster: Cluster, served: ServedCluster
+    ) -> None:
+        cluster.create(config_map(), CONFIG_MAP)
+        path = "/api/v1/namespaces/default/configmaps?watch=true&timeoutSeconds=1"
+        request = urllib.request.Request(
+            served.url + path, headers={"Authorization": f"Bearer {TOKEN}"}
+        )
+        with urllib.request.urlopen(request, timeout=10) as stream:
+            events = [json.loads(line) for line in stream]
+        assert [(event["type"], event["object"]["metadata"]["name"]) for event in events] == [
+            ("ADDED", "c")
+        ]
+
+    def test_a_watch_from_a_forgotten_version_is_told_so(
+        self, cluster: Cluster, served: ServedCluster
+    ) -> None:
+        cluster.create(config_map(), CONFIG_MAP)
+        cluster.store.compact()
+        path = "/api/v1/configmaps?watch=true&resourceVersion=1"
+        code, event = ask(served, path)
+        assert (code, event["type"], event["object"]["code"]) == (200, "ERROR", 410)
+
+
+class TestOfficialClient:
+    @pytest.fixture
+    def api(self, kubeconfig: Path) -> client.ApiClient:
+        return config.new_client_from_config(str(kubeconfig))
+
+    def test_it_creates_reads_patches_and_deletes(self, api: client.ApiClient) -> None:
+        core = client.CoreV1Api(api)
+        made = core.create_namespaced_pod("default", pod())
+        assert made.status.phase == "Pending"
+        core.patch_namespaced_pod("p", "default", {"metadata": {"labels": {"a": "b"}}})
+        listed = core.list_namespaced_pod("default", label_selector="a=b")
+        assert [item.metadata.name for item in listed.items] == ["p"]
+        core.delete_namespaced_pod("p", "default")
+        with pytest.raises(ApiException) as refusal:
+            core.read_namespaced_pod("p", "default")
+        assert refusal.value.status == 404
+
+    def test_it_binds_evicts_and_writes_a_status(
+        self, cluster: Cluster, api: client.ApiClient
+    ) -> None:
+        core = client.CoreV1Api(api)
+        core.create_namespaced_pod("default", pod())
+        binding = {"metadata": {"name": "p"}, "target": {"kind": "Node", "name": "n0"}}
+        core.create_namespaced_pod_binding("p", "default", binding, _preload_content=False)
+        core.patch_namespaced_pod_status("p", "default", {"status": {"phase": "Running"}})
+        core.create_namespaced_pod_eviction(
+            "p", "default", {"metadata": {"name": "p"}}, _preload_content=False
+        )
+        left = core.read_namespaced_pod("p", "default")
+        assert left.spec.node_name == "n0"
+        assert left.metadata.deletion_grace_period_seconds == 30
+        assert left.status.conditions[-1].reason == "EvictionByEvictionAPI"
+
+    def test_its_watch_hears_of_what_others_do(
+        self, cluster: Cluster, api: client.ApiClient
+    ) -> None:
+        core = client.CoreV1Api(api)
+        version = core.list_namespaced_config_map("default").metadata.resource_version
+        stream = watch.Watch()
+        seen: list[tuple[str, str]] = []
+        begun = threading.Event()
+
+        def listen() -> None:
+            begun.set()
+            for event in stream.stream(
+                core.list_namespaced_config_map,
+                "default",
+                resource_version=version,
+                timeout_seconds=10,
+            ):
+                seen.append((event["type"], event["object"].metadata.name))
+                if event["type"] == "DELETED":
+                    stream.stop()
+
+        listener = threading.Thread(target=listen)
+        listener.start()
+        begun.wait()
+        core.create_namespaced_config_map("default", config_map())
+        core.delete_namespaced_config_map("c", "default")
+        listener.join(timeout=15)
+        assert seen == [("ADDED", "c"), ("DELETED", "c")]
+
+    def test_it_pages_through_a_list(self, cluster: Cluster, api: client.ApiClient) -> None:
+        for name in "abc":
+            cluster.create(config_map(name), CONFIG_MAP)
+        core = client.CoreV1Api(api)
+        first = core.list_namespaced_config_map("default", limit=2)
+        rest = core.list_namespaced_config_map(
+            "default", limit=2, _continue=first.metadata._continue
+        )
+        assert [len(first.items), len(rest.items)] == [2, 1]
+
+    def test_it_handles_custom_resources(self, widgets: Cluster, api: client.ApiClient) -> None:
+        custom = client.CustomObjectsApi(api)
+        where = (WIDGET.group, WIDGET.version, "default", WIDGET.plural)
+        made = custom.create_namespaced_custom_object(*where, widget())
+        assert made["spec"]["colour"] == "red"
+        with pytest.raises(ApiException) as refusal:
+            custom.create_namespaced_custom_object(*where, widget("x", spec={"size": 99}))
+        status = json.loads(refusal.value.body)
+        assert status["details"]["causes"][0]["field"] == "spec.size"
+
+
+class TestKubectl:
+    @pytest.fixture
+    def kubectl(self, kubeconfig: Path, tmp_path: Path) -> Callable[..., str]:
+        binary = shutil.which("kubectl")
+        if binary is None:
+            pytest.skip("kubectl is not installed")
+        known = (binary, "--kubeconfig", str(kubeconfig), "--cache-dir", str(tmp_path / "cache"))
+
+        def run(*arguments: str, text: str = "") -> str:
+            done = subprocess.run(
+                [*known, *arguments],
+                input=text,
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+
+        return run
+
+    def test_apply_creates_then_finds_nothing_to_change(self, kubectl: Callable[..., str]) -> None:
+        manifest = yaml.safe_dump(job())
+        assert kubectl("apply", "-f", "-", text=manifest) == "job.batch/j created\n"
+        assert kubectl("apply", "-f", "-", text=manifest) == "job.batch/j unchanged\n"
+
+    def test_get_prints_the_table_of_the_server(
+        self, cluster: Cluster, kubectl: Callable[..., str]
+    ) -> None:
+        cluster.create(pod(), POD)
+        titles, row = kubectl("get", "pods").splitlines()
+        assert titles.split() == ["NAME", "READY", "STATUS", "RESTARTS", "AGE"]
+        assert row.split()[:4] == ["p", "0/1", "Pending", "0"]
+
+    def test_a_custom_resource_goes_by_its_short_name(
+        self, widgets: Cluster, kubectl: Callable[..., str]
+    ) -> None:
+        assert "created" in kubectl("create", "-f", "-", text=yaml.safe_dump(widget()))
+        assert kubectl("get", "wd", "-o", "jsonpath={.items[0].spec.colour}") == "red"
+
+    def test_server_side_apply_works(self, kubectl: Callable[..., str]) -> None:
+        manifest = yaml.safe_dump(config_map())
+        applied = kubectl("apply", "--server-side", "-f", "-", text=manifest)
+        assert applied == "configmap/c serverside-applied\n"
+
+    def test_delete_waits_until_the_object_is_gone(
+        self, cluster: Cluster, kubectl: Callable[..., str]
+    ) -> None:
+        cluster.create(config_map(), CONFIG_MAP)
+        assert "deleted" in kubectl("delete", "configmap", "c", "--wait")
+        assert cluster.get(CONFIG_MAP, "c") is None
+
+    def test_a_refusal_reaches_the_user(self, kubeconfig: Path, tmp_path: Path) -> None:
+        binary = shutil.which("kubectl")
+        if binary is None:
+            pytest.skip("kubectl is not installed")
+        options = ("--kubeconfig", str(kubeconfig), "--cache-dir", str(tmp_path / "cache"))
+        broken = yaml.safe_dump(pod(containers=[{"name": "m"}]))
+        done = subprocess.run(
+            [binary, *options, "create", "-f", "-"],
+            input=broken,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 1
+        assert "spec.containers[0].image: Required value" in done.stderr
+
+
+def test_the_kubeconfig_is_for_its_owner_only(kubeconfig: Path) -> None:
+    assert stat.S_IMODE(kubeconfig.stat().st_mode) == 0o600
+
+
+def test_a_client_that_does_not_trust_the_certificate_harms_nobody(
+    cluster: Cluster, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serve(cluster, token=TOKEN) as served:
+        with pytest.raises(urllib.error.URLError):
+            urllib.request.urlopen(
+                f"{served.url}/readyz", timeout=10, context=ssl.create_default_context()
+            )
+        trusting = ssl.create_default_context()
+        trusting.check_hostname = False
+        trusting.verify_mode = ssl.CERT_NONE
+        with urllib.request.urlopen(f"{served.url}/readyz", timeout=10, context=trusting) as answer:
+            assert answer.status == 200
+    assert capsys.readouterr().err == ""
+
+
+def test_requests_of_many_threads_are_carried_out_one_by_one(
+    cluster: Cluster, served: ServedCluster
+) -> None:
+    path = "/api/v1/namespaces/default/configmaps"
+
+    def create(prefix: str) -> None:
+        for number in range(10):
+            assert ask(served, path, "POST", config_map(f"{prefix}{number}"))[0] == 201
+
+    threads = [threading.Thread(target=create, args=(prefix,)) for prefix in "abcd"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cluster.names(CONFIG_MAP)) == 40
+    versions = [change.rv for change in cluster.store.changes]
+    assert versions == sorted(set(versions))
+
+
+def test_what_is_served_is_in_the_history_like_everything_else(
+    cluster: Cluster, served: ServedCluster
+) -> None:
+    ask(served, "/api/v1/namespaces/default/configmaps", "POST", config_map())
+    cluster.api.handle(Delete(CONFIG_MAP, "default", "c"), "chaos")
+    cluster.refused(Create(CONFIG_MAP, {"metadata": {"name": "A", "namespace": "default"}}))
+    recorded = [
+        (entry.actor, entry.verb, entry.code)
+        for entry in cluster.recorder.entries  # type: ignore[union-attr]
+    ]
+    assert recorded == [("user", "create", 201), ("chaos", "delete", 200), ("user", "create", 422)]

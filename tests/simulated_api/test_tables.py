@@ -1,0 +1,103 @@
+"""Tables: what kubectl prints of an object, as short as a terminal wants it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from fixtures.simulated.builtin.registry import built_in_strategies
+from fixtures.simulated.table_cells import short_duration
+from fixtures.simulated.tables import table
+from tests.simulated_api.cluster import pod
+from vocabulary.clock import DAY, HOUR, MINUTE, SECOND, SIMULATION_EPOCH_US
+from vocabulary.kinds import JOB, NODE, POD, Kind
+
+
+@pytest.mark.parametrize(
+    ("span_us", "shown"),
+    [
+        (0, "0s"),
+        (119 * SECOND, "119s"),
+        (2 * MINUTE, "2m"),
+        (3 * MINUTE + 20 * SECOND, "3m20s"),
+        (45 * MINUTE, "45m"),
+        (3 * HOUR, "3h"),
+        (5 * HOUR + 7 * MINUTE, "5h7m"),
+        (30 * HOUR, "30h"),
+        (3 * DAY + 4 * HOUR, "3d4h"),
+        (100 * DAY, "100d"),
+        (3 * 365 * DAY, "3y"),
+        (-5 * SECOND, "<invalid>"),
+    ],
+)
+def test_a_duration_is_said_in_two_units_at_most(span_us: int, shown: str) -> None:
+    assert short_duration(span_us) == shown
+
+
+def _cells(kind: Kind, obj: dict[str, Any]) -> dict[str, Any]:
+    strategy = built_in_strategies()[str(kind)]
+    shown = table(kind, strategy, [obj], SIMULATION_EPOCH_US, include="None")
+    titles = [column["name"] for column in shown["columnDefinitions"]]
+    (row,) = shown["rows"]
+    return dict(zip(titles, row["cells"], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("status", "metadata", "shown"),
+    [
+        ({"phase": "Running"}, {}, "Running"),
+        ({"phase": "Failed", "reason": "Evicted"}, {}, "Evicted"),
+        ({"phase": "Running"}, {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "Terminating"),
+        ({"phase": "Failed"}, {"deletionTimestamp": "2026-01-01T00:00:00Z"}, "Failed"),
+        (
+            {
+                "phase": "Pending",
+                "containerStatuses": [{"state": {"waiting": {"reason": "ImagePullBackOff"}}}],
+            },
+            {},
+            "ImagePullBackOff",
+        ),
+        (
+            {
+                "phase": "Failed",
+                "containerStatuses": [{"state": {"terminated": {"exitCode": 3}}}],
+            },
+            {},
+            "ExitCode:3",
+        ),
+        (
+            {"phase": "Pending", "initContainerStatuses": [{"state": {"running": {}}}]},
+            {},
+            "Init:0/0",
+        ),
+    ],
+)
+def test_the_status_of_a_pod_says_what_is_the_matter_with_it(
+    status: dict[str, Any], metadata: dict[str, Any], shown: str
+) -> None:
+    obj = pod()
+    obj["metadata"] |= metadata
+    assert _cells(POD, {**obj, "status": status})["Status"] == shown
+
+
+def test_a_cordoned_node_that_is_not_ready_says_both() -> None:
+    node = {
+        "metadata": {"name": "n0", "labels": {"node-role.kubernetes.io/worker": ""}},
+        "spec": {"unschedulable": True},
+        "status": {"conditions": [{"type": "Ready", "status": "False"}]},
+    }
+    cells = _cells(NODE, node)
+    assert (cells["Status"], cells["Roles"]) == ("NotReady,SchedulingDisabled", "worker")
+
+
+def test_the_duration_of_a_finished_job_stands_still() -> None:
+    status = {
+        "startTime": "2026-01-01T00:00:00Z",
+        "completionTime": "2026-01-01T00:00:42Z",
+        "succeeded": 2,
+        "conditions": [{"type": "Complete", "status": "True"}],
+    }
+    obj = {"metadata": {"name": "j"}, "spec": {"completions": 2}, "status": status}
+    cells = _cells(JOB, obj)
+    assert (cells["Status"], cells["Completions"], cells["Duration"]) == ("Complete", "2/2", "42s")
