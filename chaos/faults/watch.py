@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.choice import KindName, named_kind
-from chaos.fault import fault
+from chaos.fault import Fault, fault
 from chaos.faults.api_error import ConnectionFault
 from chaos.fields import Span
-from chaos.ground import OPERATOR, Break, Delay, Freeze, Rule, WatchEffect, WatchRule
+from chaos.ground import OPERATOR, Break, Delay, Freeze, Ground, Rule, WatchEffect, WatchRule
 from vocabulary.clock import SECOND, format_seconds
 
 
@@ -67,6 +67,9 @@ class BreakWatch(_WatchFault):
     gap: Span = 5 * SECOND
 
     leaves_nothing: ClassVar[bool] = True
+
+    def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # it mends itself
+        return ()
 
     def effect(self) -> WatchEffect:
         return Break(self.gap)

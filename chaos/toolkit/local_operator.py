@@ -9,7 +9,6 @@ from __future__ import annotations
 import shlex
 import socket
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -31,10 +30,7 @@ class LocalOperator:
 
     def __init__(self, command: str, log: Path, recorder: LifeRecorder) -> None:
         """`command` is a shell-like line; `{health_port}` in it becomes a free port."""
-        self._spawner = ThreadPoolExecutor(1, thread_name_prefix="spawner")
-        self._instances = {
-            name: _instance(name, command, log, recorder, self._spawner) for name in INSTANCES
-        }
+        self._instances = {name: _instance(name, command, log, recorder) for name in INSTANCES}
         self._restarts: dict[str, threading.Timer] = {}
 
     def close(self) -> None:
@@ -43,7 +39,6 @@ class LocalOperator:
             timer.cancel()
         for operator in self._instances.values():
             operator.stop()
-        self._spawner.shutdown(wait=False)
 
     def state(self, name: str) -> ProcessState:
         return self._instance(name).state
@@ -89,12 +84,10 @@ class LocalOperator:
         return operator
 
 
-def _instance(
-    name: str, command: str, log: Path, recorder: LifeRecorder, spawner: ThreadPoolExecutor
-) -> RealOperator:
+def _instance(name: str, command: str, log: Path, recorder: LifeRecorder) -> RealOperator:
     port = _free_port()
     words = [word.replace("{health_port}", str(port)) for word in shlex.split(command)]
-    return RealOperator(name, words, port, log, recorder.process, spawner)
+    return RealOperator(name, words, port, log, recorder.process)
 
 
 def _free_port() -> int:
