@@ -72,6 +72,8 @@ class Injector:
         self._triggers: Final = TriggerSet({} if plan is None else plan.triggers)
         self._unheard: Final[deque[Happening]] = deque()
         self._is_busy = False
+        self.strikes = 0
+        """How many faults of the plan have struck."""
         self._count = 0
         self._standing: list[Injected] = []
         self._of_step: dict[int, list[Injected]] = {}
@@ -182,6 +184,7 @@ class Injector:
         assert self._plan is not None
         step = self._plan.faults[number]
         self._of_step[number] = list(self._inject(step.fault))
+        self.strikes += 1
         now_us = self._ground.elapsed_us()
         if step.lasts_us is not None:
             self._triggers.set_timer(("end", number), now_us + step.lasts_us)

@@ -97,3 +97,12 @@ def claims_without_mutants(results: Iterable[MutantResult], claims: Iterable[str
     """The claims that killed nothing: there is no evidence that they can fail."""
     killing = {claim for result in results for claim in result.killed_by}
     return [claim for claim in claims if claim not in killing]
+
+
+def mutants_by_claim() -> dict[str, tuple[str, ...]]:
+    """For each claim the mutants that it is meant to kill; `run_mutants` shows whether it does."""
+    meant: dict[str, list[str]] = {}
+    for name in sorted(MUTANTS):
+        for claim in MUTANTS[name].killed_by:
+            meant.setdefault(claim, []).append(name)
+    return {claim: tuple(names) for claim, names in meant.items()}

@@ -103,4 +103,5 @@ def _judged(
         virtual_seconds=entries[-1].t / SECOND if entries else 0.0,
         error=error,
         variant=variant,
+        strikes=world.strikes,
     )

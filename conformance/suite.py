@@ -11,6 +11,8 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import msgspec
+
 from chaos.exploration import crash_points
 from chaos.fault import FAULTS
 from chaos.plan import Plan
@@ -36,7 +38,7 @@ def run_suite(
     scenarios = [found for found in select(selection) if is_simulated or not found.only_simulated]
     baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
     runs: list[RunResult] = []
-    mismatches = crashed = 0
+    mismatches = tried = existing = 0
     many = options.crash_points or len(baseline) > FEW
     with workers(options, many=many) as run_all:
         count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
@@ -49,9 +51,10 @@ def run_suite(
             )
         if options.crash_points:
             tasks = [task for run in tuple(runs) for task in crashes(run, options)]
-            crashed = len(tasks)
-            count.total += crashed
-            runs += count.through(run_all(tasks))
+            count.total += len(tasks)
+            campaign = [unless_missed(run) for run in count.through(run_all(tasks))]
+            tried, existing = sum(run.strikes > 0 for run in campaign), len(tasks)
+            runs += campaign
     return SuiteResult(
         runs=tuple(runs),
         implementation=_implementation(options.implementation),
@@ -63,7 +66,7 @@ def run_suite(
         wall_seconds=time.perf_counter() - began,
         claims=tuple(word for word in selection if word in CLAIMS),
         fault_classes=tuple(sorted(FAULTS)),
-        crash_points=(crashed, crashed),
+        crash_points=(tried, existing),
         plans=len(runs),
         rerun=len(baseline) if options.rerun else 0,
         mismatches=mismatches,
@@ -93,6 +96,13 @@ def crashes(run: RunResult, options: RunOptions) -> Iterator[Task]:
             point.describe(),
             keep_history=False,
         )
+
+
+def unless_missed(run: RunResult) -> RunResult:
+    """The run of a crash point, as an error if the operator was not killed after all."""
+    if run.strikes or run.error:
+        return run
+    return msgspec.structs.replace(run, error="the operator was not killed: point not reached")
 
 
 def outcome_of(result: RunResult) -> Outcome:

@@ -97,6 +97,11 @@ class World(ABC):
     def finish(self) -> None:
         """Stop the faults, then let the workload settle: the progress phase."""
 
+    @property
+    @abstractmethod
+    def strikes(self) -> int:
+        """How many faults of the plan have struck, beside those of the steps."""
+
     @abstractmethod
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""

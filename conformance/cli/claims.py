@@ -109,9 +109,10 @@ def catalogue(
     assay claims catalogue
     assay claims catalogue --check
     """
+    from conformance.mutation import mutants_by_claim
     from conformance.report.catalogue import catalogue_text
 
-    text = catalogue_text()
+    text = catalogue_text(mutants_by_claim())
     standing = path.read_text(encoding="utf-8") if path.is_file() else ""
     if check:
         if standing != text:

@@ -8,6 +8,7 @@ further/                 the same for further scenarios: aw-015-2.html, aw-015-2
 junit.xml                one test case per claim and scenario
 allure-results/          for `allure generate`, if asked for
 histories/               gzip JSON lines, digests in the report
+unfinished/              the same of runs that are still going on, or that were killed
 ```
 """
 
@@ -36,11 +37,13 @@ REPORT_NAME: Final = "report.yaml"
 ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
 FURTHER_NAME: Final = "further"
+UNFINISHED_NAME: Final = "unfinished"
 _OURS: Final = ("index.html", "junit.xml", "*-[0-9]*.html", "*-[0-9]*.yaml", REPORT_NAME)
 _OUR_FOLDERS: Final = {
     ALLURE_NAME: "*-*",
     HISTORIES_NAME: "*.jsonl.gz",
     FURTHER_NAME: "*-[0-9]*.[hy]*ml",
+    UNFINISHED_NAME: "*.jsonl*",
 }
 MAX_PAGES_PER_CLAIM: Final = 3
 MAX_PAGES: Final = 100
@@ -68,12 +71,16 @@ class SuiteFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_folder(folder: Path) -> None:
-    """ReportError if a report cannot go there: it must be new, empty, or hold an earlier one."""
+    """ReportError if a report cannot go there: it must be new, empty, or hold an earlier one.
+
+    One that was not finished, since its run was killed, counts as an earlier one.
+    """
     if not folder.exists():
         return
     if not folder.is_dir():
         raise ReportError(f"{folder}: is a file; name a folder for the report with --out")
-    if any(folder.iterdir()) and not (folder / REPORT_NAME).is_file():
+    others = [path for path in folder.iterdir() if path.name != UNFINISHED_NAME]
+    if others and not (folder / REPORT_NAME).is_file():
         raise ReportError(
             f"{folder}: holds files but no {REPORT_NAME}; name a new or an empty folder with --out"
         )

@@ -39,6 +39,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """What sets this run of a campaign apart: `crash after write 7, before the reply`."""
     shrunk: str = ""
     """What shrinking achieved: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
+    strikes: int = 0
+    """How many faults of the plan struck, beside those of the scenario's own steps."""
     history_sha256: str = ""
     """The digest of the history, if it was computed already."""
 

@@ -30,7 +30,12 @@ def no_retry_is_allowed(world: World) -> None:
     world.until(aw.shows("QuotaReserved", "False"))
 
 
-@scenario(arms=["AW-006", "AW-047", "AW-048", "AW-050", "MLB-046", "MLB-049"])
+@scenario(
+    arms=[
+        *("AW-006", "AW-047", "AW-048", "AW-050"),
+        *("MLB-040", "MLB-041", "MLB-044", "MLB-046", "MLB-048", "MLB-049"),
+    ]
+)
 def one_failure_is_retried(world: World) -> None:
     """A workload that fails once is reset, keeps its quota meanwhile, and then runs healthily."""
     aw = world.submit("pods.yaml")

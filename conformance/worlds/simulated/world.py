@@ -170,6 +170,10 @@ class SimulatedWorld(World):
             return True
         return self.loop.now_us - self._last_appwrapper_write_us > QUIET_US
 
+    @property
+    def strikes(self) -> int:
+        return self._injector.strikes
+
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""
         header = Header(
