@@ -33,7 +33,7 @@ from conformance.history_view.snapshots import (
 )
 from conformance.history_view.tracks import Moment, Track
 from vocabulary.history import Write
-from vocabulary.objects import annotations_of, controller_of
+from vocabulary.objects import annotations_of, controller_of, labels_of
 
 if TYPE_CHECKING:
     from conformance.history_view.history import History
@@ -131,14 +131,20 @@ class AppWrapperRun:
         labelled = self.history.labelled_pods.get((self.namespace, self.name), ())
         return [track for track in labelled if self.track.created.n < track.created.n < until_n]
 
+    def _keeps_its_label(self, pod: Track) -> bool:
+        return labels_of(pod.last).get(self.history.profile.label) == self.name
+
     def _is_foreign(self, pod: Track) -> bool:
         return pod.created.actor in _OUTSIDERS and controller_of(pod.first) is None
 
     @cached_property
     def belongings(self) -> list[Track]:
-        """Its components and pods, each once, in order of creation."""
+        """Its components and pods, each once, in order of creation.
+
+        A pod whose label somebody took away is out of its controller's sight, and left out.
+        """
         merged = {track.uid: track for track in self.component_tracks}
-        merged.update((track.uid, track) for track in self.pods)
+        merged.update((track.uid, track) for track in self.pods if self._keeps_its_label(track))
         return sorted(merged.values(), key=lambda track: track.created.n)
 
     def left_at(self, n: int) -> list[Track]:
@@ -301,7 +307,8 @@ class AppWrapperRun:
     @cached_property
     def health(self) -> list[Health]:
         """How healthy it really was, at every position at which that changed."""
-        sweep = HealthSweep(self.history.autopilot, self.history.tracks)
+        label = (self.history.profile.label, self.name)
+        sweep = HealthSweep(self.history.autopilot, self.history.tracks, label)
         begins = [
             span.begin
             for index, span in enumerate(self.spans)

@@ -74,7 +74,7 @@ class Departure:
     @property
     def increments(self) -> tuple[int, int]:
         """The least and the most that a reset for these causes adds to the counter."""
-        causes = self.ripe or frozenset(self.present)
+        causes = self.ripe
         if not causes or Why.COMPONENT_MISSING in causes:
             return 0, 1
         return int(Why.NODE_TAGGED not in causes), int(bool(causes & COUNTED))

@@ -17,7 +17,7 @@ from conformance.history_view.pod_sets import job_pods
 from conformance.history_view.tracks import Moment, Track
 from vocabulary.clock import Micros
 from vocabulary.history import Write
-from vocabulary.objects import Object, condition_status, is_terminating, meta
+from vocabulary.objects import Object, condition_status, is_terminating, labels_of, meta
 
 UNDERSTOOD_KINDS = ("Job.batch", "PyTorchJob.kubeflow.org")
 """Kinds whose status says whether they have failed: condition Failed."""
@@ -34,8 +34,10 @@ class Health(NamedTuple):
     running_least: int = 0
     """Pods that run or have succeeded: terminating ones left out, at the least."""
     running_most: int = 0
+    failed_all: int = 0
+    """Failed pods, also those that their Job has replaced."""
     failed_least: int = 0
-    """Failed pods, without those that their Job has replaced or that are terminating."""
+    """Failed pods that no Job has replaced; terminating ones left out, at the least."""
     failed_most: int = 0
     evicted_least: int = 0
     """Running pods that use a resource tagged NoExecute on their node."""
@@ -73,8 +75,7 @@ class _Pod(NamedTuple):
     """What one pod adds to the numbers."""
 
     counts: tuple[int, int, int, int, int]
-    """present_least, present_most, running_least, running_most, failed_most."""
-    failed_for_sure: bool
+    """present_least, present_most, running_least, running_most, failed_all."""
     job: str
     """The uid of the Job that owns it; empty if none does."""
     node: str
@@ -89,12 +90,17 @@ class HealthSweep:
     changes, however many pods there are.
     """
 
-    def __init__(self, autopilot: Autopilot, tracks: dict[str, Track]) -> None:
+    def __init__(
+        self, autopilot: Autopilot, tracks: dict[str, Track], label: tuple[str, str]
+    ) -> None:
         self._autopilot = autopilot
         self._tracks = tracks
+        self._label = label
+        """The label that its pods carry: one that lost it may be counted or not."""
         self._pods: dict[str, _Pod] = {}
         self._totals = [0, 0, 0, 0, 0]
-        self._failed: dict[str, int] = {}
+        self._failed: dict[str, list[int]] = {}
+        """Failed pods by their Job: those that stay, and those that are terminating."""
         self._standing: dict[str, int] = {}
         self._taints: dict[str, tuple[Taint, ...]] = {}
         self._on_node: dict[str, set[str]] = {}
@@ -163,10 +169,11 @@ class HealthSweep:
         terminating = is_terminating(obj)
         failed = phase == "Failed"
         runs = phase in ("Running", "Succeeded")
+        key, name = self._label
+        counts_surely = not terminating and labels_of(obj).get(key) == name
         watched = self._autopilot.monitors and taints and phase == "Running"
         return _Pod(
-            counts=(not failed and not terminating, 1, runs and not terminating, runs, failed),
-            failed_for_sure=failed and not terminating,
+            counts=(not failed and counts_surely, 1, runs and counts_surely, runs, failed),
             job=_job_of(obj),
             node=(obj.get("spec") or {}).get("nodeName", "") if watched else "",
             terminating=terminating,
@@ -176,9 +183,10 @@ class HealthSweep:
         totals = self._totals
         for index, count in enumerate(pod.counts):
             totals[index] += sign * count
-        if pod.failed_for_sure:
-            self._failed[pod.job] = self._failed.get(pod.job, 0) + sign
-        elif pod.job and not pod.counts[-1]:
+        if pod.counts[-1]:
+            failed = self._failed.setdefault(pod.job, [0, 0])
+            failed[pod.terminating] += sign
+        elif pod.job:
             self._standing[pod.job] = self._standing.get(pod.job, 0) + sign
 
     def _node_changed(self, node: str, n: int) -> None:
@@ -201,20 +209,16 @@ class HealthSweep:
             self._broken.add(track.uid)
 
     def _health(self, n: int, t: Micros) -> Health:
-        present_least, present_most, running_least, running_most, failed_most = self._totals
-        failed_least = sum(
-            count
-            for job, count in self._failed.items()
-            if not job or self._standing.get(job, 0) < self._expected_of(job)
-        )
+        failed_least = failed_most = 0
+        for job, (staying, leaving) in self._failed.items():
+            if not job or self._standing.get(job, 0) < self._expected_of(job):
+                failed_least += staying
+                failed_most += staying + leaving
         evicted_least = sum(not self._pods[uid].terminating for uid in self._evicted)
         return Health(
             n,
             t,
-            present_least,
-            present_most,
-            running_least,
-            running_most,
+            *self._totals,
             failed_least,
             failed_most,
             evicted_least,

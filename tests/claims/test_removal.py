@@ -58,7 +58,7 @@ def test_the_explanation_names_both_sides_of_the_contradiction() -> None:
     story.at(70.3).shows(ResourcesDeployed="False", QuotaReserved="False")
     verdict = assert_fails("AW-015", story, at=last(story))
     assert verdict.because == (
-        "t=70.3s rv116 appwrapper/a: QuotaReserved turned True → False, but pod/a-0 (Failed, "
+        "t=70.3s rv113 appwrapper/a: QuotaReserved turned True → False, but pod/a-0 (Failed, "
         "terminating) was still there."
     )
 

@@ -16,6 +16,7 @@ from conformance.claims.appwrapper.timed import earliest
 from conformance.claims.decisions import A6, A7, A14
 from conformance.claims.sources import detailed_description, overview
 from conformance.history_view import AppWrapperRun
+from conformance.history_view.health import Health
 from conformance.history_view.parameters import FAILURE_GRACE
 from conformance.history_view.snapshots import UNHEALTHY
 from conformance.temporal import Obligations, eventually, judges
@@ -68,7 +69,7 @@ def number_and_health_are_monitored(aw: AppWrapperRun) -> Obligations:
     expected = aw.expected_pods
     for attempt in aw.attempts:
         was_complete = False
-        for spell in attempt.spells(lambda health: health.present_most < expected):
+        for spell in attempt.spells(lambda health: lacks_pods(health, expected)):
             # The first spell is that before the pods came; what follows is pods that went.
             began_complete = spell.begin.n > attempt.begin.n
             was_complete = was_complete or began_complete
@@ -88,10 +89,15 @@ def number_and_health_are_monitored(aw: AppWrapperRun) -> Obligations:
                 within_us=aw.parameter_within(
                     FAILURE_GRACE, spell.begin, attempt.left or aw.history.end
                 )[1].value,
-                happened=noticed(attempt, spell.begin),
+                happened=noticed(attempt, spell.begin, spell.end),
                 unless=earliest(spell.end, overtaken(aw, attempt)),
                 steps=2,
             )
+
+
+def lacks_pods(health: Health, expected: int) -> bool:
+    """Whether pods are missing; one that is being deleted is on its way out."""
+    return health.present_least + health.failed_all < expected
 
 
 AW_022 = Claim(

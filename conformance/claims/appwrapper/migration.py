@@ -230,7 +230,7 @@ def _stays(
             continue
         pod, since, until = found
         departure = departures.get(attempt.number)
-        if departure is not None and departure.at.n <= until.n and not departure.present:
+        if departure is not None and departure.at.n <= until.n and _has_no_reason(departure):
             yield violated(
                 departure.at,
                 f"{when(departure.at)}: {aw} entered {departure.to} with {pod} on {where}, and "
@@ -241,6 +241,11 @@ def _stays(
             yield met(since)
         else:
             yield undecided(since, f"{pod} was on {where} only until {when(until)}")
+
+
+def _has_no_reason(departure: Departure) -> bool:
+    """Whether nothing else can be behind a departure, not even failed pods acted on too early."""
+    return not departure.ripe and Why.FAILED_PODS not in departure.present
 
 
 def _situation(

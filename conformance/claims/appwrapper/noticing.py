@@ -62,12 +62,23 @@ def overtaken(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
     return earliest(other, aw.deleting, aw.removed)
 
 
-def noticed(attempt: Attempt, since: Moment) -> Snapshot | None:
-    """The first version from then on that shows Unhealthy, or that the attempt was given up."""
+def noticed(attempt: Attempt, since: Moment, healed: Moment | None) -> Snapshot | None:
+    """The first version from then on that shows Unhealthy, or that the attempt was given up.
+
+    None if Unhealthy was taken back while the sickness went on: then something else was
+    noticed, and this was not.
+    """
+    first: Snapshot | None = None
+    shown = False
     for snapshot in attempt.snapshots:
-        if snapshot.n > since.n and snapshot.shows(UNHEALTHY):
-            return snapshot
-    return given_up(attempt)
+        if snapshot.n <= since.n:
+            continue
+        if healed is not None and snapshot.n > healed.n:
+            break
+        shown = snapshot.shows(UNHEALTHY)
+        if shown and first is None:
+            first = snapshot
+    return first if shown else given_up(attempt)
 
 
 def is_noticed(aw: AppWrapperRun, what: str, sick: Sickness) -> Iterator[Obligation]:
@@ -86,7 +97,7 @@ def is_noticed(aw: AppWrapperRun, what: str, sick: Sickness) -> Iterator[Obligat
             f"Resetting or Failed for {what}" if was_unhealthy else f"Unhealthy=True for {what}",
             since=since,
             within_us=0,
-            happened=given_up(attempt) if was_unhealthy else noticed(attempt, since),
+            happened=given_up(attempt) if was_unhealthy else noticed(attempt, since, healed),
             unless=earliest(healed, overtaken(aw, attempt)),
         )
 

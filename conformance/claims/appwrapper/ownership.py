@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from itertools import pairwise
 
 from conformance.claim import Claim, Level
 from conformance.claims.decisions import A17
 from conformance.claims.sources import overview, progress_guarantees
 from conformance.history_view import AppWrapperRun, History, Track
+from conformance.history_view.appwrapper import NEVER
 from conformance.temporal import (
     WRITERS,
     Obligation,
@@ -125,16 +126,13 @@ INV_7 = Claim(
 )
 
 
-_MEDDLERS: Final = ("user", "chaos")
-"""Who strips a finalizer does it on his own account; the operator is not to blame for that."""
-
-
 @judges(INV_7, armed_by="component was created, and no finalizer was removed")
 def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
     finalizer = aw.history.profile.finalizer
+    taken_away = _taken_away(aw, finalizer)
     for track in aw.component_tracks:
         snapshot = aw.snapshot_at(track.created.n)
-        if snapshot is None:
+        if snapshot is None or track.created.n > taken_away:
             continue
         if finalizer in finalizers_of(snapshot.object):
             yield met(track.created)
@@ -148,11 +146,24 @@ def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
     had_it = False
     for snapshot in aw.snapshots:
         has_it = finalizer in finalizers_of(snapshot.object)
-        if had_it and not has_it and snapshot.write.actor not in _MEDDLERS:
+        if had_it and not has_it and snapshot.n < taken_away:
             yield _nothing_left(aw, snapshot.write, "the finalizer was removed from it")
         had_it = has_it
     if had_it and aw.removed is not None:
         yield _nothing_left(aw, aw.removed, "it was removed")
+
+
+def _taken_away(aw: AppWrapperRun, finalizer: str) -> int:
+    """From which position on somebody other than the controller had removed the finalizer."""
+    if aw.history.header.capabilities.writers:
+        for before, after in pairwise(aw.snapshots):
+            if (
+                finalizer in finalizers_of(before.object)
+                and finalizer not in finalizers_of(after.object)
+                and not aw.history.profile.is_operator(after.write.actor)
+            ):
+                return after.n
+    return NEVER
 
 
 def _nothing_left(aw: AppWrapperRun, at: Write, phrase: str) -> Obligation:

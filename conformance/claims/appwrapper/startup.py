@@ -143,7 +143,7 @@ IDLE = Lack(
     Why.NOT_RUNNING,
     WARMUP_GRACE,
     surely=lambda health, expected: (
-        health.present_least >= expected and health.running_most + health.failed_most < expected
+        health.present_least >= expected and health.running_most + health.failed_all < expected
     ),
     perhaps=lambda health, expected: health.running_least + health.failed_most < expected,
 )

@@ -7,8 +7,9 @@ from typing import Final
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.invariants import follows_the_graph
+from conformance.claims.decisions import A11
 from conformance.claims.sources import guide
-from conformance.history_view import AppWrapperRun
+from conformance.history_view import AppWrapperRun, Track
 from conformance.history_view.snapshots import (
     FAILED,
     RESETTING,
@@ -21,7 +22,8 @@ from conformance.history_view.snapshots import (
     Snapshot,
 )
 from conformance.temporal import WRITERS, Obligation, Obligations, judges, met, violated
-from conformance.temporal.words import when
+from conformance.temporal.words import listed, states_of, when
+from vocabulary.objects import Object, condition_status, is_terminating
 
 _SECTION: Final = "AppWrapper Lifecycle"
 PHASES: Final = (SUSPENDED, RESUMING, RUNNING, SUCCEEDED, FAILED, RESETTING, SUSPENDING)
@@ -34,9 +36,10 @@ MLB_041 = Claim(
     text=(
         "The status of an AppWrapper MUST be Suspended, Resuming, Running, Succeeded, Failed, "
         "Resetting or Suspending; before it is first set, and while it is being deleted, it may "
-        "be empty or Terminating."
+        "be empty or Terminating. Succeeded MUST mean that the execution completed successfully."
     ),
-    source=guide(_SECTION, "The status of an AppWrapper is one of"),
+    source=guide(_SECTION, "Succeeded: the execution completed successfully"),
+    decision=A11,
 )
 
 
@@ -52,8 +55,59 @@ def status_is_one_of_seven(aw: AppWrapperRun) -> Obligations:
             yield violated(
                 span.begin, f"{when(span.begin)}: the status of {aw} is {span.phase or 'empty'}."
             )
+        elif span.phase == SUCCEEDED:
+            yield _completed(aw, span.begin)
         elif span.phase:
             yield met(span.begin)
+
+
+def _completed(aw: AppWrapperRun, succeeded: Snapshot) -> Obligation:
+    """Whether the execution was over when Succeeded was entered, as far as it could be seen."""
+    seen_us = aw.history.timing.seen_us(succeeded.t)
+    still = [pod for pod in aw.pods if pod.created.t < seen_us and _may_run(pod.at(succeeded.n))]
+    if still:
+        return violated(
+            succeeded,
+            f"{when(succeeded)}: {aw} is Succeeded, but {states_of(still, succeeded.n)} has not "
+            "ended.",
+            still[0].created,
+        )
+    jobs = [track for track in aw.component_tracks if track.kind == "Job.batch"]
+    unfinished = [
+        job
+        for job in jobs
+        if job.exists_at(succeeded.n)
+        and _needs_more_than_its_pods(job)
+        and not any(
+            condition_status(job.at(succeeded.n), type_) == "True"
+            for type_ in ("Complete", "SuccessCriteriaMet")
+        )
+    ]
+    if unfinished:
+        return violated(
+            succeeded,
+            f"{when(succeeded)}: {aw} is Succeeded, but {listed(unfinished)} wants more "
+            "completions and does not say that it is complete.",
+            unfinished[0].created,
+        )
+    if not aw.expected_pods:
+        return violated(
+            succeeded,
+            f"{when(succeeded)}: {aw} is Succeeded, although it expects no pods at all.",
+        )
+    return met(succeeded)
+
+
+def _may_run(pod: Object) -> bool:
+    phase = (pod.get("status") or {}).get("phase", "Pending")
+    return bool(pod) and phase not in ("Succeeded", "Failed") and not is_terminating(pod)
+
+
+def _needs_more_than_its_pods(job: Track) -> bool:
+    """Whether a Job has more completions than pods at a time: then their success says little."""
+    spec = job.first.get("spec") or {}
+    completions = spec.get("completions")
+    return completions is not None and int(completions) > int(spec.get("parallelism") or 1)
 
 
 MLB_042 = Claim(
