@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import chaos.faults
-from chaos.choice import NodeChoice, ObjectChoice, PodChoice
+from chaos.choice import NodeChoice, PodChoice
 from chaos.fault import FAULTS, Fault, fault_from_data
 from chaos.faults import (
     ApiErrors,
@@ -372,60 +372,3 @@ def test_a_webhook_outage_hits_everybodys_writes_of_the_object_and_not_of_its_st
     assert rule.matches("user", create) and rule.matches("operator", create)
     assert not rule.matches("user", Create(APPWRAPPER, {}, "test", "a", subresource="status"))
     assert not rule.matches("user", Delete(APPWRAPPER, "test", "a"))
-
-
-@pytest.mark.parametrize(
-    ("choice", "names"),
-    [
-        (PodChoice(), ["a-0"]),
-        (PodChoice(which="last"), ["a-2"]),
-        (PodChoice(which=1), ["a-1"]),
-        (PodChoice(which="all"), ["a-0", "a-1", "a-2"]),
-        (PodChoice(node="n1", which="all"), ["a-1", "a-2"]),
-        (PodChoice(phase="Pending"), ["a-2"]),
-        (PodChoice(owner="job-a", appwrapper="a", which="last"), ["a-2"]),
-        (PodChoice(labels="workload.codeflare.dev/appwrapper in (a,b)"), ["a-0"]),
-    ],
-)
-def test_pods_are_chosen_by_name_order_whatever_order_the_server_lists_them_in(choice, names):
-    resolved = KillPod(choice).resolve(small_cluster())
-    assert [fault.pod for fault in resolved] == names
-
-
-@pytest.mark.parametrize(
-    "fault",
-    [
-        KillPod(PodChoice(appwrapper="other")),
-        KillPod(PodChoice(which=3)),
-        Taint(NodeChoice(labels="zone=nowhere"), "k"),
-        Taint(NodeChoice(hosting=PodChoice(phase="Failed")), "k"),
-        DeleteObject("Service", ObjectChoice()),
-        DeleteObject("Job", ObjectChoice(appwrapper="b")),
-    ],
-    ids=_id,
-)
-def test_a_choice_that_nothing_fits_is_refused_and_breaks_nothing(fault):
-    ground = small_cluster()
-    before = ground.world()
-    injector, log = _injector(ground)
-    assert injector.inject(fault) == ()
-    assert [action for action, _ in log] == ["refused"]
-    assert ground.world() == before
-
-
-def test_pods_that_are_being_deleted_are_chosen_only_where_asked_for():
-    ground = small_cluster()
-    HoldObject("Pod", "a-0").inject(ground)
-    DeleteObject("Pod", "a-0").inject(ground)
-    assert [fault.pod for fault in KillPod(PodChoice()).resolve(ground)] == ["a-1"]
-    assert [f.pod for f in KillPod(PodChoice(terminating=True)).resolve(ground)] == ["a-0"]
-
-
-def test_a_random_choice_repeats_for_the_same_seed_and_varies_between_seeds():
-    def picks(seed: int) -> list[object]:
-        ground = small_cluster(seed)
-        fault = KillPod(PodChoice(which="random"))
-        return [fault.resolve(ground)[0].pod for _ in range(20)]  # type: ignore[attr-defined]
-
-    assert picks(1) == picks(1)
-    assert len({tuple(picks(seed)) for seed in range(5)}) == 5
