@@ -32,6 +32,8 @@ class RunOptions:
     kubeconfig: Path | None = None
     context: str = ""
     keep_cluster: bool = False
+    out: Path | None = None
+    """Where the report will go; until then, on real clusters, histories as far as they are."""
     command: str = ""
     """The command line that reproduces this run, for the report."""
 

@@ -48,10 +48,12 @@ def run_really(
 
     began = time.perf_counter()
     world = ControlPlaneWorld(session, scenario, seed, plan)
+    session.unfinished.begin(world)
     try:
         error = _play(scenario, world)
     finally:
         world.close()
+        session.unfinished.end(world)
     return _judged(world, session.implementation, plan, variant, error, began)
 
 

@@ -109,7 +109,9 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
 
     jobs = options.jobs or SIDE_BY_SIDE
     with (
-        Session(implementation(options.implementation).on_real_clusters(), all_crds()) as session,
+        Session(
+            implementation(options.implementation).on_real_clusters(), all_crds(), options.out
+        ) as session,
         ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool,
     ):
         yield lambda tasks: pool.map(run, tasks)

@@ -117,6 +117,7 @@ def run(
         kubeconfig=kubeconfig,
         context=context,
         keep_cluster=keep_cluster,
+        out=out,
     )
     options = replace(options, command=_command(words, options))
     console = Console()

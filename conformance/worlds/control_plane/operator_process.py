@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from chaos.ground import ProcessState
-from fixtures.control_plane import parent_bound
+from fixtures.control_plane import process as operating_system
+from fixtures.control_plane.process import Process
 from fixtures.control_plane.waiting import wait_until
 
+Launch: TypeAlias = Callable[[Sequence[str], Path], Process]
+"""Starts a command, its output appended to a file; the process ends with this one."""
 READY_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 10.0
 
@@ -33,28 +33,24 @@ class RealOperator:
         health_port: int,
         log: Path,
         record: Callable[[str, Any], None],
-        spawner: Executor,
+        launch: Launch | None = None,
     ) -> None:
-        """`record` is told (name, change) of each change in its life.
-
-        `spawner` has one thread that outlives this run: the kernel ends a process whose
-        creator's *thread* ends, so processes cannot be started by short-lived ones.
-        """
+        """`record` is told (name, change) of each change in its life."""
         self.name = name
         self._command = tuple(command)
         self._health_url = f"http://127.0.0.1:{health_port}/readyz"
         self._log = log
         self._record = record
-        self._spawner = spawner
+        self._launch = launch or launch_directly
         self._lock = threading.RLock()
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Process | None = None
         self._paused = False
 
     @property
     def state(self) -> ProcessState:
         """Whether it runs, stands still, or is down."""
         with self._lock:
-            if self._process is None or self._process.poll() is not None:
+            if self._process is None or not self._process.is_alive():
                 return "down"
             return "paused" if self._paused else "running"
 
@@ -64,13 +60,13 @@ class RealOperator:
             if self.state != "down":
                 return
             self._paused = False
-            self._process = process = self._spawner.submit(self._spawn).result()
+            self._process = process = self._launch(self._command, self._log)
         wait_until(
-            lambda: process.poll() is not None or self._is_ready(),
+            lambda: not process.is_alive() or self._is_ready(),
             f"{self.name} is ready; its log is {self._log}",
             limit_seconds=READY_SECONDS,
         )
-        if process.poll() is None:
+        if process.is_alive():
             self._record(self.name, "started")
 
     def kill(self) -> None:
@@ -85,7 +81,7 @@ class RealOperator:
         """SIGSTOP."""
         with self._lock:
             if self.state == "running" and self._process is not None:
-                self._process.send_signal(signal.SIGSTOP)
+                self._process.signal(signal.SIGSTOP)
                 self._paused = True
                 self._record(self.name, "paused")
 
@@ -93,7 +89,7 @@ class RealOperator:
         """SIGCONT."""
         with self._lock:
             if self.state == "paused" and self._process is not None:
-                self._process.send_signal(signal.SIGCONT)
+                self._process.signal(signal.SIGCONT)
                 self._paused = False
                 self._record(self.name, "resumed")
 
@@ -102,21 +98,12 @@ class RealOperator:
             if self.state == "down" or self._process is None:
                 return
             if self._paused and number != signal.SIGKILL:
-                self._process.send_signal(signal.SIGCONT)
-            self._process.send_signal(number)
-            try:
-                self._process.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait(STOP_SECONDS)
+                self._process.signal(signal.SIGCONT)
+            self._process.signal(number)
+            if not self._process.wait_ended(STOP_SECONDS):
+                self._process.signal(signal.SIGKILL)
+                self._process.wait_ended(STOP_SECONDS)
             self._record(self.name, change)
-
-    def _spawn(self) -> subprocess.Popen[bytes]:
-        bound = [sys.executable, parent_bound.__file__, str(os.getpid())]
-        with self._log.open("ab") as log:
-            return subprocess.Popen(
-                [*bound, *self._command], stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
 
     def _is_ready(self) -> bool:
         try:
@@ -125,3 +112,10 @@ class RealOperator:
         except (urllib.error.URLError, OSError):
             time.sleep(0.02)
             return False
+
+
+def launch_directly(command: Sequence[str], log: Path) -> Process:
+    """An interpreter of its own for each start."""
+    return operating_system.start(
+        command, environment=os.environ, log=log, folder=Path.cwd(), outlives_parent=False
+    )

@@ -91,6 +91,11 @@ class Recorder:
         with self.changed:
             return tuple(obj for (found, _), obj in self._stored[scope].items() if found == wanted)
 
+    def heard(self, scopes: Iterable[str]) -> int:
+        """How many changes and audit events there are in these scopes so far."""
+        with self.changed:
+            return sum(len(self._commits[s]) + len(self._audited[s]) for s in scopes)
+
     def commits(self, scopes: Iterable[str]) -> list[Commit]:
         """The changes in these scopes so far, in the order of the store."""
         with self.changed:

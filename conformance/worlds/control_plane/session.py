@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import queue
 import ssl
-import tempfile
 import threading
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Final
@@ -17,6 +15,9 @@ import yaml
 from conformance.clean import RUN_LABEL
 from conformance.implementation import Implementation
 from conformance.worlds.control_plane.recorder import Recorder
+from conformance.worlds.control_plane.scratch import Scratch, remove_abandoned
+from conformance.worlds.control_plane.starter import Starter
+from conformance.worlds.control_plane.unfinished import Unfinished
 from fixtures import crds as fixture_crds
 from fixtures.control_plane import users
 from fixtures.control_plane.launch import ControlPlane
@@ -45,22 +46,26 @@ class Session:
         self,
         implementation: Implementation,
         extra_crds: Iterable[Object] = (),
-        folder: Path | None = None,
+        out: Path | None = None,
     ) -> None:
+        """`out` is where the report will go, and until then the histories as far as they are."""
         self.implementation = implementation
-        self._temporary = tempfile.TemporaryDirectory(prefix="assay-") if folder is None else None
-        self.folder = folder or Path(self._temporary.name if self._temporary else "")
+        remove_abandoned()
+        self._scratch = Scratch()
+        self.folder = self._scratch.path
         self.plane = ControlPlane(self.folder / "control-plane", Settings())
         self._crds = (*implementation.crds(), *fixture_crds.all_crds(), *extra_crds)
         self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra_crds)
         self._operator_users: queue.SimpleQueue[users.User] = queue.SimpleQueue()
         for user in users.OPERATORS:
             self._operator_users.put(user)
-        self.spawner = ThreadPoolExecutor(1, thread_name_prefix="spawner")
+        self.starter = Starter()
+        self.unfinished = Unfinished(out)
         self._numbers = iter(range(1_000_000))
         self._lock = threading.Lock()
 
     def __enter__(self) -> Session:
+        self.starter.__enter__()
         self.plane.start(self._crds)
         self.connections = {actor: self.connection(user) for actor, user in ACTORS.items()}
         self._allow_operators()
@@ -69,6 +74,7 @@ class Session:
             self.plane, self.connection(users.HARNESS), [*followed, *self._extra_kinds]
         )
         self.recorder.start()
+        self.unfinished.start()
         return self
 
     def __exit__(
@@ -77,11 +83,11 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.unfinished.stop()
         self.recorder.stop()
         self.plane.stop()
-        self.spawner.shutdown(wait=False, cancel_futures=True)
-        if self._temporary is not None:
-            self._temporary.cleanup()
+        self.starter.__exit__()
+        self._scratch.remove()
 
     def connection(self, user: users.User) -> Connection:
         """A client of the API server as that user."""

@@ -227,6 +227,10 @@ class ControlPlaneWorld(World):
         for user in self._users.values():
             self.session.give_back(user)
 
+    @property
+    def strikes(self) -> int:
+        return self._injector.strikes
+
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""
         recorder = self.session.recorder
@@ -250,6 +254,12 @@ class ControlPlaneWorld(World):
             facts=self.session.implementation.facts,
         )
         return header, merge.entries(recorder.commits(scopes), recorder.audited(scopes), others)
+
+    @property
+    def heard(self) -> int:
+        """How much there is to make a history of; grows with the run."""
+        scopes = (self.namespace, *self.nodes)
+        return self.session.recorder.heard(scopes) + len(self._others)
 
     def mark(self, mark: Any, text: str = "") -> None:
         """Note what the run itself has to say."""
@@ -289,7 +299,7 @@ class ControlPlaneWorld(World):
             health_port,
             self._work / f"{label}.log",
             self._record_process,
-            session.spawner,
+            session.starter.start,
         )
 
     def _onto_own_nodes(self, pod: Object) -> dict[str, Any]:

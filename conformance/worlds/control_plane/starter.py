@@ -1,0 +1,142 @@
+"""Starts operators quickly: forked from a process that has imported everything they need.
+
+To import the client library and the command line takes half a second of a core, and a suite
+starts hundreds of operators. So one process imports once, and forks for each order it reads.
+What it forks are ordinary processes all the same: ids, logs and ends of their own. Programs
+that are not Assay's it executes, which costs them nothing.
+
+Run as a module it is that process; `Starter` is the harness's side of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import gc
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+from fixtures.control_plane import parent_bound
+from fixtures.control_plane.process import Process
+
+OURS: Final = (sys.executable, "-m", "conformance.cli")
+"""A command that begins so needs no new interpreter."""
+_PRELOADED: Final = (
+    "conformance.cli.app",
+    "kubernetes.client",
+    "kubernetes.config",
+    "pydantic.type_adapter",
+    "reference_controller.appwrapper.admission",
+    "reference_controller.appwrapper.mutants",
+    "reference_controller.runtime.process",
+    "typer._adapters",
+    "vocabulary.safe_yaml",
+)
+
+
+class StarterError(Exception):
+    """The starter is gone; the message says what can be known."""
+
+
+class Starter:
+    """Starts processes that end with it, and it ends with the harness. Thread-safe.
+
+    Use it as a context manager, in a thread that lives as long as it is needed: the kernel
+    ends a process when the *thread* that created it ends.
+    """
+
+    def __enter__(self) -> Starter:
+        self._lock = threading.Lock()
+        bound = [sys.executable, "-I", "-S", parent_bound.__file__, str(os.getpid())]
+        self._process = subprocess.Popen(
+            [*bound, sys.executable, "-m", __spec__.name],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            start_new_session=True,
+            text=True,
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+    def start(self, command: Sequence[str], log: Path) -> Process:
+        """Start a command, its output appended to `log`."""
+        order = json.dumps({"command": list(command), "log": str(log)})
+        assert self._process.stdin is not None and self._process.stdout is not None
+        with self._lock:
+            try:
+                self._process.stdin.write(order + "\n")
+                self._process.stdin.flush()
+                answer = self._process.stdout.readline()
+            except (OSError, ValueError) as error:
+                raise StarterError(f"the starter of operators is gone: {error}") from error
+        if not answer:
+            raise StarterError(f"the starter of operators has ended: {self._process.poll()}")
+        pid, start_ticks = json.loads(answer)
+        return Process(pid, start_ticks)
+
+
+def main() -> None:
+    """Import, then fork for each order, until the harness has gone."""
+    for module in _PRELOADED:
+        importlib.import_module(module)
+    gc.freeze()  # what is imported is never garbage: children need not copy it to find out
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries those that have ended
+    starter = os.getpid()
+    for line in sys.stdin:
+        order = json.loads(line)
+        pid = os.fork()
+        if pid == 0:
+            _become(order, starter)
+        sys.stdout.write(json.dumps([pid, _start_ticks(pid)]) + "\n")
+        sys.stdout.flush()
+
+
+def _become(order: dict[str, Any], starter: int) -> NoReturn:
+    """Turn this fork into the program that was ordered."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    ctypes.CDLL(None).prctl(parent_bound.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != starter:
+        os._exit(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    log = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+    for descriptor, wanted in ((nothing, 0), (log, 1), (log, 2)):
+        os.dup2(descriptor, wanted)
+    command = order["command"]
+    if tuple(command[: len(OURS)]) != OURS:
+        os.execvp(command[0], command)
+    from conformance.cli.app import main as run_assay
+
+    sys.argv = ["assay", *command[len(OURS) :]]
+    code: Any = 0
+    try:
+        run_assay()
+    except SystemExit as ended:
+        code = ended.code
+    with contextlib.suppress(OSError):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code if isinstance(code, int) else 1)
+
+
+def _start_ticks(pid: int) -> int:
+    """When a process started, as `fixtures.control_plane.process` tells one from another."""
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8")
+    except (FileNotFoundError, ProcessLookupError):
+        return 0  # it has ended already; no process has started at boot
+    return int(text.rpartition(")")[2].split()[19])
+
+
+if __name__ == "__main__":
+    main()
