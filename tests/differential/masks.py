@@ -57,6 +57,9 @@ def _generated_suffixes(obj: Any) -> Iterator[str]:
 
 
 def _template_hashes(obj: Any) -> Iterator[str]:
+    for key in ("currentRevision", "updateRevision"):
+        if isinstance(obj.get(key), str):
+            yield obj[key].rpartition("-")[2]
     metadata = obj.get("metadata")
     labels = metadata.get("labels") if isinstance(metadata, dict) else None
     for key in ("pod-template-hash", "controller-revision-hash"):
@@ -103,6 +106,12 @@ TEXT_MASKS: Final = (
         "one side runs in real time, the other in virtual time",
         re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"),
     ),
+    TextMask(
+        "structures that a refusal repeats",
+        "Invalid value: <what was sent>: ",
+        "printed from Go's internal structs, which have other names and all their empty fields",
+        re.compile(r'Invalid value: (?:\[\{.*?\}\]|\{.*?\}|"\{.*?\}"): '),
+    ),
 )
 TOKEN_MASKS: Final = (
     TokenMask(
@@ -138,9 +147,14 @@ LIST_ORDER: Final = Mask(
     "lists are ordered by name, and such names are random",
 )
 CONDITION_ORDER: Final = Mask(
-    "the order of a pod's conditions",
+    "the order of the conditions of Pods and Deployments",
     "sorted by type",
-    "they are a map by type; a patch puts its own first, and which writer patches is up to it",
+    "they are a map by type; which comes first hangs on who patched, and how writes were merged",
+)
+CAUSE_ORDER: Final = Mask(
+    "the order of the causes for which a custom resource is refused",
+    "sorted; the message names no causes",
+    "a real server walks through a Go map, in another order each time",
 )
 AGES: Final = Mask(
     "cells of table columns that show a span of time",
@@ -156,6 +170,7 @@ ALL: Final[tuple[Mask, ...]] = (
     REVISION,
     LIST_ORDER,
     CONDITION_ORDER,
+    CAUSE_ORDER,
     AGES,
 )
 
@@ -164,7 +179,7 @@ _VERSION: Final = re.compile(rf"<(?P<uid>{_UID.pattern})@(?P<version>\d+)>")
 _REVISION_IN_TEXT: Final = re.compile(
     r'(?<="resourceVersion":")\d+|'
     r"(?<=resource version: )\d+( \(\d+\))?|(?<=ResourceVersion in precondition: )\d+"
-    r"|(?<=ResourceVersion in object meta: )\d+|(?<=current: )\d+"
+    r"|(?<=ResourceVersion in object meta: )\d+|(?<=current: )\d+|(?<=precondition \()\d+|(?<=in record \()\d+"
 )
 _AGE_COLUMNS: Final = ("Age", "Last Seen", "First Seen", "Duration")
 
@@ -177,7 +192,11 @@ def masked(
     `shown` leaves of a step what it is about; versions are ranked among those that are left.
     """
     tokens = _tokens(steps)
-    found = [_sorted(shown(_fields(step, (), tokens))) for step in steps]
+    found = []
+    for step in steps:
+        full = _fields(step, (), tokens)
+        part = shown(full)
+        found.append(_sorted(part) if b"<suffix>" in encode(full) else part)
     ranks = _ranks(found)
     numbers: dict[str, str] = {}
     return [_numbered(step, numbers, ranks) for step in found]
@@ -231,7 +250,8 @@ def _fields(value: Any, path: Path, tokens: Sequence[tuple[re.Pattern[str], str]
                 result[key] = _fields(entry, here, tokens)
             elif mask.becomes:
                 result[key] = mask.becomes
-        return _aged(result)
+        _sort_conditions(result)
+        return _aged(_uncaused(result))
     if isinstance(value, list):
         result_ = []
         for entry in value:
@@ -276,28 +296,39 @@ def _aged(obj: dict[str, Any]) -> dict[str, Any]:
     return {**obj, "rows": rows}
 
 
-def _sorted(value: Any) -> Any:
-    """Lists of API objects in an order that does not hang on random names."""
-    if isinstance(value, dict):
-        if _is_pod_status(value):
-            value = {
-                **value,
-                "conditions": sorted(value["conditions"], key=lambda one: one["type"]),
-            }
-        return {
-            key: sorted(map(_sorted, entry), key=_look)
-            if key in ("items", "rows") and b"<suffix>" in encode(entry)
-            else _sorted(entry)
-            for key, entry in value.items()
-        }
-    if isinstance(value, list):
-        return [_sorted(entry) for entry in value]
-    return value
+def _sorted(step: dict[str, Any]) -> dict[str, Any]:
+    """A step whose list, if it has one, is in an order that does not hang on random names."""
+    body = step.get("body")
+    if not isinstance(body, dict):
+        return step
+    sorted_ = {
+        key: sorted(body[key], key=_look)
+        for key in ("items", "rows")
+        if isinstance(body.get(key), list)
+    }
+    return {**step, "body": {**body, **sorted_}}
 
 
-def _is_pod_status(value: dict[str, Any]) -> bool:
-    """Whether it is a pod's: only those have these two."""
-    return "qosClass" in value and isinstance(value.get("conditions"), list)
+def _sort_conditions(status: dict[str, Any]) -> None:
+    """Sort the conditions in place, if it is the status of a Pod or a Deployment."""
+    conditions = status.get("conditions")
+    if isinstance(conditions, list):
+        types = [str(entry.get("type")) for entry in conditions]
+        if "qosClass" in status or "Progressing" in types:
+            conditions.sort(key=lambda entry: str(entry.get("type")))
+
+
+def _uncaused(status: dict[str, Any]) -> dict[str, Any]:
+    """A custom resource's refusal whose causes are in an order of their own."""
+    details = status.get("details")
+    if not isinstance(details, dict) or len(details.get("causes") or ()) < 2:
+        return status
+    group = details.get("group", "")
+    if "." not in group or group.endswith(".k8s.io"):
+        return status
+    causes = sorted(details["causes"], key=_look)
+    message = re.sub(r"is invalid: \[.*\]$", "is invalid: [<causes>]", status["message"])
+    return {**status, "message": message, "details": {**details, "causes": causes}}
 
 
 def _look(item: Any) -> str:

@@ -13,7 +13,7 @@ from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.answering import answer_list, answer_one, document
 from fixtures.simulated.serve.requests import Call as SimulatedCall
-from fixtures.simulated.serve.routing import route
+from fixtures.simulated.serve.routing import NoSuchPathError, route
 from fixtures.simulated.watches import EventType, WatchRequest
 from tests.differential.exchange import Answer, Call, Event, NodeWish, WatchCall
 from tests.differential.plane import NODE, NODE_CAPACITY, NODE_LABELS
@@ -63,6 +63,8 @@ class SimulatedTarget:
             code, body = answer_one(asked, target, call.user, self._served)
         except ApiError as error:
             return Answer(error.code, _as_json(error.to_status()))
+        except NoSuchPathError:
+            return Answer(404, {"text": "404 page not found\n"})
         return Answer(code, _as_json(body))
 
     def watch(

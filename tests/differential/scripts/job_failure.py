@@ -56,7 +56,12 @@ def failing_waits_for_pods(c: Dialogue) -> None:
     c.until(JOB, "a", has("status.ready", 2), show=STATUS)
     pods = sorted(item["metadata"]["name"] for item in c.list(POD, show=["status.phase"]).items)
     _annotate(c, pods[0], {"exit": "1", "finished-at": PAST})
-    c.until(JOB, "a", condition("FailureTarget") & has("status.terminating", 1), show=STATUS)
+    c.until(
+        JOB,
+        "a",
+        condition("FailureTarget") & has("status.terminating", 1) & has("status.failed", 2),
+        show=STATUS,
+    )
     _annotate(c, pods[1], {"stuck-terminating": None})
     c.until(JOB, "a", condition("Failed"), show=STATUS)
     c.list(POD, show=["status.phase", "metadata.finalizers"])
@@ -156,6 +161,7 @@ def rule_before_limit(c: Dialogue) -> None:
         show=["spec.backoffLimit"],
     )
     c.until(JOB, "a", condition("Failed"), show=STATUS)
+    c.list(POD, show=["status.phase", "metadata.name"])
 
 
 @script("The rule Ignore replaces the pod without counting it.", ["5.5"])
@@ -196,6 +202,7 @@ def rule_details(c: Dialogue) -> None:
     }
     c.create(job("a", fails(3), podFailurePolicy={"rules": [rule]}), show=["spec.podFailurePolicy"])
     c.until(JOB, "a", condition("Failed"), show=STATUS)
+    c.list(POD, show=["status.phase", "metadata.name"])
 
 
 @script("A rule on pod conditions sees a disruption.", ["5.2", "5.5"])

@@ -37,9 +37,8 @@ def suspend_and_resume(c: Dialogue) -> None:
     )
     c.until(JOB, "a", has("status.ready", 2), show=STATUS)
     c.patch(JOB, "a", {"spec": {"suspend": True}}, show=["spec.suspend", "metadata.generation"])
-    c.until(JOB, "a", condition("Suspended"), show=STATUS)
+    c.until(JOB, "a", condition("Suspended") & has("status.terminating", 0), show=STATUS)
     c.until_listed(POD, count(0))
-    c.until(JOB, "a", has("status.terminating", 0), show=STATUS)
     c.patch(JOB, "a", {"spec": {"suspend": False}}, show=["spec.suspend", "metadata.generation"])
     c.until(JOB, "a", has("status.ready", 2), show=STATUS)
     c.list(POD, show=["status.phase", "metadata.finalizers"])
@@ -61,7 +60,7 @@ def delete_foreground(c: Dialogue) -> None:
     c.delete(JOB, "a", "Foreground", show=["metadata.finalizers", "metadata.generation", "status"])
     c.until_listed(POD, count(1, terminating), show=PODS)
     c.create(job("a"))
-    c.get(JOB, "a", show=["metadata.finalizers", "status"])
+    c.until(JOB, "a", has("status.terminating", 1), show=["metadata.finalizers", "status"])
     name = c.list(POD, show=PODS).items[0]["metadata"]["name"]
     body = {"metadata": {"annotations": {"assay.dev/stuck-terminating": None}}}
     c.raw(

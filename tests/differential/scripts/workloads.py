@@ -167,6 +167,7 @@ def deployment_unavailable(c: Dialogue) -> None:
         show=["spec.progressDeadlineSeconds"],
     )
     c.until(DEPLOYMENT, "b", condition("Progressing", "False"), show=STATUS)
+    c.list(REPLICA_SET, show=["metadata.name", "status"])
 
 
 @script("A StatefulSet makes its pods one after the other, with names that last.", ["4.15"])

@@ -1,0 +1,195 @@
+"""The comparison as a page of the documentation: `python -m tests.differential.page` writes it.
+
+Everything on it comes from data: scripts, recordings, limits, masks. A test fails when the page
+is not what these say.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import typer
+
+from tests.differential import scripts
+from tests.differential.compare import Difference, differences, fields_of
+from tests.differential.limits import LIMITS, limit_of
+from tests.differential.lines import LINES
+from tests.differential.masks import ALL as MASKS
+from tests.differential.plane import definitions
+from tests.differential.script import Script
+from tests.differential.simulated_target import SimulatedTarget
+from tests.differential.transcript import load, play
+
+PAGE: Final = Path(__file__).parents[2] / "docs" / "differential.md"
+
+INTRODUCTION: Final = """\
+# The simulation against a real control plane
+
+A claim that is judged in the simulation is worth what the simulation is worth. So the same
+scripts run on a real control plane (etcd, kube-apiserver, kube-controller-manager,
+kube-scheduler; KWOK plays the kubelets) and on the simulated one, and everything that a client
+can see of both is compared field by field: status codes, refusals with their reasons, messages
+and details, objects, lists, tables and watch events. Where they disagree, the simulation is
+wrong until shown otherwise.
+
+The real side is recorded, so that the comparison runs everywhere:
+
+```
+pytest tests/differential                        # the simulation against the recordings
+python -m tests.differential.record              # record anew, on a control plane of its own
+python -m tests.differential.record --check      # is what is recorded still true?
+python -m tests.differential.page                # write this page
+```
+
+Recording needs the binaries that `assay cluster build` makes. A script is a function with a
+title in `tests/differential/scripts/`; adding one is adding a function and recording it.
+"""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One script, compared."""
+
+    script: Script
+    steps: int
+    fields: int
+    differences: list[Difference]
+
+    @property
+    def limits(self) -> list[str]:
+        """The ids of the limits that explain the differences; "?" where none does."""
+        found = (limit_of(difference) for difference in self.differences)
+        return sorted({limit.id if limit else "?" for limit in found})
+
+
+def compared(script: Script) -> Comparison:
+    """Play a script in the simulation and compare with its recording."""
+    recorded = load(script)
+    simulated = play(script, SimulatedTarget(definitions()))
+    return Comparison(
+        script, len(recorded.steps), fields_of(recorded), differences(recorded, simulated)
+    )
+
+
+def render(comparisons: Sequence[Comparison]) -> str:
+    """The whole page."""
+    parts = [INTRODUCTION, _numbers(comparisons), _limits(comparisons), _lines(comparisons)]
+    parts += [_masks(), _scripts(comparisons)]
+    return "\n".join(parts)
+
+
+def _numbers(comparisons: Sequence[Comparison]) -> str:
+    agreeing = sum(1 for one in comparisons if not one.differences)
+    return _table(
+        ("scripts", "steps", "values compared", "scripts that agree in all", "named limits"),
+        [
+            (
+                str(len(comparisons)),
+                str(sum(one.steps for one in comparisons)),
+                str(sum(one.fields for one in comparisons)),
+                str(agreeing),
+                str(len(LIMITS)),
+            )
+        ],
+    )
+
+
+def _limits(comparisons: Sequence[Comparison]) -> str:
+    values: dict[str, int] = defaultdict(int)
+    for one in comparisons:
+        for difference in one.differences:
+            limit = limit_of(difference)
+            if limit is not None:
+                values[limit.id] += 1
+    rows = [
+        (
+            f'<a id="{limit.id}"></a>{limit.id}',
+            limit.what,
+            limit.why,
+            ", ".join(f"`{name}`" for name in limit.scripts),
+            str(values[limit.id]),
+        )
+        for limit in LIMITS
+    ]
+    return "## Named limits\n\n" + (
+        "What differs and is accepted. A limit that no longer shows fails the tests.\n\n"
+        + _table(("limit", "what differs", "why", "scripts", "values"), rows)
+    )
+
+
+def _lines(comparisons: Sequence[Comparison]) -> str:
+    covering: dict[str, list[str]] = defaultdict(list)
+    for one in comparisons:
+        for line in one.script.covers:
+            covering[line].append(f"[{one.script.name}](#{one.script.name})")
+    rows = [
+        (number, line.text, ", ".join(covering[number]), line.not_shown)
+        for number, line in LINES.items()
+    ]
+    return "## What is covered\n\n" + _table(
+        ("line", "what has to hold", "scripts", "not shown by a control plane"), rows
+    )
+
+
+def _masks() -> str:
+    rows = [(mask.what, mask.becomes or "left out", mask.reason) for mask in MASKS]
+    return (
+        "## What is masked\n\nValues that cannot agree are replaced on both sides before they are"
+        " compared.\n\n" + _table(("values", "become", "because"), rows)
+    )
+
+
+def _scripts(comparisons: Sequence[Comparison]) -> str:
+    by_subject: dict[str, list[Comparison]] = defaultdict(list)
+    for one in comparisons:
+        by_subject[one.script.subject].append(one)
+    parts = ["## The scripts\n"]
+    for subject, of_subject in by_subject.items():
+        rows = [
+            (
+                f'<a id="{one.script.name}"></a>{one.script.title}',
+                f"`{one.script.name}`",
+                ", ".join(one.script.covers),
+                str(one.steps),
+                _outcome(one),
+            )
+            for one in of_subject
+        ]
+        heading = subject.replace("_", " ").capitalize()
+        table = _table(("what it shows", "script", "lines", "steps", "outcome"), rows)
+        parts.append(f"### {heading}\n\n{table}")
+    return "\n".join(parts)
+
+
+def _outcome(one: Comparison) -> str:
+    if not one.differences:
+        return "agrees"
+    return "differs: " + ", ".join(f"[{limit}](#{limit})" for limit in one.limits)
+
+
+def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    columns = list(head)
+    lines = [columns, ["---"] * len(columns), *rows]
+    return "".join("| " + " | ".join(_cell(cell) for cell in line) + " |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    escaped = text.replace("|", "\\|").replace("\n", " ")
+    if escaped.startswith("<a id"):
+        return escaped
+    return escaped.replace("<", "&lt;")
+
+
+def main() -> None:
+    """Write docs/differential.md."""
+    PAGE.parent.mkdir(exist_ok=True)
+    PAGE.write_text(render([compared(script) for script in scripts.every()]))
+    typer.echo(f"wrote {PAGE}")
+
+
+if __name__ == "__main__":
+    typer.run(main)
