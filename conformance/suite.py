@@ -15,6 +15,7 @@ import msgspec
 
 from chaos.exploration import crash_points
 from chaos.fault import FAULTS
+from chaos.faults import UNDOING
 from chaos.plan import Plan
 from conformance.claim import CLAIMS
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
@@ -65,7 +66,7 @@ def run_suite(
         command=options.command,
         wall_seconds=time.perf_counter() - began,
         claims=tuple(word for word in selection if word in CLAIMS),
-        fault_classes=tuple(sorted(FAULTS)),
+        fault_classes=tuple(sorted(FAULTS.keys() - UNDOING)),
         crash_points=(tried, existing),
         plans=len(runs),
         rerun=len(baseline) if options.rerun else 0,

@@ -7,6 +7,8 @@
 - `delete_object`, `create_object`, `edit_object`, `appwrapper`: what users do.
 """
 
+from typing import Final
+
 from chaos.faults.api_error import (
     ApiErrors,
     ConnectionFault,
@@ -28,6 +30,7 @@ from chaos.faults.process import DoubleOperator, Kill, Pause, Restart, Resume, S
 from chaos.faults.watch import BreakWatch, DelayWatch, StaleReads
 
 __all__ = [
+    "UNDOING",
     "ApiErrors",
     "AutopilotLabel",
     "BreakWatch",
@@ -65,3 +68,6 @@ __all__ = [
     "Untaint",
     "WebhookOutage",
 ]
+
+UNDOING: Final = frozenset(("lift", "release_object", "resume", "start", "uncordon", "untaint"))
+"""Kinds that put right what others broke: a suite need not inject them on their own."""

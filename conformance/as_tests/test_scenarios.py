@@ -30,7 +30,10 @@ def test_scenario(
         pytest.skip(f"only in the simulation: {scenario.only_simulated}")
     run = run_scenario(scenario)
     failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
-    assert not failed, "\n".join(failure_block(CLAIMS[v.claim], run, v, replay=None, page=None) for v in failed)
+    assert not failed, "\n".join(
+        failure_block(CLAIMS[verdict.claim], run, verdict, replay=None, page=None)
+        for verdict in failed
+    )
     assert not run.error, f"{scenario.id} did not come to its end: {run.error}"
     armed = {verdict.claim for verdict in run.verdicts if verdict.armed}
     idle = [claim for claim in scenario.arms if claim not in armed]

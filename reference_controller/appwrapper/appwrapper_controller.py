@@ -69,9 +69,12 @@ class AppWrapperController:
             return () if is_echo else (key_of(obj),)
         if kind == NODE:
             return self._keys_on_node(obj, old if is_update else None, caches)
-        if is_update and old is not None and _telling(obj) == _telling(old):
+        if not is_update or old is None:
+            return _keys_of_part(obj)
+        if _telling(obj) == _telling(old):
             return ()
-        return _keys_of_part(obj)
+        # A part that lost its label or owner is missed by the one whose it was.
+        return (*_keys_of_part(old), *_keys_of_part(obj))
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock, unless one was given at construction."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from chaos.connection_rules import ConnectionRules
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
 from fixtures.simulated.api_server import ApiServer
+from fixtures.simulated.store import Change, Key
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object
 from vocabulary.requests import Request, verb_of
@@ -21,28 +23,69 @@ class Connection:
         self.rules = rules
         self.injector: Injector | None = None
         """Set while a plan is carried out; the places of a request cost nothing without."""
+        self.on_observed: Callable[[], None] = lambda: None
+        """Called after the injector has been told something: when it is due may have changed."""
+        self._outcome: Happening | None = None
 
     def carry(self, actor: str, request: Request) -> Any:
         """The server's answer; a refusal is returned, not raised, since it travels back too."""
+        self._outcome = None
         try:
             return self._api.handle(request, actor)
         except ApiError as error:
             return error
 
+    def take_outcome(self) -> Happening | None:
+        """What became of the write that was carried last; None without a plan."""
+        outcome, self._outcome = self._outcome, None
+        return outcome
+
+    def committed(self, happening: Happening) -> None:
+        """The server has decided on a write, whoever's it is."""
+        if self._outcome is None:  # what faults write meanwhile is not what is being carried
+            self._outcome = happening
+        self.tell(happening)
+
     def pass_by(self, place: Place, actor: str, request: Any) -> None:
-        """A write passes a place on its way: a fault may strike there."""
+        """A write is about to be committed: a fault may strike there."""
         if self.injector is None or not self.injector.listens(place):
             return
         body: Object | None = getattr(request, "object", None) or getattr(request, "body", None)
-        self.injector.observe(
+        key = Key(str(request.kind), request.namespace, getattr(request, "name", ""))
+        self.tell(
             Happening(
                 place=place,
                 actor=actor,
                 verb=verb_of(request),
-                kind=str(request.kind),
-                namespace=request.namespace,
-                name=getattr(request, "name", ""),
+                kind=key.kind,
+                namespace=key.namespace,
+                name=key.name,
                 subresource=getattr(request, "subresource", ""),
                 object=body,
+                old=self._api.store.get(key),
             )
         )
+
+    def deliver(self, place: Place, actor: str, change: Change) -> None:
+        """A watch event reaches a watcher: a fault may strike there."""
+        if self.injector is None or not self.injector.listens(place):
+            return
+        self.tell(
+            Happening(
+                place=place,
+                actor=actor,
+                verb="",
+                kind=change.key.kind,
+                namespace=change.key.namespace,
+                name=change.key.name,
+                event=change.event,
+                object=change.object,
+                old=change.old,
+            )
+        )
+
+    def tell(self, happening: Happening) -> None:
+        """Let the injector hear of it, if it waits for anything there."""
+        if self.injector is not None and self.injector.listens(happening.place):
+            self.injector.observe(happening)
+            self.on_observed()

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Slow, WatchRule
-from chaos.happening import Place
+from chaos.happening import Happening, Place
 from conformance.worlds.simulated.connection import Connection
 from fixtures.simulated.loop import Loop, Timer
 from fixtures.simulated.store import Change, Store
@@ -56,6 +56,8 @@ class OperatorProcess:
         self._informers: dict[str, _Informer] = {}
         self._wake: Timer | None = None
         self._in_flight = 0
+        self._frozen: list[tuple[WatchRule, int]] = []
+        """Watch caches that hang, and the store's revision when they began to."""
 
     # Life: what `fixtures.simulated.processes` asks of a process, and records.
 
@@ -117,9 +119,18 @@ class OperatorProcess:
 
     def on_watch_rule(self, rule: WatchRule, holds: bool) -> None:
         """A rule for watches came or went; those it matches act on it."""
+        if isinstance(rule.effect, Freeze) and holds:
+            self._frozen.append((rule, self._store.revision))
+        elif isinstance(rule.effect, Freeze):
+            self._frozen.remove(next(entry for entry in self._frozen if entry[0] == rule))
         for name, informer in self._informers.items():
             if rule.matches(self.name, name):
                 informer.on_rule(rule, holds)
+
+    def frozen_at(self, kind: str) -> int | None:
+        """The revision at which the watch cache of a kind hangs; None if it does not."""
+        revisions = (at for rule, at in self._frozen if rule.matches(self.name, kind))
+        return min(revisions, default=None)
 
     def receive(self, incarnation: int, act: Callable[[Operator, Micros], None]) -> None:
         """Something has arrived for an incarnation: act on it, or queue it while paused."""
@@ -176,6 +187,7 @@ class OperatorProcess:
                 return
         effect = self._connection.rules.meets(self.name, request)
         reply: Any
+        outcome: Happening | None = None
         delay_us = self._delay_us()
         match effect:
             case Refuse():
@@ -187,21 +199,23 @@ class OperatorProcess:
                 delay_us = after_us
             case _:
                 reply = self._connection.carry(self.name, request)
+                outcome = self._connection.take_outcome() if is_write else None
                 if isinstance(effect, Slow):
                     delay_us += effect.by_us
         if incarnation == self._incarnation:  # else the commit set off a fault that ended it
-            self._loop.call_later(delay_us, self._reply, incarnation, pending, reply)
+            self._loop.call_later(delay_us, self._reply, incarnation, pending, reply, outcome)
 
-    def _reply(self, incarnation: int, pending: Pending, reply: Any) -> None:
-        is_write = isinstance(pending.request, WRITES)
-        if is_write and incarnation == self._incarnation:
-            self._connection.pass_by(Place.BEFORE_REPLY, self.name, pending.request)
+    def _reply(
+        self, incarnation: int, pending: Pending, reply: Any, outcome: Happening | None
+    ) -> None:
+        if outcome is not None and incarnation == self._incarnation:
+            self._connection.tell(outcome._replace(place=Place.BEFORE_REPLY))
 
         def act(operator: Operator, now_us: Micros) -> None:
             self._in_flight -= 1
             operator.answer(pending.ticket, reply, now_us)
-            if is_write:
-                self._connection.pass_by(Place.AFTER_REPLY, self.name, pending.request)
+            if outcome is not None:
+                self._connection.tell(outcome._replace(place=Place.AFTER_REPLY))
 
         self.receive(incarnation, act)
 
@@ -222,6 +236,8 @@ class _Informer:
         self._lag = self._loop.rng(f"lag/{process.name}/{kind}")
         self._last_us: Micros = 0
         self._undelivered = 0
+        self._watch = 0
+        """Counts the watches: an event of one that has ended never arrives."""
         self._frozen: list[Change] = []
         self._unwatch: Callable[[], None] | None = None
 
@@ -240,11 +256,18 @@ class _Informer:
             return
         found = self._connection.carry(self._process.name, request)
         assert isinstance(found, ObjectList)
-        self._unwatch = self._process._store.watch(self._on_change, frozenset((str(self._kind),)))
+        items = found.items
+        store, kind = self._process._store, str(self._kind)
+        stale = self._process.frozen_at(kind)
+        if stale is not None:  # a watch cache that hangs answers with what it knows
+            items = tuple(store.of_kind_at(kind, "", stale).values())
+            self._frozen = [c for c in store.changes[stale:] if c.key.kind == kind]
+            self._undelivered += len(self._frozen)
+        self._unwatch = store.watch(self._on_change, frozenset((kind,)))
         self._last_us = self._loop.now_us
         self._process.receive(
             self._incarnation,
-            lambda operator, now_us: operator.replace(self._kind, found.items, now_us),
+            lambda operator, now_us: operator.replace(self._kind, items, now_us),
         )
 
     def stop(self) -> None:
@@ -252,20 +275,23 @@ class _Informer:
         if self._unwatch is not None:
             self._unwatch()
             self._unwatch = None
+            self._watch += 1
+            self._undelivered = 0
+            self._frozen = []
 
     def on_rule(self, rule: WatchRule, holds: bool) -> None:
         """A watch rule came or went: break off now, or let out what was held back."""
         if isinstance(rule.effect, Break) and holds:
             self.stop()
             self._loop.call_later(rule.effect.gap_us, self.list_and_watch)
-        elif isinstance(rule.effect, Freeze) and not holds and not self._is_frozen():
+        elif isinstance(rule.effect, Freeze) and not holds and not self._is_frozen:
             frozen, self._frozen = self._frozen, []
             for change in frozen:
-                self._arrive(change)
+                self._arrive(self._watch, change)
 
+    @property
     def _is_frozen(self) -> bool:
-        effects = self._connection.rules.on_watch(self._process.name, str(self._kind))
-        return any(isinstance(effect, Freeze) for effect in effects)
+        return self._process.frozen_at(str(self._kind)) is not None
 
     def _on_change(self, change: Change) -> None:
         lag_us = self._lag.randint(LEAST_LAG_US, MOST_LAG_US)
@@ -273,18 +299,19 @@ class _Informer:
         due_us = max(self._last_us, self._loop.now_us + lag_us)
         self._last_us = due_us
         self._undelivered += 1
-        self._loop.call_at(due_us, self._arrive, change)
+        self._loop.call_at(due_us, self._arrive, self._watch, change)
 
-    def _arrive(self, change: Change) -> None:
-        if self._unwatch is None:
+    def _arrive(self, watch: int, change: Change) -> None:
+        if watch != self._watch:
             return
-        if self._frozen or self._is_frozen():
+        if self._frozen or self._is_frozen:
             self._frozen.append(change)
             return
         self._undelivered -= 1
-        self._process.receive(
-            self._incarnation,
-            lambda operator, now_us: operator.deliver(
-                self._kind, change.event, change.object, now_us
-            ),
-        )
+        self._connection.deliver(Place.BEFORE_DELIVERY, self._process.name, change)
+
+        def deliver(operator: Operator, now_us: Micros) -> None:
+            operator.deliver(self._kind, change.event, change.object, now_us)
+            self._connection.deliver(Place.AFTER_DELIVERY, self._process.name, change)
+
+        self._process.receive(self._incarnation, deliver)

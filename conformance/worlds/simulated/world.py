@@ -9,7 +9,7 @@ from typing import Any, Final
 from chaos.connection_rules import ConnectionRules
 from chaos.fault import Fault
 from chaos.ground import Rule, WatchRule
-from chaos.happening import Follower, Place
+from chaos.happening import Follower
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan
 from conformance.implementation import Implementation
@@ -84,6 +84,7 @@ class SimulatedWorld(World):
         self._follower = Follower()
         self._strike_timer: Timer | None = None
         self._connection.injector = self._injector if plan is not None else None
+        self._connection.on_observed = self._await_plan
         self.recorder.listener = self._on_write
         for name in OPERATORS[: scenario.operators]:
             self.cluster.processes.start(name)
@@ -200,10 +201,7 @@ class SimulatedWorld(World):
         if write.event and write.kind == _APPWRAPPER:
             self._last_appwrapper_write_us = self.loop.now_us
         if self._connection.injector is not None:
-            happening = self._follower.committed(write)
-            if self._injector.listens(Place.AFTER_COMMIT):
-                self._injector.observe(happening)
-                self._await_plan()
+            self._connection.committed(self._follower.committed(write))
 
     def _await_plan(self) -> None:
         """Strike when the plan's next point in time has come."""
