@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli import (
+    chaos,
     check,
     claims,
     clean,
@@ -49,6 +50,7 @@ app.add_typer(claims.app, name="claims")
 app.command("replay", epilog=EXIT_CODES_HELP)(replay.replay)
 app.command("check", epilog=EXIT_CODES_HELP)(check.check)
 app.command("verify", epilog=EXIT_CODES_HELP)(verify.verify)
+app.command("chaos", epilog=EXIT_CODES_HELP)(chaos.chaos)
 app.command("serve")(serve.serve)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(controller.app, name="controller")

@@ -133,12 +133,19 @@ def counts_line(report: ConformanceReport) -> str:
 
 
 def summary_lines(report: ConformanceReport) -> list[str]:
-    """One line per profile, then what broke off."""
+    """One line per profile, what a campaign covered, then what broke off."""
     lines = [f"{profile.name}: {profile.summary}" for profile in report.profiles]
+    if report.coverage.crash_points != "0/0":
+        lines.append(f"crash points: the operator was killed at {report.coverage.crash_points}")
     if report.determinism.mismatches:
         lines.append(
             f"NOT DETERMINISTIC: {report.determinism.mismatches} of {report.determinism.rerun} "
             "runs gave another history when they were repeated"
+        )
+    elif report.determinism.rerun:
+        lines.append(
+            f"deterministic: {report.determinism.rerun} of {report.determinism.rerun} runs gave "
+            "the same bytes when they were repeated"
         )
     lines += [f"{error.name}: did not end: {printable(error.error)}" for error in report.errors]
     return lines
