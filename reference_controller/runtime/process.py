@@ -173,6 +173,7 @@ class OperatorProcess:
             while True:
                 pending = self._operator.poll(now_us())
                 if pending is not None:
+                    self._changed.notify()  # another has to mind the timers while we are away
                     return pending
                 if self._operator.is_stopped or self.exit_code:
                     self._changed.notify_all()

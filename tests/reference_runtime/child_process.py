@@ -17,14 +17,21 @@ ROOT = Path(__file__).parents[2]
 LIMIT_SECONDS = 30.0
 
 
-def eventually(holds: Callable[[], Any], limit_seconds: float = LIMIT_SECONDS) -> Any:
-    """Waits until the function returns something true, and returns that."""
+def eventually(
+    holds: Callable[[], Any],
+    limit_seconds: float = LIMIT_SECONDS,
+    instead: Callable[[], Any] = lambda: "",
+) -> Any:
+    """Waits until the function returns something true, and returns that.
+
+    If it never does, `instead` is asked for what there is instead, for the failure's message.
+    """
     deadline = time.monotonic() + limit_seconds
     while True:
         value = holds()
         if value:
             return value
-        assert time.monotonic() < deadline, f"not within {limit_seconds} s"
+        assert time.monotonic() < deadline, f"not within {limit_seconds} s; {instead()}"
         time.sleep(0.02)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import base64
-import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +79,10 @@ class Workloads:
     def is_in(self, name: str, phase: str) -> bool:
         return get_path(self.get(name), "status.phase") == phase
 
-    def has_resources(self) -> bool:
-        return any(self._api.get(kind.path(self._namespace))["items"] for kind in (JOB, POD))
+    def resources(self) -> list[dict[str, Any]]:
+        return [
+            obj for kind in (JOB, POD) for obj in self._api.get(kind.path(self._namespace))["items"]
+        ]
 
 
 @pytest.fixture(scope="module")
@@ -143,6 +145,15 @@ def troubles(operator: ChildProcess) -> list[dict[str, Any]]:
     ]
 
 
+def state(operator: ChildProcess, workloads: Workloads, name: str) -> Any:
+    """What to look at when nothing moves."""
+    return workloads.get(name)["status"], workloads.resources(), operator.log()[-20:]
+
+
+def has_changed_phase(operator: ChildProcess, workloads: Workloads, name: str) -> bool:
+    return bool(phases(operator, name)) or workloads.is_in(name, "Failed")
+
+
 def test_a_job_that_succeeds_takes_its_appwrapper_through_the_phases(
     workloads: Workloads, start: Callable[..., ChildProcess]
 ) -> None:
@@ -159,7 +170,7 @@ def test_a_job_that_succeeds_takes_its_appwrapper_through_the_phases(
     assert 'appwrapper_component_created_total{kind="Job.batch"} 1.0' in metrics
     workloads.delete("good")
     eventually(lambda: workloads.is_gone("good"))
-    assert not workloads.has_resources()
+    assert workloads.resources() == []
     assert troubles(operator) == []
     assert operator.terminate() == 0
 
@@ -179,7 +190,7 @@ def test_a_job_that_always_fails_is_reset_once_and_then_fails_and_is_cleaned_up(
     )
     assert get_path(workloads.get("bad"), "status.resettingCount") == 1
     assert condition_status(workloads.get("bad"), "QuotaReserved") == "False"
-    assert not workloads.has_resources()
+    assert workloads.resources() == []
     attempt = ["Resuming", "Running"]
     eventually(lambda: "Failed" in phases(operator, "bad"))
     assert phases(operator, "bad") == ["Suspended", *attempt, "Resetting", *attempt, "Failed"]
@@ -192,13 +203,15 @@ def test_killed_after_each_change_of_phase_it_still_counts_one_reset(
     workloads.submit("bad", run_for="100ms", exit="1")
     while not workloads.is_in("bad", "Failed"):
         operator = start()
-        while not operator.log("phase") and not workloads.is_in("bad", "Failed"):
-            time.sleep(0.01)
+        eventually(
+            partial(has_changed_phase, operator, workloads, "bad"),
+            instead=partial(state, operator, workloads, "bad"),
+        )
         operator.kill()
     start()
     eventually(lambda: condition_status(workloads.get("bad"), "ResourcesDeployed") == "False")
     assert get_path(workloads.get("bad"), "status.resettingCount") == 1
-    assert not workloads.has_resources()
+    assert workloads.resources() == []
 
 
 def test_an_outage_of_the_api_server_neither_ends_the_operator_nor_the_workload(
