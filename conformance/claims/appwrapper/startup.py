@@ -151,18 +151,19 @@ IDLE = Lack(
 
 def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
     """Unhealthy for lack of pods: at the end of the grace period, not before."""
-    for attempt, until in _lacking(aw, lack):
-        least, most = aw.parameter_within(lack.parameter, attempt.begin, until or aw.history.end)
+    what = f"Unhealthy=True for {lack.why}"
+    for attempt in aw.attempts:
         shown = _first_unhealthy(attempt)
-        if shown is not None and _only_lacks(aw, attempt, shown, lack):
-            what = f"Unhealthy=True for {lack.why}"
+        if shown is not None and _is_shown_for(aw, attempt, shown, lack):
+            least = aw.parameter_within(lack.parameter, attempt.begin, shown)[0]
             yield no_earlier(aw, what, least, since=attempt.begin, happened=shown)
+    for attempt, until in _lacking(aw, lack):
         yield no_later(
             aw,
-            f"Unhealthy=True for {lack.why}",
-            most,
+            what,
+            aw.parameter_within(lack.parameter, attempt.begin, until or aw.history.end)[1],
             since=later(attempt.begin, attempt.last_start_us),
-            happened=shown or given_up(attempt),
+            happened=_first_unhealthy(attempt) or given_up(attempt),
             unless=earliest(until, overtaken(aw, attempt)),
             steps=1,
         )
@@ -231,9 +232,16 @@ def _first_unhealthy(attempt: Attempt) -> Snapshot | None:
     return None
 
 
-def _only_lacks(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: Lack) -> bool:
-    """Whether no other cause can have made a version show Unhealthy."""
+def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: Lack) -> bool:
+    """Whether a version can show Unhealthy for this lack, and for nothing else."""
     expected = aw.expected_pods
+    if not expected or attempt.failed_creates:
+        return False
+    if lack is FEW:
+        # Pods that are not there do not run either, and that may have had less time.
+        warmup = aw.parameter_within(WARMUP_GRACE, attempt.begin, shown)[0]
+        if shown.t >= aw.history.timing.stamped_us(attempt.begin.t) + warmup.value:
+            return False
     seen_us = aw.history.timing.seen_us(shown.t)
     looked_at = [
         point
@@ -241,7 +249,7 @@ def _only_lacks(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: Lack
         if point.n < shown.n and (following is None or following.t >= seen_us)
     ]
     others = (FEW,) if lack is IDLE else ()
-    return not any(
+    return any(lack.perhaps(point, expected) for point in looked_at) and not any(
         point.failed_most
         or point.evicted_most
         or point.broken
