@@ -6,14 +6,14 @@ constants here; custom resources bring theirs in their CRD.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from vocabulary.objects import Object
 
 
-@dataclass(frozen=True, slots=True)
-class Kind:
+class Kind(msgspec.Struct, frozen=True):
     """One served resource, for example `Kind("batch", "v1", "Job", "jobs")`."""
 
     group: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+import msgspec
 
 from reference_controller.appwrapper.parameters import Parameters
 from vocabulary.clock import Micros
@@ -11,8 +12,7 @@ from vocabulary.kinds import Kind
 from vocabulary.objects import Object
 
 
-@dataclass(frozen=True, slots=True)
-class Component:
+class Component(msgspec.Struct, frozen=True):
     """One component: its record in status, and what stands under its name."""
 
     index: int
@@ -25,8 +25,7 @@ class Component:
     """Whether we hear of its changes; if not, somebody has to look from time to time."""
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(msgspec.Struct, frozen=True):
     """Everything that was read, and when."""
 
     aw: Object
@@ -43,8 +42,7 @@ class Observation:
     """Whether components and pods were read from the API server itself, not from a cache."""
 
 
-@dataclass(frozen=True, slots=True)
-class PodCounts:
+class PodCounts(msgspec.Struct, frozen=True):
     """The pods of one component in the current attempt, by what they count as."""
 
     expected: int

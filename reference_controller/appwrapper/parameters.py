@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+import msgspec
 
 from reference_controller.appwrapper.config import FaultTolerance
 from reference_controller.appwrapper.names import ANNOTATION_PREFIX
@@ -32,8 +33,7 @@ _INT64_MAX: Final = 2**63 - 1
 _MAX_DIGITS: Final = 1_000
 
 
-@dataclass(frozen=True, slots=True)
-class Parameters:
+class Parameters(msgspec.Struct, frozen=True):
     """What applies to one AppWrapper now."""
 
     admission_grace_us: Micros

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
+
+import msgspec
 
 from vocabulary.clock import Micros
 from vocabulary.objects import Object
 from vocabulary.requests import Delete
 
 
-@dataclass(frozen=True, slots=True)
-class Stay:
+class Stay(msgspec.Struct, frozen=True):
     """Nothing to do before that point in time (None: before something changes)."""
 
     wake_at_us: Micros | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Note:
+class Note(msgspec.Struct, frozen=True):
     """What people should hear of: becomes a core/v1 Event."""
 
     reason: str
@@ -26,8 +25,7 @@ class Note:
     is_warning: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """Write this status, then decide again.
 
     `is_momentous`: the step ends the attempt on the strength of what was seen, so it may be
@@ -39,25 +37,21 @@ class Record:
     is_momentous: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Hold:
+class Hold(msgspec.Struct, frozen=True):
     """Put our finalizer on the AppWrapper, then decide again."""
 
 
-@dataclass(frozen=True, slots=True)
-class CreateComponent:
+class CreateComponent(msgspec.Struct, frozen=True):
     """Create the component whose intent is recorded, then decide again."""
 
     index: int
 
 
-@dataclass(frozen=True, slots=True)
-class DeleteEverything:
+class DeleteEverything(msgspec.Struct, frozen=True):
     """One pass of deleting; leads on when a live look finds nothing left."""
 
 
-@dataclass(frozen=True, slots=True)
-class Remove:
+class Remove(msgspec.Struct, frozen=True):
     """Send these deletes, one failing does not keep the others back; then look again later.
 
     `starts`: they are the first of this deletion, so once one is accepted the forceful
@@ -69,8 +63,7 @@ class Remove:
     wake_at_us: Micros
 
 
-@dataclass(frozen=True, slots=True)
-class LetGo:
+class LetGo(msgspec.Struct, frozen=True):
     """Take our finalizer off the AppWrapper: nothing of it is left."""
 
 

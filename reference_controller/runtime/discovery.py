@@ -9,8 +9,9 @@ be installed at any time.
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from reference_controller.runtime import http_request
 from tests.differential.exchange import TABLE, Answer, Call, Event, NodeWish, Target, WatchCall

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from reference_controller.appwrapper.mutants.mutant import mutant
 from reference_controller.appwrapper.observation import Component, Observation
