@@ -5,7 +5,7 @@ Each part is worked out when first asked for, and once.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -326,8 +326,12 @@ class AppWrapperRun:
 
     def parameter_within(self, name: str, begin: Moment, end: Moment) -> tuple[Value, Value]:
         """The least and the greatest value that was in force between two moments."""
+        changes = self._annotations(name)
+        if len(changes) == 1:
+            value = self.history.operator_parameters.of(name, changes[0][1])
+            return value, value
         texts = {self._annotation_at(name, begin.n): None}
-        for n, text in self._annotations(name):
+        for n, text in changes:
             if begin.n < n <= end.n:
                 texts[text] = None
         values = [self.history.operator_parameters.of(name, text) for text in texts]
@@ -338,24 +342,31 @@ class AppWrapperRun:
         return any(text is not None for _, text in self._annotations(name))
 
     def _annotations(self, name: str) -> list[tuple[int, str | None]]:
-        """The changes of an annotation, as (position, text)."""
+        """The changes of an annotation, as (position, text), beginning with the creation."""
         found = self._annotation_changes.get(name)
         if found is None:
-            found = self._annotation_changes[name] = list(self._changes_of(name))
+            key = self.history.profile.annotation_prefix + name
+            found = []
+            for n, annotations in self._annotation_sets:
+                text = annotations.get(key)
+                if not found or text != found[-1][1]:
+                    found.append((n, text))
+            self._annotation_changes[name] = found
         return found
 
     @cached_property
     def _annotation_changes(self) -> dict[str, list[tuple[int, str | None]]]:
         return {}
 
-    def _changes_of(self, name: str) -> Iterable[tuple[int, str | None]]:
-        key = self.history.profile.annotation_prefix + name
-        last: str | None = None
-        for index, snapshot in enumerate(self.snapshots):
-            text = annotations_of(snapshot.object).get(key)
-            if index == 0 or text != last:
-                yield snapshot.n, text
-                last = text
+    @cached_property
+    def _annotation_sets(self) -> list[tuple[int, Mapping[str, str]]]:
+        """Its annotations, each time that they changed."""
+        found: list[tuple[int, Mapping[str, str]]] = []
+        for snapshot in self.snapshots:
+            annotations = annotations_of(snapshot.object)
+            if not found or annotations != found[-1][1]:
+                found.append((snapshot.n, annotations))
+        return found
 
     def _annotation_at(self, name: str, n: int) -> str | None:
         found: str | None = None

@@ -8,6 +8,7 @@ taints of every resource that it requests a non-zero amount of.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any, Final, NamedTuple
 
 from conformance.history_view.tracks import Track
@@ -52,6 +53,16 @@ class Autopilot:
         )
         self.is_default = self.taints == DEFAULT_TAINTS
         self.nodes = nodes
+
+    @cached_property
+    def was_used(self) -> bool:
+        """Whether any node ever carried any of the configured taints."""
+        every = tuple(taint for taints in self.taints.values() for taint in taints)
+        return any(
+            self.tags(version.object or {}, every)
+            for node in self.nodes
+            for version in node.versions
+        )
 
     def taints_for(self, pod_spec: Object) -> tuple[Taint, ...]:
         """The taints that concern a pod: those of the resources that it requests."""

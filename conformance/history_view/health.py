@@ -124,8 +124,9 @@ class HealthSweep:
         steps: list[tuple[int, int, Micros, Callable[..., None], tuple[object, ...]]] = []
         steps += [(write.n, 0, write.t, self._asked.add, (uid,)) for write, uid in deletes]
         steps += [(begin.n, 0, begin.t, self._missing.clear, ()) for begin in attempts]
+        was_used = self._autopilot.was_used
         for track in pods:
-            taints = self._autopilot.taints_for(track.first.get("spec") or {})
+            taints = self._autopilot.taints_for(track.first.get("spec") or {}) if was_used else ()
             self._taints[track.uid] = tuple(t for t in taints if t.effect == "NoExecute")
             change = self._pod_changed
             steps += [(write.n, 1, write.t, change, (track, write)) for write in _life(track)]
@@ -215,10 +216,15 @@ class HealthSweep:
                 failed_least += staying
                 failed_most += staying + leaving
         evicted_least = sum(not self._pods[uid].terminating for uid in self._evicted)
+        present_least, present_most, running_least, running_most, failed_all = self._totals
         return Health(
             n,
             t,
-            *self._totals,
+            present_least,
+            present_most,
+            running_least,
+            running_most,
+            failed_all,
             failed_least,
             failed_most,
             evicted_least,

@@ -68,10 +68,17 @@ class OperatorParameters:
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self._table: Mapping[str, Any] = parameters.get("faultTolerance") or {}
+        self._values: dict[tuple[str, str | None], Value] = {}
         self.maximum = self._configured("gracePeriodCeiling", DEFAULT_MAXIMUM_US)
 
     def of(self, name: str, annotation: str | None) -> Value:
         """The value in force of a parameter, given its annotation's text (None: no annotation)."""
+        value = self._values.get((name, annotation))
+        if value is None:
+            value = self._values[name, annotation] = self._read(name, annotation)
+        return value
+
+    def _read(self, name: str, annotation: str | None) -> Value:
         if name == RETRY_LIMIT:
             return self._limit(annotation)
         known = _SPANS[name]

@@ -44,7 +44,7 @@ def lands_elsewhere(aw: AppWrapperRun) -> Iterator[Obligation]:
     A tag that came after the creation does not count: the scheduler may not have seen it.
     """
     autopilot = aw.history.autopilot
-    if not autopilot.injects:
+    if not autopilot.injects or not autopilot.was_used:
         return
     for pod, taints in injected_pods(aw):
         created = pod.created.n

@@ -219,7 +219,7 @@ def _stays(
     Armed where the situation lasted for as long as the controller needs to notice it, or
     where an attempt was given up during it.
     """
-    if not aw.history.autopilot.monitors or not aw.history.autopilot.nodes:
+    if not aw.history.autopilot.monitors or not aw.history.autopilot.was_used:
         return
     departures = {departure.attempt.number: departure for departure in aw.departures}
     for attempt in aw.attempts:
