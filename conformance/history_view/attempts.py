@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from operator import attrgetter
+from typing import Final
 
 from conformance.history_view.health import Health, Spell, spells
 from conformance.history_view.snapshots import RUNNING, Snapshot, Span
 from conformance.history_view.tracks import Track
 from vocabulary.clock import Micros
 from vocabulary.history import Write
+
+_position: Final = attrgetter("n")
 
 
 class Attempt:
@@ -77,10 +82,10 @@ class Attempt:
     @cached_property
     def health(self) -> list[Health]:
         """The states within the attempt; the first one is that at its beginning."""
-        inside = [point for point in self._health if self.begin.n < point.n < self.until_n]
-        before = [point for point in self._health if point.n <= self.begin.n]
-        first = before[-1] if before else Health(self.begin.n, self.begin.t)
-        return [first, *inside]
+        first = bisect_right(self._health, self.begin.n, key=_position)
+        until = bisect_left(self._health, self.until_n, lo=first, key=_position)
+        before = self._health[first - 1] if first else Health(self.begin.n, self.begin.t)
+        return [before, *self._health[first:until]]
 
     def spells(self, holds: Callable[[Health], bool]) -> list[Spell]:
         """The stretches of the attempt in which a predicate of its health held."""

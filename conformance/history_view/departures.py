@@ -46,7 +46,7 @@ COUNTED: Final = POD_LEVEL | {Why.COMPONENT_FAILED, Why.CREATION_FAILED}
 class Departure:
     """An attempt that ended in Resetting or Failed, with the causes that may explain it."""
 
-    __slots__ = ("at", "attempt", "present", "seen_us", "since")
+    __slots__ = ("at", "attempt", "present", "ripe", "seen_us", "since")
 
     def __init__(self, aw: AppWrapperRun, attempt: Attempt, at: Snapshot) -> None:
         self.attempt = attempt
@@ -61,15 +61,13 @@ class Departure:
                 self.present[why] = ripe_us
                 self.since[why] = since
 
+        self.ripe = frozenset(why for why, ripe_us in self.present.items() if ripe_us <= at.t)
+        """The causes whose time had come."""
+
     @property
     def to(self) -> str:
         """Resetting or Failed."""
         return self.at.phase
-
-    @property
-    def ripe(self) -> frozenset[Why]:
-        """The causes whose time had come."""
-        return frozenset(why for why, ripe_us in self.present.items() if ripe_us <= self.at.t)
 
     @property
     def increments(self) -> tuple[int, int]:
