@@ -21,15 +21,17 @@ class IgnoresFailedPods(Rules):
 
 @mutant(
     "watches-only-the-start",
-    "Once all pods ran, failed pods are not noticed any more.",
+    "Once all pods ran, nobody looks at them any more.",
     "AW-003",
+    "AW-021",
     "AW-030",
 )
 class WatchesOnlyTheStart(Rules):
-    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
-        if condition_status(seen.aw, Condition.PODS_READY) == "True":
-            return 0
-        return super().failed_pods(seen, census)
+    def census(self, seen: Observation) -> tuple[PodCounts, ...]:
+        right = super().census(seen)
+        if condition_status(seen.aw, Condition.PODS_READY) != "True":
+            return right
+        return tuple(PodCounts(counts.expected, running=counts.expected) for counts in right)
 
 
 @mutant(
@@ -96,6 +98,7 @@ class IgnoresJobStatus(Rules):
     "A PyTorchJob that says it failed is not believed.",
     "AW-034",
     "AW-022",
+    "AW-044",
 )
 class IgnoresPyTorchJobStatus(Rules):
     def says_failed(self, component: Component) -> bool:
