@@ -1,0 +1,212 @@
+"""When a controller could not act, and what bounds follow from that."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.history_view.timing import Outage, Timing
+from tests.claims.stories import SOON, attempt, begin, started
+from tests.claims.story import Story
+from vocabulary.clock import SECOND, seconds
+from vocabulary.history import Capabilities, Header
+
+
+def header(clock: str = "virtual", exact: bool = True, **facts: int) -> Header:
+    return Header(
+        scenario="by hand",
+        seed=1,
+        cluster="simulated",
+        implementation="story",
+        clock="wall" if clock == "wall" else "virtual",
+        began_us=0,
+        kubernetes_version="v1.36.0",
+        capabilities=Capabilities(exact_times=exact),
+        facts=facts,
+    )
+
+
+def timing(*outages: Outage) -> Timing:
+    return Timing(header(detection_latency_us=SECOND, request_latency_us=0), outages)
+
+
+def test_a_deadline_is_the_span_and_the_latency_that_the_header_states() -> None:
+    told = header(detection_latency_us=SECOND, poll_us=5 * SECOND, slack_us=2 * SECOND)
+    assert Timing(told, ()).due_us(100 * SECOND, 10 * SECOND) == 118 * SECOND
+
+
+def test_a_header_that_states_no_latency_gets_what_the_slowest_known_operator_needs() -> None:
+    assert Timing(header("wall"), ()).latency_us == 65 * SECOND
+    assert Timing(header("virtual"), ()).latency_us == 5 * SECOND
+
+
+def test_whole_second_times_widen_both_bounds_by_a_second() -> None:
+    coarse = Timing(header(exact=False, detection_latency_us=0, request_latency_us=0), ())
+    assert coarse.due_us(0, 0) == SECOND
+    assert coarse.stamped_us(10 * SECOND) == 9 * SECOND
+
+
+def test_a_fact_that_is_no_span_names_its_field() -> None:
+    with pytest.raises(ValueError, match=r"facts\.poll_us is -1; write a whole number"):
+        Timing(header(poll_us=-1), ())
+
+
+def test_the_clock_stands_still_while_nothing_could_be_done() -> None:
+    outage = Outage(5 * SECOND, 8 * SECOND, "operator was killed")
+    # 3 s lost, 3 s more for a client that backed off, and the latency once more.
+    assert timing(outage).due_us(0, 10 * SECOND) == (10 + 1 + 2 * 3 + 1) * SECOND
+
+
+def test_an_outage_that_does_not_end_leaves_no_deadline() -> None:
+    assert timing(Outage(5 * SECOND, None, "operator was killed")).due_us(0, 10 * SECOND) is None
+
+
+def test_an_outage_after_the_deadline_changes_nothing() -> None:
+    assert timing(Outage(50 * SECOND, None, "later")).due_us(0, 10 * SECOND) == 11 * SECOND
+
+
+def test_a_fault_of_bounded_cost_costs_that_and_not_its_whole_duration() -> None:
+    outage = Outage(0, 1000 * SECOND, "lose a reply", cost_us=2 * SECOND)
+    assert timing(outage).due_us(0, 10 * SECOND) == (10 + 1 + 2 * 2 + 1) * SECOND
+
+
+def test_what_a_controller_looked_at_may_be_as_old_as_an_outage() -> None:
+    assert timing().seen_us(100 * SECOND) == 99 * SECOND
+    paused = timing(Outage(40 * SECOND, 99.5 * SECOND, "operator was paused"))  # type: ignore[arg-type]
+    assert paused.seen_us(100 * SECOND) == 39 * SECOND
+
+
+def outages(story: Story) -> list[tuple[float, float | None, str]]:
+    return [
+        (
+            outage.begin_us / SECOND,
+            None if outage.end_us is None else outage.end_us / SECOND,
+            outage.because,
+        )
+        for outage in story.history.timing.outages
+    ]
+
+
+def test_an_operator_is_down_from_its_death_to_its_start() -> None:
+    story = Story()
+    story.at(0).process("started")
+    story.at(5).process("killed")
+    story.at(8).process("started")
+    assert outages(story)[-1] == (5, 8, "operator was killed")
+
+
+def test_a_second_instance_keeps_the_operator_up() -> None:
+    story = Story()
+    story.at(0).process("started")
+    story.process("started", "operator/1")
+    story.at(5).process("killed")
+    assert outages(story) == [(0, 0, "no instance of the operator had started")]
+
+
+def test_an_operator_that_is_up_and_does_not_lead_cannot_act() -> None:
+    story = Story()
+    story.at(0).process("started")
+    story.at(1).process("leading")
+    story.at(5).process("killed")
+    story.at(6).process("started")
+    story.at(20).process("leading")
+    assert outages(story) == [
+        (0, 1, "no instance of the operator had started"),
+        (5, 20, "operator was killed"),
+    ]
+
+
+def test_another_process_that_is_down_does_not_hinder_the_operator() -> None:
+    story = Story()
+    story.at(5).process("paused", "job-controller")
+    assert outages(story) == []
+    assert story.history.others_were_down
+
+
+def test_a_fault_between_operator_and_server_lasts_until_it_is_reverted() -> None:
+    story = Story()
+    fault = {"stale_reads": {"kind": "Pod"}}
+    story.at(3).fault("injected", fault, "freeze the Pod cache of operator")
+    story.at(9).fault("reverted", fault, "thaw it")
+    assert outages(story) == [(3, 9, "freeze the Pod cache of operator")]
+
+
+def test_a_fault_that_is_lifted_has_ended() -> None:
+    story = Story()
+    fault = {"stale_reads": {}}
+    story.at(3).fault("injected", fault, "freeze")
+    story.at(9).fault("injected", {"lift": {"fault": fault}}, "lift it")
+    assert outages(story) == [(3, 9, "freeze")]
+
+
+def test_faults_that_hit_the_workload_do_not_hinder_the_operator() -> None:
+    story = Story()
+    story.at(3).fault("injected", {"kill_pod": {"pod": "a-0"}}, "kill pod a-0")
+    story.fault("injected", {"kill": {"actor": "job-controller"}}, "kill job-controller")
+    story.fault("injected", {"api_error": {"actor": "kubelet"}}, "refuse the kubelet")
+    assert outages(story) == []
+
+
+def test_a_fault_that_nobody_knows_hinders_while_it_lasts() -> None:
+    story = Story()
+    story.at(3).fault("injected", {"solar_storm": {}}, "a solar storm")
+    assert outages(story) == [(3, None, "a solar storm")]
+
+
+def test_a_fault_that_was_refused_hinders_nobody() -> None:
+    story = Story()
+    story.at(3).fault("refused", {"stale_reads": {}}, "no informer to freeze")
+    assert outages(story) == []
+
+
+@pytest.mark.parametrize(
+    ("fault", "cost_seconds"),
+    [
+        ({"time_out": {}}, 30),
+        ({"time_out": {"after": "5s", "times": 2}}, 10),
+        ({"lose_reply": {}}, 0),
+        ({"slow_api": {"by": "3s"}}, 3),
+        ({"slow_api": {"by": "3s", "times": 0}}, None),
+        ({"api_error": {"code": 500, "times": 3}}, 3),
+        ({"api_error": {"code": 500, "times": 0}}, None),
+        ({"delay_watch": {"by": "2s"}}, 4),
+        ({"break_watch": {}}, 5),
+    ],
+)
+def test_faults_that_strike_so_many_times_cost_so_much(
+    fault: dict[str, object], cost_seconds: float | None
+) -> None:
+    story = Story()
+    story.at(3).fault("injected", fault)
+    cost_us = story.history.timing.outages[0].cost_us
+    assert cost_us == (None if cost_seconds is None else seconds(cost_seconds))
+
+
+def test_requests_that_fail_close_together_are_one_outage() -> None:
+    story = Story()
+    for time in (1, 2, 3, 10):
+        story.at(time).refused("update", "AppWrapper.workload.codeflare.dev", "a", 500)
+    because = "update of AppWrapper.workload.codeflare.dev a failed with 500"
+    assert outages(story) == [(1, 3, because), (10, 10, because)]
+
+
+def test_answers_that_are_part_of_the_work_are_no_outage() -> None:
+    story = Story()
+    story.at(1).refused("delete", "Pod", "a-0", 404)
+    story.refused("update", "Pod", "a-0", 500, by="kubelet/n0")
+    assert outages(story) == []
+
+
+def test_two_deadlines_in_a_row_give_two_latencies() -> None:
+    story = begin(Story())
+    attempt(story, SOON)
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10.9).shows(Unhealthy="True")
+    story.at(71.9).enters("Resetting", resets=1)
+    from tests.claims.judging import assert_fails, assert_passes
+
+    assert_passes("AW-040", story)
+    late = started()
+    late.at(10).becomes("a-0", "Failed")
+    late.at(10.9).shows(Unhealthy="True")
+    wrong = late.at(72.1).enters("Resetting", resets=1)
+    assert_fails("AW-040", late, at=wrong)
