@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from conformance.cli.exit_code import ExitCode
-
-if TYPE_CHECKING:
-    from reference_controller.runtime.options import OperatorOptions
-    from reference_controller.runtime.process import Program
 
 app = typer.Typer(help="The reference controllers, as operators.", no_args_is_help=True)
 
@@ -56,8 +52,10 @@ def run(
     assay controller run appwrapper --kubeconfig ~/.kube/config --leader-elect
     assay controller run appwrapper --health-port 8081 --metrics-port 8081
     """
+    from reference_controller.programs import program_for
+    from reference_controller.runtime import logs
     from reference_controller.runtime.options import OperatorOptions
-    from reference_controller.runtime.process import run as run_operator
+    from reference_controller.runtime.process import run as run_program
 
     options = OperatorOptions(
         kubeconfig=kubeconfig,
@@ -77,43 +75,7 @@ def run(
         webhook_key=webhook_key,
         log_level=log_level,
     )
-    code = run_operator(_program(name, options), options)
+    logs.set_up(options.log_level)
+    code = run_program(program_for(name, options), options)
     # The process has said why; 1 would read as a violated claim.
     raise typer.Exit(ExitCode.ENVIRONMENT if code == 1 else code)
-
-
-def _program(name: str, options: OperatorOptions) -> Program:
-    from conformance.cli.problems import BadInputError
-    from reference_controller import appwrapper
-    from reference_controller.appwrapper.admission import UserInfo as AdmissionUser
-    from reference_controller.appwrapper.admission import admit
-    from reference_controller.appwrapper.mutants import MUTANTS
-    from reference_controller.runtime.admission_review import Operation, UserInfo
-    from reference_controller.runtime.process import Program
-    from reference_controller.runtime.wall_clock import now_us
-    from vocabulary.kinds import APPWRAPPER
-    from vocabulary.objects import Object
-    from vocabulary.safe_yaml import load_yaml_file
-
-    if name != "appwrapper":
-        raise BadInputError(f"there is no controller {name!r}; there is: appwrapper")
-    if options.mutant is not None and options.mutant not in MUTANTS:
-        raise BadInputError(
-            f"there is no mutant {options.mutant!r}; list them with: assay mutants --list"
-        )
-    data = load_yaml_file(options.config_file) if options.config_file else {}
-    config = appwrapper.OperatorConfig.from_data(data or {})
-    rules = MUTANTS[options.mutant].rules() if options.mutant else appwrapper.Rules()
-
-    def admit_reviewed(
-        operation: Operation, new: Object, old: Object | None, user: UserInfo
-    ) -> Object:
-        who = AdmissionUser(username=user.username, uid=user.uid, groups=user.groups)
-        return admit(operation, new, old, who, config, rules=rules)
-
-    return Program(
-        name="appwrapper",
-        controller=appwrapper.controller(config, rules, now_us),
-        primary=APPWRAPPER,
-        admit=admit_reviewed,
-    )
