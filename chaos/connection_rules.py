@@ -90,10 +90,14 @@ class ConnectionRules:
 
     def on_watch(self, actor: str, kind: str) -> tuple[WatchEffect, ...]:
         """The effects that hold for the actor's watch of a kind, in the order they were added."""
+        if not self._watches:
+            return ()
         return tuple(rule.effect for rule in self._watches if rule.matches(actor, kind))
 
     def watch_delay_us(self, actor: str, kind: str) -> Micros:
         """How much later than usual an event reaches that watch: all delays added up."""
+        if not self._watches:
+            return 0
         return sum(
             rule.effect.by_us
             for rule in self._watches

@@ -44,7 +44,7 @@ class NotReachedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """Something that a scenario can wait for: a predicate, and what it is called."""
+    """Something that a scenario can wait for: a predicate on stored objects, and its name."""
 
     text: str
     holds: Callable[[], bool]

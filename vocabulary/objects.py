@@ -24,15 +24,15 @@ def meta(obj: Object) -> Object:
 
 
 def name_of(obj: Object) -> str:
-    return str(meta(obj).get("name", ""))
+    return str((obj.get("metadata") or _EMPTY).get("name", ""))
 
 
 def namespace_of(obj: Object) -> str:
-    return str(meta(obj).get("namespace", ""))
+    return str((obj.get("metadata") or _EMPTY).get("namespace", ""))
 
 
 def uid_of(obj: Object) -> str:
-    return str(meta(obj).get("uid", ""))
+    return str((obj.get("metadata") or _EMPTY).get("uid", ""))
 
 
 def labels_of(obj: Object) -> Mapping[str, str]:
@@ -73,7 +73,8 @@ def get_path(obj: Any, path: str, default: Any = None) -> Any:
     """
     value = obj
     for step in path.split("."):
-        if isinstance(value, Mapping):
+        # Nearly every value on a path is a dict, and asking for Mapping takes ten times as long.
+        if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
             if step not in value:
                 return default
             value = value[step]

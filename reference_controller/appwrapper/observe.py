@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, TypeAlias, TypeVar
 
 from reference_controller.appwrapper.autopilot import marked_resources
-from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.config import FaultTolerance, OperatorConfig
 from reference_controller.appwrapper.names import APPWRAPPER_LABEL, Phase
 from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.parameters import Parameters
@@ -69,7 +70,8 @@ class Observer:
         return Observation(aw, self.clock(), self._parameters(aw), components, pods, is_live=live)
 
     def _parameters(self, aw: Object) -> Parameters:
-        return self.rules.parameters(annotations_of(aw), self.config.fault_tolerance)
+        annotations = tuple(annotations_of(aw).items())
+        return _parameters(self.rules, annotations, self.config.fault_tolerance)
 
     def _components(
         self, aw: Object, live: bool, wanted: tuple[str, ...]
@@ -122,6 +124,14 @@ class Observer:
             if marked:
                 bad[name] = marked
         return bad
+
+
+@lru_cache(maxsize=1024)
+def _parameters(
+    rules: Rules, annotations: tuple[tuple[str, str], ...], operator: FaultTolerance
+) -> Parameters:
+    """What annotations amount to; they are read at every look and hardly ever change."""
+    return rules.parameters(dict(annotations), operator)
 
 
 def read(kind: Kind, namespace: str, name: str, *, live: bool) -> Reading[Object | None]:

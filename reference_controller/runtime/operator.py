@@ -193,12 +193,12 @@ class Operator:
 
     def wake_at_us(self) -> Micros | None:
         """When to poll next though nothing arrives; None if only events and replies matter."""
-        times = [self.work_due_us()]
+        wake_at_us = self.work_due_us()
         if self._may_begin:
-            times.append(self._next_resync_us)
+            wake_at_us = _earlier(wake_at_us, self._next_resync_us)
         if self._election is not None:
-            times.append(self._election.wake_at_us())
-        return min((at_us for at_us in times if at_us is not None), default=None)
+            wake_at_us = _earlier(wake_at_us, self._election.wake_at_us())
+        return wake_at_us
 
     def work_due_us(self) -> Micros | None:
         """As `wake_at_us` without housekeeping (resync, lease): the timers that do work.
@@ -358,3 +358,10 @@ class Operator:
             self._queue = WorkQueue(max_backoff_us=self._max_backoff_us)
         if self._observer is not None:
             self._observer.leadership_changed(leads)
+
+
+def _earlier(one_us: Micros | None, other_us: Micros | None) -> Micros | None:
+    """The earlier of two points in time, either of which may be none."""
+    if one_us is None or other_us is None:
+        return other_us if one_us is None else one_us
+    return min(one_us, other_us)

@@ -120,7 +120,18 @@ class SimulatedWorld(World):
         self.loop.run_for(span_us)
 
     def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
-        return self.loop.run_until(done, self.loop.now_us + within_us)
+        """Conditions are read off stored objects: each is looked at again once one has changed."""
+        store = self.cluster.store
+        seen = -1
+
+        def is_done() -> bool:
+            nonlocal seen
+            if seen == store.revision:
+                return False
+            seen = store.revision
+            return done()
+
+        return self.loop.run_until(is_done, self.loop.now_us + within_us)
 
     def inject(self, fault: Fault) -> None:
         done = self._injector.inject(fault)
