@@ -67,6 +67,7 @@ class LocalOperator:
         if operator.state == "paused":
             operator.kill()
         operator.start()
+        operator.wait_ready()
 
     def pause(self, name: str) -> None:
         self._instance(name).pause()

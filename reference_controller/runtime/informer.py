@@ -55,6 +55,7 @@ class Informer:
         self._replace = replace
         self._deliver = deliver
         self._revision = ""
+        self._has_listed = False
         self._is_served = True
         self._stream: WatchStream | None = None
         self._stopping = threading.Event()
@@ -111,7 +112,12 @@ class Informer:
 
     def _list(self) -> None:
         items: list[Object] = []
-        request = List(self._kind, self._namespace, limit=PAGE_SIZE, live=True)
+        # As client-go does: at first whatever the API server has at hand will do, since events
+        # bring it up to date; but after a revision that was too old, only the present will.
+        revision = "" if self._has_listed else "0"
+        request = List(
+            self._kind, self._namespace, limit=PAGE_SIZE, live=True, resource_version=revision
+        )
         while True:
             page = self._connection.handle(request)
             assert isinstance(page, ObjectList)
@@ -127,7 +133,7 @@ class Informer:
             )
         self._replace(self._kind, tuple(items), page.resource_version)
         self._revision = page.resource_version
-        self._is_served = True
+        self._has_listed = self._is_served = True
 
     def _has_no_resource(self) -> None:
         """The kind is not served (any more): then there are no objects of it either."""

@@ -137,6 +137,7 @@ def job_retries_by_itself(world: World) -> None:
     aw = world.submit("retrying_job.yaml", failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_pods(1, "Failed"))
     world.until(aw.has_pods(1, "Running"))
     world.inject(KillPod(PodChoice(appwrapper="a", phase="Running"), exit_code=0))
     world.until(aw.is_in("Succeeded"))

@@ -15,12 +15,16 @@ from typing import Any, Final, TypeAlias
 from chaos.ground import ProcessState
 from fixtures.control_plane import process as operating_system
 from fixtures.control_plane.process import Process
-from fixtures.control_plane.waiting import wait_until
 
 Launch: TypeAlias = Callable[[Sequence[str], Path], Process]
 """Starts a command, its output appended to a file; the process ends with this one."""
-READY_SECONDS: Final = 30.0
+READY_SECONDS: Final = 60.0
+POLL_SECONDS: Final = 0.05
 STOP_SECONDS: Final = 10.0
+
+
+class OperatorStartError(Exception):
+    """The implementation under test does not come up; the message ends with what it logged."""
 
 
 class RealOperator:
@@ -55,19 +59,37 @@ class RealOperator:
             return "paused" if self._paused else "running"
 
     def start(self) -> None:
-        """Start it and wait until it says that it is ready; nothing happens if it runs."""
+        """Start it; nothing happens if it runs. It is noted as started once it is ready."""
         with self._lock:
             if self.state != "down":
                 return
             self._paused = False
             self._process = process = self._launch(self._command, self._log)
-        wait_until(
-            lambda: not process.is_alive() or self._is_ready(),
-            f"{self.name} is ready; its log is {self._log}",
-            limit_seconds=READY_SECONDS,
-        )
-        if process.is_alive():
-            self._record(self.name, "started")
+        # Not waited for here: a fault may start it while it holds up the proxy that this
+        # process needs in order to become ready.
+        threading.Thread(
+            target=self._note_ready, args=(process,), name=f"ready-{self.name}", daemon=True
+        ).start()
+
+    def wait_ready(self) -> None:
+        """Wait until it says that it is ready; OperatorStartError if it ends or takes too long."""
+        deadline = time.monotonic() + READY_SECONDS
+        while not self._is_ready():
+            if self.state == "down":
+                problem = "ended before it was ready"
+            elif time.monotonic() > deadline:
+                problem = f"is not ready after {READY_SECONDS:g} s"
+            else:
+                time.sleep(POLL_SECONDS)
+                continue
+            raise OperatorStartError(f"{self.name} {problem}; its log ends: {_tail(self._log)}")
+
+    def _note_ready(self, process: Process) -> None:
+        while process.is_alive():
+            if self._is_ready():
+                self._record(self.name, "started")
+                return
+            time.sleep(POLL_SECONDS)
 
     def kill(self) -> None:
         """SIGKILL."""
@@ -110,7 +132,6 @@ class RealOperator:
             with urllib.request.urlopen(self._health_url, timeout=1) as answer:
                 return bool(answer.status == 200)
         except (urllib.error.URLError, OSError):
-            time.sleep(0.02)
             return False
 
 
@@ -119,3 +140,7 @@ def launch_directly(command: Sequence[str], log: Path) -> Process:
     return operating_system.start(
         command, environment=os.environ, log=log, folder=Path.cwd(), outlives_parent=False
     )
+
+
+def _tail(log: Path, most_bytes: int = 600) -> str:
+    return log.read_bytes()[-most_bytes:].decode("utf-8", "replace") if log.exists() else "(none)"

@@ -7,7 +7,7 @@ plane's own controllers serve all runs of a session, so pausing one is refused h
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from chaos.ground import FaultRefusedError, ProcessState
 from conformance.worlds.control_plane.operator_process import RealOperator
@@ -48,6 +48,11 @@ class RealProcesses:
 
     def resume(self, name: str) -> None:
         self._operator(name).resume()
+
+    def wait_ready(self, names: Iterable[str]) -> None:
+        """Wait until these operators say that they are ready; raises OperatorStartError."""
+        for name in names:
+            self._operator(name).wait_ready()
 
     def end(self) -> None:
         """The run is over: nothing comes back, and nothing stays."""

@@ -12,39 +12,29 @@ import json
 import ssl
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Final
-from urllib.parse import parse_qs, urlsplit
+from typing import Final
+from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from chaos.connection_rules import ConnectionRules
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Rule, Slow, WatchRule
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
+from conformance.worlds.control_plane.http_requests import parse_request
+from conformance.worlds.control_plane.watch_relay import WatchRelay
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import KNOWN_KINDS, Kind
-from vocabulary.requests import (
-    WRITES,
-    Create,
-    Delete,
-    DeleteCollection,
-    Get,
-    List,
-    Patch,
-    Request,
-    Update,
-    verb_of,
-)
+from vocabulary.kinds import KNOWN_KINDS
+from vocabulary.requests import WRITES, List, Request, verb_of
 
-_BY_RESOURCE: Final = {(kind.group, kind.plural): kind for kind in KNOWN_KINDS}
 _HOP_HEADERS: Final = frozenset(
     ("connection", "transfer-encoding", "keep-alive", "host", "content-length", "accept-encoding")
 )
 UPSTREAM_SECONDS: Final = 60.0
-GONE: Final = (
-    b'{"type":"ERROR","object":{"kind":"Status","apiVersion":"v1","status":"Failure",'
-    b'"reason":"Expired","code":410,"message":"too old resource version"}}\n'
-)
+FROM_CACHE: Final = "0"
+"""The resourceVersion of a list that may come out of the watch cache: informers ask like that."""
 
 
 class Proxy:
@@ -56,9 +46,13 @@ class Proxy:
         self.injector: Injector | None = None
         self.lock = threading.RLock()
         """Held while rules and injector are asked: they are made for one thread."""
-        self.rule_changed = threading.Condition()
-        self.broken: dict[str, tuple[float, int]] = {}
-        """Per kind: until when (monotonic seconds) lists are refused, and how often it broke."""
+        self.revision: Callable[[], int] = lambda: 0
+        """The newest revision of the API server's store that is known."""
+        self.frozen: list[tuple[WatchRule, int]] = []
+        """Rules in force that freeze informers, each with the revision at its moment."""
+        self._gaps: dict[str, float] = {}
+        """Per kind: until when (monotonic seconds) lists are refused."""
+        self._relays: set[WatchRelay] = set()
         address = urlsplit(server)
         self.upstream = (address.hostname or "", address.port or 443, context)
         self._server = _Server(("127.0.0.1", 0), self)
@@ -76,6 +70,7 @@ class Proxy:
     def stop(self) -> None:
         self._server.shutdown()
         self._server.server_close()
+        self.hang_up()
 
     def pass_by(self, place: Place, request: Request) -> None:
         """A write passes a place on its way: a fault may strike there."""
@@ -95,20 +90,58 @@ class Proxy:
                 )
             )
 
-    def is_frozen(self, kind: str) -> bool:
-        """Whether watch events of a kind are held back."""
-        return any(isinstance(e, Freeze) for e in self.rules.on_watch(self.actor, kind))
+    def frozen_revision(self, kind: str) -> int | None:
+        """The revision that an informer of this kind sees for now; None if it is not frozen."""
+        matching = (at for rule, at in self.frozen if rule.matches(self.actor, kind))
+        return min(matching, default=None)
+
+    def refuses_lists(self, kind: str) -> bool:
+        """Whether lists of a kind fail just now, because its watches were broken off."""
+        return self._gaps.get(kind, 0.0) > time.monotonic()
+
+    def holding_back(self, kind: str) -> Callable[[float], float | None]:
+        """How many seconds a watch event must still wait; None: until a rule changes."""
+
+        def left(arrived: float) -> float | None:
+            if self.frozen_revision(kind) is not None:
+                return None
+            late = self.rules.watch_delay_us(self.actor, kind) / SECOND
+            return arrived + late - time.monotonic()
+
+        return left
+
+    @contextmanager
+    def relaying(self, relay: WatchRelay) -> Iterator[None]:
+        """Rules that come and go meanwhile reach this watch."""
+        self._relays.add(relay)
+        try:
+            yield
+        finally:
+            self._relays.discard(relay)
+            relay.close()
+
+    def hang_up(self) -> None:
+        """The operator is gone: end its watches, or they would go on for minutes."""
+        for relay in tuple(self._relays):
+            relay.close()
 
     def _on_rule(self, rule: Rule, holds: bool) -> None:
         if not isinstance(rule, WatchRule):
             return
-        with self.rule_changed:
-            if isinstance(rule.effect, Break) and holds:
-                until = time.monotonic() + rule.effect.gap_us / SECOND
-                kinds = [str(kind) for kind in KNOWN_KINDS if rule.matches(self.actor, str(kind))]
-                for kind in kinds:
-                    self.broken[kind] = (until, self.broken.get(kind, (0.0, 0))[1] + 1)
-            self.rule_changed.notify_all()
+        if isinstance(rule.effect, Freeze):
+            kept = [frozen for frozen in self.frozen if frozen[0] != rule]
+            self.frozen = [*kept, (rule, self.revision())] if holds else kept
+        if isinstance(rule.effect, Break) and holds:
+            until = time.monotonic() + rule.effect.gap_us / SECOND
+            kinds = [str(kind) for kind in KNOWN_KINDS if rule.matches(self.actor, str(kind))]
+            self._gaps.update(dict.fromkeys(kinds, until))
+        for relay in tuple(self._relays):
+            if not rule.matches(self.actor, relay.kind):
+                continue
+            if isinstance(rule.effect, Break):
+                relay.break_off()
+            else:
+                relay.rule_changed()
 
 
 class _Server(ThreadingHTTPServer):
@@ -155,10 +188,11 @@ class _Handler(BaseHTTPRequestHandler):
             proxy.pass_by(Place.BEFORE_COMMIT, request)
         with proxy.lock:
             effect = proxy.rules.meets(proxy.actor, request)
-        gap = proxy.broken.get(str(request.kind), (0.0, 0))[0] - time.monotonic()
-        if isinstance(request, List) and gap > 0:
+        if isinstance(request, List) and proxy.refuses_lists(str(request.kind)):
             self._refuse(ApiError(503, "ServiceUnavailable", "the watch cache is rebuilt"))
             return
+        if isinstance(request, List):
+            self._travel_back(str(request.kind))
         match effect:
             case Refuse():
                 self._refuse(ApiError(effect.code, effect.reason, effect.message))
@@ -177,6 +211,15 @@ class _Handler(BaseHTTPRequestHandler):
         self._reply(status, headers, answer)
         if is_write:
             proxy.pass_by(Place.AFTER_REPLY, request)
+
+    def _travel_back(self, kind: str) -> None:
+        """A list out of a frozen watch cache shows the past; one out of the store never does."""
+        revision = self.server.proxy.frozen_revision(kind)
+        target = urlsplit(self.path)
+        query = dict(parse_qsl(target.query))
+        if revision is not None and query.get("resourceVersion") == FROM_CACHE:
+            query |= {"resourceVersion": str(revision), "resourceVersionMatch": "Exact"}
+            self.path = target._replace(query=urlencode(query)).geturl()
 
     def _forward(self, body: bytes) -> None:
         self._reply(*self._exchange(body))
@@ -229,123 +272,29 @@ class _Handler(BaseHTTPRequestHandler):
     def _watch(self, kind: str) -> None:
         """Pass a watch on, line by line, as late as the rules say."""
         proxy = self.server.proxy
-        breaks = proxy.broken.get(kind, (0.0, 0))[1]
         response = self._send(b"", None)
         if response.status != 200:
             self._reply(response.status, response.getheaders(), response.read())
             return
+        assert self._connection is not None
+        relay = WatchRelay(kind, response, self._connection, proxy.holding_back(kind))
+        self._connection = None
         self.close_connection = True
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
-        lines = _Lines(response)
-        lines.start()
-        try:
-            while True:
-                line = lines.next(lambda: proxy.broken.get(kind, (0.0, 0))[1] != breaks)
-                if line is None:
-                    break
-                self._hold_back(kind, lines.arrived)
-                if proxy.broken.get(kind, (0.0, 0))[1] != breaks:
-                    self._chunk(GONE)
-                    break
+        relay.start()
+        with proxy.relaying(relay):
+            while (line := relay.next()) is not None:
                 self._chunk(line)
-            else:
-                return
-            if proxy.broken.get(kind, (0.0, 0))[1] != breaks:
-                self._chunk(GONE)
             self._chunk(b"")
-        finally:
-            response.close()
-            if self._connection is not None:
-                self._connection.close()
-                self._connection = None
-
-    def _hold_back(self, kind: str, arrived: float) -> None:
-        proxy = self.server.proxy
-        with proxy.rule_changed:
-            while True:
-                late = proxy.rules.watch_delay_us(proxy.actor, kind) / SECOND
-                left = arrived + late - time.monotonic()
-                if proxy.is_frozen(kind):
-                    proxy.rule_changed.wait(1.0)
-                elif left > 0:
-                    proxy.rule_changed.wait(left)
-                else:
-                    return
 
     def _chunk(self, data: bytes) -> None:
         self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
         self.wfile.flush()
 
-
-class _Lines:
-    """Reads the lines of a watch in a thread of its own, so that waiting can be interrupted."""
-
-    def __init__(self, response: http.client.HTTPResponse) -> None:
-        self._response = response
-        self._condition = threading.Condition()
-        self._lines: list[tuple[float, bytes]] = []
-        self._ended = False
-        self.arrived = 0.0
-        self._thread = threading.Thread(target=self._read, daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def next(self, is_broken: Any) -> bytes | None:
-        """The next line; None when the watch has ended, here or there."""
-        with self._condition:
-            while not self._lines:
-                if self._ended or is_broken():
-                    return None
-                self._condition.wait(0.2)
-            self.arrived, line = self._lines.pop(0)
-            return line
-
-    def _read(self) -> None:
-        try:
-            while line := self._response.readline():
-                with self._condition:
-                    self._lines.append((time.monotonic(), line))
-                    self._condition.notify()
-        except (OSError, http.client.HTTPException, ValueError, AttributeError):
-            pass  # the stream was closed under us: it has ended, which is all there is to say
-        with self._condition:
-            self._ended = True
-            self._condition.notify()
-
-
-def parse_request(method: str, target: str, body: bytes) -> Request | None:
-    """The request that an HTTP request is; None for discovery and the like."""
-    parts = urlsplit(target).path.strip("/").split("/")
-    if parts[0] == "api" and len(parts) > 2:
-        group, version, rest = "", parts[1], parts[2:]
-    elif parts[0] == "apis" and len(parts) > 3:
-        group, version, rest = parts[1], parts[2], parts[3:]
-    else:
-        return None
-    namespace = ""
-    if rest[0] == "namespaces" and len(rest) > 2:
-        namespace, rest = rest[1], rest[2:]
-    plural, name, subresource = (*rest, "", "")[:3]
-    kind = _BY_RESOURCE.get((group, plural)) or Kind(group, version, plural, plural)
-    content: Any = json.loads(body) if body else {}
-    match method:
-        case "GET":
-            if name:
-                return Get(kind, namespace, name, live=True)
-            return List(kind, namespace, live=True)
-        case "POST":
-            named = name or (content.get("metadata") or {}).get("name", "")
-            return Create(kind, content, namespace, named, subresource)
-        case "PUT":
-            return Update(kind, content, subresource)
-        case "PATCH":
-            return Patch(kind, namespace, name, content, subresource=subresource)
-        case "DELETE" if name:
-            return Delete(kind, namespace, name)
-        case "DELETE":
-            return DeleteCollection(kind, namespace)
-    return None
+    def finish(self) -> None:
+        super().finish()
+        if self._connection is not None:
+            self._connection.close()

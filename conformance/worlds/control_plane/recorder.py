@@ -59,6 +59,8 @@ class Recorder:
         self._audited: dict[str, list[dict[str, Any]]] = defaultdict(list)
         self._offset = 0
         self._stopping = threading.Event()
+        self.revision = 0
+        """The newest resourceVersion that any watch has shown."""
         self.listeners: list[Callable[[str, Commit], None]] = []
         self._informers = [
             Informer(connection, kind, "", self._replaced, self._delivered) for kind in self.kinds
@@ -129,6 +131,7 @@ class Recorder:
 
     def _delivered(self, kind: Kind, event: Event, obj: Object) -> None:
         scope = namespace_of(obj) or name_of(obj)
+        self.revision = max(self.revision, int(_rv_text(obj)))
         plain = _without_managed_fields(obj)
         if kind == NODE and _is_heartbeat(self.stored(kind, "", name_of(obj)), plain):
             return

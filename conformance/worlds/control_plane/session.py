@@ -14,6 +14,8 @@ import yaml
 
 from conformance.clean import RUN_LABEL
 from conformance.implementation import Implementation
+from conformance.worlds.control_plane.proxy import Proxy
+from conformance.worlds.control_plane.pulse import Pulse
 from conformance.worlds.control_plane.recorder import Recorder
 from conformance.worlds.control_plane.scratch import Scratch, remove_abandoned
 from conformance.worlds.control_plane.starter import Starter
@@ -25,13 +27,16 @@ from fixtures.control_plane.settings import Settings
 from reference_controller.runtime.connection import Connection, connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import KNOWN_KINDS, Kind
+from vocabulary.kinds import KNOWN_KINDS, NAMESPACE, Kind
 from vocabulary.objects import Object, name_of
-from vocabulary.requests import Create, create
+from vocabulary.requests import Create, Get, create
 
 _NOT_FOLLOWED: Final = frozenset(
     ("Event", "Lease.coordination.k8s.io", "CustomResourceDefinition.apiextensions.k8s.io")
 )
+SETTINGS: Final = Settings(node_monitor_grace_seconds=30)
+"""No node of a shared control plane falls silent, so their heartbeats may be far apart: each
+one goes to every operator."""
 ACTORS: Final = {
     "user": users.SCENARIO_USER,
     "chaos": users.CHAOS,
@@ -53,7 +58,7 @@ class Session:
         remove_abandoned()
         self._scratch = Scratch()
         self.folder = self._scratch.path
-        self.plane = ControlPlane(self.folder / "control-plane", Settings())
+        self.plane = ControlPlane(self.folder / "control-plane", SETTINGS)
         self._crds = (*implementation.crds(), *fixture_crds.all_crds(), *extra_crds)
         self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra_crds)
         self._operator_users: queue.SimpleQueue[users.User] = queue.SimpleQueue()
@@ -75,6 +80,16 @@ class Session:
         )
         self.recorder.start()
         self.unfinished.start()
+        self._tls = ssl.create_default_context(cafile=str(self.plane.ca))
+        self._canary = Proxy("canary", self.plane.server, self._tls)
+        self._canary.start()
+        way = self.kubeconfig_through(
+            users.HARNESS, self._canary.url, self.folder / "canary.kubeconfig"
+        )
+        client = connect(way, None, user_agent="assay", timeout_us=30 * SECOND, pool_size=1)
+        read = Get(NAMESPACE, "", "default", live=True)
+        self.pulse = Pulse(lambda: client.handle(read))
+        self.pulse.start()
         return self
 
     def __exit__(
@@ -83,6 +98,8 @@ class Session:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.pulse.stop()
+        self._canary.stop()
         self.unfinished.stop()
         self.recorder.stop()
         self.plane.stop()
@@ -117,7 +134,7 @@ class Session:
 
     def tls(self) -> ssl.SSLContext:
         """Trusts the control plane's certificate authority."""
-        return ssl.create_default_context(cafile=str(self.plane.ca))
+        return self._tls
 
     def kubeconfig_through(self, user: users.User, server: str, path: Path) -> Path:
         """The user's kubeconfig with another server: an operator's, through its proxy."""

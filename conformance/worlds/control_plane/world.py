@@ -114,11 +114,13 @@ class ControlPlaneWorld(World):
         self._clock = threading.Thread(target=self._keep_time, name="plan", daemon=True)
         for proxy in self._proxies.values():
             proxy.lock = self._chaos_lock
+            proxy.revision = lambda: session.recorder.revision
             proxy.injector = self._injector if plan is not None else None
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
         for name in OPERATORS[: scenario.operators]:
             self._processes.start(name)
+        self._processes.wait_ready(OPERATORS[: scenario.operators])
         with self._chaos_lock:
             self._injector.start()
         if plan is not None:
@@ -251,7 +253,7 @@ class ControlPlaneWorld(World):
             began_us=self._began_us,
             kubernetes_version=KUBERNETES_VERSION,
             parameters=self.config,
-            facts=self.session.implementation.facts,
+            facts=self._facts(),
         )
         return header, merge.entries(recorder.commits(scopes), recorder.audited(scopes), others)
 
@@ -302,6 +304,11 @@ class ControlPlaneWorld(World):
             session.starter.start,
         )
 
+    def _facts(self) -> dict[str, Any]:
+        """What to expect of the implementation, and how slow the machine was in this run."""
+        slack_us = self.session.pulse.slack_us(self._began_us)
+        return {**self.session.implementation.facts, "slack_us": slack_us}
+
     def _onto_own_nodes(self, pod: Object) -> dict[str, Any]:
         spec = pod["spec"]
         selector = {**(spec.get("nodeSelector") or {}), RUN_LABEL: self.namespace}
@@ -313,6 +320,8 @@ class ControlPlaneWorld(World):
         self._note(history.Fault(n=0, t=0, action=action, fault=fault, text=text))
 
     def _record_process(self, process: str, change: Any) -> None:
+        if change in ("killed", "stopped"):
+            self._proxies[process].hang_up()
         if not self._closed:
             self._note(history.Process(n=0, t=0, process=process, change=change))
 
