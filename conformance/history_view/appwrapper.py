@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from conformance.history_view.attempts import Attempt
@@ -84,13 +85,12 @@ class AppWrapperRun:
     def component_tracks(self) -> list[Track]:
         """Every object that was created for it and that it owns, in order of creation."""
         history = self.history
-        know_writers = history.header.capabilities.writers
         return [
             track
             for track in history.owned.get(self.uid, ())
             if (controller_of(track.first) or {}).get("uid") == self.uid
             and track.kind != history.profile.workload_kind
-            and (not know_writers or history.profile.is_operator(track.created.actor))
+            and (not history.shows_requests or history.profile.is_operator(track.created.actor))
         ]
 
     def component_of(self, track: Track) -> Component | None:
@@ -135,7 +135,8 @@ class AppWrapperRun:
         return labels_of(pod.last).get(self.history.profile.label) == self.name
 
     def _is_foreign(self, pod: Track) -> bool:
-        return pod.created.actor in _OUTSIDERS and controller_of(pod.first) is None
+        made_by_outsiders = pod.created.actor in _OUTSIDERS or not self.history.shows_requests
+        return made_by_outsiders and controller_of(pod.first) is None
 
     @cached_property
     def belongings(self) -> list[Track]:
@@ -202,6 +203,16 @@ class AppWrapperRun:
         wants_true = status == "True"
         return [edge for edge in self.edges[condition] if (edge.status == "True") == wants_true]
 
+    def may_have_shown(self, condition: str, n: int) -> bool:
+        """Whether a condition may have been True at n, in a version that was not seen.
+
+        Only where versions may have been merged: then the next one that was seen tells.
+        """
+        if self.history.shows_requests:
+            return False
+        following = (snapshot for snapshot in self.snapshots if snapshot.n > n)
+        return any(snapshot.shows(condition) for snapshot in islice(following, 1))
+
     @cached_property
     def workloads(self) -> list[Track]:
         """The Workload objects that Kueue keeps for it; none where Kueue is absent."""
@@ -252,6 +263,7 @@ class AppWrapperRun:
                 components=self.component_tracks,
                 requests=self.delete_requests,
                 previous=found[-1] if found else None,
+                with_late_ones=self.history.shows_requests,
             )
         )
 
@@ -268,6 +280,12 @@ class AppWrapperRun:
                     groups.append((before, [span]))
             before = span.phase
         starts = [spans[0].begin.n for _, spans in groups] + [NEVER]
+        # Where its first version was not seen, an attempt may seem to begin after its creations.
+        froms = (
+            starts
+            if self.history.shows_requests
+            else [0, *(spans[-1].end.n for _, spans in groups if spans[-1].end is not None)]
+        )
         cut = min(self.end_n, NEVER if self.deleting is None else self.deleting.n)
         return [
             Attempt(
@@ -275,7 +293,8 @@ class AppWrapperRun:
                 spans=spans,
                 after=after,
                 until_n=min(spans[-1].end.n if spans[-1].end is not None else NEVER, cut),
-                next_n=starts[number],
+                created_from_n=froms[number - 1],
+                next_n=froms[number] if number < len(froms) else NEVER,
                 components=self.component_tracks,
                 failed_creates=self._failed_creates,
                 health=self.health,

@@ -32,6 +32,7 @@ class Attempt:
         spans: Sequence[Span],
         after: str,
         until_n: int,
+        created_from_n: int,
         next_n: int,
         components: Sequence[Track],
         failed_creates: Sequence[Write],
@@ -45,7 +46,7 @@ class Attempt:
         self.left: Snapshot | None = spans[-1].end
         self.until_n = until_n
         self.components = [
-            track for track in components if self.begin.n <= track.created.n < next_n
+            track for track in components if created_from_n <= track.created.n < next_n
         ]
         """What was created for it, in order of creation."""
         self.failed_creates = [

@@ -69,6 +69,7 @@ class Deletion:
         components: Sequence[Track],
         requests: Sequence[DeleteRequest],
         previous: Deletion | None,
+        with_late_ones: bool,
     ) -> None:
         self.cause = cause
         self.begin = begin
@@ -77,7 +78,7 @@ class Deletion:
         self.hit = [
             track
             for track in belongings
-            if track.exists_at(begin.n) or begin.n < track.created.n < end_n
+            if track.exists_at(begin.n) or (with_late_ones and begin.n < track.created.n < end_n)
         ]
         self.deletable = [
             track

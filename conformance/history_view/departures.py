@@ -8,12 +8,12 @@ cause was too early by every reading, and one without any present cause has no r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from conformance.history_view.attempts import Attempt
-from conformance.history_view.health import Health, Spell
+from conformance.history_view.health import Health, Spell, spells
 from conformance.history_view.parameters import (
     ADMISSION_GRACE,
     FAILURE_GRACE,
@@ -21,7 +21,7 @@ from conformance.history_view.parameters import (
 )
 from conformance.history_view.snapshots import RUNNING, Snapshot
 from conformance.history_view.tracks import Moment
-from vocabulary.clock import Micros
+from vocabulary.clock import MILLISECOND, Micros
 
 if TYPE_CHECKING:
     from conformance.history_view.appwrapper import AppWrapperRun
@@ -41,6 +41,9 @@ POD_LEVEL: Final = frozenset({Why.FAILED_PODS, Why.FEW_PODS, Why.NOT_RUNNING})
 """The first three conditions of the source: the failure grace period applies to them."""
 COUNTED: Final = POD_LEVEL | {Why.COMPONENT_FAILED, Why.CREATION_FAILED}
 """Causes of resets that count towards the retry limit."""
+
+MERGED_US: Final = 100 * MILLISECOND
+"""Versions that follow one another within this may be seen as one in a history of watches."""
 
 
 class Departure:
@@ -100,24 +103,37 @@ class Departure:
             ):
                 ripe_us = max(begun_us + warmup_us, spell.begin.t) + failure_us
                 yield Why.NOT_RUNNING, spell.begin, ripe_us - slack_us
-        for spell in self._held(lambda health: health.evicted_most > 0):
+        after = self._just_after(aw, attempt)
+        for spell in self._held(lambda health: health.evicted_most > 0, after):
             yield Why.NODE_TAGGED, spell.begin, spell.begin.t
-        for spell in self._held(lambda health: health.broken > 0):
+        for spell in self._held(lambda health: health.broken > 0, after):
             yield Why.COMPONENT_FAILED, spell.begin, spell.begin.t
         for spell in self._held(lambda health: health.missing > 0):
             yield Why.COMPONENT_MISSING, spell.begin, spell.begin.t
         never_ran = attempt.spans[-1].phase != RUNNING
         if attempt.failed_creates:
             yield Why.CREATION_FAILED, attempt.failed_creates[0], attempt.failed_creates[0].t
-        elif never_ran and timing.hindered(begin.t, self.at.t) is not None:
+        elif never_ran and (
+            not aw.history.header.capabilities.options
+            or timing.hindered(begin.t, self.at.t) is not None
+        ):
             # A creation that got no answer, or never reached the server, leaves no entry.
             yield Why.CREATION_FAILED, begin, begin.t
 
-    def _held(self, holds: Callable[[Health], bool]) -> Iterator[Spell]:
+    def _just_after(self, aw: AppWrapperRun, attempt: Attempt) -> list[Health]:
+        """What came so soon that its first version may have been merged with its second."""
+        if aw.history.shows_requests:
+            return []
+        until_us = self.at.t + MERGED_US
+        return [point for point in aw.health if point.n >= attempt.until_n and point.t <= until_us]
+
+    def _held(
+        self, holds: Callable[[Health], bool], after: Sequence[Health] = ()
+    ) -> Iterator[Spell]:
         """The spells that the controller may have seen, those merged whose gap it may not."""
         gap_us = self.at.t - self.seen_us
         merged: list[Spell] = []
-        for spell in self.attempt.spells(holds):
+        for spell in spells([*self.attempt.health, *after], holds, self.attempt.begin):
             last = merged[-1] if merged else None
             if last is not None and last.end is not None and spell.begin.t - last.end.t <= gap_us:
                 merged[-1] = Spell(last.begin, spell.end)

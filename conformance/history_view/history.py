@@ -74,6 +74,15 @@ class History:
                 self.labelled_pods.setdefault((track.namespace, name), []).append(track)
 
     @property
+    def shows_requests(self) -> bool:
+        """Whether every request is there with who made it, and so every version of an object.
+
+        A history of watch events alone lacks requests that failed, and may have two versions
+        that followed one another at once as one.
+        """
+        return self.header.capabilities.writers
+
+    @property
     def end(self) -> Moment:
         """The last moment that the history shows."""
         return self.entries[-1] if self.entries else Instant(0, 0)

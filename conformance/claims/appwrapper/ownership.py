@@ -154,15 +154,17 @@ def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
 
 
 def _taken_away(aw: AppWrapperRun, finalizer: str) -> int:
-    """From which position on somebody other than the controller had removed the finalizer."""
-    if aw.history.header.capabilities.writers:
-        for before, after in pairwise(aw.snapshots):
-            if (
-                finalizer in finalizers_of(before.object)
-                and finalizer not in finalizers_of(after.object)
-                and not aw.history.profile.is_operator(after.write.actor)
-            ):
-                return after.n
+    """From which position on somebody other than the controller had removed the finalizer.
+
+    Where it is unknown who made a write, it may have been anybody.
+    """
+    for before, after in pairwise(aw.snapshots):
+        if (
+            finalizer in finalizers_of(before.object)
+            and finalizer not in finalizers_of(after.object)
+            and not aw.history.profile.is_operator(after.write.actor)
+        ):
+            return after.n
     return NEVER
 
 

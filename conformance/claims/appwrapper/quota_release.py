@@ -61,7 +61,9 @@ def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
         yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
         until_n = min((again.n for again in deployed_again if again.n > edge.n), default=NEVER)
         for track in aw.belongings:
-            if edge.n < track.created.n < until_n:
+            if edge.n < track.created.n < until_n and not aw.may_have_shown(
+                RESOURCES_DEPLOYED, track.created.n
+            ):
                 yield violated(
                     track.created,
                     f"{track} of {aw} was created at {when(track.created)}, although "

@@ -49,7 +49,7 @@ def reset_removes_everything(aw: AppWrapperRun) -> Obligations:
         old = [
             track
             for track in aw.left_at(created.created.n)
-            if track.created.n < attempt.begin.n and track is not created
+            if track.created.n < created.created.n and track not in attempt.components
         ]
         phrase = f"{created} was created anew after the reset"
         yield never(
@@ -153,7 +153,8 @@ def reset_creates_new_instances(aw: AppWrapperRun) -> Obligations:
             reused = [
                 old
                 for old in aw.component_tracks
-                if old.created.n < attempt.begin.n
+                if old.created.n < track.created.n
+                and old not in attempt.components
                 and old.exists_at(track.created.n)
                 and component.makes(old.kind, old.name)
             ]
