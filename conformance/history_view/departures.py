@@ -45,6 +45,9 @@ COUNTED: Final = POD_LEVEL | {Why.COMPONENT_FAILED, Why.CREATION_FAILED}
 MERGED_US: Final = 100 * MILLISECOND
 """Versions that follow one another within this may be seen as one in a history of watches."""
 
+TRANSIENT_CODES: Final = frozenset({0, 403, 408, 429, 500, 502, 503, 504})
+"""Refusals after which the same creation may succeed: no answer, a quota, an outage."""
+
 
 class Departure:
     """An attempt that ended in Resetting or Failed, with the causes that may explain it."""
@@ -110,15 +113,29 @@ class Departure:
             yield Why.COMPONENT_FAILED, spell.begin, spell.begin.t
         for spell in self._held(lambda health: health.missing > 0):
             yield Why.COMPONENT_MISSING, spell.begin, spell.begin.t
-        never_ran = attempt.spans[-1].phase != RUNNING
-        if attempt.failed_creates:
-            yield Why.CREATION_FAILED, attempt.failed_creates[0], attempt.failed_creates[0].t
-        elif never_ran and (
-            not aw.history.header.capabilities.options
-            or timing.hindered(begin.t, self.at.t) is not None
-        ):
-            # A creation that got no answer, or never reached the server, leaves no entry.
+        yield from self._creation_failed(aw, attempt)
+
+    def _creation_failed(
+        self, aw: AppWrapperRun, attempt: Attempt
+    ) -> Iterator[tuple[Why, Moment, Micros]]:
+        """Creations that were refused for good, or again and again for the admission grace period.
+
+        One that got no answer, or never reached the server, leaves no entry.
+        """
+        for write in attempt.failed_creates:
+            if write.code not in TRANSIENT_CODES:
+                yield Why.CREATION_FAILED, write, write.t
+                return
+        timing, begin = aw.history.timing, attempt.begin
+        outage = timing.hindered(begin.t, self.at.t)
+        if outage is not None and outage.refuses_for_good:
             yield Why.CREATION_FAILED, begin, begin.t
+        elif not aw.history.header.capabilities.options:
+            if attempt.spans[-1].phase != RUNNING:
+                yield Why.CREATION_FAILED, begin, begin.t
+        elif attempt.failed_creates or (outage is not None and attempt.spans[-1].phase != RUNNING):
+            admission = aw.parameter_within(ADMISSION_GRACE, begin, self.at)[0]
+            yield Why.CREATION_FAILED, begin, timing.stamped_us(begin.t) + admission.value
 
     def _just_after(self, aw: AppWrapperRun, attempt: Attempt) -> list[Health]:
         """What came so soon that its first version may have been merged with its second."""

@@ -131,7 +131,8 @@ def _end(
 
 def _outage(entry: Fault, end_us: Micros | None) -> Outage:
     kind, details = _spelled(entry)
-    return Outage(entry.t, end_us, entry.text, _cost_us(kind, details))
+    for_good = kind == "api_error" and details.get("code", 500) in (400, 404, 409, 410, 422)
+    return Outage(entry.t, end_us, entry.text, _cost_us(kind, details), for_good)
 
 
 def _spelled(entry: Fault) -> tuple[str, Mapping[str, Any]]:
@@ -194,7 +195,10 @@ def _merged(found: list[Outage]) -> list[Outage]:
         last = merged[-1] if len(merged) > bounded else None
         if last is not None and (last.end_us is None or outage.begin_us <= last.end_us):
             if last.end_us is not None and (outage.end_us is None or outage.end_us > last.end_us):
-                merged[-1] = last._replace(end_us=outage.end_us)
+                last = last._replace(end_us=outage.end_us)
+            merged[-1] = last._replace(
+                refuses_for_good=last.refuses_for_good or outage.refuses_for_good
+            )
         else:
             merged.append(outage)
     return sorted(merged, key=lambda outage: outage.begin_us)

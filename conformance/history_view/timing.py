@@ -32,6 +32,8 @@ class Outage(NamedTuple):
     because: str
     cost_us: Micros | None = None
     """The delay that it causes at most; None: as long as it lasts."""
+    refuses_for_good: bool = False
+    """Whether it answers requests in a way after which trying again makes no sense."""
 
 
 class Timing:
@@ -84,14 +86,13 @@ class Timing:
         """The earliest time that a controller may have stamped a write committed at this time."""
         return self._reach_back(at_us, self.stamp_us)
 
-    def hindered(self, begin_us: Micros, end_us: Micros) -> Outage | None:
-        """An outage that overlaps a span, if there is one."""
-        for outage in self.outages:
-            if outage.begin_us > end_us:
-                return None
-            if outage.end_us is None or outage.end_us >= begin_us:
-                return outage
-        return None
+    def hindered(self, begin_us: Micros, end_us: Micros) -> list[Outage]:
+        """The outages that overlap a span."""
+        return [
+            outage
+            for outage in self.outages
+            if outage.begin_us <= end_us and (outage.end_us is None or outage.end_us >= begin_us)
+        ]
 
     def _reach_back(self, at_us: Micros, by_us: Micros) -> Micros:
         earliest_us = at_us - by_us

@@ -245,3 +245,24 @@ def test_a_pod_that_lost_its_label_is_out_of_the_controllers_sight() -> None:
 def test_a_components_own_pod_and_its_label_make_one_belonging() -> None:
     aw = started(pod("a-0")).history.appwrappers[0]
     assert [str(track) for track in aw.belongings] == ["pod/a-0"]
+
+
+def refused_creation(code: int, at: float, outcome: str = "Failed") -> Story:
+    story = begin(Story())
+    story.at(SOON).resumes()
+    story.refused("create", "Pod", "a-0", code)
+    story.at(at).enters(outcome, Unhealthy="True")
+    return story
+
+
+def test_a_creation_that_was_refused_for_good_may_fail_at_once() -> None:
+    departure = refused_creation(422, 0.2).history.appwrappers[0].departures[0]
+    assert Why.CREATION_FAILED in departure.ripe
+
+
+def test_a_creation_that_was_refused_once_must_be_tried_again() -> None:
+    early = refused_creation(500, 1).history.appwrappers[0].departures[0]
+    assert Why.CREATION_FAILED in early.present
+    assert Why.CREATION_FAILED not in early.ripe
+    late = refused_creation(500, 61).history.appwrappers[0].departures[0]
+    assert Why.CREATION_FAILED in late.ripe

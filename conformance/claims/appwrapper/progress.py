@@ -9,6 +9,7 @@ from conformance.claims.appwrapper.forceful_clock import held_by_others
 from conformance.claims.sources import detailed_description, overview
 from conformance.history_view import AppWrapperRun, Moment
 from conformance.history_view.attempts import Attempt
+from conformance.history_view.departures import POD_LEVEL
 from conformance.history_view.health import Health
 from conformance.history_view.parameters import (
     ADMISSION_GRACE,
@@ -133,7 +134,7 @@ def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
     for attempt in aw.attempts:
         departure = departures.get(attempt.number)
         if departure is not None:
-            if departure.present:
+            if departure.ripe or departure.present.keys() & POD_LEVEL:
                 yield met(departure.at)
             else:
                 yield violated(
