@@ -8,6 +8,7 @@ that can end between any two of its requests. A restart begins with empty caches
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -233,7 +234,7 @@ class _Informer:
         self._incarnation = incarnation
         self._loop = process._loop
         self._connection = process._connection
-        self._lag = self._loop.rng(f"lag/{process.name}/{kind}")
+        self._lag: random.Random | None = None  # to seed one takes long, and few kinds change
         self._last_us: Micros = 0
         self._undelivered = 0
         self._watch = 0
@@ -294,6 +295,8 @@ class _Informer:
         return self._process.frozen_at(str(self._kind)) is not None
 
     def _on_change(self, change: Change) -> None:
+        if self._lag is None:
+            self._lag = self._loop.rng(f"lag/{self._process.name}/{self._kind}")
         lag_us = self._lag.randint(LEAST_LAG_US, MOST_LAG_US)
         lag_us += self._connection.rules.watch_delay_us(self._process.name, str(self._kind))
         due_us = max(self._last_us, self._loop.now_us + lag_us)
