@@ -127,13 +127,13 @@ class Departure:
                 yield Why.CREATION_FAILED, write, write.t
                 return
         timing, begin = aw.history.timing, attempt.begin
-        outage = timing.hindered(begin.t, self.at.t)
-        if outage is not None and outage.refuses_for_good:
+        outages = timing.hindered(begin.t, self.at.t)
+        if any(outage.refuses_for_good for outage in outages):
             yield Why.CREATION_FAILED, begin, begin.t
         elif not aw.history.header.capabilities.options:
             if attempt.spans[-1].phase != RUNNING:
                 yield Why.CREATION_FAILED, begin, begin.t
-        elif attempt.failed_creates or (outage is not None and attempt.spans[-1].phase != RUNNING):
+        elif attempt.failed_creates or (outages and attempt.spans[-1].phase != RUNNING):
             admission = aw.parameter_within(ADMISSION_GRACE, begin, self.at)[0]
             yield Why.CREATION_FAILED, begin, timing.stamped_us(begin.t) + admission.value
 

@@ -41,9 +41,7 @@ def clock_start(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
     if head.cause is Cause.FAILURE:
         delay_us = aw.parameter_within(DELETION_ON_FAILURE_GRACE, head.begin, first)[0].value
     due = Instant(head.begin.n, head.begin.t + delay_us)
-    if due.t < first.t and (
-        not head.deletable or aw.history.timing.hindered(due.t, first.t) is not None
-    ):
+    if due.t < first.t and (not head.deletable or aw.history.timing.hindered(due.t, first.t)):
         return due
     return first
 
