@@ -38,6 +38,7 @@ _CLUSTER_WIDE: Final = (
         namespaced=False,
     ),
     Kind(_RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False),
+    Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False),
     NAMESPACE,
     NODE,
 )

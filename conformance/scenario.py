@@ -39,6 +39,8 @@ class Scenario:
     operators: int = 1
     config: Mapping[str, Any] = field(default_factory=dict)
     """Changes to the operator's configuration, nested as in its configuration file."""
+    alone: bool = False
+    """It stops what other scenarios stand on: on real clusters it has a cluster of its own."""
     only_simulated: str = ""
     """Non-empty: why this can only run in the simulation."""
 
@@ -58,6 +60,7 @@ def scenario(
     gpus: int = 0,
     operators: int = 1,
     config: Mapping[str, Any] | None = None,
+    alone: bool = False,
     only_simulated: str = "",
     cases: Mapping[str, Any] | None = None,
 ) -> Callable[[Function], Function]:
@@ -87,6 +90,7 @@ def scenario(
                 gpus=gpus,
                 operators=operators,
                 config=config or {},
+                alone=alone,
                 only_simulated=only_simulated,
             )
         return function

@@ -5,10 +5,11 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
@@ -19,7 +20,11 @@ from conformance.run_options import RunOptions
 from conformance.runner import run_one, run_really
 from conformance.scenarios import SCENARIOS, all_crds
 from conformance.verdict import Outcome
-from vocabulary.history import history_digest
+from vocabulary.history import Mark, history_digest
+
+if TYPE_CHECKING:
+    from conformance.worlds.control_plane.session import Session
+    from fixtures.control_plane.settings import Settings
 
 SIDE_BY_SIDE: Final = 10
 """Runs at a time on a control plane: they mostly wait, and more would make operators late."""
@@ -38,6 +43,7 @@ class Task:
     """Whether the history is wanted even if nothing was violated."""
 
 
+Submit: TypeAlias = Callable[[Task], "Future[RunResult]"]
 RunAll: TypeAlias = Callable[[Sequence[Task]], Iterator[RunResult]]
 """Makes the runs; their results come in the order of the tasks."""
 
@@ -101,17 +107,41 @@ def run_task(task: Task) -> RunResult:
 
 @contextmanager
 def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
-    from conformance.worlds.control_plane.session import Session
+    """Many runs on one control plane; those which stop parts of it one by one on another."""
+    from conformance.worlds.control_plane.session import ALONE, SHARED, Session
 
-    def run(task: Task) -> RunResult:
-        plan = None if task.plan is None else plan_from_data(task.plan)
-        return run_really(session, SCENARIOS[task.scenario], task.seed, plan, task.variant)
+    under_test = implementation(options.implementation).on_real_clusters()
+    with ExitStack() as open_until_end:
 
-    jobs = options.jobs or SIDE_BY_SIDE
-    with (
-        Session(
-            implementation(options.implementation).on_real_clusters(), all_crds(), options.out
-        ) as session,
-        ThreadPoolExecutor(jobs, thread_name_prefix="run") as pool,
-    ):
-        yield lambda tasks: pool.map(run, tasks)
+        def runs_on(settings: Settings, jobs: int) -> Submit:
+            session = Session(under_test, all_crds(), options.out, settings)
+            open_until_end.enter_context(session)
+            pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
+            open_until_end.enter_context(pool)
+            return lambda task: pool.submit(_run_on, session, task)
+
+        together = cache(lambda: runs_on(SHARED, options.jobs or SIDE_BY_SIDE))
+        alone = cache(lambda: runs_on(ALONE, 1))
+
+        def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
+            # Long ones first: a long one that begins last is waited for by nobody but everybody.
+            order = sorted(range(len(tasks)), key=lambda n: -_expected_length(tasks[n]))
+            futures = {
+                n: (alone if SCENARIOS[tasks[n].scenario].alone else together)()(tasks[n])
+                for n in order
+            }
+            return (futures[n].result() for n in range(len(tasks)))
+
+        yield run_all
+
+
+def _run_on(session: Session, task: Task) -> RunResult:
+    plan = None if task.plan is None else plan_from_data(task.plan)
+    return run_really(session, SCENARIOS[task.scenario], task.seed, plan, task.variant)
+
+
+def _expected_length(task: Task) -> float:
+    """How long the steps of a run take in the simulation; a guess, good enough for an order."""
+    result = run_task(task)
+    steps = (e.t for e in result.entries if isinstance(e, Mark) and e.mark == "faults-stopped")
+    return next(steps, 0)

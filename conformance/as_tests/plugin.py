@@ -53,7 +53,8 @@ def run_scenario(pytestconfig: pytest.Config) -> Iterator[RunScenario]:
     if pytestconfig.getoption("--assay-cluster") == "simulated":
         yield lambda scenario: run_one(scenario, under_test, seed)
         return
-    from conformance.worlds.control_plane.session import Session
+    from conformance.worlds.control_plane.session import ALONE, Session
 
-    with Session(under_test.on_real_clusters(), all_crds()) as session:
+    # One run at a time, so each may have the control plane to itself.
+    with Session(under_test.on_real_clusters(), all_crds(), settings=ALONE) as session:
         yield lambda scenario: run_really(session, scenario, seed)

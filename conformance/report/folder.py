@@ -150,6 +150,9 @@ def _remove_earlier(folder: Path) -> None:
     for name, pattern in _OUR_FOLDERS.items():
         for path in (folder / name).glob(pattern):
             path.unlink()
+    unfinished = folder / UNFINISHED_NAME
+    if unfinished.is_dir() and not any(unfinished.iterdir()):
+        unfinished.rmdir()
 
 
 def _name_failures(

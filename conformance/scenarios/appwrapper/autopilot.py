@@ -7,6 +7,7 @@ from chaos.faults import AutopilotLabel, KillPod, LabelNode, Taint
 from conformance.scenario import scenario
 from conformance.world import World
 from vocabulary.clock import SECOND
+from vocabulary.durations import format_duration
 
 FIRST_POD = PodChoice(appwrapper="a")
 ITS_NODE = NodeChoice(hosting=FIRST_POD)
@@ -95,12 +96,17 @@ def workload_without_gpus_stays(world: World, manifest: str) -> None:
 @scenario(arms=["AW-092"], gpus=4)
 def pods_that_do_not_run_are_not_moved(world: World) -> None:
     """Pods on an evicted node that are not yet running cause no reset."""
-    aw = world.submit("gpu_job.yaml", behaviour="stay pending")
+    grace_us = 4 * world.durations.warmup_grace_us
+    aw = world.submit(
+        "gpu_job.yaml",
+        behaviour="stay pending",
+        warmupGracePeriodDuration=format_duration(grace_us),
+    )
     world.until(aw.is_in("Running"))
     world.until(aw.has_pods(2, "Pending"))
     world.wait(SECOND)
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
-    world.wait(world.durations.warmup_grace_us // 2)
+    world.wait(grace_us // 2)
 
 
 @scenario(arms=["AW-085", "AW-087", "AW-089"], config=FOO_TAINTS, gpus=4)

@@ -80,7 +80,7 @@ def component_is_held_by_a_foreign_finalizer(world: World) -> None:
 
 @scenario(
     arms=["AW-013", "AW-014", "AW-015", "INV-1"],
-    only_simulated="pausing the garbage collector stops it for everybody",
+    alone=True,
 )
 def garbage_collector_is_paused(world: World) -> None:
     """Pods that the garbage collector has not yet removed still count."""
@@ -94,7 +94,7 @@ def garbage_collector_is_paused(world: World) -> None:
     world.until(aw.shows("QuotaReserved", "False"))
 
 
-@scenario(arms=["AW-007", "AW-012"], nodes=3, only_simulated="one kubelet serves all fake nodes")
+@scenario(arms=["AW-007", "AW-012"], nodes=3, alone=True)
 def node_is_lost_during_a_reset(world: World) -> None:
     """Pods on a lost node, which nobody can stop, do not hold a reset up for ever."""
     aw = world.submit("pods.yaml")

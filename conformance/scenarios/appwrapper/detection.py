@@ -67,7 +67,7 @@ def pods_are_not_created(world: World) -> None:
     world.until(aw.is_in("Failed"))
 
 
-@scenario(arms=["AW-021"], only_simulated="pausing the Job controller stops it for everybody")
+@scenario(arms=["AW-021"], alone=True)
 def pods_vanish_while_their_controller_is_paused(world: World) -> None:
     """A pod that is deleted and not replaced counts as missing after the failure grace period."""
     aw = world.submit("deployment.yaml", retryLimit=1)

@@ -29,7 +29,7 @@ def node_is_tainted_no_schedule(world: World) -> None:
     world.wait(3 * world.durations.failure_grace_us)
 
 
-@scenario(arms=["INV-8"], nodes=3, only_simulated="default tolerations last five minutes")
+@scenario(arms=["INV-8"], nodes=3, alone=True)
 def node_is_not_ready(world: World) -> None:
     """Pods of a node that stays not ready are evicted after their tolerations, and replaced."""
     aw = world.submit("job.yaml")
@@ -39,7 +39,7 @@ def node_is_not_ready(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
-@scenario(arms=["INV-8", "AW-007"], nodes=3, only_simulated="default tolerations last five minutes")
+@scenario(arms=["INV-8", "AW-007"], nodes=3, alone=True)
 def node_is_lost(world: World) -> None:
     """Pods of a lost node are forced away when its silence has lasted long enough."""
     aw = world.submit("job.yaml")

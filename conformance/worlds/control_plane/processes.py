@@ -1,7 +1,8 @@
 """The processes of a real cluster by the names that faults use.
 
-Only what belongs to one run alone may be touched by its faults: the operators. The control
-plane's own controllers serve all runs of a session, so pausing one is refused here.
+Only what belongs to one run alone may be touched by its faults: its operators, and the control
+plane's own processes where the run has the plane to itself. Elsewhere these serve all runs of
+a session, so pausing one is refused.
 """
 
 from __future__ import annotations
@@ -10,27 +11,32 @@ import threading
 from collections.abc import Iterable, Mapping
 
 from chaos.ground import FaultRefusedError, ProcessState
+from conformance.worlds.control_plane.component import Component
 from conformance.worlds.control_plane.operator_process import RealOperator
 from vocabulary.clock import SECOND, Micros
 
 
 class RealProcesses:
-    """Implements `chaos.ground.Processes` for the operators of one run."""
+    """Implements `chaos.ground.Processes` for one run."""
 
-    def __init__(self, operators: Mapping[str, RealOperator]) -> None:
+    def __init__(
+        self, operators: Mapping[str, RealOperator], components: Mapping[str, Component]
+    ) -> None:
+        """`components` are the control plane's; none unless the run has it to itself."""
         self._operators = operators
+        self._components = components
         self._restarts: dict[str, threading.Timer] = {}
 
     def state(self, name: str) -> ProcessState:
-        return self._operator(name).state
+        return self._process(name).state
 
     def kill(
         self, name: str, *, graceful: bool = False, restart_after_us: Micros | None = None
     ) -> None:
-        operator = self._operator(name)
-        if operator.state == "down":
+        process = self._process(name)
+        if process.state == "down":
             return
-        operator.stop() if graceful else operator.kill()
+        process.stop() if graceful else process.kill()
         if restart_after_us is not None:
             restart = threading.Timer(restart_after_us / SECOND, self.start, (name,))
             restart.daemon = True
@@ -41,31 +47,34 @@ class RealProcesses:
         waiting = self._restarts.pop(name, None)
         if waiting is not None:
             waiting.cancel()
-        self._operator(name).start()
+        self._process(name).start()
 
     def pause(self, name: str) -> None:
-        self._operator(name).pause()
+        self._process(name).pause()
 
     def resume(self, name: str) -> None:
-        self._operator(name).resume()
+        self._process(name).resume()
 
     def wait_ready(self, names: Iterable[str]) -> None:
         """Wait until these operators say that they are ready; raises OperatorStartError."""
         for name in names:
-            self._operator(name).wait_ready()
+            self._operators[name].wait_ready()
 
     def end(self) -> None:
-        """The run is over: nothing comes back, and nothing stays."""
+        """The run is over: no operator stays or comes back, and the control plane goes on."""
         for restart in self._restarts.values():
             restart.cancel()
         for operator in self._operators.values():
             operator.kill()
+        for component in self._components.values():
+            component.resume()
+            component.start()
 
-    def _operator(self, name: str) -> RealOperator:
-        operator = self._operators.get(name)
-        if operator is None:
+    def _process(self, name: str) -> RealOperator | Component:
+        process = self._operators.get(name) or self._components.get(name)
+        if process is None:
             raise FaultRefusedError(
                 f"{name!r} serves all runs on this control plane and cannot be touched by one; "
-                f"there are {', '.join(self._operators)}"
+                f"there are {', '.join(self._operators)}. A scenario with alone=True has all"
             )
-        return operator
+        return process

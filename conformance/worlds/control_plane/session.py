@@ -31,12 +31,21 @@ from vocabulary.kinds import KNOWN_KINDS, NAMESPACE, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Get, create
 
-_NOT_FOLLOWED: Final = frozenset(
-    ("Event", "Lease.coordination.k8s.io", "CustomResourceDefinition.apiextensions.k8s.io")
-)
-SETTINGS: Final = Settings(node_monitor_grace_seconds=30)
+_NOT_FOLLOWED: Final = frozenset(("Event", "Lease.coordination.k8s.io"))
+SHARED: Final = Settings(node_monitor_grace_seconds=30)
 """No node of a shared control plane falls silent, so their heartbeats may be far apart: each
 one goes to every operator."""
+TOLERATION_SECONDS: Final = 3
+ALONE: Final = Settings(
+    zones=("a", "b", "c"),
+    extra_arguments={
+        "kube-apiserver": (
+            f"--default-not-ready-toleration-seconds={TOLERATION_SECONDS}",
+            f"--default-unreachable-toleration-seconds={TOLERATION_SECONDS}",
+        )
+    },
+)
+"""For runs one at a time: nodes can be lost, and pods tolerate that for seconds, not minutes."""
 ACTORS: Final = {
     "user": users.SCENARIO_USER,
     "chaos": users.CHAOS,
@@ -52,13 +61,17 @@ class Session:
         implementation: Implementation,
         extra_crds: Iterable[Object] = (),
         out: Path | None = None,
+        settings: Settings = SHARED,
     ) -> None:
-        """`out` is where the report will go, and until then the histories as far as they are."""
+        """`out` is where the report will go, and until then the histories as far as they are.
+
+        With the settings `ALONE`, make one run at a time.
+        """
         self.implementation = implementation
         remove_abandoned()
         self._scratch = Scratch()
         self.folder = self._scratch.path
-        self.plane = ControlPlane(self.folder / "control-plane", SETTINGS)
+        self.plane = ControlPlane(self.folder / "control-plane", settings)
         self._crds = (*implementation.crds(), *fixture_crds.all_crds(), *extra_crds)
         self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra_crds)
         self._operator_users: queue.SimpleQueue[users.User] = queue.SimpleQueue()
@@ -147,8 +160,13 @@ class Session:
         return path
 
     def _allow_operators(self) -> None:
-        """Give the operators' users the rights that the implementation asks for, no others."""
-        for manifest in self.implementation.rbac():
+        """Give the operators' users the rights that the implementation asks for.
+
+        And, as whoever administers a cluster would, those to the kinds that only scenarios know.
+        """
+        asked = self.implementation.rbac()
+        manifests = (*map(_everywhere, asked), *self._extra_rights())
+        for manifest in manifests:
             try:
                 self.connections["harness"].handle(create(manifest))
             except ApiError as error:
@@ -158,7 +176,7 @@ class Session:
             {"kind": "User", "name": user.name, "apiGroup": "rbac.authorization.k8s.io"}
             for user in users.OPERATORS
         ]
-        roles = [name_of(m) for m in self.implementation.rbac() if m["kind"] == "ClusterRole"]
+        roles = [name_of(m) for m in manifests if m["kind"] == "ClusterRole"]
         for role in roles:
             binding = {
                 "apiVersion": "rbac.authorization.k8s.io/v1",
@@ -182,6 +200,27 @@ class Session:
                 namespaced=False,
             )
             self.connections["harness"].handle(Create(kind, binding, "", role))
+
+    def _extra_rights(self) -> tuple[Object, ...]:
+        rules = [
+            {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": ["*"]}
+            for kind in self._extra_kinds
+        ]
+        role = {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "scenario-kinds", "labels": {RUN_LABEL: "session"}},
+            "rules": rules,
+        }
+        return (role,) if rules else ()
+
+
+def _everywhere(manifest: Object) -> Object:
+    """A Role for the implementation's own namespace, for any: each run has one of its own."""
+    if manifest["kind"] != "Role":
+        return manifest
+    metadata = {"name": name_of(manifest), "labels": {RUN_LABEL: "session"}}
+    return {**manifest, "kind": "ClusterRole", "metadata": metadata}
 
 
 def kind_of_crd(crd: Object) -> Kind:

@@ -20,6 +20,7 @@ from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, over
 from conformance.pod_templates import map_pods
 from conformance.scenario import Scenario
 from conformance.world import World
+from conformance.worlds.control_plane.component import components
 from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.processes import RealProcesses
@@ -87,7 +88,12 @@ class ControlPlaneWorld(World):
         self.config = overlay(overlay(DEFAULT_CONFIG, SHORT_CONFIG), scenario.config)
         self.durations = Durations.of(self.config)
         self.namespace = session.new_namespace()
-        self.nodes = tuple(f"{self.namespace}-n{index}" for index in range(scenario.nodes))
+        zones = session.plane.settings.zones
+        self._zones = {
+            f"{self.namespace}-n{index}": zones[index % len(zones)]
+            for index in range(scenario.nodes)
+        }
+        self.nodes = tuple(self._zones)
         self._work = session.folder / self.namespace
         self._work.mkdir()
         self._began_us = _now_us()
@@ -108,7 +114,8 @@ class ControlPlaneWorld(World):
             name: Proxy(name, session.plane.server, session.tls()) for name in OPERATORS
         }
         self._operators = {name: self._operator(name) for name in OPERATORS}
-        self._processes = RealProcesses(self._operators)
+        own = components(session.plane, self._zones, self._record_process)
+        self._processes = RealProcesses(self._operators, own if scenario.alone else {})
         self._connection = _Connections(tuple(self._proxies.values()), self._webhooks)
         self._injector = Injector(self, self._record_fault, plan)
         self._clock = threading.Thread(target=self._keep_time, name="plan", daemon=True)
@@ -255,7 +262,9 @@ class ControlPlaneWorld(World):
             parameters=self.config,
             facts=self._facts(),
         )
-        return header, merge.entries(recorder.commits(scopes), recorder.audited(scopes), others)
+        crds = map(name_of, self.session.implementation.crds())
+        commits = recorder.commits((*scopes, *crds))
+        return header, merge.entries(commits, recorder.audited(scopes), others)
 
     @property
     def heard(self) -> int:
@@ -272,7 +281,8 @@ class ControlPlaneWorld(World):
     def _create_nodes(self) -> None:
         gpus = {"nvidia.com/gpu": str(self.scenario.gpus)} if self.scenario.gpus else {}
         wanted = [
-            FakeNode(name, labels={RUN_LABEL: self.namespace}, capacity=gpus) for name in self.nodes
+            FakeNode(name, zone, labels={RUN_LABEL: self.namespace}, capacity=gpus)
+            for name, zone in self._zones.items()
         ]
         api = self.session.plane.api()
         nodes.create(api, wanted)
@@ -320,7 +330,7 @@ class ControlPlaneWorld(World):
         self._note(history.Fault(n=0, t=0, action=action, fault=fault, text=text))
 
     def _record_process(self, process: str, change: Any) -> None:
-        if change in ("killed", "stopped"):
+        if process in self._proxies and change in ("killed", "stopped"):
             self._proxies[process].hang_up()
         if not self._closed:
             self._note(history.Process(n=0, t=0, process=process, change=change))
