@@ -12,46 +12,97 @@ from vocabulary.objects import Object
 Labels: TypeAlias = Mapping[str, str]
 Matcher: TypeAlias = Callable[[Labels], bool]
 
-_REQUIREMENT: Final = re.compile(
-    r"""\s*(?:
-        (?P<absent>!\s*)(?P<absent_key>[^\s=!,()]+)
-      | (?P<key>[^\s=!,()]+)
-        (?: \s*(?P<op>==|=|!=)\s*(?P<value>[^\s,()!=]*)
-          | \s+(?P<set_op>in|notin)\s*\((?P<values>[^()]*)\)
-        )?
-    )\s*""",
-    re.VERBOSE,
-)
+_TOKEN: Final = re.compile(r"==|!=|[=!<>(),]|[^\s=!<>(),]+")
+_SPECIAL: Final = frozenset({"==", "!=", "=", "!", "<", ">", "(", ")", ",", ""})
+_OPERATORS: Final = {
+    "=": "In",
+    "==": "In",
+    "in": "In",
+    "!=": "NotIn",
+    "notin": "NotIn",
+    ">": "Gt",
+    "<": "Lt",
+}
+_Requirement: TypeAlias = tuple[str, str, frozenset[str]]
 
 
 @lru_cache(maxsize=1024)
 def parse_selector(text: str) -> Matcher:
-    """A function from labels to bool for a selector in text form; ValueError if malformed."""
-    requirements: list[tuple[str, str, frozenset[str]]] = []
-    position = 0
-    while position < len(text):
-        found = _REQUIREMENT.match(text, position)
-        if found is None or found.end() == position:
-            raise ValueError(f"unable to parse label selector {text!r} at column {position + 1}")
-        if found["absent"]:
-            requirements.append((found["absent_key"], "DoesNotExist", frozenset()))
-        elif found["op"]:
-            operator = "NotIn" if found["op"] == "!=" else "In"
-            requirements.append((found["key"], operator, frozenset((found["value"],))))
-        elif found["set_op"]:
-            values = frozenset(value.strip() for value in found["values"].split(","))
-            operator = "In" if found["set_op"] == "in" else "NotIn"
-            requirements.append((found["key"], operator, values))
-        else:
-            requirements.append((found["key"], "Exists", frozenset()))
-        position = found.end()
-        if position < len(text):
-            if text[position] != "," or position + 1 == len(text):
+    """A function from labels to bool for a selector in text form.
+
+    ValueError for one that is malformed, in the words that an API server has for it.
+    """
+    return _matcher(tuple(_Parser(text).requirements()))
+
+
+class _Parser:
+    """Reads token by token, as a server's own parser does; "" is the end."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens: list[str] = [*_TOKEN.findall(text), ""]
+        self._position = 0
+
+    def requirements(self) -> list[_Requirement]:
+        found: list[_Requirement] = []
+        while self._next():
+            if self._next() in _SPECIAL and self._next() != "!":
                 raise ValueError(
-                    f"unable to parse label selector {text!r} at column {position + 1}"
+                    f"found '{self._next()}', expected: !, identifier, or 'end of string'"
                 )
-            position += 1
-    return _matcher(tuple(requirements))
+            try:
+                found.append(self._requirement())
+            except ValueError as error:
+                raise ValueError(f"unable to parse requirement: {error}") from None
+            after = self._take()
+            if after not in (",", ""):
+                raise ValueError(f"found '{after}', expected: ',' or 'end of string'")
+            if after == "," and self._next() in _SPECIAL and self._next() != "!":
+                raise ValueError(f"found '{self._next()}', expected: identifier after ','")
+            if not after:
+                break
+        return found
+
+    def _requirement(self) -> _Requirement:
+        absent = self._next() == "!"
+        if absent:
+            self._take()
+        key = self._identifier()
+        if self._next() in (",", "") or absent:
+            return key, "DoesNotExist" if absent else "Exists", frozenset()
+        operator = self._take()
+        if operator not in _OPERATORS:
+            raise ValueError(f"found '{operator}', expected: {', '.join(sorted(_OPERATORS))}")
+        if operator in ("in", "notin"):
+            return key, _OPERATORS[operator], self._values()
+        value = "" if self._next() in (",", "") else self._identifier()
+        return key, _OPERATORS[operator], frozenset((value,))
+
+    def _values(self) -> frozenset[str]:
+        opening = self._take()
+        if opening != "(":
+            raise ValueError(f"found '{opening}' expected: '('")
+        values: set[str] = set()
+        while True:
+            values.add("" if self._next() in (",", ")") else self._identifier())
+            after = self._take()
+            if after == ")":
+                return frozenset(values)
+            if after != ",":
+                raise ValueError(f"found '{after}', expected: ',' or ')'")
+
+    def _identifier(self) -> str:
+        token = self._take()
+        if token in _SPECIAL:
+            raise ValueError(f"found '{token}', expected: identifier")
+        return token
+
+    def _next(self) -> str:
+        return self._tokens[self._position]
+
+    def _take(self) -> str:
+        token = self._tokens[self._position]
+        self._position += 1
+        return token
 
 
 def matches(selector: Object | None, labels: Labels) -> bool:
@@ -86,4 +137,18 @@ def _holds(key: str, operator: str, values: frozenset[str], labels: Labels) -> b
             return key in labels
         case "DoesNotExist":
             return key not in labels
+        case "Gt" | "Lt":
+            return _is_beyond(labels.get(key, ""), operator, values)
     raise ValueError(f"unknown selector operator {operator!r}; use In, NotIn, Exists, DoesNotExist")
+
+
+def _is_beyond(label: str, operator: str, values: frozenset[str]) -> bool:
+    """Whether a label is a whole number above, or below, the one value; False if it is none."""
+    (bound,) = values
+    if not _is_whole(label) or not _is_whole(bound):
+        return False
+    return int(label) > int(bound) if operator == "Gt" else int(label) < int(bound)
+
+
+def _is_whole(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()

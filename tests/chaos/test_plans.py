@@ -135,7 +135,7 @@ BAD = [
     ),
     (
         with_fault("kill_pod: {pod: {labels: 'a in b'}}"),
-        "faults[0].kill_pod.pod.labels: unable to parse label selector 'a in b' at column 3",
+        "faults[0].kill_pod.pod.labels: unable to parse requirement: found 'b' expected: '('",
     ),
     (
         with_fault("kill: {restart_after: 5}"),

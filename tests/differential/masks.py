@@ -43,28 +43,31 @@ class TextMask(Mask):
 
 @dataclass(frozen=True)
 class TokenMask(Mask):
-    """Texts found at fields, then replaced wherever they stand."""
+    """Texts found at fields, then replaced wherever they stand: text and replacement."""
 
-    find: Callable[[Any], Iterator[str]] = lambda obj: iter(())
+    find: Callable[[Any], Iterator[tuple[str, str]]] = lambda obj: iter(())
 
 
-def _generated_suffixes(obj: Any) -> Iterator[str]:
+_RANDOM_END: Final = re.compile("[bcdfghjklmnpqrstvwxz2456789]{5}")
+
+
+def _generated_names(obj: Any) -> Iterator[tuple[str, str]]:
     metadata = obj.get("metadata")
     if isinstance(metadata, dict):
         prefix, name = metadata.get("generateName", "")[:58], metadata.get("name", "")
-        if prefix and name.startswith(prefix):
-            yield name[len(prefix) :]
+        if prefix and name.startswith(prefix) and _RANDOM_END.fullmatch(name[len(prefix) :]):
+            yield name, f"{prefix}<suffix>"
 
 
-def _template_hashes(obj: Any) -> Iterator[str]:
+def _template_hashes(obj: Any) -> Iterator[tuple[str, str]]:
     for key in ("currentRevision", "updateRevision"):
         if isinstance(obj.get(key), str):
-            yield obj[key].rpartition("-")[2]
+            yield obj[key].rpartition("-")[2], "<hash>"
     metadata = obj.get("metadata")
     labels = metadata.get("labels") if isinstance(metadata, dict) else None
     for key in ("pod-template-hash", "controller-revision-hash"):
         if isinstance(labels, dict) and key in labels:
-            yield labels[key].rpartition("-")[2]
+            yield labels[key].rpartition("-")[2], "<hash>"
 
 
 FIELD_MASKS: Final = (
@@ -107,6 +110,12 @@ TEXT_MASKS: Final = (
         re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z"),
     ),
     TextMask(
+        "the difference that the refusal of a pod's update shows",
+        "",
+        "a listing of Go's internal structs",
+        re.compile(r"\n@@ [\s\S]*"),
+    ),
+    TextMask(
         "structures that a refusal repeats",
         "Invalid value: <what was sent>: ",
         "printed from Go's internal structs, which have other names and all their empty fields",
@@ -118,7 +127,7 @@ TOKEN_MASKS: Final = (
         "the random end of generated names",
         "<suffix>",
         "drawn at random by whoever generates the name",
-        _generated_suffixes,
+        _generated_names,
     ),
     TokenMask(
         "hashes of pod templates",
@@ -157,9 +166,9 @@ CAUSE_ORDER: Final = Mask(
     "a real server walks through a Go map, in another order each time",
 )
 AGES: Final = Mask(
-    "cells of table columns that show a span of time",
-    "<age>",
-    "one side runs in real time, the other in virtual time",
+    "cells of tables that show a span of time or an address",
+    "<age>, <address>",
+    "as for timestamps and addresses elsewhere",
 )
 ALL: Final[tuple[Mask, ...]] = (
     *FIELD_MASKS,
@@ -179,8 +188,9 @@ _VERSION: Final = re.compile(rf"<(?P<uid>{_UID.pattern})@(?P<version>\d+)>")
 _REVISION_IN_TEXT: Final = re.compile(
     r'(?<="resourceVersion":")\d+|'
     r"(?<=resource version: )\d+( \(\d+\))?|(?<=ResourceVersion in precondition: )\d+"
-    r"|(?<=ResourceVersion in object meta: )\d+|(?<=current: )\d+|(?<=precondition \()\d+|(?<=in record \()\d+"
+    r"|(?<=ResourceVersion in object meta: )\d+|(?<=current: )\d+|(?<=ResourceVersion in the precondition \()\d+(?=\))|(?<=ResourceVersion in record \()\d+(?=\))"
 )
+_ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _AGE_COLUMNS: Final = ("Age", "Last Seen", "First Seen", "Duration")
 
 
@@ -217,8 +227,7 @@ def _tokens(steps: Sequence[dict[str, Any]]) -> list[tuple[re.Pattern[str], str]
     replacements: dict[str, str] = {}
     for obj in _walk(list(steps)):
         for mask in TOKEN_MASKS:
-            for token in mask.find(obj):
-                replacements[token] = mask.becomes
+            replacements.update(mask.find(obj))
     ordered = sorted(replacements, key=lambda token: (-len(token), token))
     return [
         (re.compile(rf"(?<![a-z0-9]){re.escape(token)}(?![a-z0-9])"), replacements[token])
@@ -269,7 +278,7 @@ def _fields(value: Any, path: Path, tokens: Sequence[tuple[re.Pattern[str], str]
 
 
 def _mask_at(path: Path, value: Any) -> FieldMask | None:
-    if value == "None" or value == "":
+    if value == "None":
         # A headless Service says None where others have an address.
         return None
     for mask in FIELD_MASKS:
@@ -281,17 +290,22 @@ def _mask_at(path: Path, value: Any) -> FieldMask | None:
 
 
 def _aged(obj: dict[str, Any]) -> dict[str, Any]:
-    """A table without its spans of time."""
+    """A table without its spans of time and its addresses."""
     columns = obj.get("columnDefinitions")
     if not isinstance(columns, list) or "rows" not in obj:
         return obj
-    ages = [index for index, column in enumerate(columns) if column["name"] in _AGE_COLUMNS]
+    ages = [column["name"] in _AGE_COLUMNS for column in columns]
+    addresses = [column["name"] == "IP" for column in columns]
     rows = []
     for row in obj["rows"] or ():
-        cells = list(row["cells"])
-        for index in ages:
-            if isinstance(cells[index], str) and re.fullmatch(r"(\d+[a-z])+", cells[index]):
-                cells[index] = "<age>"
+        cells = [
+            "<age>"
+            if is_age and re.fullmatch(r"(\d+[a-z])+", str(cell))
+            else "<address>"
+            if is_address and _ADDRESS.fullmatch(str(cell))
+            else cell
+            for cell, is_age, is_address in zip(row["cells"], ages, addresses, strict=True)
+        ]
         rows.append({**row, "cells": cells})
     return {**obj, "rows": rows}
 

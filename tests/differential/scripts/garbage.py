@@ -88,6 +88,7 @@ def orphaning(c: Dialogue) -> None:
     both = owned("b", first.uid)
     both["metadata"]["ownerReferences"].append(owner("ConfigMap", "v1", "other", other.uid))
     c.create(both, show=META)
+    c.until(CONFIG_MAP, "b", exists, show=META)
     c.delete(CONFIG_MAP, "owner", "Orphan", show=META)
     c.until_gone(CONFIG_MAP, "owner")
     c.until(CONFIG_MAP, "a", has("metadata.ownerReferences", None), show=META)
@@ -210,6 +211,7 @@ def custom_resources(c: Dialogue) -> None:
             ],
         )
         c.create(child, show=META)
+        c.until(GADGET, f"child-{suffix}", exists, show=META)
         c.delete(WIDGET, f"owner-{suffix}", policy, show=META)
         c.until_gone(WIDGET, f"owner-{suffix}")
         if policy == "Orphan":

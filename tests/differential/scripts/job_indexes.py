@@ -69,7 +69,7 @@ def failures_per_index(c: Dialogue) -> None:
     c.until(JOB, "a", has("status.ready", 2), show=STATUS)
     c.list(POD, show=["metadata.annotations", "metadata.labels"])
     _annotate_index(c, 1, {"exit": "1"})
-    c.until(JOB, "a", has("status.failedIndexes", "1"), show=STATUS)
+    c.until(JOB, "a", has("status.failedIndexes", "1") & has("status.failed", 1), show=STATUS)
     _annotate_index(c, 0, {"exit": "0"})
     c.until(JOB, "a", condition("Failed"), show=STATUS)
 

@@ -202,7 +202,6 @@ def node_objects(c: Dialogue) -> None:
     }
     c.create(node, show=["metadata.name", "spec.unschedulable"])
     c.patch(NODE, "node-objects", {"spec": {"taints": [{"key": "k", "effect": "Sideways"}]}})
-    c.patch(NODE, "node-objects", {"spec": {"podCIDR": "nonsense"}}, show=["metadata.name"])
     c.patch(
         NODE,
         "node-objects",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+
 from tests.differential.dialogue import Dialogue
 from tests.differential.plane import WIDGET
 from tests.differential.predicates import event, events, has
@@ -10,6 +12,9 @@ from tests.differential.scripts.manifests import config_map, unscheduled, widget
 from vocabulary.kinds import CONFIG_MAP, JOB, POD
 
 NAMES = ["metadata.name"]
+OLD_TOKEN = (
+    base64.urlsafe_b64encode(b'{"v":"meta.k8s.io/v0","rv":1,"start":"xy"}').decode().rstrip("=")
+)
 
 
 @script("Label selectors choose by equality, by sets and by existence.", ["4.16"])
@@ -67,7 +72,7 @@ def pages(c: Dialogue) -> None:
     c.list(CONFIG_MAP, limit=2, continue_=second.body["metadata"]["continue"])
     c.list(CONFIG_MAP, limit=6)
     c.list(CONFIG_MAP, limit=3, labels="!x")
-    c.list(CONFIG_MAP, limit=2, continue_="nonsense")
+    c.list(CONFIG_MAP, limit=2, continue_=OLD_TOKEN)
     c.list(
         CONFIG_MAP, limit=2, continue_=first.body["metadata"]["continue"], revision=first.revision
     )

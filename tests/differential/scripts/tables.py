@@ -81,6 +81,7 @@ def workload_table(c: Dialogue) -> None:
     c.until(DEPLOYMENT, "d", has("status.readyReplicas", 1), show=NAME)
     c.until(STATEFUL_SET, "s", has("status.readyReplicas", 1), show=NAME)
     c.until(REPLICA_SET, "r", has("status.readyReplicas", 1), show=NAME)
+    c.list(REPLICA_SET, show=NAME)
     for kind in (DEPLOYMENT, STATEFUL_SET, REPLICA_SET):
         c.table(kind)
 

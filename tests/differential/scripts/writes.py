@@ -89,8 +89,9 @@ def invalid_metadata(c: Dialogue) -> None:
             "spec": {"ports": [{"port": 80}]},
         }
     )
-    c.create(config_map("a", labels={"bad key!": "v", "k": "bad value!"}))
-    c.create(config_map("a", annotations={"/": "v", "Ok": "any value!"}))
+    c.create(config_map("a", labels={"bad key!": "v"}))
+    c.create(config_map("a", labels={"k": "bad value!"}))
+    c.create(config_map("a", annotations={"/": "v"}))
     c.create(config_map("a", {"bad key!": "v"}))
     c.create({**widget("a"), "metadata": {"name": "UPPER", "labels": {"k": "-"}}})
 
