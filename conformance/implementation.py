@@ -150,7 +150,7 @@ def implementation(name: str) -> Implementation:
 @lru_cache(maxsize=8)
 def _manifests(file: str) -> tuple[Object, ...]:
     text = resources.files(appwrapper).joinpath("manifests", file).read_text("utf-8")
-    return tuple(yaml.safe_load_all(text))
+    return tuple(yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
 _CONFIGS: dict[str, OperatorConfig] = {}
