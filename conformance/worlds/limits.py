@@ -1,0 +1,63 @@
+"""What a real control plane cannot show as the simulation does, each with its reason.
+
+These are the differences that are known and left: the table of agreement ends with them.
+A difference that is neither here nor explained by a scenario's own `only_simulated` is a bug.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """One named difference."""
+
+    name: str
+    text: str
+    reason: str
+
+
+LIMITS: Final = (
+    Limit(
+        "measured-slack",
+        "Upper bounds allow for how slow the machine was during the run (`slack_us` in the "
+        "history's header).",
+        "Real time goes on while somebody else has the cores. The harness measures how long a "
+        "row of requests takes all the while; on a busy machine a short situation may therefore "
+        "end before it arms a claim, which shows as armed on one only.",
+    ),
+    Limit(
+        "shortened-durations",
+        "Grace periods last seconds, not minutes, and no scenario waits for a default of a day.",
+        "The scenarios are the same; their parameters are those of the operator's configuration.",
+    ),
+    Limit(
+        "one-controller-manager",
+        "Pausing one of Kubernetes' controllers pauses all that live in the controller manager.",
+        "They share a process; the simulation can stop each by itself.",
+    ),
+    Limit(
+        "no-faults-at-deliveries",
+        "Faults strike at writes, at their commits and at their replies; none strikes when an "
+        "event is delivered to the operator.",
+        "What a client has done with a line that it has been sent is not visible from outside.",
+    ),
+    Limit(
+        "frozen-cache-after-gone",
+        "While caches are frozen, an informer that starts lists the past, but one that was "
+        "told 410 Gone lists the present.",
+        "Its list is then the same request as a read that bypasses the cache.",
+    ),
+    Limit(
+        "webhooks-in-the-harness",
+        "Admission webhooks are served by the harness, and stay up while the operator is down.",
+        "A deployment has several replicas of them. The fault that takes them down does so.",
+    ),
+    Limit(
+        "fake-kubelets",
+        "Pods run on KWOK's nodes: no containers, no network, no logs.",
+        "Real containers are what a kind cluster adds.",
+    ),
+)
