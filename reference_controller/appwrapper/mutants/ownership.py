@@ -14,6 +14,7 @@ from vocabulary.objects import Object, controller_of
     "adopts-what-stands-there",
     "An object of somebody else under a component's name is taken for the component.",
     "INV-4",
+    "MLB-048",
 )
 class AdoptsWhatStandsThere(Rules):
     def on_taken_name(self, standing: Object, aw: Object) -> TakenName:

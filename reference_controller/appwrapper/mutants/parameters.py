@@ -133,6 +133,8 @@ class CapIgnored(Rules):
     "over-the-cap-is-no-wait",
     "A grace period above GracePeriodMaximum counts as none at all.",
     "AW-080",
+    "AW-073",
+    "AW-074",
 )
 class OverTheCapIsNoWait(Rules):
     def capped(self, span_us: Micros, maximum_us: Micros) -> Micros:
