@@ -1,0 +1,1 @@
+"""Same seed, same bytes: nothing but the seed decides what a simulated run does."""
