@@ -36,7 +36,82 @@ class Limit:
         )
 
 
-LIMITS: Final[tuple[Limit, ...]] = ()
+LIMITS: Final[tuple[Limit, ...]] = (
+    Limit(
+        "no-rbac",
+        "There are no roles: everybody may do everything, so a blocking owner reference needs no"
+        " permission.",
+        "What an operator may do is checked on real clusters, with its own manifests; a scenario"
+        " that needs a refusal injects one.",
+        ("blocking-needs-permission",),
+    ),
+    Limit(
+        "no-disruption-budgets",
+        "PodDisruptionBudgets are not served: no eviction is refused for one.",
+        "Batch workloads are evicted, not protected; to refuse an eviction is a fault to inject.",
+        ("eviction-budget",),
+    ),
+    Limit(
+        "unknown-fields",
+        "Fields that a built-in kind does not have are kept, and strict field validation does"
+        " not complain of them.",
+        "It would take the schemas of all built-in kinds, on every write; what a controller sends"
+        " is compared field by field in its own tests.",
+        ("unknown-fields",),
+    ),
+    Limit(
+        "definitions-at-once",
+        "A CustomResourceDefinition is established in the moment in which it is created.",
+        "Scenarios begin with their definitions in place; the wait for them shows nothing.",
+        ("definition-life",),
+        fields=r"body\.status\.(acceptedNames|conditions).*|body\.metadata\.resourceVersion",
+    ),
+    Limit(
+        "definition-schemas",
+        "Of a CustomResourceDefinition its names, scope and versions are checked, its schema only"
+        " as far as it is used.",
+        "A definition is somebody's released file; a real API server has accepted it before.",
+        ("definition-validation",),
+    ),
+    Limit(
+        "embedded-fields",
+        "Unknown metadata of an object that is embedded in a custom resource is kept.",
+        "Embedded objects are shaped when they are created for what they are.",
+        ("pruning",),
+        steps=r"create Widget\.tests\.assay\.dev t",
+        fields=r"body\.spec\.template\.metadata\.odd",
+    ),
+    Limit(
+        "embedded-types",
+        "Metadata of an embedded object may hold values of a wrong type.",
+        "Embedded objects are checked when they are created for what they are.",
+        ("pruning",),
+        steps=r"create Widget\.tests\.assay\.dev e .*",
+    ),
+    Limit(
+        "causes-of-refusals",
+        "A custom resource that is refused for its scale, or for a number of a wrong kind, is"
+        " refused for fewer causes, or with other words.",
+        "Go's validators find the same mistake several times over, in passing; that it is refused,"
+        " and for which field, agrees.",
+        ("schema-validation", "scale"),
+        fields=r"body\.(message|details\..*)",
+    ),
+    Limit(
+        "labels-of-long-names",
+        "A Job whose name is too long for a label is refused for its own labels too.",
+        "A real server copies the template's labels to the Job only after it was checked.",
+        ("invalid-metadata",),
+        steps="create Job.batch a+",
+    ),
+    Limit(
+        "node-information",
+        "Nodes say nothing of their software, and have addresses of their own network.",
+        "That is the fake kubelets' choice on both sides, and no controller's business.",
+        ("other-tables",),
+        steps="table of Node n0",
+    ),
+)
 
 
 def limit_of(difference: Difference) -> Limit | None:

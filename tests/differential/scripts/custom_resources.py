@@ -70,6 +70,8 @@ def pruning(c: Dialogue) -> None:
         )
     )
     c.patch(WIDGET, "a", {"status": {"phase": "Busy", "unknown": 1}}, subresource="status")
+    embedded = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": 7}}
+    c.create(widget("e", template=embedded), dry_run=True)
 
 
 @script("Defaults are filled in where something is absent, and null is dropped for them.", ["4.16"])
@@ -108,7 +110,6 @@ def schema_validation(c: Dialogue) -> None:
         {"when": "yesterday"},
         {"when": "2024-01-01T00:00:00Z"},
         {"template": {"spec": {}}},
-        {"template": {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": 7}}},
         {"nested": {"level": "high"}},
         {"nested": []},
         {"free": 1},

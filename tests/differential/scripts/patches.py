@@ -157,6 +157,8 @@ def strategic_patch_of_custom_resource(c: Dialogue) -> None:
     c.patch(WIDGET, "w", {"spec": {"size": "large"}}, "strategic")
     path = WIDGET.path(c.namespace, "w")
     c.raw("PATCH", path, {"spec": {"size": "large"}}, content_type="application/json")
+    c.create(config_map("a"))
+    c.raw("PATCH", CONFIG_MAP.path(c.namespace, "a"), {}, content_type="application/json")
 
 
 @script("A patch that names a version or a uid is applied to that one only.", ["4.16"])

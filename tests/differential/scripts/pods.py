@@ -96,7 +96,7 @@ def pod_held(c: Dialogue) -> None:
     c.until(POD, "notready", phase("Running"), show=["status"])
 
 
-@script("A pod that fits nowhere says so, and runs when it fits.", ["4.12"])
+@script("A pod that fits nowhere says so, and runs when it fits.", ["4.12"], exclusive=True)
 def pod_unschedulable(c: Dialogue) -> None:
     c.create(pod("a", nodeSelector={"tests.assay.dev/there": "yes"}), show=["spec.nodeSelector"])
     c.until(POD, "a", condition("PodScheduled", "False"), show=["status"])

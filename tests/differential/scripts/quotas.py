@@ -68,7 +68,7 @@ def quota_of_objects(c: Dialogue) -> None:
     c.create(config_map("a"))
     c.create(job("a", managedBy="example.org/x"), show=["metadata.name"])
     c.create(job("b", managedBy="example.org/x"))
-    c.delete(RESOURCE_QUOTA, "q")
+    c.delete(RESOURCE_QUOTA, "q", show=["spec"])
     c.until_gone(RESOURCE_QUOTA, "q")
 
 
