@@ -74,7 +74,7 @@ class AppWrapperController:
         if _telling(obj) == _telling(old):
             return ()
         # A part that lost its label or owner is missed by the one whose it was.
-        return (*_keys_of_part(old), *_keys_of_part(obj))
+        return dict.fromkeys((*_keys_of_part(old), *_keys_of_part(obj)))
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock, unless one was given at construction."""
