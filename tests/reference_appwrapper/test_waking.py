@@ -65,6 +65,12 @@ def test_a_change_of_a_pod_on_which_nothing_hangs_wakes_nobody() -> None:
     assert fed.hear(POD, pod(annotations={"x": "y"})) == []
 
 
+def test_a_pod_that_loses_its_label_wakes_the_appwrapper_that_it_belonged_to() -> None:
+    fed = Fed()
+    fed.hear(POD, pod(), "ADDED")
+    assert fed.hear(POD, pod(labels={})) == [KEY]
+
+
 def test_a_component_wakes_the_appwrapper_that_controls_it_and_others_wake_nobody() -> None:
     fed = Fed()
     assert fed.hear(JOB, job(), "ADDED") == [KEY]
