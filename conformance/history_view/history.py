@@ -93,6 +93,11 @@ class History:
         return any(mark.mark == "end" for mark in self.marks)
 
     @cached_property
+    def is_stable(self) -> bool:
+        """Whether the run came to rest: nothing was going on, and no timer was set."""
+        return any(mark.mark == "stable" for mark in self.marks)
+
+    @cached_property
     def others_were_down(self) -> bool:
         """Whether some process other than the controller under test was down or paused."""
         return any(

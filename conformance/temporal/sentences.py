@@ -31,7 +31,8 @@ def eventually(
     `steps` is how many things the controller has to notice one after the other; each may
     take it the latency that the header states.
     `unless` is a moment that lifts the obligation if it comes first: undecided then, as it
-    is where the history ends before the deadline or an outage never does.
+    is where the history ends before the deadline or an outage never does. A run that came to
+    rest need not be waited for: what has not happened when the span is over will not happen.
     """
     timing, end = aw.history.timing, aw.history.end
     due_us = timing.due_us(since.t, within_us + (steps - 1) * timing.latency_us)
@@ -42,7 +43,7 @@ def eventually(
         return undecided(since, f"{what} was due, but to the end {outage.because}")
     if unless is not None and unless.t <= due_us:
         return undecided(since, f"{what} was due, but {when(unless)} overtook it")
-    if happened is None and end.t <= due_us:
+    if happened is None and end.t <= due_us and not _is_over(aw, since, within_us):
         return undecided(
             since, f"{what} is due at t={span(due_us)}, the history ends at t={span(end.t)}"
         )
@@ -54,6 +55,16 @@ def eventually(
         f"at t={span(due_us)}, but {seen}.",
         since,
         *evidence,
+    )
+
+
+def _is_over(aw: AppWrapperRun, since: Moment, within_us: Micros) -> bool:
+    """Whether the run came to rest after a span had passed, with nothing left to be noticed."""
+    history = aw.history
+    return (
+        history.is_stable
+        and since.t + within_us <= history.end.t
+        and not history.timing.hindered(since.t, history.end.t)
     )
 
 

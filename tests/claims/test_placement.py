@@ -305,3 +305,12 @@ def test_success_of_a_workload_that_expects_no_pods_is_a_violation() -> None:
     wrong = story.at(1.5).enters("Succeeded", QuotaReserved="False")
     assert_fails("MLB-041", story, at=wrong)
     assert entered(story, "Succeeded") == wrong
+
+
+def test_failing_a_workload_that_could_be_migrated_is_a_violation() -> None:
+    story = Story(gpu_pod())
+    story.node("n0")
+    attempt(begin(story), SOON)
+    story.at(30).tags("EVICT")
+    wrong = story.at(30.1).enters("Failed", Unhealthy="True")
+    assert_fails("AW-002", story, at=wrong)

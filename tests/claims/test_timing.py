@@ -210,3 +210,24 @@ def test_two_deadlines_in_a_row_give_two_latencies() -> None:
     late.at(10.9).shows(Unhealthy="True")
     wrong = late.at(72.1).enters("Resetting", resets=1)
     assert_fails("AW-040", late, at=wrong)
+
+
+def test_a_run_that_came_to_rest_need_not_be_waited_for() -> None:
+    from tests.claims.judging import assert_fails, assert_unarmed
+
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10.2).mark("faults-stopped")
+    assert_unarmed("AW-030", story)
+    rest = story.mark("stable")
+    assert_fails("AW-030", story, at=rest)
+
+
+def test_a_run_that_rests_while_the_operator_is_down_decides_nothing() -> None:
+    from tests.claims.judging import assert_unarmed
+
+    story = started()
+    story.at(9).process("killed")
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10.2).mark("stable")
+    assert_unarmed("AW-030", story)

@@ -18,7 +18,8 @@ from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.attempts import Attempt
 from conformance.history_view.autopilot import Taint
 from conformance.history_view.departures import Departure, Why
-from conformance.history_view.snapshots import RESETTING, RUNNING
+from conformance.history_view.parameters import RETRY_LIMIT, Origin
+from conformance.history_view.snapshots import FAILED, RESETTING, RUNNING
 from conformance.temporal import (
     Obligation,
     Obligations,
@@ -47,6 +48,18 @@ def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
     yield from _leaves(aw)
     for departure in _migrations(aw):
         yield from _next_attempt_is_elsewhere(aw, departure)
+    for departure in aw.departures:
+        before = aw.snapshot_at(departure.at.n - 1)
+        if departure.to != FAILED or departure.ripe != {Why.NODE_TAGGED} or before is None:
+            continue
+        limit = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)[0]
+        if before.resets < limit.value and limit.origin is not Origin.UNCLEAR:
+            yield violated(
+                departure.at,
+                f"{when(departure.at)}: {aw} entered Failed because of a node tagged NoExecute, "
+                f"although it had been reset {before.resets} times of {limit.value} and had to "
+                "be migrated.",
+            )
 
 
 def _leaves(aw: AppWrapperRun) -> Iterator[Obligation]:
