@@ -100,6 +100,7 @@ def pods_that_do_not_run_are_not_moved(world: World) -> None:
     aw = world.submit(
         "gpu_job.yaml",
         behaviour="stay pending",
+        retryLimit=0,
         warmupGracePeriodDuration=format_duration(grace_us),
     )
     world.until(aw.is_in("Running"))

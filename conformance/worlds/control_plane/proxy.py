@@ -40,7 +40,8 @@ FROM_CACHE: Final = "0"
 class Proxy:
     """One operator's way to the API server."""
 
-    def __init__(self, actor: str, server: str, context: ssl.SSLContext) -> None:
+    def __init__(self, actor: str, server: str, context: ssl.SSLContext | None = None) -> None:
+        """`server` is the API server's URL; an https one needs the context that trusts it."""
         self.actor = actor
         self.rules = ConnectionRules(self._on_rule)
         self.injector: Injector | None = None
@@ -54,7 +55,8 @@ class Proxy:
         """Per kind: until when (monotonic seconds) lists are refused."""
         self._relays: set[WatchRelay] = set()
         address = urlsplit(server)
-        self.upstream = (address.hostname or "", address.port or 443, context)
+        self._upstream = (address.hostname or "", address.port)
+        self._context = context
         self._server = _Server(("127.0.0.1", 0), self)
         self._thread = threading.Thread(
             target=self._server.serve_forever, name=f"proxy-{actor}", daemon=True
@@ -71,6 +73,13 @@ class Proxy:
         self._server.shutdown()
         self._server.server_close()
         self.hang_up()
+
+    def connect(self, timeout: float | None) -> http.client.HTTPConnection:
+        """A new connection to the API server."""
+        host, port = self._upstream
+        if self._context is None:
+            return http.client.HTTPConnection(host, port, timeout=timeout)
+        return http.client.HTTPSConnection(host, port, timeout=timeout, context=self._context)
 
     def pass_by(self, place: Place, request: Request) -> None:
         """A write passes a place on its way: a fault may strike there."""
@@ -163,7 +172,7 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = 1 << 16
     disable_nagle_algorithm = True
     server: _Server
-    _connection: http.client.HTTPSConnection | None = None
+    _connection: http.client.HTTPConnection | None = None
 
     def log_message(self, format: str, *args: object) -> None:
         """The audit log tells it better."""
@@ -236,16 +245,13 @@ class _Handler(BaseHTTPRequestHandler):
         return response.status, response.getheaders(), answer
 
     def _send(self, body: bytes, timeout: float | None) -> http.client.HTTPResponse:
-        host, port, context = self.server.proxy.upstream
         headers = {
             name: value for name, value in self.headers.items() if name.lower() not in _HOP_HEADERS
         }
         for is_last in (False, True):
             connection = self._connection
             if connection is None:
-                connection = self._connection = http.client.HTTPSConnection(
-                    host, port, timeout=timeout, context=context
-                )
+                connection = self._connection = self.server.proxy.connect(timeout)
             try:
                 connection.request(self.command, self.path, body or None, headers)
                 return connection.getresponse()

@@ -7,6 +7,7 @@ until `history_merge` makes a history of them.
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections import defaultdict
@@ -16,11 +17,13 @@ from typing import Any, Final
 
 from fixtures.control_plane import audit
 from fixtures.control_plane.launch import ControlPlane
+from fixtures.control_plane.waiting import WaitTimeoutError
 from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
+from reference_controller.runtime.logs import LOG
 from vocabulary.clock import Micros
 from vocabulary.history import Event
-from vocabulary.kinds import NODE, Kind
+from vocabulary.kinds import LEASE, NODE, Kind
 from vocabulary.objects import (
     Object,
     get_path,
@@ -33,6 +36,11 @@ from vocabulary.objects import (
 
 TAIL_SECONDS: Final = 0.05
 """How often the audit log is looked at."""
+LIST_SECONDS: Final = 60.0
+NOT_RECORDED: Final = (LEASE,)
+"""Followed since they tell who leads; but renewed every other second, which tells nothing."""
+# A watch that ends is opened again, which is nothing that whoever runs a suite wants to read.
+LOG.addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +65,15 @@ class Recorder:
         self._commits: dict[str, list[Commit]] = defaultdict(list)
         self._stored: dict[str, dict[tuple[str, str], Object]] = defaultdict(dict)
         self._audited: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._listed: set[Kind] = set()
         self._offset = 0
         self._stopping = threading.Event()
         self.revision = 0
         """The newest resourceVersion that any watch has shown."""
         self.listeners: list[Callable[[str, Commit], None]] = []
         self._informers = [
-            Informer(connection, kind, "", self._replaced, self._delivered) for kind in self.kinds
+            Informer(connection, kind, "", self._replaced, self._delivered)
+            for kind in (*self.kinds, *NOT_RECORDED)
         ]
         self._threads = [
             threading.Thread(target=informer.run, name=f"recorder-{index}", daemon=True)
@@ -72,8 +82,16 @@ class Recorder:
         self._threads.append(threading.Thread(target=self._tail, name="audit", daemon=True))
 
     def start(self) -> None:
+        """Begin to follow; returns once everything that is there has been listed."""
         for thread in self._threads:
             thread.start()
+        followed = {*self.kinds, *NOT_RECORDED}
+        with self.changed:
+            if not self.changed.wait_for(lambda: self._listed >= followed, LIST_SECONDS):
+                missing = sorted(map(str, followed - self._listed))
+                raise WaitTimeoutError(
+                    f"the API server did not list {', '.join(missing)} within {LIST_SECONDS:g} s"
+                )
 
     def stop(self) -> None:
         self._stopping.set()
@@ -128,6 +146,9 @@ class Recorder:
             ]
         for obj in gone:
             self._delivered(kind, "DELETED", obj)
+        with self.changed:
+            self._listed.add(kind)
+            self.changed.notify_all()
 
     def _delivered(self, kind: Kind, event: Event, obj: Object) -> None:
         scope = namespace_of(obj) or name_of(obj)
@@ -137,7 +158,8 @@ class Recorder:
             return
         commit = Commit(int(_rv_text(obj)), event, kind, plain, time.time_ns() // 1000)
         with self.changed:
-            self._commits[scope].append(commit)
+            if kind not in NOT_RECORDED:
+                self._commits[scope].append(commit)
             key = (str(kind), name_of(obj))
             standing = self._stored[scope].get(key)
             if event != "DELETED":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
 import yaml
@@ -35,7 +35,7 @@ from fixtures.control_plane.ports import free_ports
 from vocabulary import canonical, history
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header
-from vocabulary.kinds import APPWRAPPER, Kind
+from vocabulary.kinds import APPWRAPPER, LEASE, Kind
 from vocabulary.objects import Object, condition_status, get_path, labels_of, meta, name_of
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
@@ -47,6 +47,7 @@ QUIET_US: Final = 1_500_000
 BARRIER_SECONDS: Final = 0.5
 """How long the recorder gets to hear the last of what happened."""
 PATIENCE_US: Final = 90 * SECOND
+LEADER_US: Final = 20 * SECOND
 RENEWAL_FLAGS: Final = ("--leader-elect", "--lease-namespace")
 
 
@@ -105,6 +106,7 @@ class ControlPlaneWorld(World):
         self._injected: dict[bytes, list[Injected]] = {}
         self._last_write_us = self._began_us
         self._follower = Follower()
+        self._leader = ""
         self._closed = False
         self._create_nodes()
         self._webhooks = Webhooks(session, self.namespace, self.config)
@@ -125,9 +127,7 @@ class ControlPlaneWorld(World):
             proxy.injector = self._injector if plan is not None else None
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
-        for name in OPERATORS[: scenario.operators]:
-            self._processes.start(name)
-        self._processes.wait_ready(OPERATORS[: scenario.operators])
+        self._start_operators(OPERATORS[: scenario.operators])
         with self._chaos_lock:
             self._injector.start()
         if plan is not None:
@@ -319,6 +319,14 @@ class ControlPlaneWorld(World):
         slack_us = self.session.pulse.slack_us(self._began_us)
         return {**self.session.implementation.facts, "slack_us": slack_us}
 
+    def _start_operators(self, names: Sequence[str]) -> None:
+        """Start them and wait until they are ready; the first of several is to lead."""
+        for name in names:
+            self._processes.start(name)
+            if len(names) > 1:
+                self._wait_until(lambda: bool(self._leader), LEADER_US)
+        self._processes.wait_ready(names)
+
     def _onto_own_nodes(self, pod: Object) -> dict[str, Any]:
         spec = pod["spec"]
         selector = {**(spec.get("nodeSelector") or {}), RUN_LABEL: self.namespace}
@@ -342,6 +350,9 @@ class ControlPlaneWorld(World):
     def _on_commit(self, scope: str, commit: Commit) -> None:
         if scope != self.namespace and scope not in self.nodes:
             return
+        if commit.kind == LEASE:
+            self._note_leader(str(get_path(commit.object, "spec.holderIdentity", "")))
+            return
         if scope == self.namespace:
             self._last_write_us = _now_us()
         if not self._injector.listens(Place.AFTER_COMMIT):
@@ -360,6 +371,16 @@ class ControlPlaneWorld(World):
         )
         with self._chaos_lock:
             self._injector.observe(self._follower.committed(write))
+
+    def _note_leader(self, identity: str) -> None:
+        """The Lease is held by somebody; by nobody, if its holder gave it back."""
+        before, self._leader = self._leader, identity.replace("-", "/")
+        if before == self._leader:
+            return
+        if before:
+            self._record_process(before, "following")
+        if self._leader:
+            self._record_process(self._leader, "leading")
 
     def _keep_time(self) -> None:
         """Strike when the plan's next point in time has come."""
