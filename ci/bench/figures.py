@@ -1,0 +1,213 @@
+"""What is measured, each figure with its target.
+
+Times are processor time, so that a machine which others use too gives the same numbers, but
+for what has to be waited for: those say "wall".
+"""
+
+from __future__ import annotations
+
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from conformance import claims
+from conformance.history_view import History
+from conformance.implementation import implementation
+from conformance.report.run_result import RunResult
+from conformance.run_options import DEFAULT_SEED, RunOptions
+from conformance.runner import run_one
+from conformance.scenario import Scenario
+from conformance.scenarios import SCENARIOS
+from conformance.suite import crashes
+from conformance.workers import run_task
+from conformance.worlds.simulated.world import SimulatedWorld
+from vocabulary.clock import MINUTE
+from vocabulary.kinds import POD
+
+REFERENCE = implementation("reference")
+SIZES = (100, 1_000, 10_000)
+PODS_PER_JOB = 10
+PODS_PER_NODE = 100
+EVERY_NTH_CRASH_POINT = 8
+
+
+class Figure(NamedTuple):
+    """One line of the table. `is_met` is None where design sets no target."""
+
+    name: str
+    measured: str
+    target: str = ""
+    is_met: bool | None = None
+
+
+class Timed(NamedTuple):
+    """A run, and the processor time that it took, checkers included."""
+
+    result: RunResult
+    seconds: float
+
+
+def processor_seconds(do: Callable[[], Any]) -> tuple[Any, float]:
+    """What a call answers, and the processor time that it takes."""
+    began = time.process_time()
+    answer = do()
+    return answer, time.process_time() - began
+
+
+def scenarios(rounds: int) -> tuple[list[Figure], list[Timed]]:
+    """Every scenario, the best of so many rounds; and virtual against wall time."""
+    best: dict[str, Timed] = {}
+    for _ in range(rounds):
+        for scenario in SCENARIOS.values():
+            began = time.process_time()
+            result = run_one(scenario, REFERENCE, DEFAULT_SEED)
+            seconds = time.process_time() - began
+            if scenario.id not in best or seconds < best[scenario.id].seconds:
+                best[scenario.id] = Timed(result, seconds)
+    runs = list(best.values())
+    taken_ms = sorted(run.seconds * 1e3 for run in runs)
+    median_ms, p95_ms = statistics.median(taken_ms), taken_ms[int(len(taken_ms) * 0.95)]
+    virtual_seconds = sum(run.result.virtual_seconds for run in runs)
+    ratio = virtual_seconds / sum(run.seconds for run in runs)
+    figures = [
+        Figure(
+            f"scenario with all its checkers, median of {len(runs)}",
+            f"{median_ms:.1f} ms",
+            "≤ 5 ms",
+            median_ms <= 5,
+        ),
+        Figure("scenario with all its checkers, p95", f"{p95_ms:.1f} ms"),
+        Figure(
+            "virtual : processor time, whole suite",
+            f"{ratio:,.0f} : 1",
+            "≥ 100,000 : 1",
+            ratio >= 100_000,
+        ),
+    ]
+    return figures, runs
+
+
+def crash_points(runs: Sequence[Timed]) -> Figure:
+    """A sample of the campaign that kills the operator at each of its crash points."""
+    options = RunOptions()
+    tasks = [task for run in runs for task in crashes(run.result, options)]
+    sample = tasks[::EVERY_NTH_CRASH_POINT]
+    _, seconds = processor_seconds(lambda: [run_task(task) for task in sample])
+    plans = 3600 / (seconds / len(sample))
+    return Figure(
+        f"crash-point plans per core-hour ({len(sample):,} of {len(tasks):,} run)",
+        f"{plans:,.0f}",
+        "≥ 500,000",
+        plans >= 500_000,
+    )
+
+
+def cluster_start(times: int) -> Figure:
+    """A world: cluster, nodes, definitions, operator; the second and later of a process."""
+    scenario = next(iter(SCENARIOS.values()))
+    taken = [
+        processor_seconds(lambda: SimulatedWorld(scenario, REFERENCE, DEFAULT_SEED, None))[1]
+        for _ in range(times)
+    ]
+    start_ms = statistics.median(taken) * 1e3
+    return Figure("start of a simulated cluster", f"{start_ms:.2f} ms", "≤ 50 ms", start_ms <= 50)
+
+
+def growth(sizes: Sequence[int] = SIZES) -> Iterator[Figure]:
+    """Processor time per pod of a cluster that runs so many, simulating and judging apart."""
+    first: tuple[float, float] | None = None
+    for pods in sizes:
+        simulated_ms, judged_ms = (seconds * 1e3 / pods for seconds in _crowd(pods))
+        first = first or (simulated_ms, judged_ms)
+        ratio = (simulated_ms + judged_ms) / sum(first)
+        yield Figure(
+            f"time per pod at {pods:,} pods",
+            f"{simulated_ms:.2f} ms simulated, {judged_ms:.2f} ms judged",
+            "" if pods == sizes[0] else f"≤ 1.5 × that at {sizes[0]:,}; is {ratio:.2f} ×",
+            None if pods == sizes[0] else ratio <= 1.5,
+        )
+
+
+def _crowd(pods: int) -> tuple[float, float]:
+    """Seconds to run so many pods, in Jobs of AppWrappers, and to judge the history."""
+    scenario = Scenario(
+        id="bench/crowd",
+        title="Many AppWrappers run at once.",
+        arms=(),
+        steps=lambda world: None,  # noqa: ARG005
+        folder=next(iter(SCENARIOS.values())).folder,
+        nodes=-(-pods // PODS_PER_NODE),
+    )
+
+    def simulate() -> SimulatedWorld:
+        world = SimulatedWorld(scenario, REFERENCE, DEFAULT_SEED, None)
+        for number in range(pods // PODS_PER_JOB):
+            world.submit(_appwrapper(f"a{number}"))
+        world.wait(2 * MINUTE)
+        world.finish()
+        return world
+
+    world, simulated = processor_seconds(simulate)
+    running = [pod for pod in world.list(POD) if pod["status"]["phase"] == "Running"]
+    if len(running) != pods:
+        raise RuntimeError(f"{len(running)} of {pods} pods run; the figure would mean nothing")
+    _, judged = processor_seconds(lambda: claims.judge(History(*world.history())))
+    return simulated, judged
+
+
+def _appwrapper(name: str) -> dict[str, Any]:
+    containers = [{"name": "main", "image": "busybox", "resources": {"requests": {"cpu": "10m"}}}]
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": f"{name}-job"},
+        "spec": {
+            "parallelism": PODS_PER_JOB,
+            "completions": PODS_PER_JOB,
+            "template": {"spec": {"restartPolicy": "Never", "containers": containers}},
+        },
+    }
+    return {
+        "apiVersion": "workload.codeflare.dev/v1beta2",
+        "kind": "AppWrapper",
+        "metadata": {"name": name},
+        "spec": {"components": [{"template": job}]},
+    }
+
+
+def whole_suite(jobs: int) -> Figure:
+    """`assay run`, report included, as a user starts it."""
+    wall, _ = _assay("run", "--jobs", str(jobs))
+    return Figure(
+        f"whole suite with its report, {jobs} jobs",
+        f"{wall:.1f} s wall",
+        "< 15 s wall",
+        wall < 15,
+    )
+
+
+def first_result() -> Figure:
+    """`assay run` of one scenario, from nothing to its result."""
+    wall, processor = min(_assay("run", next(iter(SCENARIOS))) for _ in range(3))
+    return Figure(
+        "`assay` to first result",
+        f"{wall:.2f} s wall, {processor:.2f} s of processor time",
+        "≤ 1 s",
+        wall <= 1,
+    )
+
+
+def _assay(*arguments: str) -> tuple[float, float]:
+    """Seconds of wall, and of processor time without that of a pool of workers."""
+    before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "conformance.cli", *arguments, "--quiet", "--out", folder]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    wall = time.perf_counter() - began
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return wall, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime

@@ -1,0 +1,82 @@
+"""Measures what design promises of speed, and compares.
+
+    python ci/bench/run.py            print the table; takes a minute or two
+    python ci/bench/run.py --write    and write it to docs/benchmarks.md
+
+A figure that misses its target is marked and fails nothing: machines differ. The yardstick
+says how fast this one is, so that figures of two machines, or of two days, can be compared.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import figures
+from figures import Figure
+
+PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+COMMAND = "python ci/bench/run.py --write"
+_MARKS = {True: "met", False: "MISSED", None: ""}
+
+
+def measure() -> Iterator[Figure]:
+    """All figures; the quick ones first."""
+    yield Figure("yardstick: a million look-ups in a dict", f"{yardstick_ms():.0f} ms")
+    yield figures.cluster_start(times=50)
+    of_scenarios, runs = figures.scenarios(rounds=3)
+    yield from of_scenarios
+    yield figures.crash_points(runs)
+    yield figures.first_result()
+    yield figures.whole_suite(jobs=2)
+    yield from figures.growth()
+
+
+def yardstick_ms() -> float:
+    """How long this machine takes for what Python code does most."""
+    table = dict.fromkeys(range(1024), 0)
+    taken = []
+    for _ in range(5):
+        began = time.process_time()
+        for number in range(1_000_000):
+            table.get(number & 1023)
+        taken.append(time.process_time() - began)
+    return min(taken) * 1e3
+
+
+def page(measured: list[Figure]) -> str:
+    """The table as a page, with what it takes to repeat it."""
+    cores = len(os.sched_getaffinity(0))
+    rows = "".join(
+        f"| {f.name} | {f.measured} | {f.target} | {_MARKS[f.is_met]} |\n" for f in measured
+    )
+    return (
+        "# Benchmarks\n\n"
+        f"Measured with `{COMMAND}` on {cores} cores ({platform.machine()}), "
+        f"{platform.python_implementation()} {platform.python_version()}.\n"
+        "Times are processor time unless they say wall; those depend on what else the machine "
+        "does.\n\n"
+        "| what | measured | target | |\n|---|---|---|---|\n"
+        f"{rows}"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure Assay against its targets.")
+    parser.add_argument("--write", action="store_true", help=f"also write docs/{PAGE.name}")
+    options = parser.parse_args()
+    measured: list[Figure] = []
+    for figure in measure():
+        measured.append(figure)
+        print(f"{figure.name:62} {figure.measured:44} {figure.target:32} {_MARKS[figure.is_met]}")
+    if options.write:
+        PAGE.write_text(page(measured), encoding="utf-8")
+        print(f"written: docs/{PAGE.name}")
+
+
+if __name__ == "__main__":
+    main()
