@@ -36,6 +36,9 @@ OPERATORS: Final = ("operator", "operator/1")
 """The process under test, and a second one that only some scenarios and faults start."""
 KUBERNETES_VERSION: Final = "v1.36"
 """What the simulation is modelled on, and compared with."""
+MAX_ENTRIES: Final = 3_000
+"""Ten times what the longest scenario records. A controller that retries for ever ends here, and
+the run counts as not stable."""
 QUIET_US: Final = 20 * MINUTE
 """No operator timer and no AppWrapper write for so long: twice a usual resync period."""
 
@@ -117,7 +120,7 @@ class SimulatedWorld(World):
         return self.cluster.api.handle(request, actor)
 
     def wait(self, span_us: Micros) -> None:
-        self.loop.run_for(span_us)
+        self._run_until(lambda: False, span_us)
 
     def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Conditions are read off stored objects: each is looked at again once one has changed."""
@@ -131,7 +134,20 @@ class SimulatedWorld(World):
             seen = store.revision
             return done()
 
-        return self.loop.run_until(is_done, self.loop.now_us + within_us)
+        return self._run_until(is_done, within_us)
+
+    def _run_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
+        """Let time pass until `done()`, at most so long, and not once the history is full."""
+        entries = self.recorder.entries
+        met = False
+
+        def is_over() -> bool:
+            nonlocal met
+            met = done()
+            return met or len(entries) > MAX_ENTRIES
+
+        self.loop.run_until(is_over, self.loop.now_us + within_us)
+        return met
 
     def inject(self, fault: Fault) -> None:
         done = self._injector.inject(fault)
@@ -163,14 +179,11 @@ class SimulatedWorld(World):
         """Stop the faults, then let the workload settle: the progress phase."""
         bound_us = self.patience_us + 2 * self.durations.maximum_us
         if self._injector.is_waiting:  # a plan's faults may strike after the last step
-            self.loop.run_until(
-                lambda: not self._injector.is_waiting or self.is_stable(),
-                self.loop.now_us + bound_us,
-            )
+            self._run_until(lambda: not self._injector.is_waiting or self.is_stable(), bound_us)
         self._injector.stop()
         self._connection.injector = None
         self.mark("faults-stopped")
-        is_stable = self.loop.run_until(self.is_stable, self.loop.now_us + bound_us)
+        is_stable = self._run_until(self.is_stable, bound_us)
         self.mark("stable" if is_stable else "not-stable")
         self.mark("end")
 
