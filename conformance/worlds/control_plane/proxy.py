@@ -212,9 +212,9 @@ class _Handler(BaseHTTPRequestHandler):
                 time.sleep(min(effect.after_us / SECOND, UPSTREAM_SECONDS))
                 self.close_connection = True
                 return
-            case Slow():
-                time.sleep(effect.by_us / SECOND)
         status, headers, answer = self._exchange(body)
+        if isinstance(effect, Slow):
+            time.sleep(effect.by_us / SECOND)
         if is_write:
             proxy.pass_by(Place.BEFORE_REPLY, request)
         self._reply(status, headers, answer)

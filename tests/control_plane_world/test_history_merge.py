@@ -1,0 +1,184 @@
+"""One history out of watch events and audit events, on pairs made by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.worlds.control_plane.history_merge import Merge, actor_of
+from conformance.worlds.control_plane.recorder import Commit
+from vocabulary.clock import SECOND, Micros, to_rfc3339_micro
+from vocabulary.history import Entry, Event, Mark, Write
+from vocabulary.kinds import APPWRAPPER, POD, SERVICE
+
+BEGAN_US = 1_700_000_000 * SECOND
+OPERATORS = {"operator-3": "operator", "operator-4": "operator/1"}
+
+
+def commit(rv: int, event: Event = "MODIFIED", at: float = 0.0, **metadata: Any) -> Commit:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": "p",
+            "namespace": "run-0",
+            "uid": "u1",
+            "resourceVersion": str(rv),
+            **metadata,
+        },
+    }
+    return Commit(rv, event, POD, pod, BEGAN_US + round(at * SECOND))
+
+
+def audited(
+    verb: str,
+    rv: int | None,
+    at: float,
+    user: str = "operator-3",
+    code: int = 200,
+    subresource: str = "",
+    **more: Any,
+) -> dict[str, Any]:
+    response = {"metadata": {"resourceVersion": str(rv), "uid": "u1"}} if rv is not None else {}
+    return {
+        "stage": "ResponseComplete",
+        "verb": verb,
+        "user": {"username": user},
+        "objectRef": {
+            "resource": "pods",
+            "namespace": "run-0",
+            "name": "p",
+            "subresource": subresource,
+        },
+        "responseStatus": {"code": code, "reason": "Conflict" if code == 409 else ""},
+        "responseObject": response,
+        "stageTimestamp": to_rfc3339_micro(BEGAN_US + round(at * SECOND)),
+        **more,
+    }
+
+
+def merged(
+    commits: list[Commit],
+    events: list[dict[str, Any]],
+    others: tuple[tuple[Micros, Entry], ...] = (),
+) -> list[Entry]:
+    merge = Merge(BEGAN_US, OPERATORS, (POD, SERVICE, APPWRAPPER))
+    return list(merge.entries(commits, events, others))
+
+
+def writes(entries: list[Entry]) -> list[tuple[str, str, str, int]]:
+    """(actor, verb, event, resourceVersion) of each."""
+    return [(e.actor, e.verb, e.event, e.rv) for e in entries if isinstance(e, Write)]
+
+
+def test_a_commit_gets_the_writer_whose_answer_carried_its_resource_version() -> None:
+    entries = merged(
+        [commit(7, "ADDED", 0.5), commit(9, at=0.9)],
+        [audited("create", 7, 0.4), audited("update", 9, 0.8, "kwok", subresource="status")],
+    )
+    assert writes(entries) == [
+        ("operator", "create", "ADDED", 7),
+        ("kubelet", "update", "MODIFIED", 9),
+    ]
+    assert isinstance(entries[1], Write)
+    assert entries[1].subresource == "status"
+
+
+def test_entries_are_numbered_and_timed_from_the_begin_of_the_run() -> None:
+    entries = merged([commit(7, "ADDED", 0.5), commit(9, at=0.9)], [audited("create", 7, 0.4)])
+    assert [(e.n, e.t) for e in entries] == [(0, 400_000), (1, 900_000)]
+
+
+def test_times_never_go_back_though_the_audit_log_is_late() -> None:
+    entries = merged([commit(7, "ADDED", 0.5), commit(8, at=0.6)], [audited("update", 8, 0.2)])
+    assert [e.t for e in entries] == [500_000, 500_000]
+
+
+def test_a_commit_that_the_audit_log_does_not_know_has_no_writer() -> None:
+    assert writes(merged([commit(7)], [])) == [("", "", "MODIFIED", 7)]
+
+
+def test_a_refused_request_stands_where_its_time_falls_and_changes_nothing() -> None:
+    entries = merged(
+        [commit(7, "ADDED", 0.1), commit(8, at=0.9)],
+        [audited("create", 7, 0.1), audited("update", None, 0.5, code=409)],
+    )
+    refused = entries[1]
+    assert isinstance(refused, Write)
+    assert (refused.code, refused.reason, refused.event, refused.object) == (
+        409,
+        "Conflict",
+        "",
+        None,
+    )
+
+
+def test_a_no_op_update_is_told_from_the_commit_whose_version_it_repeats() -> None:
+    entries = merged(
+        [commit(7, "ADDED", 0.1)], [audited("create", 7, 0.1), audited("patch", 7, 0.4)]
+    )
+    assert writes(entries) == [("operator", "create", "ADDED", 7), ("operator", "patch", "", 0)]
+
+
+def test_a_deletion_is_found_by_the_uid_that_its_answer_names() -> None:
+    by_status = audited(
+        "delete",
+        None,
+        0.5,
+        responseObject={"kind": "Status", "details": {"uid": "u1"}},
+        requestObject={"gracePeriodSeconds": 0, "propagationPolicy": "Background"},
+    )
+    entries = merged([commit(9, "DELETED", 0.5)], [by_status])
+    assert writes(entries) == [("operator", "delete", "DELETED", 9)]
+    assert isinstance(entries[0], Write)
+    assert entries[0].options == {"gracePeriodSeconds": 0, "propagationPolicy": "Background"}
+
+
+def test_a_graceful_deletion_and_its_end_are_the_doing_of_two() -> None:
+    entries = merged(
+        [
+            commit(8, at=0.2, deletionTimestamp="2024-01-01T00:00:00Z"),
+            commit(9, "DELETED", 0.9, deletionTimestamp="2024-01-01T00:00:00Z"),
+        ],
+        [
+            audited("delete", 8, 0.2),
+            audited(
+                "delete",
+                8,
+                0.9,
+                "kwok",
+                requestObject={"gracePeriodSeconds": 0},
+            ),
+        ],
+    )
+    assert [actor for actor, *_ in writes(entries)] == ["operator", "kubelet"]
+
+
+def test_a_binding_is_the_schedulers() -> None:
+    bound = audited("create", None, 0.3, "system:kube-scheduler", subresource="binding")
+    assert writes(merged([commit(8, at=0.3)], [bound])) == [("scheduler", "create", "MODIFIED", 8)]
+
+
+def test_kinds_that_are_not_followed_are_left_out() -> None:
+    other = audited("create", 5, 0.2)
+    other["objectRef"] = {"resource": "endpoints", "namespace": "run-0", "name": "x"}
+    assert merged([], [other]) == []
+
+
+def test_what_happens_after_the_end_mark_is_no_part_of_the_run() -> None:
+    end = (BEGAN_US + SECOND, Mark(n=0, t=0, mark="end"))
+    entries = merged([commit(7, at=0.5), commit(8, at=2.0)], [], (end,))
+    assert [type(e).__name__ for e in entries] == ["Write", "Mark"]
+
+
+def test_actors_go_by_the_names_of_the_simulation() -> None:
+    service_account = "system:serviceaccount:kube-system:"
+    assert [
+        actor_of(user, OPERATORS)
+        for user in (
+            "operator-4",
+            "assay-chaos",
+            f"{service_account}generic-garbage-collector",
+            f"{service_account}job-controller",
+            "somebody",
+        )
+    ] == ["operator/1", "chaos", "garbage-collector", "job-controller", "somebody"]
