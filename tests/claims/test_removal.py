@@ -506,3 +506,20 @@ def test_a_failed_workload_that_releases_quota_late_but_in_order_is_right() -> N
 def test_gpus_are_no_reason_for_another_order() -> None:
     story = started(gpu_pod(), annotations={"retryLimit": "0"})
     assert_passes("AW-015", failed(story, 10).ends())
+
+
+def test_an_admitted_appwrapper_that_stays_suspended_is_a_violation() -> None:
+    story = suspended()
+    story.entries.pop()
+    story.at(100).suspends(False)
+    story.mark("faults-stopped")
+    story.at(300).mark("stable")
+    assert_fails("MLB-045", story, at=last(story))
+    assert_fails("INV-8", story, at=last(story))
+
+
+def test_an_admission_that_is_taken_back_at_once_decides_nothing() -> None:
+    story = begin(Story(suspended=True))
+    story.at(100).suspends(False)
+    story.at(100.1).suspends(True)
+    assert_unarmed("MLB-045", story.at(300).ends())

@@ -41,7 +41,7 @@ INV_8 = Claim(
     text=(
         "When faults have stopped, every AppWrapper MUST reach, within a bound that follows "
         "from its parameters, a state in which it stays: Running with its pods ready, "
-        "Succeeded, Failed with nothing left, or Suspended."
+        "Succeeded, Failed with nothing left, or Suspended as it was asked to be."
     ),
     source=overview(
         "This reset process is carefully engineered to ensure that it will always make progress"
@@ -94,7 +94,9 @@ def _is_settled(aw: AppWrapperRun) -> bool:
         return last.shows(PODS_READY) or not aw.expected_pods
     if last.phase == FAILED:
         return not last.shows(RESOURCES_DEPLOYED)
-    return last.phase in (SUCCEEDED, SUSPENDED)
+    if last.phase == SUSPENDED:
+        return last.suspended
+    return last.phase == SUCCEEDED
 
 
 def _bound_us(aw: AppWrapperRun) -> Micros:

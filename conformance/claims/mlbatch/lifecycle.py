@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
@@ -21,7 +22,7 @@ from conformance.history_view.snapshots import (
     TERMINATING,
     Snapshot,
 )
-from conformance.temporal import WRITERS, Obligation, Obligations, judges, met, violated
+from conformance.temporal import WRITERS, Obligation, Obligations, eventually, judges, met, violated
 from conformance.temporal.words import listed, states_of, when
 from vocabulary.objects import Object, condition_status, is_terminating
 
@@ -201,7 +202,7 @@ MLB_045 = Claim(
     profile="mlbatch",
     text=(
         "Whether an AppWrapper is admitted MUST be left to Kueue: its controller MUST NOT change "
-        "spec.suspend, MUST NOT leave Suspended before it is unset, and MUST NOT enter "
+        "spec.suspend, MUST leave Suspended when it is unset and not before, and MUST NOT enter "
         "Suspending unless it is set."
     ),
     source=guide(
@@ -228,6 +229,29 @@ def admission_is_not_the_controllers(aw: AppWrapperRun) -> Obligations:
             yield _asked_for(aw, later.begin, suspended=False)
         elif later.phase == SUSPENDING:
             yield _asked_for(aw, later.begin, suspended=True)
+    yield from _admitted(aw)
+
+
+def _admitted(aw: AppWrapperRun) -> Iterator[Obligation]:
+    """An obligation for each admission: Suspended is left."""
+    for span in aw.in_phase(SUSPENDED):
+        waiting = (snapshot for snapshot in span.snapshots if not snapshot.suspended)
+        admitted = next(waiting, None)
+        if admitted is None:
+            continue
+        taken_back = (
+            snapshot
+            for snapshot in span.snapshots
+            if snapshot.n > admitted.n and (snapshot.suspended or snapshot.deleting)
+        )
+        yield eventually(
+            aw,
+            "Resuming after admission",
+            since=admitted,
+            within_us=0,
+            happened=span.end,
+            unless=next(taken_back, None) or aw.removed,
+        )
 
 
 def _asked_for(aw: AppWrapperRun, entered: Snapshot, *, suspended: bool) -> Obligation:
