@@ -10,6 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
+from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
 from reference_controller.runtime.connection import Connection, connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
@@ -43,6 +44,12 @@ _CLUSTER_WIDE: Final = (
     NODE,
 )
 """Webhooks first: one whose server is gone would refuse the writes that follow."""
+
+
+def clean_folders(*, remove: bool) -> list[str]:
+    """The folders of control planes whose harness was killed, in words; removed if `remove`."""
+    found = remove_abandoned() if remove else abandoned()
+    return [f"folder {folder}" for folder in found]
 
 
 def clean_cluster(

@@ -40,10 +40,12 @@ def check(
     from conformance.report.failure_page import failure_page
     from conformance.report.run_result import RunResult
     from conformance.verdict import Outcome
-    from vocabulary.history import read_history
+    from vocabulary.history import Mark, read_history
 
     wanted = {claim_named(word).id for word in claim or ()}
     header, entries, whole = read_history(history)
+    # One that was written while its run went on has whole lines, but no end.
+    whole = whole and any(isinstance(entry, Mark) and entry.mark == "end" for entry in entries)
     verdicts = [
         verdict for verdict in judge(header, entries) if not wanted or verdict.claim in wanted
     ]

@@ -16,19 +16,26 @@ def clean(
     run_label: Annotated[str, typer.Option("--run", help="Only this run; empty: all runs.")] = "",
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it; without: only show.")] = False,
 ) -> None:
-    """Find what carries Assay's run label (namespaces, taints, labels, leases) and remove it.
+    """Find what a killed run left (objects by their run label, its own folders) and remove it.
 
     \b
     assay clean                 shows what would be removed
     assay clean --yes           removes it
     """
-    from conformance.clean import clean_cluster
+    from conformance.clean import clean_cluster, clean_folders
     from conformance.report.untrusted import printable
 
-    found = clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes)
-    for item in found:
-        typer.echo(f"{'removed' if yes else 'would remove'} {printable(item)}")
-    if not found:
+    count = 0
+
+    def show(found: list[str]) -> None:
+        nonlocal count
+        count += len(found)
+        for item in found:
+            typer.echo(f"{'removed' if yes else 'would remove'} {printable(item)}")
+
+    show(clean_folders(remove=yes))
+    show(clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes))
+    if not count:
         typer.echo("nothing of Assay is left there")
     elif not yes:
         typer.echo("remove it with: assay clean --yes")

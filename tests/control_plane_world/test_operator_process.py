@@ -1,0 +1,178 @@
+"""Operators as processes: started by a starter, ended by signals, gone with the harness."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from conformance.worlds.control_plane.operator_process import (
+    Launch,
+    OperatorStartError,
+    RealOperator,
+    launch_directly,
+)
+from conformance.worlds.control_plane.scratch import Scratch, abandoned, remove_abandoned
+from conformance.worlds.control_plane.starter import OURS, Starter
+from fixtures.control_plane.ports import free_ports
+
+HEALTHY = """
+import http.server, sys
+class Healthy(http.server.BaseHTTPRequestHandler):
+    def do_GET(self): self.send_response(200); self.end_headers()
+    def log_message(self, *_): pass
+http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Healthy).serve_forever()
+"""
+
+
+@pytest.fixture(scope="module")
+def starter() -> Iterator[Starter]:
+    with Starter() as made:
+        yield made
+
+
+@pytest.fixture(params=["by the starter", "directly"])
+def launch(request: pytest.FixtureRequest, starter: Starter) -> Launch:
+    return starter.start if request.param == "by the starter" else launch_directly
+
+
+@pytest.fixture
+def life() -> list[str]:
+    """What was recorded of the operator."""
+    return []
+
+
+@pytest.fixture
+def operator(tmp_path: Path, launch: Launch, life: list[str]) -> Iterator[RealOperator]:
+    (port,) = free_ports(1)
+    command = [sys.executable, "-c", HEALTHY, str(port)]
+    made = RealOperator(
+        "operator", command, port, tmp_path / "log", lambda _, change: life.append(change), launch
+    )
+    yield made
+    made.kill()
+
+
+def eventually(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def test_an_operator_runs_stands_still_runs_on_and_is_killed(
+    operator: RealOperator, life: list[str]
+) -> None:
+    assert operator.state == "down"
+    operator.start()
+    operator.wait_ready()
+    assert eventually(lambda: life == ["started"])
+    operator.pause()
+    assert operator.state == "paused"
+    operator.resume()
+    assert operator.state == "running"
+    operator.kill()
+    assert operator.state == "down"
+    assert life == ["started", "paused", "resumed", "killed"]
+
+
+def test_a_paused_operator_can_be_killed_and_comes_back(
+    operator: RealOperator, life: list[str]
+) -> None:
+    operator.start()
+    operator.wait_ready()
+    operator.pause()
+    operator.kill()
+    operator.start()
+    operator.wait_ready()
+    assert operator.state == "running"
+    assert life[-2:] == ["paused", "killed"] or life[-1] == "started"
+
+
+def test_to_start_what_runs_and_to_kill_what_is_down_is_nothing(
+    operator: RealOperator, life: list[str]
+) -> None:
+    operator.kill()
+    operator.start()
+    operator.wait_ready()
+    operator.start()
+    assert eventually(lambda: life == ["started"])
+
+
+def test_a_stopped_operator_ends_by_itself(operator: RealOperator, life: list[str]) -> None:
+    operator.start()
+    operator.wait_ready()
+    operator.stop()
+    assert (operator.state, life[-1]) == ("down", "stopped")
+
+
+def test_an_operator_that_ends_at_once_is_told_with_its_log(tmp_path: Path, launch: Launch) -> None:
+    (port,) = free_ports(1)
+    command = [sys.executable, "-c", "import sys; sys.exit('no configuration')"]
+    broken = RealOperator("operator", command, port, tmp_path / "log", lambda *_: None, launch)
+    broken.start()
+    with pytest.raises(OperatorStartError, match=r"ended before it was ready.*no configuration"):
+        broken.wait_ready()
+
+
+def test_assays_own_commands_are_forked_and_still_have_a_life_of_their_own(
+    starter: Starter, tmp_path: Path
+) -> None:
+    log = tmp_path / "log"
+    process = starter.start([*OURS, "controller", "run", "no-such-controller"], log)
+    assert process.wait_ended(20)
+    assert "no-such-controller" in log.read_text()
+
+
+def test_processes_end_with_the_harness_even_if_it_is_killed(tmp_path: Path) -> None:
+    harness = f"""
+        import sys, time
+        from pathlib import Path
+        from conformance.worlds.control_plane.starter import Starter
+        with Starter() as starter:
+            process = starter.start(["sleep", "600"], Path({str(tmp_path / "log")!r}))
+            print(process.pid, starter._process.pid, flush=True)
+            time.sleep(600)
+    """
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(harness)], stdout=subprocess.PIPE, text=True
+    ) as child:
+        assert child.stdout is not None
+        pids = [int(word) for word in child.stdout.readline().split()]
+        assert all(is_alive(pid) for pid in pids)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    assert eventually(lambda: not any(map(is_alive, pids)))
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+    return state != "Z"
+
+
+def test_a_folder_whose_owner_was_killed_is_found_and_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ours = Scratch()
+    killed = Scratch()
+    (killed.path / "control-plane").mkdir()
+    os.close(killed._descriptor)  # what the kernel does for an owner that ends
+    assert abandoned() == [killed.path]
+    assert remove_abandoned() == [killed.path]
+    assert not killed.path.exists()
+    assert ours.path.is_dir()
+    ours.remove()
+    assert list(tmp_path.iterdir()) == []

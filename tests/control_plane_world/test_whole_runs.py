@@ -1,0 +1,134 @@
+"""Scenarios on a real control plane, through the command; and what is left when it is killed."""
+
+from __future__ import annotations
+
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from conformance.report.conformance_report import ConformanceReport
+from conformance.report.yaml_text import read_report
+from conformance.verdict import Outcome
+from conformance.worlds.control_plane.scratch import abandoned
+from fixtures.control_plane import BinariesMissingError, locate
+from tests.control_plane_world.test_operator_process import eventually
+from vocabulary.history import Mark, read_history
+
+pytestmark = pytest.mark.control_plane
+ASSAY = (sys.executable, "-m", "conformance.cli")
+
+
+@pytest.fixture(autouse=True)
+def _has_binaries() -> None:
+    try:
+        locate()
+    except BinariesMissingError as missing:
+        pytest.skip(str(missing))
+
+
+def run(out: Path, *arguments: str) -> tuple[int, ConformanceReport]:
+    command = [*ASSAY, "run", *arguments, "--cluster", "control-plane", "-q", "--out", str(out)]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (out / "report.yaml").exists(), ended.stdout + ended.stderr
+    return ended.returncode, read_report(out / "report.yaml")
+
+
+def test_a_scenario_is_run_judged_and_reported_and_nothing_is_left(tmp_path: Path) -> None:
+    code, report = run(tmp_path / "out", "appwrapper/retry/one-failure-is-retried")
+    assert code == 0
+    assert report.environment.cluster == "control-plane"
+    outcomes = {claim.id: claim.outcome for claim in report.claims}
+    assert outcomes["AW-006"] is Outcome.PASSED
+    assert Outcome.FAILED not in outcomes.values()
+    assert not (tmp_path / "out" / "unfinished").exists()
+    (history,) = (tmp_path / "out" / "histories").glob("*.jsonl.gz")
+    header, entries, whole = read_history(history)
+    assert whole
+    assert header.clock == "wall"
+    assert isinstance(entries[-1], Mark)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "scenario", "claim"),
+    [
+        ("failed-keeps-quota", "appwrapper/failed/deletion-starts-at-once/absent", "AW-053"),
+        ("ignores-failed-pods", "appwrapper/retry/one-failure-is-retried", "AW-030"),
+        ("failure-grace-too-short", "appwrapper/retry/one-failure-is-retried", "AW-040"),
+        ("every-attempt-forgets-resets", "appwrapper/retry/limit-is-exhausted/2", "INV-5"),
+        ("forces-at-once", "appwrapper/deletion/stuck-pods-are-deleted-forcefully/pods", "AW-011"),
+        ("deployed-cleared-on-resetting", "appwrapper/retry/one-failure-is-retried", "AW-013"),
+    ],
+)
+def test_mutants_are_killed_by_the_claims_that_kill_them_in_the_simulation(
+    tmp_path: Path, mutant: str, scenario: str, claim: str
+) -> None:
+    code, report = run(tmp_path / "out", scenario, "--implementation", f"mutant:{mutant}")
+    assert code == 1
+    failed = {found.id for found in report.claims if found.outcome is Outcome.FAILED}
+    assert claim in failed
+
+
+@pytest.mark.parametrize("after_seconds", [random.Random(n).uniform(4, 20) for n in range(3)])
+def test_a_suite_that_is_killed_leaves_histories_and_nothing_else(
+    tmp_path: Path, after_seconds: float
+) -> None:
+    command = [*ASSAY, "run", "appwrapper", "--cluster", "control-plane", "-q", "-j", "4"]
+    with subprocess.Popen(
+        [*command, "--out", str(tmp_path / "out")],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path), "HOME": str(Path.home())},
+    ) as suite:
+        time.sleep(after_seconds)
+        suite.send_signal(signal.SIGKILL)
+        suite.wait()
+    assert eventually(lambda: not processes_of(tmp_path)), processes_of(tmp_path)
+    for path in (tmp_path / "out" / "unfinished").glob("*.jsonl*"):
+        _, entries, _ = read_history(path)
+        assert entries
+        assert any(isinstance(entry, Mark) and entry.mark == "end" for entry in entries) == (
+            path.suffix == ".gz"
+        )
+
+
+def processes_of(folder: Path) -> list[str]:
+    """The command lines of all processes that have to do with a folder."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().decode().split("\0")
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        if any(str(folder) in word for word in words):
+            found.append(" ".join(words))
+    return found
+
+
+def test_abandoned_folders_are_those_of_killed_suites(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = [
+        *ASSAY,
+        "run",
+        "appwrapper/retry/one-failure-is-retried",
+        "--cluster",
+        "control-plane",
+        "-q",
+    ]
+    with subprocess.Popen(
+        [*command, "--out", str(tmp_path / "out")],
+        stdout=subprocess.DEVNULL,
+        env={"PATH": "/usr/bin:/bin", "TMPDIR": str(tmp_path), "HOME": str(Path.home())},
+    ) as suite:
+        monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+        assert eventually(lambda: bool(list(tmp_path.glob("assay-run-*"))))
+        time.sleep(1)
+        assert abandoned() == []
+        suite.send_signal(signal.SIGKILL)
+        suite.wait()
+    assert [path.parent for path in abandoned()] == [tmp_path]
