@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
 import yaml
 
@@ -126,9 +126,16 @@ class Implementation:
         )
 
 
-REAL_FACTS = {"detection_latency_us": 2 * SECOND, "request_latency_us": 500 * MILLISECOND}
+REAL_FACTS: Final[dict[str, Any]] = {
+    "detection_latency_us": 2 * SECOND,
+    "request_latency_us": 500 * MILLISECOND,
+    "users": {"user": {"username": "assay-user", "uid": "assay-user"}},
+}
 """On a machine whose cores are shared with the control plane and other runs."""
-SIMULATED_FACTS = {"detection_latency_us": 500 * MILLISECOND}
+SIMULATED_FACTS: Final[dict[str, Any]] = {
+    "detection_latency_us": 500 * MILLISECOND,
+    "users": {"user": {"username": "user", "uid": "uid-of-user"}},
+}
 """Caches lag up to 20 ms and a request takes up to 4 ms: this many are the most in a row."""
 
 

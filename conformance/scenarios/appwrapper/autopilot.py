@@ -71,6 +71,7 @@ def eviction_at_the_limit_fails(world: World, limit: int) -> None:
         world.inject(KillPod(FIRST_POD))
         world.until(aw.has_reset(1))
         world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(world.durations.warmup_grace_us)  # or what preceded could be the reason, too
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
     world.until(aw.is_in("Failed"))
 

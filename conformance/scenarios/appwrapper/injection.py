@@ -46,11 +46,15 @@ def pods_of_a_pytorch_job_are_labelled(world: World) -> None:
     world.until(aw.is_in("Succeeded"))
 
 
-@scenario(arms=["MLB-022"], config={"schedulerName": "default-scheduler"})
+@scenario(arms=["MLB-022"], config={"schedulerName": "batch-scheduler"})
 def scheduler_is_named(world: World) -> None:
-    """Pods get the configured scheduler where their user named none."""
-    aw = world.submit("job.yaml")
-    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    """Pods get the configured scheduler where their user named none, and keep it where he did."""
+    unnamed = world.submit("pod.yaml")
+    named = world.submit(world.renamed(world.manifest("own_scheduler.yaml"), "b"))
+    world.until(named.is_in("Running") & named.shows("PodsReady"))
+    world.until(unnamed.is_in("Running"))
+    unnamed.delete()
+    world.until(unnamed.is_gone())
 
 
 @scenario(arms=["MLB-020", "MLB-021"], config={"defaultQueueName": "default-queue"})
@@ -68,6 +72,9 @@ def user_and_queue_are_written_down(world: World) -> None:
         },
     }
     aw = world.submit(forged)
+    queued = world.renamed(manifest, "b")
+    own_queue = {"kueue.x-k8s.io/queue-name": "own-queue"}
+    world.submit({**queued, "metadata": {**queued["metadata"], "labels": own_queue}})
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     _try_to_forge(world, aw)
     world.wait(SECOND)

@@ -80,3 +80,25 @@ def with_everything_around_it(world: World) -> None:
     aw = world.submit("mixed.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["MLB-044", "INV-6", "MLB-051"])
+def suspended_after_success(world: World) -> None:
+    """Suspending a workload that has succeeded changes nothing any more."""
+    aw = world.submit("job.yaml", behaviour="run 2s, exit 0")
+    world.until(aw.is_in("Succeeded"))
+    aw.suspend()
+    world.wait(2 * SECOND)
+    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.resume()
+    world.wait(2 * SECOND)
+
+
+@scenario(arms=["MLB-048"])
+def nothing_to_run_is_no_success(world: World) -> None:
+    """An AppWrapper that expects no pods does not succeed by that alone."""
+    aw = world.submit("idle_deployment.yaml")
+    world.until(aw.is_in("Running"))
+    world.wait(10 * SECOND)
+    aw.delete()
+    world.until(aw.is_gone())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaos.choice import PodChoice
-from chaos.faults import KillPod, Suspend
+from chaos.faults import KillPod, StaleReads, Suspend
 from conformance.scenario import scenario
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -18,6 +18,50 @@ def while_resuming(world: World) -> None:
     aw = world.submit("mixed.yaml")
     world.until(aw.is_in("Resuming"))
     world.inject(Suspend("a"))
+    world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-054", "AW-015"])
+def while_creation_is_refused(world: World) -> None:
+    """Suspended while a quota refuses its pods, it does not wait until they are created."""
+    world.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "no-pods"},
+            "spec": {"hard": {"pods": "0"}},
+        },
+        actor="chaos",
+    )
+    aw = world.submit("pods.yaml")
+    world.until(aw.is_in("Resuming"))
+    world.wait(SECOND)
+    world.inject(Suspend("a"))
+    world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-054", "INV-1"])
+def while_resuming_again(world: World) -> None:
+    """Suspended while a second attempt is being created, it deletes what there is of that."""
+    aw = world.submit("mixed.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_reset(1))
+    world.until(aw.is_in("Resuming", "Running"))
+    world.inject(Suspend("a"))
+    world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-054", "AW-013", "AW-015"])
+def before_its_pods_were_heard_of(world: World) -> None:
+    """Pods that the operator's caches do not show yet are deleted and waited for all the same."""
+    stale = StaleReads(kind="Pod")
+    world.inject(stale)
+    aw = world.submit("job.yaml", behaviour="run forever, stop 20s")
+    world.until(aw.has_pods(2, "Running"))
+    world.inject(Suspend("a"))
+    world.wait(5 * SECOND)
+    world.revert(stale)
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 

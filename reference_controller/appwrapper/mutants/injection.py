@@ -10,7 +10,6 @@ from reference_controller.appwrapper.mutants.mutant import mutant
 from reference_controller.appwrapper.names import (
     APPWRAPPER_LABEL,
     COMPONENT_LABEL,
-    QUEUE_LABEL,
     USER_LABEL,
 )
 from reference_controller.appwrapper.rules import Rules
@@ -199,13 +198,3 @@ class UserLabelsMissing(Rules):
 class NoDefaultQueue(Rules):
     def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:  # noqa: ARG002
         return labels
-
-
-@mutant(
-    "queue-overwritten",
-    "The default queue replaces the one that the user named.",
-    "MLB-021",
-)
-class QueueOverwritten(Rules):
-    def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:
-        return {**labels, QUEUE_LABEL: default} if default else labels
