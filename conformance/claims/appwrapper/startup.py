@@ -153,7 +153,7 @@ def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
     """Unhealthy for lack of pods: at the end of the grace period, not before."""
     what = f"Unhealthy=True for {lack.why}"
     for attempt in aw.attempts:
-        shown = _first_unhealthy(attempt)
+        shown = _turned_unhealthy(attempt)
         if shown is not None and _is_shown_for(aw, attempt, shown, lack):
             least = aw.parameter_within(lack.parameter, attempt.begin, shown)[0]
             yield no_earlier(aw, what, least, since=attempt.begin, happened=shown)
@@ -223,6 +223,17 @@ def _since_start(attempt: Attempt, begin: Moment, lack: Lack) -> bool:
         return begin.n == attempt.begin.n
     ran = (point.n for point in attempt.health if point.running_most > 0)
     return begin.n <= min(ran, default=begin.n)
+
+
+def _turned_unhealthy(attempt: Attempt) -> Snapshot | None:
+    """The first version of an attempt that shows Unhealthy anew, not from the one before."""
+    was_shown = True
+    for snapshot in attempt.snapshots:
+        is_shown = snapshot.shows(UNHEALTHY)
+        if is_shown and not was_shown:
+            return snapshot
+        was_shown = is_shown
+    return None
 
 
 def _first_unhealthy(attempt: Attempt) -> Snapshot | None:

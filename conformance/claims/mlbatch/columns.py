@@ -8,7 +8,8 @@ from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.success import successes
 from conformance.claims.appwrapper.timed import earliest
 from conformance.claims.sources import guide
-from conformance.history_view import AppWrapperRun, History
+from conformance.history_view import AppWrapperRun, History, Moment
+from conformance.history_view.health import Health
 from conformance.history_view.snapshots import (
     QUOTA_RESERVED,
     RESETTING,
@@ -124,33 +125,41 @@ MLB_049 = Claim(
 
 @judges(MLB_049, armed_by="workload ran again after a reset, without a failure")
 def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
+    expected = aw.expected_pods
+
+    def healthy(health: Health) -> bool:
+        return health.running_least >= expected and not (
+            health.failed_all or health.evicted_most or health.broken or health.missing
+        )
+
     for attempt in aw.attempts:
-        running = attempt.running
-        if attempt.after != RESETTING or running is None:
+        if attempt.after != RESETTING or attempt.running is None:
             continue
-        sick = attempt.spells(
-            lambda health: bool(
-                health.failed_most or health.evicted_most or health.broken or health.missing
+        for spell in attempt.spells(healthy):
+            since = attempt.running if spell.begin.n < attempt.running.n else spell.begin
+            if spell.end is not None and spell.end.n <= since.n:
+                continue
+            yield eventually(
+                aw,
+                "Unhealthy=False in the new execution",
+                since=since,
+                within_us=0,
+                happened=_cleared(aw, since, spell.end),
+                unless=earliest(spell.end, attempt.left, aw.deleting),
             )
-        )
-        if sick and sick[0].begin.n <= running.n:
-            continue
-        cleared = next(
-            (
-                snapshot
-                for snapshot in attempt.snapshots
-                if snapshot.n >= running.n and not snapshot.shows(UNHEALTHY)
-            ),
-            None,
-        )
-        yield eventually(
-            aw,
-            "Unhealthy=False in the new execution",
-            since=running,
-            within_us=0,
-            happened=cleared,
-            unless=earliest(sick[0].begin if sick else None, attempt.left, aw.deleting),
-        )
+
+
+def _cleared(aw: AppWrapperRun, since: Moment, until: Moment | None) -> Snapshot | None:
+    """The version from which on Unhealthy was not shown; None if it came back before `until`."""
+    found: Snapshot | None = None
+    for snapshot in aw.snapshots:
+        if until is not None and snapshot.n >= until.n:
+            break
+        if snapshot.shows(UNHEALTHY):
+            found = None
+        elif found is None or snapshot.n <= since.n:
+            found = snapshot
+    return found
 
 
 MLB_054 = Claim(
