@@ -272,3 +272,13 @@ def deleted() -> Story:
     story.at(gone + SOON).shows(QuotaReserved="False", ResourcesDeployed="False")
     story.at(gone + 2 * SOON).vanishes("AppWrapper/a", by="operator")
     return story.ends()
+
+
+def failing(*components: object, **settings: object) -> Story:
+    """A workload without retries that has failed at 70.1 s, with everything still there."""
+    annotations = {"retryLimit": "0", **settings.pop("annotations", {})}  # type: ignore[dict-item]
+    story = started(*components, annotations=annotations, **settings)
+    story.at(10).becomes(first_pod(story), "Failed")
+    story.at(10.1).shows(Unhealthy="True")
+    story.at(70.1).enters("Failed")
+    return story

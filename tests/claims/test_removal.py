@@ -1,4 +1,4 @@
-"""Claims about deletion, quota, and the ways out of the retry loop, each contradicted once."""
+"""Claims about deletion, quota, and what a finished workload leaves, each contradicted once."""
 
 from __future__ import annotations
 
@@ -6,40 +6,21 @@ from tests.claims.judging import (
     assert_fails,
     assert_passes,
     assert_unarmed,
-    created,
-    entered,
     last,
 )
 from tests.claims.stories import (
-    SOON,
-    attempt,
-    begin,
     cleared,
     delayed,
-    deleted,
     exhausted,
-    failed,
+    failing,
     first_pod,
-    gpu_pod,
     retried,
     started,
     stuck,
     succeeded,
-    suspended,
 )
-from tests.claims.story import Story, config_map, job, pod
-from vocabulary.clock import seconds
+from tests.claims.story import job, pod
 from vocabulary.history import Capabilities
-
-
-def failing(*components: object, **settings: object) -> Story:
-    """A workload without retries that has failed at 70.1 s, with everything still there."""
-    annotations = {"retryLimit": "0", **settings.pop("annotations", {})}  # type: ignore[dict-item]
-    story = started(*components, annotations=annotations, **settings)
-    story.at(10).becomes(first_pod(story), "Failed")
-    story.at(10.1).shows(Unhealthy="True")
-    story.at(70.1).enters("Failed")
-    return story
 
 
 def test_a_condition_that_turns_false_while_a_pod_stops_is_a_violation() -> None:
@@ -280,246 +261,3 @@ def test_success_that_is_never_cleaned_up_is_a_violation() -> None:
     for claim in ("AW-063", "AW-070", "AW-078"):
         assert_fails(claim, story, at=last(story))
     assert_passes("AW-064", story)
-
-
-def test_a_component_that_exists_twice_is_a_violation() -> None:
-    template = {**config_map("unused"), "metadata": {"generateName": "a-", "name": "a-1"}}
-    generated = {**template, "metadata": {"generateName": "a-"}}
-    story = Story(generated)
-    begin(story)
-    story.at(SOON).resumes()
-    story.components = (template,)
-    first = story.makes()
-    story.components = ({**template, "metadata": {"generateName": "a-", "name": "a-2"}},)
-    second = story.makes()
-    assert first < second
-    assert_fails("INV-3", story, at=second)
-
-
-def test_a_component_without_a_finalizer_on_its_appwrapper_is_a_violation() -> None:
-    story = begin(Story())
-    story.at(SOON).enters("Resuming", QuotaReserved="True", ResourcesDeployed="True")
-    wrong = story.makes()
-    assert_fails("INV-7", story, at=wrong)
-
-
-def test_a_finalizer_that_is_removed_too_early_is_a_violation() -> None:
-    story = started()
-    wrong = story.at(20).finalizer(False)
-    assert_fails("INV-7", story, at=wrong)
-
-
-def test_deleting_what_somebody_else_made_is_a_violation() -> None:
-    story = Story(config_map("a-config"))
-    story.at(0).creates(config_map("a-config"), by="user")
-    begin(story)
-    story.at(1).resumes()
-    wrong = story.at(2).deletes("ConfigMap/a-config", gone=True)
-    assert_fails("INV-4", story, at=wrong)
-
-
-def test_changing_what_somebody_else_made_is_a_violation() -> None:
-    story = Story(config_map("a-config"))
-    story.at(0).creates(config_map("a-config"), by="user")
-    begin(story)
-    story.at(1).resumes()
-    wrong = story.at(2).changes({**story.stored["ConfigMap/a-config"], "data": {}}, by="operator")
-    assert_fails("INV-4", story, at=wrong)
-
-
-def test_leaving_alone_what_somebody_else_made_is_seen() -> None:
-    story = Story(config_map("a-config"))
-    story.at(0).creates(config_map("a-config"), by="user")
-    begin(story)
-    story.at(1).resumes()
-    story.refused("create", "ConfigMap", "a-config", 409)
-    story.at(2).enters("Failed", Unhealthy="True")
-    assert_passes("INV-4", story)
-
-
-def test_a_pod_that_a_user_labelled_does_not_belong_to_the_workload() -> None:
-    story = exhausted(0)
-    stranger = {**pod("stranger"), "metadata": {"name": "stranger", "labels": {}}}
-    stranger["metadata"]["labels"] = {"workload.codeflare.dev/appwrapper": "a"}
-    story.at(200).creates(stranger, by="user")
-    for claim in ("AW-013", "AW-014", "INV-1"):
-        assert_passes(claim, story)
-
-
-def test_a_workload_that_has_not_settled_when_nothing_goes_on_is_a_violation() -> None:
-    story = failing()
-    story.at(70.2).deletes("Pod/a-0")
-    story.at(71).mark("faults-stopped")
-    wrong = story.at(5000).mark("stable")
-    assert_fails("INV-8", story.ends(), at=wrong)
-
-
-def test_a_workload_that_settles_after_the_faults_is_right() -> None:
-    story = exhausted(0)
-    story.at(200).mark("faults-stopped")
-    story.at(300).mark("stable")
-    assert_passes("INV-8", story.ends())
-
-
-def test_a_run_without_an_end_of_faults_arms_no_claim_about_settling() -> None:
-    assert_unarmed("INV-8", started().at(1000).ends())
-
-
-def test_a_reset_without_any_reason_is_a_violation() -> None:
-    story = started()
-    wrong = story.at(50).enters("Resetting", resets=1, Unhealthy="True")
-    verdict = assert_fails("INV-9", story, at=wrong)
-    assert "1 of 1 running, 0 failed" in verdict.because
-
-
-def test_a_phase_edge_that_the_life_cycle_lacks_is_a_violation() -> None:
-    story = started()
-    wrong = story.at(50).enters("Suspended")
-    for claim in ("INV-6", "MLB-044"):
-        assert_fails(claim, story, at=wrong)
-
-
-def test_watch_events_alone_may_miss_a_phase_but_never_leave_a_final_one() -> None:
-    story = started(capabilities=Capabilities(writers=False, options=False))
-    story.at(50).enters("Resuming")
-    assert_passes("INV-6", story)
-    story.at(60).enters("Failed")
-    wrong = story.at(70).enters("Resuming")
-    assert_fails("INV-6", story, at=wrong)
-
-
-def test_whole_second_times_give_one_second_of_slack() -> None:
-    coarse = Capabilities(exact_times=False)
-    story = started(capabilities=coarse)
-    gone = 80.0
-    story.at(10).becomes("a-0", "Failed")
-    story.at(10.1).shows(Unhealthy="True")
-    story.at(70.1).enters("Resetting", resets=1)
-    story.at(70.2).deletes("Pod/a-0")
-    story.at(gone).vanishes("Pod/a-0")
-    attempt(story, gone + 89.5)
-    assert_passes("AW-047", story)
-    assert story.history.timing.slack_us == seconds(1)
-
-
-def test_leaving_failed_is_a_violation() -> None:
-    story = exhausted(0)
-    wrong = story.at(200).enters("Suspended")
-    for claim in ("MLB-042", "INV-6"):
-        assert_fails(claim, story, at=wrong)
-
-
-def test_creating_for_a_failed_workload_is_a_violation() -> None:
-    story = exhausted(0)
-    wrong = story.at(200).makes()
-    assert_fails("MLB-042", story, at=wrong)
-    assert created(story, "Pod/a-0", 2) == wrong
-
-
-def test_suspending_that_turns_back_is_a_violation() -> None:
-    story = started()
-    story.at(20).suspends()
-    story.at(20.1).enters("Suspending")
-    wrong = story.at(20.2).enters("Resuming")
-    assert_fails("MLB-043", story, at=wrong)
-
-
-def test_a_deleted_appwrapper_may_be_terminating_from_any_phase() -> None:
-    story = deleted()
-    for claim in ("INV-6", "MLB-041", "MLB-044"):
-        assert_passes(claim, story)
-
-
-def test_a_phase_that_nobody_knows_is_a_violation() -> None:
-    story = started()
-    wrong = story.at(20).enters("Restarting")
-    assert_fails("MLB-041", story, at=wrong)
-
-
-def test_a_controller_that_suspends_by_itself_is_a_violation() -> None:
-    story = started()
-    wrong = story.at(20).suspends(by="operator")
-    assert_fails("MLB-045", story, at=wrong)
-
-
-def test_a_controller_that_admits_by_itself_is_a_violation() -> None:
-    story = begin(Story(suspended=True))
-    story.at(100).resumes()
-    assert_fails("MLB-045", story, at=entered(story, "Resuming"))
-    assert_fails("MLB-047", story, at=entered(story, "Resuming"))
-
-
-def test_a_controller_that_evicts_by_itself_is_a_violation() -> None:
-    story = started()
-    wrong = story.at(20).enters("Suspending")
-    assert_fails("MLB-045", story, at=wrong)
-
-
-def test_running_without_quota_is_a_violation() -> None:
-    story = started()
-    wrong = story.at(20).shows(QuotaReserved="False")
-    assert_fails("MLB-050", story, at=wrong)
-
-
-def test_success_that_keeps_its_quota_is_a_violation() -> None:
-    story = started()
-    story.at(100).becomes("a-0", "Succeeded")
-    story.at(100.1).enters("Succeeded")
-    story.at(200).ends()
-    for claim in ("MLB-051", "MLB-054"):
-        assert_fails(claim, story, at=last(story))
-
-
-def test_success_that_takes_its_quota_back_is_a_violation() -> None:
-    story = started()
-    story.at(100).becomes("a-0", "Succeeded")
-    story.at(100.1).enters("Succeeded", QuotaReserved="False")
-    wrong = story.at(200).shows(QuotaReserved="True")
-    assert_fails("MLB-051", story, at=wrong)
-
-
-def test_success_that_says_its_pods_are_gone_is_a_violation() -> None:
-    story = started()
-    story.at(100).becomes("a-0", "Succeeded")
-    story.at(100.1).enters("Succeeded", QuotaReserved="False")
-    wrong = story.at(110).shows(ResourcesDeployed="False")
-    story.at(200).ends()
-    assert_fails("MLB-052", story, at=wrong)
-
-
-def test_staying_unhealthy_in_the_next_execution_is_a_violation() -> None:
-    story = retried(runs_again=False)
-    story.at(300).resumes()
-    story.shows(Unhealthy="True")
-    story.makes()
-    story.enters("Running")
-    story.runs("a-0")
-    story.at(400).ends()
-    assert_fails("MLB-049", story, at=last(story))
-
-
-def test_a_failed_workload_that_releases_quota_late_but_in_order_is_right() -> None:
-    assert_passes("MLB-053", failed(started(annotations={"retryLimit": "0"}), 10).ends())
-    assert_unarmed("MLB-053", suspended())
-
-
-def test_gpus_are_no_reason_for_another_order() -> None:
-    story = started(gpu_pod(), annotations={"retryLimit": "0"})
-    assert_passes("AW-015", failed(story, 10).ends())
-
-
-def test_an_admitted_appwrapper_that_stays_suspended_is_a_violation() -> None:
-    story = suspended()
-    story.entries.pop()
-    story.at(100).suspends(False)
-    story.mark("faults-stopped")
-    story.at(300).mark("stable")
-    assert_fails("MLB-045", story, at=last(story))
-    assert_fails("INV-8", story, at=last(story))
-
-
-def test_an_admission_that_is_taken_back_at_once_decides_nothing() -> None:
-    story = begin(Story(suspended=True))
-    story.at(100).suspends(False)
-    story.at(100.1).suspends(True)
-    assert_unarmed("MLB-045", story.at(300).ends())

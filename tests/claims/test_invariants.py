@@ -1,0 +1,140 @@
+"""Claims that hold at every position, each contradicted once."""
+
+from __future__ import annotations
+
+from tests.claims.judging import (
+    assert_fails,
+    assert_passes,
+    assert_unarmed,
+)
+from tests.claims.stories import (
+    SOON,
+    attempt,
+    begin,
+    exhausted,
+    failing,
+    started,
+)
+from tests.claims.story import Story, config_map, pod
+from vocabulary.clock import seconds
+from vocabulary.history import Capabilities
+
+
+def test_a_component_that_exists_twice_is_a_violation() -> None:
+    template = {**config_map("unused"), "metadata": {"generateName": "a-", "name": "a-1"}}
+    generated = {**template, "metadata": {"generateName": "a-"}}
+    story = Story(generated)
+    begin(story)
+    story.at(SOON).resumes()
+    story.components = (template,)
+    first = story.makes()
+    story.components = ({**template, "metadata": {"generateName": "a-", "name": "a-2"}},)
+    second = story.makes()
+    assert first < second
+    assert_fails("INV-3", story, at=second)
+
+
+def test_a_component_without_a_finalizer_on_its_appwrapper_is_a_violation() -> None:
+    story = begin(Story())
+    story.at(SOON).enters("Resuming", QuotaReserved="True", ResourcesDeployed="True")
+    wrong = story.makes()
+    assert_fails("INV-7", story, at=wrong)
+
+
+def test_a_finalizer_that_is_removed_too_early_is_a_violation() -> None:
+    story = started()
+    wrong = story.at(20).finalizer(False)
+    assert_fails("INV-7", story, at=wrong)
+
+
+def test_deleting_what_somebody_else_made_is_a_violation() -> None:
+    story = Story(config_map("a-config"))
+    story.at(0).creates(config_map("a-config"), by="user")
+    begin(story)
+    story.at(1).resumes()
+    wrong = story.at(2).deletes("ConfigMap/a-config", gone=True)
+    assert_fails("INV-4", story, at=wrong)
+
+
+def test_changing_what_somebody_else_made_is_a_violation() -> None:
+    story = Story(config_map("a-config"))
+    story.at(0).creates(config_map("a-config"), by="user")
+    begin(story)
+    story.at(1).resumes()
+    wrong = story.at(2).changes({**story.stored["ConfigMap/a-config"], "data": {}}, by="operator")
+    assert_fails("INV-4", story, at=wrong)
+
+
+def test_leaving_alone_what_somebody_else_made_is_seen() -> None:
+    story = Story(config_map("a-config"))
+    story.at(0).creates(config_map("a-config"), by="user")
+    begin(story)
+    story.at(1).resumes()
+    story.refused("create", "ConfigMap", "a-config", 409)
+    story.at(2).enters("Failed", Unhealthy="True")
+    assert_passes("INV-4", story)
+
+
+def test_a_pod_that_a_user_labelled_does_not_belong_to_the_workload() -> None:
+    story = exhausted(0)
+    stranger = {**pod("stranger"), "metadata": {"name": "stranger", "labels": {}}}
+    stranger["metadata"]["labels"] = {"workload.codeflare.dev/appwrapper": "a"}
+    story.at(200).creates(stranger, by="user")
+    for claim in ("AW-013", "AW-014", "INV-1"):
+        assert_passes(claim, story)
+
+
+def test_a_workload_that_has_not_settled_when_nothing_goes_on_is_a_violation() -> None:
+    story = failing()
+    story.at(70.2).deletes("Pod/a-0")
+    story.at(71).mark("faults-stopped")
+    wrong = story.at(5000).mark("stable")
+    assert_fails("INV-8", story.ends(), at=wrong)
+
+
+def test_a_workload_that_settles_after_the_faults_is_right() -> None:
+    story = exhausted(0)
+    story.at(200).mark("faults-stopped")
+    story.at(300).mark("stable")
+    assert_passes("INV-8", story.ends())
+
+
+def test_a_run_without_an_end_of_faults_arms_no_claim_about_settling() -> None:
+    assert_unarmed("INV-8", started().at(1000).ends())
+
+
+def test_a_reset_without_any_reason_is_a_violation() -> None:
+    story = started()
+    wrong = story.at(50).enters("Resetting", resets=1, Unhealthy="True")
+    verdict = assert_fails("INV-9", story, at=wrong)
+    assert "1 of 1 running, 0 failed" in verdict.because
+
+
+def test_a_phase_edge_that_the_life_cycle_lacks_is_a_violation() -> None:
+    story = started()
+    wrong = story.at(50).enters("Suspended")
+    for claim in ("INV-6", "MLB-044"):
+        assert_fails(claim, story, at=wrong)
+
+
+def test_watch_events_alone_may_miss_a_phase_but_never_leave_a_final_one() -> None:
+    story = started(capabilities=Capabilities(writers=False, options=False))
+    story.at(50).enters("Resuming")
+    assert_passes("INV-6", story)
+    story.at(60).enters("Failed")
+    wrong = story.at(70).enters("Resuming")
+    assert_fails("INV-6", story, at=wrong)
+
+
+def test_whole_second_times_give_one_second_of_slack() -> None:
+    coarse = Capabilities(exact_times=False)
+    story = started(capabilities=coarse)
+    gone = 80.0
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10.1).shows(Unhealthy="True")
+    story.at(70.1).enters("Resetting", resets=1)
+    story.at(70.2).deletes("Pod/a-0")
+    story.at(gone).vanishes("Pod/a-0")
+    attempt(story, gone + 89.5)
+    assert_passes("AW-047", story)
+    assert story.history.timing.slack_us == seconds(1)
