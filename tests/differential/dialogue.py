@@ -35,6 +35,7 @@ WITHIN_SECONDS: Final = 30.0
 SETTLED_SECONDS: Final = 0.3
 """What was waited for has to stand still this long before it is written down."""
 
+Events = list[Event]
 Show = Sequence[str]
 """Dotted paths of the parts of an object that a step is about; empty for all of it."""
 Step = dict[str, Any]
@@ -251,7 +252,7 @@ class Dialogue:
         distinct: bool = False,
         within: float = WITHIN_SECONDS,
         show: Show = (),
-    ) -> list[Event]:
+    ) -> Events:
         """The events since a revision, until the last one's object is as wanted.
 
         `distinct` leaves out an event that shows the same as the one before it: how many
@@ -349,7 +350,7 @@ def _label(verb: str, kind: Kind, name: str, subresource: str) -> str:
 def _same(one: Answer, other: Answer) -> bool:
     """Whether nothing happened in between; a list's own revision moves with every write."""
     if "items" in one.body:
-        return one.body["items"] == other.body.get("items")
+        return bool(one.body["items"] == other.body.get("items"))
     return one.body == other.body
 
 

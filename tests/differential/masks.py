@@ -186,10 +186,12 @@ ALL: Final[tuple[Mask, ...]] = (
 _UID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _VERSION: Final = re.compile(rf"<(?P<uid>{_UID.pattern})@(?P<version>\d+)>")
 _REVISION_IN_TEXT: Final = re.compile(
-    r'(?<="resourceVersion":")\d+|'
-    r"(?<=resource version: )\d+( \(\d+\))?|(?<=ResourceVersion in precondition: )\d+"
-    r"|(?<=ResourceVersion in object meta: )\d+|(?<=current: )\d+|(?<=ResourceVersion in the precondition \()\d+(?=\))|(?<=ResourceVersion in record \()\d+(?=\))"
+    r'(?<="resourceVersion":")\d+'
+    r"|(?<=resource version: )\d+ \(\d+\)"
+    r"|(?<=ResourceVersion in the precondition \()\d+(?=\))"
+    r"|(?<=ResourceVersion in record \()\d+(?=\))"
 )
+"""In refused patches, in 410s, and in preconditions that fail."""
 _ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _AGE_COLUMNS: Final = ("Age", "Last Seen", "First Seen", "Duration")
 

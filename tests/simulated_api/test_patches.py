@@ -113,7 +113,6 @@ class TestJsonPatch:
         "operation",
         [
             {"op": "remove", "path": "/missing"},
-            {"op": "replace", "path": "/missing", "value": 1},
             {"op": "add", "path": "/missing/deep", "value": 1},
             {"op": "test", "path": "/flag", "value": 1},
             {"op": "add", "path": "/list/01", "value": 1},
@@ -127,6 +126,10 @@ class TestJsonPatch:
     def test_an_operation_that_cannot_be_done_fails(self, operation: dict[str, Any]) -> None:
         with pytest.raises(JsonPatchError):
             apply_json_patch({"flag": True, "list": [], "object": {}}, [operation])
+
+    def test_to_replace_a_field_that_is_missing_adds_it(self) -> None:
+        operation = {"op": "replace", "path": "/missing", "value": 1}
+        assert apply_json_patch({}, [operation]) == {"missing": 1}
 
     def test_move_and_copy_carry_values_over(self) -> None:
         operations = [

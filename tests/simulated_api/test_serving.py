@@ -161,12 +161,16 @@ class TestHttp:
         ask(served, "/assay/clock", "POST", {"advance": "95s"})
         _, table = ask(served, "/apis/batch/v1/namespaces/default/jobs", accept=accept)
         titles = [column["name"] for column in table["columnDefinitions"]]
-        assert dict(zip(titles, table["rows"][0]["cells"], strict=True)) == {
+        shown = dict(zip(titles, table["rows"][0]["cells"], strict=True))
+        assert shown.pop("Selector").startswith("batch.kubernetes.io/controller-uid=")
+        assert shown == {
             "Name": "j",
             "Status": "Running",
             "Completions": "0/1",
             "Duration": "",
             "Age": "95s",
+            "Containers": "m",
+            "Images": "x:1",
         }
         assert table["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
 

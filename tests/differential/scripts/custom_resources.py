@@ -85,6 +85,7 @@ def defaulting(c: Dialogue) -> None:
 
 @script("A value that breaks its schema is refused, each with its field.", ["4.16"])
 def schema_validation(c: Dialogue) -> None:
+    spec: dict[str, Any]
     for spec in (
         {"size": "giant"},
         {"size": 3},

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from tests.differential.dialogue import Dialogue
@@ -20,6 +21,7 @@ from vocabulary.kinds import (
     STATEFUL_SET,
     Kind,
 )
+from vocabulary.requests import PropagationPolicy
 
 HOLD = "tests.assay.dev/hold"
 META = [
@@ -28,7 +30,7 @@ META = [
     "metadata.deletionTimestamp",
     "metadata.generation",
 ]
-POLICIES = (None, "Background", "Foreground", "Orphan")
+POLICIES: tuple[PropagationPolicy | None, ...] = (None, "Background", "Foreground", "Orphan")
 
 
 def _idle(kind: str, name: str) -> dict[str, Any]:
@@ -116,7 +118,7 @@ def policies_of_jobs_and_pods(c: Dialogue) -> None:
 @script("The deletion policy decides which finalizer is added: Deployments and their kin.", ["4.1"])
 def policies_of_workloads(c: Dialogue) -> None:
     for kind in (DEPLOYMENT, REPLICA_SET, STATEFUL_SET):
-        _policies(c, kind, lambda name, kind=kind: _idle(kind.kind, name))
+        _policies(c, kind, partial(_idle, kind.kind))
 
 
 @script("Without a policy, a garbage collector's finalizer on the object decides.", ["4.1"])

@@ -17,6 +17,7 @@ from tests.differential.scripts.manifests import (
     widget,
 )
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT, POD, REPLICA_SET, Kind
+from vocabulary.requests import PropagationPolicy
 
 HOLD = "tests.assay.dev/hold"
 META = [
@@ -315,6 +316,8 @@ def replica_set_orphans_pods(c: Dialogue) -> None:
 
 @script("A Deployment takes its ReplicaSet along, unless it orphans it.", ["4.15"])
 def deployment_deletion(c: Dialogue) -> None:
+    name: str
+    policy: PropagationPolicy | None
     for name, policy in (("a", None), ("b", "Orphan")):
         c.create(_workload("Deployment", name, 0), show=META)
         c.until_listed(REPLICA_SET, count(1), labels=f"app={name}", show=META)

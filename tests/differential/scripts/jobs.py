@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.differential.dialogue import Dialogue
 from tests.differential.predicates import condition, exists, has, present
 from tests.differential.script import script
@@ -15,7 +17,7 @@ MANAGED = {"managedBy": "example.org/external", "suspend": True}
 @script("A Job's defaults depend on what is given.", ["5.1"])
 def job_defaults(c: Dialogue) -> None:
     show = ["metadata.labels", "spec", "metadata.generation"]
-    rule = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3]}}
+    rule: dict[str, Any] = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3]}}
     c.create(job("a", **MANAGED), show=show)
     c.create(job("b", parallelism=3, **MANAGED), show=show)
     c.create(job("c", completions=3, **MANAGED), show=show)
@@ -140,6 +142,7 @@ def failure_policy_validation(c: Dialogue) -> None:
 
 @script("A success policy that breaks the rules is refused, each with its field.", ["5.1", "5.6"])
 def success_policy_validation(c: Dialogue) -> None:
+    rules: Any
     for rules in (
         [],
         [{}],

@@ -55,7 +55,7 @@ def pod(name: str, behaviour: dict[str, str] | None = None, **spec: Any) -> Mani
         "spec": pod_spec(**spec),
     }
     if behaviour:
-        obj["metadata"]["annotations"] = annotations(behaviour)
+        obj["metadata"]["annotations"] = as_annotations(behaviour)
     return obj
 
 
@@ -66,14 +66,14 @@ def unscheduled(name: str, **fields: Any) -> Manifest:
     return obj
 
 
-def annotations(behaviour: dict[str, str]) -> dict[str, str]:
+def as_annotations(behaviour: dict[str, str]) -> dict[str, str]:
     return {f"assay.dev/{key.replace('_', '-')}": value for key, value in behaviour.items()}
 
 
 def template(behaviour: dict[str, str] | None = None, **spec: Any) -> Manifest:
     obj: Manifest = {"spec": pod_spec(**spec)}
     if behaviour:
-        obj["metadata"] = {"annotations": annotations(behaviour)}
+        obj["metadata"] = {"annotations": as_annotations(behaviour)}
     return obj
 
 

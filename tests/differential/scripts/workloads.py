@@ -7,7 +7,7 @@ from typing import Any
 from tests.differential.dialogue import Dialogue
 from tests.differential.predicates import condition, count, has, present
 from tests.differential.script import script
-from tests.differential.scripts.manifests import annotations, container
+from tests.differential.scripts.manifests import as_annotations, container
 from vocabulary.kinds import DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
 
 STATUS = ["status"]
@@ -24,7 +24,7 @@ def workload(
     labels = {"app": name}
     metadata: dict[str, Any] = {"labels": labels}
     if behaviour:
-        metadata["annotations"] = annotations(behaviour)
+        metadata["annotations"] = as_annotations(behaviour)
     return {
         "apiVersion": "apps/v1",
         "kind": kind,
