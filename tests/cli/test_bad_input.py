@@ -231,7 +231,7 @@ BAD_ARGUMENTS = {
     "a controller that is none": (["controller", "run", "jobset"], "there is no controller"),
     "a mutant to run that is none": (
         ["controller", "run", "--mutant", "nice"],
-        "there is no mutant 'nice'",
+        "mutant: there is no 'nice'",
     ),
     "a kubeconfig that is missing": (
         ["controller", "run", "--kubeconfig", "/nonexistent/k"],
