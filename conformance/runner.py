@@ -69,7 +69,8 @@ def run_really(
     from conformance.worlds.control_plane.world import ControlPlaneWorld
 
     began = time.perf_counter()
-    world = ControlPlaneWorld(session, scenario, seed, plan)
+    with session.beginning:
+        world = ControlPlaneWorld(session, scenario, seed, plan)
     session.unfinished.begin(world)
     try:
         error = _play(scenario, world)

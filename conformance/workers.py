@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from conformance.worlds.control_plane.session import Session
     from fixtures.control_plane.settings import Settings
 
-SIDE_BY_SIDE: Final = 16
+SIDE_BY_SIDE: Final = 12
 """Runs at a time on a control plane: they mostly wait, and more would make operators late."""
 
 

@@ -29,9 +29,7 @@ def catalogue_text(mutants: Mapping[str, tuple[str, ...]]) -> str:
     for scenario in SCENARIOS.values():
         for id_ in scenario.arms:
             arming.setdefault(id_, []).append(scenario)
-    entries = [
-        _entry(claim, arming[claim.id], mutants.get(claim.id, ())) for claim in known
-    ]
+    entries = [_entry(claim, arming[claim.id], mutants.get(claim.id, ())) for claim in known]
     not_covered = [
         {"id": claim.id, "because": claim.not_judged or "no scenario is written to arm it yet"}
         for claim in known

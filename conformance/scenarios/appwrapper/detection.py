@@ -70,7 +70,7 @@ def pods_are_not_created(world: World) -> None:
 @scenario(arms=["AW-021"], alone=True)
 def pods_vanish_while_their_controller_is_paused(world: World) -> None:
     """A pod that is deleted and not replaced counts as missing after the failure grace period."""
-    aw = world.submit("deployment.yaml", retryLimit=1)
+    aw = world.submit("deployment.yaml", behaviour="run forever, stop 1h", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Pause("replicaset-controller"))
     world.inject(DeletePod(FIRST_POD))

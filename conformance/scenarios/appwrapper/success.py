@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.faults import DeleteObject
+from chaos.faults import DeleteObject, KillPod
 from conformance.scenario import scenario
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -102,3 +102,15 @@ def nothing_to_run_is_no_success(world: World) -> None:
     world.wait(10 * SECOND)
     aw.delete()
     world.until(aw.is_gone())
+
+
+@scenario(arms=["MLB-041", "MLB-051", "MLB-054"])
+def one_pod_ends_before_the_other(world: World) -> None:
+    """A workload has succeeded when its last pod has, not when its first one has."""
+    aw = world.submit("pods.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod("a-0", exit_code=0))
+    world.wait(10 * SECOND)
+    world.inject(KillPod("a-1", exit_code=0))
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))

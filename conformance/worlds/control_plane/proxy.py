@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Final
+from typing import Final, TypeAlias
 from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from chaos.connection_rules import ConnectionRules
 from chaos.ground import Break, Freeze, NoAnswer, Refuse, Rule, Slow, WatchRule
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
+from conformance.worlds.control_plane.commit_teller import CommitTeller, on_its_way
 from conformance.worlds.control_plane.http_requests import parse_request
 from conformance.worlds.control_plane.watch_relay import WatchRelay
 from vocabulary.clock import SECOND
@@ -32,6 +33,8 @@ from vocabulary.requests import WRITES, List, Request, verb_of
 _HOP_HEADERS: Final = frozenset(
     ("connection", "transfer-encoding", "keep-alive", "host", "content-length", "accept-encoding")
 )
+_Answer: TypeAlias = tuple[int, list[tuple[str, str]], bytes]
+"""Status, headers, body."""
 UPSTREAM_SECONDS: Final = 60.0
 FROM_CACHE: Final = "0"
 """The resourceVersion of a list that may come out of the watch cache: informers ask like that."""
@@ -45,6 +48,10 @@ class Proxy:
         self.actor = actor
         self.rules = ConnectionRules(self._on_rule)
         self.injector: Injector | None = None
+        self.teller: CommitTeller | None = None
+        """Both only while a plan is carried out."""
+        self.lives = 0
+        """How many operators have ended that came this way."""
         self.lock = threading.RLock()
         """Held while rules and injector are asked: they are made for one thread."""
         self.revision: Callable[[], int] = lambda: 0
@@ -81,23 +88,26 @@ class Proxy:
             return http.client.HTTPConnection(host, port, timeout=timeout)
         return http.client.HTTPSConnection(host, port, timeout=timeout, context=self._context)
 
-    def pass_by(self, place: Place, request: Request) -> None:
-        """A write passes a place on its way: a fault may strike there."""
-        with self.lock:
-            if self.injector is None or not self.injector.listens(place):
-                return
-            self.injector.observe(
-                Happening(
-                    place=place,
-                    actor=self.actor,
-                    verb=verb_of(request),
-                    kind=str(request.kind),
-                    namespace=request.namespace,
-                    name=getattr(request, "name", ""),
-                    subresource=getattr(request, "subresource", ""),
-                    object=getattr(request, "object", None) or getattr(request, "body", None),
-                )
+    def pass_by(self, request: Request) -> None:
+        """A write is about to be carried out: a fault may strike there."""
+        self.tell(
+            Happening(
+                place=Place.BEFORE_COMMIT,
+                actor=self.actor,
+                verb=verb_of(request),
+                kind=str(request.kind),
+                namespace=request.namespace,
+                name=getattr(request, "name", ""),
+                subresource=getattr(request, "subresource", ""),
+                object=getattr(request, "object", None) or getattr(request, "body", None),
             )
+        )
+
+    def tell(self, happening: Happening) -> None:
+        """Let the injector hear of it, if it waits for anything there."""
+        with self.lock:
+            if self.injector is not None and self.injector.listens(happening.place):
+                self.injector.observe(happening)
 
     def frozen_revision(self, kind: str) -> int | None:
         """The revision that an informer of this kind sees for now; None if it is not frozen."""
@@ -131,6 +141,7 @@ class Proxy:
 
     def hang_up(self) -> None:
         """The operator is gone: end its watches, or they would go on for minutes."""
+        self.lives += 1
         for relay in tuple(self._relays):
             relay.close()
 
@@ -192,9 +203,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _pass_on(self, request: Request, body: bytes) -> None:
         proxy = self.server.proxy
-        is_write = isinstance(request, WRITES)
-        if is_write:
-            proxy.pass_by(Place.BEFORE_COMMIT, request)
+        life = proxy.lives
+        if isinstance(request, WRITES):
+            proxy.pass_by(request)
         with proxy.lock:
             effect = proxy.rules.meets(proxy.actor, request)
         if isinstance(request, List) and proxy.refuses_lists(str(request.kind)):
@@ -202,24 +213,45 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if isinstance(request, List):
             self._travel_back(str(request.kind))
+        if self._is_orphaned(life):
+            return
         match effect:
             case Refuse():
                 self._refuse(ApiError(effect.code, effect.reason, effect.message))
                 return
             case NoAnswer():
                 if effect.reached:
-                    self._exchange(body)
+                    self._carry(request, body)
                 time.sleep(min(effect.after_us / SECOND, UPSTREAM_SECONDS))
                 self.close_connection = True
                 return
-        status, headers, answer = self._exchange(body)
+        (status, headers, answer), outcome = self._carry(request, body)
         if isinstance(effect, Slow):
             time.sleep(effect.by_us / SECOND)
-        if is_write:
-            proxy.pass_by(Place.BEFORE_REPLY, request)
+        if outcome is not None:
+            proxy.tell(outcome._replace(place=Place.BEFORE_REPLY))
+        if self._is_orphaned(life):
+            return
         self._reply(status, headers, answer)
-        if is_write:
-            proxy.pass_by(Place.AFTER_REPLY, request)
+        if outcome is not None:
+            self.wfile.flush()
+            proxy.tell(outcome._replace(place=Place.AFTER_REPLY))
+
+    def _carry(self, request: Request, body: bytes) -> tuple[_Answer, Happening | None]:
+        """Have it carried out; also what came of it, where a plan may wait for that."""
+        proxy = self.server.proxy
+        teller = proxy.teller
+        if teller is None or not isinstance(request, WRITES):
+            return self._exchange(body), None
+        with on_its_way(teller, proxy.lock, str(request.kind)):
+            answer = self._exchange(body)
+            with proxy.lock:
+                return answer, teller.answered(proxy.actor, request, answer[0], answer[2])
+
+    def _is_orphaned(self, life: int) -> bool:
+        """Whether the operator that asked was killed meanwhile: nobody is there to answer."""
+        self.close_connection |= life != self.server.proxy.lives
+        return self.close_connection
 
     def _travel_back(self, kind: str) -> None:
         """A list out of a frozen watch cache shows the past; one out of the store never does."""
@@ -233,7 +265,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _forward(self, body: bytes) -> None:
         self._reply(*self._exchange(body))
 
-    def _exchange(self, body: bytes) -> tuple[int, list[tuple[str, str]], bytes]:
+    def _exchange(self, body: bytes) -> _Answer:
         try:
             response = self._send(body, UPSTREAM_SECONDS)
             answer = response.read()

@@ -32,6 +32,8 @@ from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Get, create
 
 _NOT_FOLLOWED: Final = frozenset(("Event", "Lease.coordination.k8s.io"))
+BEGINNING: Final = 2
+"""Runs that begin at a time; more would make everybody late."""
 SHARED: Final = Settings(node_monitor_grace_seconds=30)
 """No node of a shared control plane falls silent, so their heartbeats may be far apart: each
 one goes to every operator."""
@@ -78,6 +80,8 @@ class Session:
         for user in users.OPERATORS:
             self._operator_users.put(user)
         self.starter = Starter()
+        self.beginning = threading.BoundedSemaphore(BEGINNING)
+        """Held by a run until its operator is ready: that takes as much as all the rest."""
         self.unfinished = Unfinished(out)
         self._numbers = iter(range(1_000_000))
         self._lock = threading.Lock()

@@ -11,8 +11,7 @@ from typing import Any, Final, Literal
 import yaml
 
 from chaos.fault import Fault
-from chaos.ground import RequestRule, Rule
-from chaos.happening import Follower, Place
+from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan
 from conformance.clean import RUN_LABEL
@@ -20,7 +19,9 @@ from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, over
 from conformance.pod_templates import map_pods
 from conformance.scenario import Scenario
 from conformance.world import World
+from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.component import components
+from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.processes import RealProcesses
@@ -36,7 +37,15 @@ from vocabulary import canonical, history
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header
 from vocabulary.kinds import APPWRAPPER, LEASE, Kind
-from vocabulary.objects import Object, condition_status, get_path, labels_of, meta, name_of
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    get_path,
+    labels_of,
+    meta,
+    name_of,
+    uid_of,
+)
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
 
@@ -49,33 +58,6 @@ BARRIER_SECONDS: Final = 0.5
 PATIENCE_US: Final = 90 * SECOND
 LEADER_US: Final = 20 * SECOND
 RENEWAL_FLAGS: Final = ("--leader-elect", "--lease-namespace")
-
-
-class _Connections:
-    """Implements `chaos.ground.ConnectionFaults`: rules for every proxy, webhooks for real."""
-
-    def __init__(self, proxies: tuple[Proxy, ...], webhooks: Webhooks) -> None:
-        self._proxies = proxies
-        self._webhooks = webhooks
-
-    def add(self, rule: Rule) -> None:
-        if is_webhook_outage(rule):
-            self._webhooks.stop()
-            return
-        for proxy in self._proxies:
-            proxy.rules.add(rule)
-
-    def remove(self, rule: Rule) -> None:
-        if is_webhook_outage(rule):
-            self._webhooks.start()
-            return
-        for proxy in self._proxies:
-            proxy.rules.remove(rule)
-
-
-def is_webhook_outage(rule: Rule) -> bool:
-    """A rule for everybody's writes is no proxy's business: the webhook itself goes down."""
-    return isinstance(rule, RequestRule) and not rule.actor
 
 
 class ControlPlaneWorld(World):
@@ -105,7 +87,6 @@ class ControlPlaneWorld(World):
         self._rngs: dict[str, random.Random] = {}
         self._injected: dict[bytes, list[Injected]] = {}
         self._last_write_us = self._began_us
-        self._follower = Follower()
         self._leader = ""
         self._closed = False
         self._create_nodes()
@@ -118,13 +99,15 @@ class ControlPlaneWorld(World):
         self._operators = {name: self._operator(name) for name in OPERATORS}
         own = components(session.plane, self._zones, self._record_process)
         self._processes = RealProcesses(self._operators, own if scenario.alone else {})
-        self._connection = _Connections(tuple(self._proxies.values()), self._webhooks)
+        self._connection = Connections(tuple(self._proxies.values()), self._webhooks)
         self._injector = Injector(self, self._record_fault, plan)
+        self._teller = None if plan is None else CommitTeller(self._observe)
         self._clock = threading.Thread(target=self._keep_time, name="plan", daemon=True)
         for proxy in self._proxies.values():
             proxy.lock = self._chaos_lock
             proxy.revision = lambda: session.recorder.revision
             proxy.injector = self._injector if plan is not None else None
+            proxy.teller = self._teller
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
         self._start_operators(OPERATORS[: scenario.operators])
@@ -140,7 +123,7 @@ class ControlPlaneWorld(World):
         return self._processes
 
     @property
-    def connection(self) -> _Connections:
+    def connection(self) -> Connections:
         return self._connection
 
     def rng(self, name: str) -> random.Random:
@@ -355,7 +338,7 @@ class ControlPlaneWorld(World):
             return
         if scope == self.namespace:
             self._last_write_us = _now_us()
-        if not self._injector.listens(Place.AFTER_COMMIT):
+        if self._teller is None:
             return
         write = history.Write(
             n=0,
@@ -367,10 +350,15 @@ class ControlPlaneWorld(World):
             name=name_of(commit.object),
             event=commit.event,
             rv=commit.rv,
+            uid=uid_of(commit.object),
             object=commit.object,
         )
         with self._chaos_lock:
-            self._injector.observe(self._follower.committed(write))
+            self._teller.seen(write)
+
+    def _observe(self, happening: Happening) -> None:
+        if self._injector.listens(Place.AFTER_COMMIT):
+            self._injector.observe(happening)
 
     def _note_leader(self, identity: str) -> None:
         """The Lease is held by somebody; by nobody, if its holder gave it back."""

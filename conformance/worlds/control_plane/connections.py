@@ -1,0 +1,34 @@
+"""Where rules for the connection go: to the operators' proxies, or to the webhooks themselves."""
+
+from __future__ import annotations
+
+from chaos.ground import RequestRule, Rule
+from conformance.worlds.control_plane.proxy import Proxy
+from conformance.worlds.control_plane.webhooks import Webhooks
+
+
+class Connections:
+    """Implements `chaos.ground.ConnectionFaults`: rules for every proxy, webhooks for real."""
+
+    def __init__(self, proxies: tuple[Proxy, ...], webhooks: Webhooks) -> None:
+        self._proxies = proxies
+        self._webhooks = webhooks
+
+    def add(self, rule: Rule) -> None:
+        if is_webhook_outage(rule):
+            self._webhooks.stop()
+            return
+        for proxy in self._proxies:
+            proxy.rules.add(rule)
+
+    def remove(self, rule: Rule) -> None:
+        if is_webhook_outage(rule):
+            self._webhooks.start()
+            return
+        for proxy in self._proxies:
+            proxy.rules.remove(rule)
+
+
+def is_webhook_outage(rule: Rule) -> bool:
+    """A rule for everybody's writes is no proxy's business: the webhook itself goes down."""
+    return isinstance(rule, RequestRule) and not rule.actor
