@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 import urllib3
+import yaml
 from kubernetes import client, config
 from urllib3.exceptions import HTTPError
 
@@ -169,7 +170,7 @@ def connect(
         else:
             path = None if kubeconfig is None else str(kubeconfig)
             api_client = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
-    except config.ConfigException as error:
+    except (config.ConfigException, OSError, yaml.YAMLError) as error:
         raise OptionsError(
             f"kubeconfig: {error}; give the path of a kubeconfig, and a context that is in it"
         ) from error

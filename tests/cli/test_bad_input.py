@@ -233,6 +233,7 @@ BAD_ARGUMENTS = {
         ["controller", "run", "--mutant", "nice"],
         "mutant: there is no 'nice'",
     ),
+    "a kubeconfig that is a folder": (["clean", "--kubeconfig", "/"], "Is a directory"),
     "a kubeconfig that is missing": (
         ["controller", "run", "--kubeconfig", "/nonexistent/k"],
         "there is no file /nonexistent/k",
