@@ -147,6 +147,6 @@ def _implementation(name: str) -> Implementation:
     return Implementation(
         organization="Assay",
         project=f"AppWrapper {name}",
-        url="https://pypi.org/project/assay",
+        url="",
         version=version(),
     )
