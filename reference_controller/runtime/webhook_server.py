@@ -67,10 +67,8 @@ class _Server(ThreadingHTTPServer):
     ) -> None:
         self.admit = admit
         self._files = (certificate, key)
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.minimum_version = ssl.TLSVersion.TLSv1_2
         self._loaded_ns = self._changed_ns()
-        self._context.load_cert_chain(*self._files)
+        self._context = self._load()
         super().__init__(address, _Handler)
 
     def get_request(self) -> tuple[socket.socket, object]:
@@ -89,15 +87,35 @@ class _Server(ThreadingHTTPServer):
         LOG.warning("webhook connection failed", extra=details)
 
     def _reload_certificate(self) -> None:
-        """Take up a renewed certificate: those of a cluster last for weeks, not for ever."""
+        """Take up a renewed certificate: those of a cluster last for weeks, not for ever.
+
+        One that cannot be used, perhaps because its key is still being written, changes
+        nothing: the one before it goes on to be shown, until the files change again.
+        """
         changed_ns = self._changed_ns()
-        if changed_ns != self._loaded_ns:
-            self._context.load_cert_chain(*self._files)
-            self._loaded_ns = changed_ns
+        if changed_ns == self._loaded_ns:
+            return
+        self._loaded_ns = changed_ns
+        try:
+            self._context = self._load()
+        except OSError as error:
+            LOG.warning("renewed webhook certificate is unusable", extra=fields(error=error))
+        else:
             LOG.info("webhook certificate loaded anew")
 
+    def _load(self) -> ssl.SSLContext:
+        """A context of its own for each certificate: a failure leaves half of one behind.
+
+        Raises OSError; ssl.SSLError is one.
+        """
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_2
+        context.load_cert_chain(*self._files)
+        return context
+
     def _changed_ns(self) -> tuple[int, ...]:
-        return tuple(path.stat().st_mtime_ns for path in self._files)
+        """When each file was written; 0 while there is none."""
+        return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._files)
 
 
 class _Handler(BaseHTTPRequestHandler):

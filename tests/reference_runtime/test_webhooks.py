@@ -189,6 +189,22 @@ def test_a_renewed_certificate_is_taken_up_without_a_restart(
     assert served() == certificate.read_text() != before
 
 
+@pytest.mark.parametrize("file", ["tls.crt", "tls.key"])
+def test_a_renewed_certificate_that_is_unusable_leaves_the_one_before_it_in_service(
+    tmp_path: Path, server: WebhookServer, file: str
+) -> None:
+    def served() -> str:
+        return ssl.get_server_certificate(("127.0.0.1", server.port), timeout=5)
+
+    before = served()
+    (tmp_path / file).write_text("half a fi")
+    assert served() == before
+    (tmp_path / file).unlink()
+    assert served() == before
+    certificate, _ = self_signed(tmp_path)
+    assert served() == certificate.read_text() != before
+
+
 def test_files_that_are_no_certificate_are_an_option_error(tmp_path: Path) -> None:
     certificate, key = self_signed(tmp_path)
     with pytest.raises(OptionsError, match="PEM and belong together"):
