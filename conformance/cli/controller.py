@@ -12,11 +12,6 @@ from conformance.cli.exit_code import ExitCode
 app = typer.Typer(help="The reference controllers, as operators.", no_args_is_help=True)
 
 
-@app.callback()
-def controller() -> None:
-    """Keeps `run` a sub-command of its own."""
-
-
 @app.command("run")
 def run(
     name: Annotated[str, typer.Argument(help="Which controller: appwrapper.")] = "appwrapper",
@@ -79,3 +74,23 @@ def run(
     code = run_program(program_for(name, options), options)
     # The process has said why; 1 would read as a violated claim.
     raise typer.Exit(ExitCode.ENVIRONMENT if code == 1 else code)
+
+
+@app.command("manifests")
+def manifests(
+    *,
+    image: Annotated[
+        str, typer.Option(help="An image whose entry point is assay.")
+    ] = "assay:latest",
+) -> None:
+    """Print what installs the AppWrapper controller in a cluster, as YAML.
+
+    Its webhooks' certificate is made up anew each time.
+
+    \b
+    assay controller manifests --image registry.example.org/assay:1.0 | kubectl apply -f -
+    """
+    from reference_controller.appwrapper.manifests import WEBHOOK_HOST, installation
+    from reference_controller.runtime.webhook_certificate import issue
+
+    typer.echo(installation(image, issue(WEBHOOK_HOST)), nl=False)

@@ -13,7 +13,8 @@ The shell around it that makes a process on a real cluster:
 - `process`: threads, signals, exit codes; `options`: what can be set.
 - `informer`: one kind's LIST and WATCH, for ever.
 - `connection`, `http_request`, `discovery`: requests over the official client's transport.
-- `admission_review`, `json_patch`, `webhook_server`: admission, from pure function to HTTPS.
+- `admission_review`, `json_patch`, `webhook_server`, `webhook_certificate`: admission, from
+  pure function to HTTPS.
 - `endpoints`, `metrics`, `logs`: what people and Prometheus see of it.
 - `wall_clock`: the only place that reads one.
 
