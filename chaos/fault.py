@@ -15,6 +15,7 @@ done, and it is data, so a run that was killed half-way can be cleaned up from i
 from __future__ import annotations
 
 import dataclasses
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
@@ -23,7 +24,7 @@ from chaos.ground import Ground
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
-class Fault:
+class Fault(ABC):
     """One thing that goes wrong. Subclasses are registered with `@fault(name)`."""
 
     plan_key: ClassVar[str]
@@ -44,17 +45,17 @@ class Fault:
         """
         return (self,)
 
+    @abstractmethod
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         """Faults that undo this resolved one, in order; read from the ground before `inject`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def inject(self, ground: Ground) -> None:
         """Do it, on names. Raises ApiError or FaultRefusedError if it cannot be done."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self) -> str:
         """What is done, in plain English, without a full stop: `cordon node n0`."""
-        raise NotImplementedError
 
     def to_data(self) -> dict[str, Any]:
         """The fault as a plan spells it: one key, its name."""

@@ -7,6 +7,7 @@ so what nobody waits for must cost one dictionary lookup.
 from __future__ import annotations
 
 import heapq
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any, Final
 
@@ -109,7 +110,7 @@ class TriggerSet:
         return due
 
 
-class _Node:
+class _Node(ABC):
     """A trigger that is made of others, and is told when one of them is due."""
 
     __slots__ = ("_was_due", "parent", "triggers")
@@ -124,9 +125,9 @@ class _Node:
         """Whether it was due, or something that it is a part of was."""
         return self._was_due or (self.parent is not None and self.parent.is_over)
 
+    @abstractmethod
     def child_due(self, now_us: Micros) -> None:
         """One of the parts is due; a part is due once."""
-        raise NotImplementedError
 
     def _end(self, now_us: Micros) -> None:
         self._was_due = True

@@ -6,6 +6,7 @@ All of these count: the first `skip` requests that fit pass, the next `times` ar
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
@@ -60,8 +61,9 @@ class _CodeCodec:
 class ConnectionFault(Fault):
     """A fault that is a rule on the connection; it ends by being lifted."""
 
+    @abstractmethod
     def rule(self) -> Rule:
-        raise NotImplementedError
+        """What the connection does while this lasts."""
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # nothing to read
         return (Lift(self),)
@@ -82,8 +84,9 @@ class _RequestFault(ConnectionFault):
     skip: Skipped = 0
     times: Skipped = 1
 
+    @abstractmethod
     def effect(self) -> RequestEffect:
-        raise NotImplementedError
+        """What becomes of a request that is hit."""
 
     def rule(self) -> RequestRule:
         return RequestRule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
@@ -29,8 +30,9 @@ class _NodePatch(Fault):
     def resolve(self, ground: Ground) -> tuple[Fault, ...]:
         return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))
 
+    @abstractmethod
     def patch(self) -> Mapping[str, Any]:
-        raise NotImplementedError
+        """The merge patch, and so what its inverse puts back."""
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         name = str(self.node)

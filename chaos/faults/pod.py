@@ -6,6 +6,7 @@ stages and the entry point of a real container all follow, so one fault works ev
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
@@ -29,16 +30,22 @@ GraceSeconds: TypeAlias = Annotated[int, Whole(0, 86_400)]
 
 
 @dataclass(frozen=True, slots=True)
-class _PodAnnotations(Fault):
-    """What annotating faults share: one merge patch on a pod, and its inverse."""
+class _OnPods(Fault):
+    """A fault that strikes a pod by its name, or each pod of a choice."""
 
     pod: str | PodChoice
 
     def resolve(self, ground: Ground) -> tuple[Fault, ...]:
         return tuple(replace(self, pod=pod) for pod in chosen_pods(ground, self.pod))
 
+
+@dataclass(frozen=True, slots=True)
+class _PodAnnotations(_OnPods):
+    """What annotating faults share: one merge patch on a pod, and its inverse."""
+
+    @abstractmethod
     def annotations(self) -> Mapping[str, str]:
-        raise NotImplementedError
+        """What the patch writes."""
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         name = str(self.pod)
@@ -90,20 +97,27 @@ class StickPod(_PodAnnotations):
         return f"make {described('pod', self.pod)} stick {stuck[self.state]}"
 
 
-@fault("evict_pod")
-class EvictPod(Fault):
-    """Evict a pod through the Eviction API: it gets the condition DisruptionTarget."""
+@dataclass(frozen=True, slots=True)
+class _PodRemoval(_OnPods):
+    """What faults share that end a pod for good: a grace period, and that there is no way back."""
 
-    pod: str | PodChoice
     grace_period_seconds: GraceSeconds | None = None
+    """None: the pod's own."""
 
     leaves_nothing: ClassVar[bool] = True
 
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return tuple(replace(self, pod=pod) for pod in chosen_pods(ground, self.pod))
-
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # see leaves_nothing
         return ()
+
+    def _described(self, verb: str) -> str:
+        grace = self.grace_period_seconds
+        with_grace = "" if grace is None else f" with grace period {grace}s"
+        return f"{verb} {described('pod', self.pod)}{with_grace}"
+
+
+@fault("evict_pod")
+class EvictPod(_PodRemoval):
+    """Evict a pod through the Eviction API: it gets the condition DisruptionTarget."""
 
     def inject(self, ground: Ground) -> None:
         name = str(self.pod)
@@ -117,23 +131,12 @@ class EvictPod(Fault):
         ground.call(Create(POD, eviction, ground.namespace, name, subresource="eviction"))
 
     def describe(self) -> str:
-        return f"evict {described('pod', self.pod)}{_grace(self.grace_period_seconds)}"
+        return self._described("evict")
 
 
 @fault("delete_pod")
-class DeletePod(Fault):
+class DeletePod(_PodRemoval):
     """Delete a pod, gracefully unless the grace period is 0."""
-
-    pod: str | PodChoice
-    grace_period_seconds: GraceSeconds | None = None
-
-    leaves_nothing: ClassVar[bool] = True
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return tuple(replace(self, pod=pod) for pod in chosen_pods(ground, self.pod))
-
-    def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # see leaves_nothing
-        return ()
 
     def inject(self, ground: Ground) -> None:
         ground.call(
@@ -146,8 +149,4 @@ class DeletePod(Fault):
         )
 
     def describe(self) -> str:
-        return f"delete {described('pod', self.pod)}{_grace(self.grace_period_seconds)}"
-
-
-def _grace(seconds: int | None) -> str:
-    return "" if seconds is None else f" with grace period {seconds}s"
+        return self._described("delete")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,8 +21,9 @@ class _WatchFault(ConnectionFault):
     actor: str = OPERATOR
     kind: KindName = ""
 
+    @abstractmethod
     def effect(self) -> WatchEffect:
-        raise NotImplementedError
+        """What becomes of events that are hit."""
 
     def rule(self) -> Rule:
         kind = str(named_kind(self.kind)) if self.kind else ""
