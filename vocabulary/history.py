@@ -33,6 +33,9 @@ HISTORY_FORMAT: Final = 1
 MAX_HISTORY_BYTES: Final = 2 * 1024**3
 """An upper bound on what is unpacked of one file: a compressed bomb stops here."""
 
+SUBMITTERS: Final = frozenset({"user", "chaos"})
+"""Actors of whose creations and updates a history keeps what they asked for."""
+
 Event: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", ""]
 
 
@@ -94,6 +97,10 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_default
     rv: int = 0
     uid: str = ""
     object: dict[str, Any] | None = None
+    submitted: dict[str, Any] | None = None
+    """The object as it was asked for by a creation or an update, before admission made of it
+    what is stored. None: not known, since nobody in `SUBMITTERS` asked, or since the history
+    does not show requests."""
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, tag="fault", omit_defaults=True):

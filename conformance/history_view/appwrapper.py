@@ -34,7 +34,7 @@ from conformance.history_view.snapshots import (
 )
 from conformance.history_view.tracks import Moment, Track
 from vocabulary.history import Write
-from vocabulary.objects import annotations_of, controller_of, labels_of
+from vocabulary.objects import Object, annotations_of, controller_of, labels_of
 
 if TYPE_CHECKING:
     from conformance.history_view.history import History
@@ -76,6 +76,23 @@ class AppWrapperRun:
     def components(self) -> tuple[Component, ...]:
         """The components that its spec names."""
         return components_of(dig(self.track.first, self.history.profile.components))
+
+    @property
+    def was_seen_created(self) -> bool:
+        """Whether its first version is the one that was created, and not just the first seen."""
+        return self.history.shows_requests
+
+    @property
+    def submitted(self) -> Object | None:
+        """What its user asked for, before admission; None where the history does not hold it."""
+        return self.track.created.submitted
+
+    @cached_property
+    def submitted_components(self) -> tuple[Component, ...]:
+        """The components as its user wrote them; as they were stored where that is not known."""
+        if self.submitted is None:
+            return self.components
+        return components_of(dig(self.submitted, self.history.profile.components))
 
     @cached_property
     def expected_pods(self) -> int:

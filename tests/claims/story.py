@@ -127,27 +127,24 @@ class Story:
 
     # The AppWrapper.
 
-    def submitted(self, **labels: str) -> int:
-        """The user creates the AppWrapper."""
+    @property
+    def spec(self) -> dict[str, Any]:
+        """What its user wrote."""
         spec: dict[str, Any] = {"components": [{"template": dict(c)} for c in self.components]}
-        if self._suspended:
-            spec["suspend"] = True
+        return {**spec, "suspend": True} if self._suspended else spec
+
+    def submitted(self, asked: Mapping[str, str] | None = None, **labels: str) -> int:
+        """The user creates the AppWrapper; it is stored with `labels`, asked for with `asked`."""
+        asked_labels = dict(labels if asked is None else asked)
+        asked = {
+            "apiVersion": "workload.codeflare.dev/v1beta2",
+            "kind": "AppWrapper",
+            "metadata": {"name": "a", "annotations": self._annotations, "labels": asked_labels},
+            "spec": self.spec,
+        }
+        filled_in = {"workload.codeflare.dev/user": "user", "workload.codeflare.dev/userid": "u1"}
         return self.creates(
-            {
-                "apiVersion": "workload.codeflare.dev/v1beta2",
-                "kind": "AppWrapper",
-                "metadata": {
-                    "name": "a",
-                    "annotations": self._annotations,
-                    "labels": {
-                        "workload.codeflare.dev/user": "user",
-                        "workload.codeflare.dev/userid": "u1",
-                        **labels,
-                    },
-                },
-                "spec": spec,
-            },
-            by="user",
+            with_path(asked, "metadata.labels", {**filled_in, **labels}), by="user", submitted=asked
         )
 
     def enters(self, phase: str, resets: int | None = None, **conditions: str) -> int:
@@ -278,13 +275,15 @@ class Story:
 
     # Any object.
 
-    def creates(self, obj: Mapping[str, Any], by: str) -> int:
+    def creates(
+        self, obj: Mapping[str, Any], by: str, submitted: Mapping[str, Any] | None = None
+    ) -> int:
         self._uids += 1
         metadata = {**obj["metadata"], "uid": f"uid-{self._uids}"}
         if obj["kind"] != "Node":
             metadata["namespace"] = "default"
         stored = {**obj, "metadata": metadata}
-        return self._write("create", stored, by, "ADDED")
+        return self._write("create", stored, by, "ADDED", submitted=submitted)
 
     def changes(self, obj: Mapping[str, Any], by: str, subresource: str = "") -> int:
         return self._write("update", dict(obj), by, "MODIFIED", subresource)
@@ -322,6 +321,7 @@ class Story:
         event: Any,
         subresource: str = "",
         options: Mapping[str, Any] | None = None,
+        submitted: Mapping[str, Any] | None = None,
     ) -> int:
         n = len(self.entries)
         key = f"{obj['kind']}/{obj['metadata']['name']}"
@@ -345,6 +345,7 @@ class Story:
                 rv=n + 100,
                 uid=obj["metadata"]["uid"],
                 object=obj,
+                submitted=None if submitted is None or not has_writers else dict(submitted),
             )
         )
         return n

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, entered, last
+from tests.claims.judging import (
+    assert_fails,
+    assert_passes,
+    assert_unarmed,
+    entered,
+    last,
+    verdict_of,
+)
 from tests.claims.stories import SOON, attempt, begin, gpu_pod, migrated, retried, started, tagged
 from tests.claims.story import Story, avoids, pod
+from vocabulary.history import Capabilities
 
 FOO = {
     "autopilot": {
@@ -223,11 +232,62 @@ def test_an_appwrapper_without_a_queue_is_a_violation_where_there_is_a_default()
     assert_fails("MLB-021", story, at=wrong)
 
 
-def test_an_appwrapper_with_its_own_queue_is_right() -> None:
-    story = Story(parameters={"defaultQueueName": "default-queue"})
-    story.submitted(**{"kueue.x-k8s.io/queue-name": "mine"})
-    assert_passes("MLB-021", story)
+def test_a_user_label_that_is_no_more_than_what_was_submitted_says_nothing() -> None:
+    label = "workload.codeflare.dev/user"
+    story = Story()
+    story.submitted(asked={label: "mallory"}, **{label: "mallory"})
+    verdict = verdict_of("MLB-020", story)
+    assert verdict.armed == 1, "only the other of the two labels was surely filled in"
+    assert "1 undecided" in verdict.because
+
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+
+def queued(asked: str, stored: str, capabilities: Capabilities | None = None) -> Story:
+    """An AppWrapper whose queue was asked for and stored as said; empty: without one."""
+    story = Story(parameters={"defaultQueueName": "default-queue"}, capabilities=capabilities)
+    story.submitted(asked={QUEUE: asked} if asked else {}, **({QUEUE: stored} if stored else {}))
+    return story
+
+
+def test_an_appwrapper_keeps_its_own_queue_and_gets_the_default_one_if_it_has_none() -> None:
+    assert_passes("MLB-021", queued(asked="mine", stored="mine"))
+    assert_passes("MLB-021", queued(asked="", stored="default-queue"))
     assert_unarmed("MLB-021", started())
+
+
+def test_a_default_queue_that_replaces_the_users_own_is_a_violation() -> None:
+    verdict = assert_fails("MLB-021", queued(asked="mine", stored="default-queue"), at=0)
+    assert "submitted with 'mine'" in verdict.because
+
+
+def test_a_queue_that_nobody_asked_for_is_a_violation() -> None:
+    assert_fails("MLB-021", queued(asked="", stored="other"), at=0)
+
+
+@pytest.mark.parametrize("stored", ["", "mine", "default-queue"])
+def test_whose_queue_it_is_cannot_be_told_where_only_versions_were_watched(stored: str) -> None:
+    watched = Capabilities(writers=False, options=False, exact_times=False)
+    assert_unarmed("MLB-021", queued(asked="mine", stored=stored, capabilities=watched))
+
+
+def test_a_queue_is_not_judged_where_the_request_was_not_recorded() -> None:
+    story = queued(asked="", stored="default-queue")
+    story.entries[0] = msgspec.structs.replace(story.entries[0], submitted=None)
+    verdict = assert_unarmed("MLB-021", story)
+    assert "does not hold appwrapper/a as it was submitted" in verdict.because
+
+
+def test_the_scheduler_that_counts_as_a_users_own_is_the_one_that_was_submitted() -> None:
+    asked = Story(pod("a-0", schedulerName="mine"))
+    asked.submitted()
+    story = Story(pod("a-0", schedulerName="gang"), parameters={"schedulerName": "gang"})
+    stored = {**asked.stored["AppWrapper/a"], "spec": story.spec}
+    story.creates(stored, by="user", submitted=asked.stored["AppWrapper/a"])
+    story.at(SOON).resumes()
+    wrong = story.makes()
+    assert_fails("MLB-022", story, at=wrong)
 
 
 def test_a_pod_without_the_configured_scheduler_is_a_violation() -> None:

@@ -182,3 +182,27 @@ def test_actors_go_by_the_names_of_the_simulation() -> None:
             "somebody",
         )
     ] == ["operator/1", "chaos", "garbage-collector", "job-controller", "somebody"]
+
+
+def submitted(verb: str, user: str, subresource: str = "", **more: Any) -> object:
+    """What the entry of one audited request holds as submitted."""
+    event = audited(verb, 7, 0.1, user, subresource=subresource, **more)
+    (entry,) = merged([commit(7, "ADDED", 0.1)], [event])
+    assert isinstance(entry, Write)
+    return entry.submitted
+
+
+def test_what_a_user_submitted_is_kept_as_it_was_before_admission() -> None:
+    asked = {"kind": "Pod", "metadata": {"name": "p"}}
+    assert submitted("create", "assay-user", requestObject=asked) == asked
+    assert submitted("update", "assay-chaos", requestObject=asked) == asked
+
+
+def test_what_was_submitted_is_unknown_where_the_audit_log_or_the_request_does_not_hold_it() -> (
+    None
+):
+    asked = {"kind": "Pod", "metadata": {"name": "p"}}
+    assert submitted("create", "assay-user") is None, "its body was not logged"
+    assert submitted("patch", "assay-user", requestObject={"metadata": {}}) is None
+    assert submitted("create", "assay-user", "eviction", requestObject=asked) is None
+    assert submitted("create", "operator-3", requestObject=asked) is None

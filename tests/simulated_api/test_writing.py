@@ -251,6 +251,24 @@ class TestAdmission:
         created = cluster.create(config_map(), CONFIG_MAP)
         assert created["metadata"]["labels"] == {"by": "user"}
 
+    def test_the_history_keeps_what_a_user_submitted_beside_what_was_stored(
+        self, cluster: Cluster
+    ) -> None:
+        def label(request: Any, actor: str, new: dict[str, Any], old: Any) -> dict[str, Any]:
+            new["metadata"]["labels"] = {"by": actor}
+            return new
+
+        cluster.api.admission.append(label)
+        asked = config_map()
+        cluster.api.handle(Create(CONFIG_MAP, asked), "user")
+        cluster.api.handle(Patch(CONFIG_MAP, "default", "c", {"data": {"k": "v"}}), "user")
+        cluster.api.handle(Create(CONFIG_MAP, config_map("d")), "operator")
+        created, patched, others = cluster.recorder.entries[-3:]
+        assert created.submitted is asked, "kept as it is, not copied"  # type: ignore[union-attr]
+        assert "labels" not in asked["metadata"]
+        assert patched.submitted is None  # type: ignore[union-attr]
+        assert others.submitted is None  # type: ignore[union-attr]
+
     def test_a_refusal_of_admission_is_recorded_and_stores_nothing(self, cluster: Cluster) -> None:
         def refuse(request: Any, actor: str, new: dict[str, Any], old: Any) -> dict[str, Any]:
             raise ApiError(403, "Forbidden", "no")

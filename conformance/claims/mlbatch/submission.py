@@ -8,13 +8,21 @@ from typing import Final
 from conformance.claim import Claim, Level
 from conformance.claims.sources import guide
 from conformance.history_view import AppWrapperRun
-from conformance.temporal import Obligations, judges, met, violated
+from conformance.temporal import (
+    Obligation,
+    Obligations,
+    judges,
+    met,
+    undecided,
+    violated,
+)
 from conformance.temporal.words import when
 from vocabulary.objects import labels_of
 
 _SECTION: Final = "AppWrappers"
 _NOT_IN_LABELS: Final = re.compile(r"[^-_.\w]", re.ASCII)
 MAX_LABEL_LENGTH: Final = 63
+NOT_SEEN_CREATED: Final = "the history does not show how it was created"
 
 MLB_020 = Claim(
     id="MLB-020",
@@ -33,32 +41,39 @@ MLB_020 = Claim(
 def submitting_user_is_labelled(aw: AppWrapperRun) -> Obligations:
     if not _has_webhooks(aw):
         return
-    profile, created = aw.history.profile, aw.track.created
+    profile = aw.history.profile
     users = aw.history.header.facts.get("users") or {}
-    known = users.get(created.actor) or {}
-    first = labels_of(aw.track.first)
+    known = users.get(aw.track.created.actor) or {}
     for label, field in ((profile.user_label, "username"), (profile.user_id_label, "uid")):
-        seen = first.get(label, "")
-        wanted = known.get(field)
-        if not seen or (wanted is not None and seen != as_label(str(wanted))):
-            yield violated(
-                created,
-                f"{aw}, created at {when(created)} by {created.actor or 'somebody'}, has "
-                f"{label}={seen!r}, expected {as_label(str(wanted)) if wanted else 'a value'}.",
-            )
-            continue
-        changed = next(
-            (snap for snap in aw.snapshots if labels_of(snap.object).get(label) != seen), None
+        name = known.get(field)
+        yield _is_labelled(aw, label, None if name is None else as_label(str(name)))
+
+
+def _is_labelled(aw: AppWrapperRun, label: str, wanted: str | None) -> Obligation:
+    """Whether a label was as it should be from the beginning, and stayed; `wanted` if known."""
+    created = aw.track.created
+    seen = labels_of(aw.track.first).get(label, "")
+    if not seen or (wanted is not None and seen != wanted):
+        if not aw.was_seen_created:
+            return undecided(created, NOT_SEEN_CREATED)
+        return violated(
+            created,
+            f"{aw}, created at {when(created)} by {created.actor or 'somebody'}, has "
+            f"{label}={seen!r}, expected {wanted or 'a value'}.",
         )
-        if changed is not None:
-            yield violated(
-                changed,
-                f"{when(changed)}: {label} of {aw} went from {seen!r} to "
-                f"{labels_of(changed.object).get(label)!r}.",
-                created,
-            )
-        else:
-            yield met(created)
+    changed = next(
+        (snap for snap in aw.snapshots if labels_of(snap.object).get(label) != seen), None
+    )
+    if changed is not None:
+        return violated(
+            changed,
+            f"{when(changed)}: {label} of {aw} went from {seen!r} to "
+            f"{labels_of(changed.object).get(label)!r}.",
+            created,
+        )
+    if wanted is None and (aw.submitted is None or labels_of(aw.submitted).get(label) == seen):
+        return undecided(created, f"the history does not say that {seen!r} submitted {aw}")
+    return met(created)
 
 
 def as_label(text: str) -> str:
@@ -90,14 +105,28 @@ def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
         return
     created = aw.track.created
     label = aw.history.profile.queue_label
-    if labels_of(aw.track.first).get(label):
-        yield met(created)
-    else:
+    seen = labels_of(aw.track.first).get(label)
+    if not aw.was_seen_created:
+        yield undecided(created, NOT_SEEN_CREATED)
+    elif not seen:
         yield violated(
             created,
             f"{aw}, created at {when(created)}, has no label {label}; the default queue is "
             f"{queue}.",
         )
+    elif aw.submitted is None:
+        yield undecided(created, f"the history does not hold {aw} as it was submitted")
+    else:
+        own = labels_of(aw.submitted).get(label)
+        if seen == (own or queue):
+            yield met(created)
+        else:
+            yield violated(
+                created,
+                f"{aw}, created at {when(created)}, has {label}={seen!r}; it was submitted "
+                f"{f'with {own!r}' if own else 'without one'}, and the default queue is "
+                f"{queue!r}.",
+            )
 
 
 MLB_022 = Claim(
@@ -123,7 +152,9 @@ def scheduler_is_filled_in(aw: AppWrapperRun) -> Obligations:
     if not scheduler:
         return
     named = [
-        spec.get("schedulerName") for component in aw.components for spec in component.pod_specs
+        spec.get("schedulerName")
+        for component in aw.submitted_components
+        for spec in component.pod_specs
     ]
     own = [name for name in named if name]
     allowed = own if own and len(own) == len(named) else [scheduler, *own]

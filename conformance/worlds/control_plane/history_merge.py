@@ -15,7 +15,7 @@ import msgspec
 
 from conformance.worlds.control_plane.recorder import Commit
 from vocabulary.clock import Micros, parse_rfc3339
-from vocabulary.history import Entry, Mark, Write
+from vocabulary.history import SUBMITTERS, Entry, Mark, Write
 from vocabulary.kinds import Kind
 from vocabulary.objects import is_terminating, name_of, namespace_of, uid_of
 
@@ -89,7 +89,7 @@ class Merge:
 
     def _committed(self, commit: Commit, event: dict[str, Any] | None) -> Write:
         """A commit, with the request that made it where the audit log shows that."""
-        named = {} if event is None else self._request(event)
+        named = {} if event is None else {**self._request(event), **self._submitted(event)}
         return Write(
             n=0,
             t=0,
@@ -102,6 +102,15 @@ class Merge:
             object=commit.object,
             **({"actor": "", "verb": ""} | named),
         )
+
+    def _submitted(self, event: dict[str, Any]) -> dict[str, Any]:
+        """What a user asked to be stored; the audit log has it as it was before admission."""
+        is_whole = event["verb"] in ("create", "update")
+        if not is_whole or event["objectRef"].get("subresource"):
+            return {}
+        if actor_of(event["user"]["username"], self._operators) not in SUBMITTERS:
+            return {}
+        return {"submitted": event.get("requestObject")}
 
     def _without_effect(self, event: dict[str, Any]) -> Write:
         """A request that failed, changed nothing, or whose commit no watch has shown."""

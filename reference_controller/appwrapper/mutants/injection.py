@@ -10,6 +10,7 @@ from reference_controller.appwrapper.mutants.mutant import mutant
 from reference_controller.appwrapper.names import (
     APPWRAPPER_LABEL,
     COMPONENT_LABEL,
+    QUEUE_LABEL,
     USER_LABEL,
 )
 from reference_controller.appwrapper.rules import Rules
@@ -198,3 +199,13 @@ class UserLabelsMissing(Rules):
 class NoDefaultQueue(Rules):
     def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:  # noqa: ARG002
         return labels
+
+
+@mutant(
+    "default-queue-for-all",
+    "The default queue replaces the one that the user named.",
+    "MLB-021",
+)
+class DefaultQueueForAll(Rules):
+    def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:
+        return {**labels, QUEUE_LABEL: default} if default else labels
