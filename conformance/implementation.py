@@ -28,7 +28,7 @@ from reference_controller.runtime.leader_election import LeaderElection, LeaseSe
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.kinds import APPWRAPPER
-from vocabulary.objects import Object
+from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Delete, Request
 
 AdmissionHook = Callable[[Request, str, dict[str, Any], Object | None], dict[str, Any]]
@@ -103,13 +103,21 @@ class Implementation:
         return _manifests("crd.yaml")
 
     def rbac(self) -> tuple[Object, ...]:
-        """The roles that it needs on a real cluster, and the namespaces these live in."""
-        wanted = ("Namespace", "ClusterRole", "Role")
+        """The roles that its service account is bound to, and the namespaces these live in.
+
+        Roles for people come with it too, but an operator under test has no right that an
+        installed one lacks.
+        """
+        documents = _manifests("rbac.yaml")
+        bound = [
+            (found["roleRef"]["kind"], found["roleRef"]["name"])
+            for found in documents
+            if "roleRef" in found
+        ]
         return tuple(
-            sorted(
-                (found for found in _manifests("rbac.yaml") if found["kind"] in wanted),
-                key=lambda found: wanted.index(found["kind"]),
-            )
+            found
+            for found in documents
+            if found["kind"] == "Namespace" or (found["kind"], name_of(found)) in bound
         )
 
     def command(self) -> tuple[str, ...]:
