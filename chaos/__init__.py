@@ -6,7 +6,8 @@ A tour, in reading order:
 - `fault`, `faults`: faults as data, each with what puts it right again. `choice` picks what
   they hit, `fields` reads and writes them exactly.
 - `happening`, `trigger`, `trigger_set`: when a fault strikes, and how that is noticed.
-- `plan`: faults with their triggers, as a YAML file that replays.
+- `plan`, `scale`: faults with their triggers, and how large the scenario is made, as a YAML
+  file that replays.
 - `injector`: carries a plan out, and undoes it. `undo_journal` survives a killed run.
 - `connection_rules`: the table of what lies between clients and the API server.
 - `exploration`: every crash point of a recorded run, k of k.

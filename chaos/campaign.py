@@ -7,7 +7,7 @@ fault that makes sense unasked. Equal seeds give equal plans.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, TypeAlias
@@ -69,7 +69,6 @@ class Terrain:
     """About how many writes the operator makes."""
     user_acts: bool = False
     """Whether a user may interfere: suspend, delete components, tamper."""
-    parameters: Mapping[str, str] | None = None
 
 
 Rng: TypeAlias = random.Random
@@ -182,7 +181,7 @@ def _menu(terrain: Terrain) -> dict[str, MenuEntry]:
 
 
 def _plan(terrain: Terrain, seed: int, steps: tuple[Step, ...]) -> Plan:
-    return Plan(terrain.scenario, seed, steps, parameters=terrain.parameters or {})
+    return Plan(terrain.scenario, seed, steps)
 
 
 def _step(entry: MenuEntry, rng: Rng, terrain: Terrain) -> Step:

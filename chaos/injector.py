@@ -23,7 +23,8 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 from chaos.fault import Fault
 from chaos.ground import FaultRefusedError, Ground
 from chaos.happening import Happening, Place
-from chaos.plan import Plan
+from chaos.plan import Plan, Step
+from chaos.trigger import AtInjection
 from chaos.trigger_set import TriggerSet
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
@@ -67,13 +68,17 @@ class Injector:
     ) -> None:
         self._ground: Final = ground
         self._record: Final = record
-        self._plan: Final = plan
+        self._steps: Final = () if plan is None else plan.faults
+        self._is_exhaustive: Final = plan is not None and plan.exhaustive
         self._journal: Final = journal
         self._triggers: Final = TriggerSet({} if plan is None else plan.triggers)
         self._unheard: Final[deque[Happening]] = deque()
         self._is_busy = False
         self.strikes = 0
         """How many faults of the plan have struck."""
+        self._struck: list[Step] = []
+        self._asked = 0
+        """How many faults the scenario's own steps have asked for."""
         self._count = 0
         self._standing: list[Injected] = []
         self._of_step: dict[int, list[Injected]] = {}
@@ -82,6 +87,14 @@ class Injector:
     def standing(self) -> tuple[Injected, ...]:
         """What was injected and is not undone, oldest first."""
         return tuple(self._standing)
+
+    @property
+    def struck(self) -> tuple[Step, ...]:
+        """Everything that went wrong so far, in order, as an exhaustive plan lists it.
+
+        Faults that were refused are not among it: they changed nothing.
+        """
+        return tuple(self._struck)
 
     @property
     def is_waiting(self) -> bool:
@@ -94,8 +107,9 @@ class Injector:
     def start(self) -> None:
         """Look out for the plan's triggers from now on; faults due at 0s strike at once."""
         now_us = self._ground.elapsed_us()
-        for number, step in enumerate(self._plan.faults if self._plan else ()):
-            self._triggers.watch(("strike", number), step.when, now_us)
+        for number, step in enumerate(self._steps):
+            if not isinstance(step.when, AtInjection):
+                self._triggers.watch(("strike", number), step.when, now_us)
         self.advance()
 
     def listens(self, place: Place) -> bool:
@@ -125,12 +139,23 @@ class Injector:
         return self._triggers.next_due_us()
 
     def inject(self, fault: Fault) -> tuple[Injected, ...]:
-        """Inject a fault now, outside the plan; what was done, one entry per object it hit.
+        """Inject a fault of the scenario's own; what was done, one entry per object it hit.
 
-        A fault that is refused is recorded as such, and does not appear in the result.
+        The plan may have something strike here as well, or, if it is exhaustive, instead. A
+        fault that is refused is recorded as such, and does not appear in the result.
         """
+        self._asked += 1
+        here = AtInjection(self._asked)
         done: list[Injected] = []
-        self._quietly(lambda: done.extend(self._inject(fault)))
+
+        def do() -> None:
+            if not self._is_exhaustive:
+                done.extend(self._land(Step(fault, here)))
+            for number, step in enumerate(self._steps):
+                if step.when == here:
+                    done.extend(self._strike(number))
+
+        self._quietly(do)
         return tuple(done)
 
     def revert(self, injected: Injected) -> None:
@@ -180,16 +205,23 @@ class Injector:
             else:
                 self._end(number)
 
-    def _strike(self, number: int) -> None:
-        assert self._plan is not None
-        step = self._plan.faults[number]
-        self._of_step[number] = list(self._inject(step.fault))
+    def _strike(self, number: int) -> tuple[Injected, ...]:
+        step = self._steps[number]
+        done = self._land(step)
+        self._of_step[number] = list(done)
         self.strikes += 1
         now_us = self._ground.elapsed_us()
         if step.lasts_us is not None:
             self._triggers.set_timer(("end", number), now_us + step.lasts_us)
         if step.until is not None:
             self._triggers.watch(("end", number), step.until, now_us)
+        return done
+
+    def _land(self, step: Step) -> tuple[Injected, ...]:
+        done = self._inject(step.fault)
+        if done:
+            self._struck.append(step)
+        return done
 
     def _end(self, number: int) -> None:
         for injected in reversed(self._of_step.pop(number, [])):

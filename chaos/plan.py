@@ -10,6 +10,11 @@
       for: 30s
 
 A fault lasts until the faults of the run stop, or for the span `for`, or `until` a trigger.
+
+The steps of a scenario inject faults of their own, beside these. A plan that says `exhaustive:
+true` lists them too, `when: {injection: 1}`, and what it does not list does not happen. It may
+also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes.
+
 Reading is exact: what is not understood is an error that names its path.
 """
 
@@ -26,16 +31,18 @@ import chaos.faults  # noqa: F401  # registers every fault
 from chaos.fault import Fault, fault_from_data
 from chaos.fields import (
     Duration,
-    JsonObject,
     PlanError,
     Text,
     Whole,
+    YesNo,
     at,
     closest,
     mapping,
+    read_fields,
     refuse,
 )
-from chaos.trigger import Combined, Named, Trigger, trigger_from_data
+from chaos.scale import AS_WRITTEN, Scale
+from chaos.trigger import AtInjection, Combined, Named, Trigger, trigger_from_data
 from vocabulary import canonical
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import format_duration
@@ -45,7 +52,10 @@ MAX_FAULTS: Final = 1000
 MAX_TRIGGERS: Final = 100
 MAX_UNFOLDED: Final = 10_000
 _STEP_KEYS: Final = ("when", "for", "until")
-_PLAN_KEYS: Final = ("seed", "scenario", "implementation", "parameters", "triggers", "faults")
+_PLAN_KEYS: Final = (
+    *("seed", "scenario", "implementation"),
+    *("scale", "exhaustive", "triggers", "faults"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +63,7 @@ class Step:
     """One fault of a plan, when it strikes, and when it ends before all faults do."""
 
     fault: Fault
-    when: Trigger
+    when: Trigger | AtInjection
     lasts_us: Micros | None = None
     """How long it lasts (`for` in YAML)."""
     until: Trigger | None = None
@@ -87,16 +97,19 @@ class Plan:
     """Triggers that faults refer to by name."""
     implementation: str = ""
     """Which implementation to run; empty: the one the command is told, or the reference."""
-    parameters: Mapping[str, Any] = field(default_factory=dict)
-    """Parameters of the scenario, by its own names."""
+    scale: Scale = AS_WRITTEN
+    exhaustive: bool = False
+    """Whether nothing else goes wrong: the scenario's steps inject only what is listed here."""
 
     def to_data(self) -> dict[str, Any]:
         """The plan as its YAML holds it."""
         data: dict[str, Any] = {"seed": self.seed, "scenario": self.scenario}
         if self.implementation:
             data["implementation"] = self.implementation
-        if self.parameters:
-            data["parameters"] = dict(self.parameters)
+        if self.scale:
+            data["scale"] = self.scale.to_data()
+        if self.exhaustive:
+            data["exhaustive"] = True
         if self.triggers:
             data["triggers"] = {name: trigger.to_data() for name, trigger in self.triggers.items()}
         data["faults"] = [step.to_data() for step in self.faults]
@@ -121,6 +134,10 @@ class Plan:
         count = len(self.faults)
         what = {0: "no faults", 1: "1 fault"}.get(count, f"{count} faults")
         lines = [f"Scenario {self.scenario} with seed {self.seed} and {what}."]
+        if self.scale:
+            lines.append(f"It has {self.scale.describe()}.")
+        if self.exhaustive:
+            lines.append("Of the faults that its steps inject, only those listed here happen.")
         lines += [f"When {name}: {trigger.describe()}." for name, trigger in self.triggers.items()]
         for number, step in enumerate(self.faults, start=1):
             sentence = step.describe()
@@ -160,7 +177,8 @@ def plan_from_data(data: Any) -> Plan:
         faults=_steps(spelled.get("faults", []), frozenset(triggers)),
         triggers=triggers,
         implementation=Text().read(spelled.get("implementation", ""), "implementation"),
-        parameters=JsonObject().read(spelled.get("parameters", {}), "parameters"),
+        scale=read_fields(Scale, spelled.get("scale", {}), "scale"),
+        exhaustive=YesNo().read(spelled.get("exhaustive", False), "exhaustive"),
     )
 
 
@@ -175,7 +193,7 @@ def step_from_data(data: Any, path: str = "", names: frozenset[str] = frozenset(
         raise PlanError(at(path, "until"), "stands beside for; a fault ends in one way")
     return Step(
         fault=fault,
-        when=trigger_from_data(timing["when"], at(path, "when"), names),
+        when=_when(timing["when"], at(path, "when"), names),
         lasts_us=Duration().read(timing["for"], at(path, "for")) if "for" in timing else None,
         until=(
             trigger_from_data(timing["until"], at(path, "until"), names)
@@ -183,6 +201,12 @@ def step_from_data(data: Any, path: str = "", names: frozenset[str] = frozenset(
             else None
         ),
     )
+
+
+def _when(data: Any, path: str, names: frozenset[str]) -> Trigger | AtInjection:
+    if isinstance(data, Mapping) and "injection" in data:
+        return read_fields(AtInjection, data, path)
+    return trigger_from_data(data, path, names)
 
 
 def _steps(data: Any, names: frozenset[str]) -> tuple[Step, ...]:
@@ -252,11 +276,12 @@ _Dumper.add_representer(
 
 
 def _for_people(data: dict[str, Any]) -> dict[str, Any]:
-    """The same with what stands inside a fault, a trigger or the parameters on one line each."""
+    """The same with what stands inside a fault, a trigger or the scale on one line each."""
     shaped = dict(data)
-    for key in ("parameters", "triggers"):
-        if key in shaped:
-            shaped[key] = {name: _flow(value) for name, value in shaped[key].items()}
+    if "scale" in shaped:
+        shaped["scale"] = _flow(shaped["scale"])
+    if "triggers" in shaped:
+        shaped["triggers"] = {name: _flow(value) for name, value in shaped["triggers"].items()}
     shaped["faults"] = [
         {key: _flow(value) for key, value in step.items()} for step in shaped["faults"]
     ]

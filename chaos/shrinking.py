@@ -1,33 +1,38 @@
 """Shrinking: the smallest plan found that still fails, so that a failure can be understood.
 
-First faults are dropped, many at once and then fewer (delta debugging); then what is left
-is made simpler, fault by fault. Each attempt is a run, and runs are bounded.
+First faults are dropped, many at once and then fewer (delta debugging); then the scenario is
+given fewer nodes, replicas and components; then what is left is made simpler, fault by fault.
+Each attempt is a run, and runs are bounded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, fields, is_dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from chaos.fault import Fault
 from chaos.plan import Plan, Step
-from chaos.trigger import At, Combined, Named, On, Trigger
+from chaos.scale import Scale
+from chaos.trigger import At, AtInjection, Combined, Named, On, Trigger
 from vocabulary.clock import MINUTE, SECOND, Micros
 
 MAX_RUNS: Final = 300
+
+T = TypeVar("T")
 
 
 def shrink(plan: Plan, still_fails: Callable[[Plan], bool], *, max_runs: int = MAX_RUNS) -> Plan:
     """A plan that still fails and that no single step of simplification makes smaller.
 
+    Of its `scale` only what is given is made smaller: what there is to take away from.
     `still_fails` runs a plan; it is called at most `max_runs` times, never twice for equal
     plans, and never for `plan` itself, which is taken to fail.
     """
     search = _Search(still_fails, max_runs)
     search.remember(plan)
     while True:
-        smaller = _simplify(_drop(plan, search), search)
+        smaller = _simplify(_scale_down(_drop(plan, search), search), search)
         if smaller == plan or search.is_exhausted:
             return smaller
         plan = smaller
@@ -58,20 +63,50 @@ class _Search:
 
 
 def _drop(plan: Plan, search: _Search) -> Plan:
-    """Leave out faults: half of them, a quarter, down to single ones, while it still fails."""
-    size = max(1, len(plan.faults) // 2)
-    while plan.faults:
+    """Leave out faults while it still fails."""
+    faults = _fewest(plan.faults, lambda fewer: search.fails(replace(plan, faults=fewer)))
+    return _without_unused_triggers(replace(plan, faults=faults), search)
+
+
+def _fewest(items: tuple[T, ...], is_enough: Callable[[tuple[T, ...]], bool]) -> tuple[T, ...]:
+    """Leave out half of the items, a quarter, down to single ones, while the rest is enough."""
+    size = max(1, len(items) // 2)
+    while items:
         start = 0
-        while start < len(plan.faults):
-            fewer = replace(plan, faults=plan.faults[:start] + plan.faults[start + size :])
-            if search.fails(fewer):
-                plan = fewer
+        while start < len(items):
+            fewer = items[:start] + items[start + size :]
+            if is_enough(fewer):
+                items = fewer
             else:
                 start += size
         if size == 1:
             break
         size //= 2
-    return _without_unused_triggers(plan, search)
+    return items
+
+
+def _scale_down(plan: Plan, search: _Search) -> Plan:
+    """Leave the scenario fewer nodes, replicas and components while it still fails."""
+
+    def fails(scale: Scale) -> bool:
+        return search.fails(replace(plan, scale=scale))
+
+    scale = plan.scale
+    fewer_nodes = (replace(scale, nodes=count) for count in _fewer(scale.nodes))
+    scale = next(filter(fails, fewer_nodes), scale)
+    fewer_replicas = (replace(scale, replicas=count) for count in _fewer(scale.replicas))
+    scale = next(filter(fails, fewer_replicas), scale)
+    if scale.components:
+        kept = _fewest(scale.components, lambda fewer: fails(replace(scale, components=fewer)))
+        scale = replace(scale, components=kept)
+    return replace(plan, scale=scale)
+
+
+def _fewer(count: int | None) -> Iterator[int]:
+    """1, then half of them, then one less."""
+    if count is not None:
+        candidates = (1, count // 2, count - 1)
+        yield from (fewer for fewer in dict.fromkeys(candidates) if 1 <= fewer < count)
 
 
 def _without_unused_triggers(plan: Plan, search: _Search) -> Plan:
@@ -85,7 +120,7 @@ def _without_unused_triggers(plan: Plan, search: _Search) -> Plan:
 
 def _names_in(plan: Plan, *, leaving_out: str) -> list[str]:
     """The names that faults and other named triggers refer to."""
-    parts: list[Trigger] = [step.when for step in plan.faults]
+    parts: list[Trigger | AtInjection] = [step.when for step in plan.faults]
     parts += [step.until for step in plan.faults if step.until is not None]
     parts += [trigger for name, trigger in plan.triggers.items() if name != leaving_out]
     names = []
@@ -124,7 +159,7 @@ def _simpler_steps(step: Step) -> Iterator[Step]:
     yield from (replace(step, fault=fault) for fault in _simpler_faults(step.fault))
 
 
-def _simpler_triggers(trigger: Trigger) -> Iterator[Trigger]:
+def _simpler_triggers(trigger: Trigger | AtInjection) -> Iterator[Trigger]:
     match trigger:
         case At(at_us):
             yield from (At(span) for span in _simpler_spans(at_us))

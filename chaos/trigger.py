@@ -7,9 +7,13 @@
     when: {all: [running, {at: 30s}]}
     when: {then: [running, {after: commit, kind: Pod, event: created}]}
 
+    when: {injection: 2}
+
 `all` is due when the last of its parts is, `any` when the first is; `then` looks out for
 each part only once the one before it was due. A word in place of a mapping names a trigger
-of the plan's `triggers`. This file says what triggers are; `chaos.trigger_set` watches them.
+of the plan's `triggers`. `injection` stands for what the scenario's own steps inject; it is
+told by them and combines with nothing. This file says what triggers are; `chaos.trigger_set`
+watches them.
 """
 
 from __future__ import annotations
@@ -99,6 +103,19 @@ class At:
 
     def describe(self) -> str:
         return f"at {format_seconds(self.at)}"
+
+
+@dataclass(frozen=True, slots=True)
+class AtInjection:
+    """Where the scenario's own steps inject their n-th fault."""
+
+    injection: Count
+
+    def to_data(self) -> dict[str, Any]:
+        return write_fields(self)
+
+    def describe(self) -> str:
+        return f"where the scenario injects its {_ordinal(self.injection)} fault"
 
 
 _Point: TypeAlias = Literal["commit", "reply", "delivery"]

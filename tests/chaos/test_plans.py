@@ -15,8 +15,8 @@ GOOD = """\
 seed: 1729
 scenario: appwrapper/quota-release/slow-pods
 implementation: reference
-parameters:
-  retryLimit: 2
+scale: {nodes: 1, replicas: 2, components: [a-job, a-config]}
+exhaustive: true
 triggers:
   running: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}}
 faults:
@@ -28,23 +28,26 @@ faults:
 - stale_reads: {}
   when: running
   until: {any: [{at: 60s}, running]}
+- kill_pod: {pod: a-0}
+  when: {injection: 1}
 """
 
 DESCRIPTION = """\
-Scenario appwrapper/quota-release/slow-pods with seed 1729 and 3 faults.
+Scenario appwrapper/quota-release/slow-pods with seed 1729 and 4 faults.
+It has 1 node, at most 2 replicas each, no component but a-job and a-config.
+Of the faults that its steps inject, only those listed here happen.
 When running: after the first write of AppWrapper a that takes status.phase to Running is committed.
 1. After the 2nd update of AppWrapper by operator is committed: kill operator (SIGKILL) and \
 restart it after 2s.
 2. At 12s: taint node n0 with autopilot.ibm.com/gpuhealth=EVICT:NoExecute, for 30s.
 3. When running: freeze the caches of operator, until at the first of these: at 60s; \
-when running."""
+when running.
+4. Where the scenario injects its first fault: kill pod a-0 with exit code 1."""
 
 
 def test_the_yaml_of_a_plan_is_what_a_person_would_write_and_reads_back_equal():
     plan = parse_plan(GOOD)
-    assert plan.to_yaml() == GOOD.replace(
-        "parameters: {retryLimit: 2}", "parameters:\n  retryLimit: 2"
-    )
+    assert plan.to_yaml() == GOOD
     assert parse_plan(plan.to_yaml()) == plan
 
 
@@ -89,7 +92,7 @@ BAD = [
     (
         "scenario: s\nfault: []",
         "fault: is not a field of a plan; known fields are seed, scenario, implementation, "
-        "parameters, triggers, faults; did you mean faults?",
+        "scale, exhaustive, triggers, faults; did you mean faults?",
     ),
     ("scenario: s\nseed: -1", f"seed: is -1, expected a whole number from 0 to {2**63 - 1}"),
     ("scenario: s\nseed: 1.5", f"seed: is 1.5, expected a whole number from 0 to {2**63 - 1}"),
@@ -281,7 +284,14 @@ BAD = [
         "scenario: s\ntriggers: {a: {at: x}}",
         re.compile(r"triggers\.a\.at: 'x' is not a Go duration"),
     ),
-    ("scenario: s\nparameters: []", "parameters: is a list, expected a mapping (key: value)"),
+    ("scenario: s\nscale: []", "scale: is a list, expected a mapping (key: value)"),
+    ("scenario: s\nscale: {nodes: 0}", "scale.nodes: is 0, expected a whole number from 1 to 100"),
+    ("scenario: s\nexhaustive: 1", "exhaustive: is 1, expected true or false"),
+    (
+        with_fault("cordon: {node: n0}", "{all: [{injection: 1}]}"),
+        "faults[0].when.all[0].injection: is not a field here; known fields are after, before, "
+        "by, to, verb, event, kind, name, labels, subresource, field, outcome, occurrence, delay",
+    ),
 ]
 
 
