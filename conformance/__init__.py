@@ -6,7 +6,8 @@ A tour, in the order in which a run goes:
 - `parameters`: the operator configuration of a run, at default or shortened durations.
 - `implementation`: the controller under test: the reference, or one of its mutants.
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real control plane.
-- `runner`, `suite`, `workers`: one run; many, side by side; who makes them.
+- `runner`, `suite`, `workers`: one run; many, side by side; who makes them. `rearming` makes
+  those again that a slow machine kept from arming their claims.
 - `history_view`: a recorded history, indexed for those who judge it.
 - `claim`, `claims`, `temporal`, `verdict`: normative sentences, their checkers, the words that
   checkers are written in, and what they say.

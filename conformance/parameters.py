@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from vocabulary.clock import Micros
-from vocabulary.durations import parse_duration
+from vocabulary.clock import MILLISECOND, Micros
+from vocabulary.durations import format_duration, parse_duration
 
 DEFAULT_CONFIG: Final[dict[str, Any]] = {
     "faultTolerance": {
@@ -46,7 +46,7 @@ SHORT_CONFIG: Final[dict[str, Any]] = {
     "faultTolerance": {
         "admissionGracePeriod": "3s",
         "warmupGracePeriod": "5s",
-        "failureGracePeriod": "3s",
+        "failureGracePeriod": "5s",
         "resetPause": "3s",
         "retryLimit": 3,
         "deletionGracePeriod": "6s",
@@ -54,7 +54,31 @@ SHORT_CONFIG: Final[dict[str, Any]] = {
         "successTTLCeiling": "6s",
     }
 }
-"""Laid over the defaults on real clusters: still far enough apart to tell one from another."""
+"""Laid over the defaults on real clusters: still far enough apart to tell one from another, and
+long enough for an operator that is not kept waiting to be seen to keep them."""
+
+
+def short_config(late_us: Micros, stretch: int = 1) -> dict[str, Any]:
+    """What is laid over the defaults where time is real and the operator may be `late_us` late.
+
+    A claim that something happens within a grace period, or not before, can be told from its
+    opposite only if the period is longer than the operator may be late. So on a slow machine
+    all durations are longer, by the same factor, until the failure grace period is as long as
+    that. `stretch` multiplies them once more.
+    """
+    table = SHORT_CONFIG["faultTolerance"]
+    enough = max(1.0, late_us / parse_duration(table["failureGracePeriod"]))
+    longer = {
+        name: _times(value, enough * stretch) if isinstance(value, str) else value
+        for name, value in table.items()
+    }
+    return {**SHORT_CONFIG, "faultTolerance": longer}
+
+
+def _times(duration: str, factor: float) -> str:
+    """A duration, so many times as long, in whole tenths of a second."""
+    tenth_us = 100 * MILLISECOND
+    return format_duration(round(parse_duration(duration) * factor / tenth_us) * tenth_us)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import gc
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chaos.plan import Plan
@@ -35,10 +36,12 @@ def run_one(
 ) -> RunResult:
     """Run a scenario in the simulation and judge it by every claim.
 
-    `plan` adds faults to those of the scenario's own steps.
+    `plan` adds faults to those of the scenario's own steps, or replaces them; it may also make
+    the scenario smaller.
     """
     began = time.perf_counter()
     with _collector_at_rest():
+        scenario = scenario if plan is None else scenario.scaled(plan.scale)
         world = SimulatedWorld(scenario, implementation, seed, plan)
         error = _play(scenario, world)
         return _judged(world, implementation, plan, variant, error, began)
@@ -63,14 +66,23 @@ def _collector_at_rest() -> Iterator[None]:
 
 
 def run_really(
-    session: Session, scenario: Scenario, seed: int, plan: Plan | None = None, variant: str = ""
+    session: Session,
+    scenario: Scenario,
+    seed: int,
+    plan: Plan | None = None,
+    variant: str = "",
+    stretch: int = 1,
 ) -> RunResult:
-    """Run a scenario on a session's control plane and judge it by every claim."""
+    """Run a scenario on a session's control plane and judge it by every claim.
+
+    `stretch` multiplies the durations that the run would have otherwise.
+    """
     from conformance.worlds.control_plane.world import ControlPlaneWorld
 
     began = time.perf_counter()
+    scenario = scenario if plan is None else scenario.scaled(plan.scale)
     with session.beginning:
-        world = ControlPlaneWorld(session, scenario, seed, plan)
+        world = ControlPlaneWorld(session, scenario, seed, plan, stretch)
     session.unfinished.begin(world)
     try:
         error = _play(scenario, world)
@@ -109,11 +121,10 @@ def _judged(
 ) -> RunResult:
     header, entries = world.history()
     verdicts = claims.judge(History(header, entries))
-    replayed = Plan(
+    replayed = replace(
+        plan or Plan(header.scenario),
         scenario=header.scenario,
         seed=header.seed,
-        faults=plan.faults if plan else (),
-        triggers=plan.triggers if plan else {},
         implementation="" if implementation.name == "reference" else implementation.name,
     )
     return RunResult(
@@ -129,4 +140,5 @@ def _judged(
         error=error,
         variant=variant,
         strikes=world.strikes,
+        struck=tuple(step.to_data() for step in world.struck),
     )

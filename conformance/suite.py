@@ -18,6 +18,7 @@ from chaos.fault import FAULTS
 from chaos.faults import UNDOING
 from chaos.plan import Plan
 from conformance.claim import CLAIMS
+from conformance.rearming import STRETCHES, in_words, tasks_again, unarmed
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.run_options import OnProgress, Progress, RunOptions
 from conformance.scenario import Scenario
@@ -44,14 +45,22 @@ def run_suite(
     with workers(options, many=many) as run_all:
         count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
         runs += count.through(run_all(baseline))
+        notes: list[str] = []
+        for stretch in () if is_simulated else STRETCHES:
+            missing = unarmed(runs)
+            if missing:
+                notes.append(in_words(missing, stretch))
+                longer = tasks_again(missing, options.implementation, options.seed, stretch)
+                count.total += len(longer)
+                runs += count.through(run_all(longer))
         if options.rerun:
             again = count.through(run_all(baseline))
             mismatches = sum(
                 _digest(first) != _digest(second)
-                for first, second in zip(tuple(runs), again, strict=True)
+                for first, second in zip(runs[: len(baseline)], again, strict=True)
             )
         if options.crash_points:
-            tasks = [task for run in tuple(runs) for task in crashes(run, options)]
+            tasks = [task for run in runs[: len(baseline)] for task in crashes(run, options)]
             count.total += len(tasks)
             campaign = [unless_missed(run) for run in count.through(run_all(tasks))]
             tried, existing = sum(run.strikes > 0 for run in campaign), len(tasks)
@@ -71,6 +80,8 @@ def run_suite(
         plans=len(runs),
         rerun=len(baseline) if options.rerun else 0,
         mismatches=mismatches,
+        notes=tuple(notes),
+        out_of_reach=out_of_reach(options.cluster),
     )
 
 
@@ -83,6 +94,22 @@ def select(words: Iterable[str]) -> list[Scenario]:
         if not wanted
         or any(word in (found.suite, found.id) or word in found.arms for word in wanted)
     ]
+
+
+def out_of_reach(cluster: str) -> dict[str, str]:
+    """The claims that no scenario can arm on a cluster, each with the reason."""
+    if cluster == "simulated":
+        return {}
+    arming: dict[str, list[Scenario]] = {}
+    for found in SCENARIOS.values():
+        for claim in found.arms:
+            arming.setdefault(claim, []).append(found)
+    return {
+        claim: "Only the simulation can arm it: "
+        + "; ".join(f"{found.id} {found.only_simulated}" for found in scenarios)
+        for claim, scenarios in sorted(arming.items())
+        if all(found.only_simulated for found in scenarios)
+    }
 
 
 def crashes(run: RunResult, options: RunOptions) -> Iterator[Task]:

@@ -41,6 +41,8 @@ class Task:
     variant: str = ""
     keep_history: bool = True
     """Whether the history is wanted even if nothing was violated."""
+    stretch: int = 1
+    """How many times as long durations are, where time is real."""
 
 
 Submit: TypeAlias = Callable[[Task], "Future[RunResult]"]
@@ -137,7 +139,8 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
 
 def _run_on(session: Session, task: Task) -> RunResult:
     plan = None if task.plan is None else plan_from_data(task.plan)
-    return run_really(session, SCENARIOS[task.scenario], task.seed, plan, task.variant)
+    scenario = SCENARIOS[task.scenario]
+    return run_really(session, scenario, task.seed, plan, task.variant, task.stretch)
 
 
 def _expected_length(task: Task) -> float:

@@ -76,7 +76,7 @@ def show_suite(
     if len(simplest) > MAX_BLOCKS:
         typer.echo(f"\nand {len(simplest) - MAX_BLOCKS} more claims, see the report")
     typer.echo("")
-    for line in () if quiet else summary_lines(report):
+    for line in (*suite.notes, *(() if quiet else summary_lines(report))):
         typer.echo(line)
     typer.echo(f"{counts_line(report)}; {len(suite.runs)} runs in {suite.wall_seconds:.2f} s")
     typer.echo(f"report: {files.report}")

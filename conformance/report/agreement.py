@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from conformance.report.conformance_report import ClaimReport, ConformanceReport
+from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
 from conformance.verdict import Outcome
 
 
@@ -50,12 +50,14 @@ def to_markdown(
     second: ConformanceReport,
     *,
     not_run: Mapping[str, str],
+    out_of_reach: Mapping[str, str],
     limits: Iterable[tuple[str, str, str]],
 ) -> str:
     """The table, for the documentation, with what it does not compare and why.
 
-    `not_run` has a reason for each scenario that only the first cluster can run; `limits`
-    are the known differences by name, what differs, and the reason.
+    `not_run` has a reason for each scenario that only the first cluster can run, and
+    `out_of_reach` one for each claim that nothing on the second one can arm; `limits` are the
+    known differences by name, what differs, and the reason.
     """
     one, two = first.environment.cluster, second.environment.cluster
     total = Counter[str]()
@@ -88,7 +90,8 @@ def to_markdown(
     lines += ["", f"## Not compared on the {two}", ""]
     lines += [f"- `{scenario}`: {reason}." for scenario, reason in not_run.items()]
     if never:
-        lines += ["", f"Claims that no scenario armed on both: {', '.join(never)}."]
+        lines += ["", "Claims that no scenario armed on both:", ""]
+        lines += [f"- {id_}: {out_of_reach.get(id_, 'no reason is known')}." for id_ in never]
     lines += ["", "## Named limits", "", "| name | what differs | why |", "|---|---|---|"]
     lines += [f"| {name} | {text} | {reason} |" for name, text, reason in limits]
     return "\n".join(lines) + "\n"
@@ -96,8 +99,8 @@ def to_markdown(
 
 def _compared(first: ClaimReport, second: ClaimReport, on_both: AbstractSet[str]) -> ClaimAgreement:
     """Reports leave out the scenarios that did not arm a claim: there it is inconclusive."""
-    ones = {test.name: test.outcome for test in first.tests if test.name in on_both}
-    others = {test.name: test.outcome for test in second.tests if test.name in on_both}
+    ones = {_scenario(test): test.outcome for test in first.tests if _scenario(test) in on_both}
+    others = {_scenario(test): test.outcome for test in second.tests if _scenario(test) in on_both}
     counts = Counter[str]()
     differ: list[str] = []
     for name in dict.fromkeys((*ones, *others)):
@@ -124,4 +127,9 @@ def _compared(first: ClaimReport, second: ClaimReport, on_both: AbstractSet[str]
 
 def _scenarios(report: ConformanceReport) -> set[str]:
     """Those that armed anything: every run arms the claims about the life cycle."""
-    return {test.name for claim in report.claims for test in claim.tests}
+    return {_scenario(test) for claim in report.claims for test in claim.tests}
+
+
+def _scenario(test: ClaimTest) -> str:
+    """Without what sets its worst run apart from the others: how long its durations were."""
+    return test.name.partition(" [")[0]

@@ -58,7 +58,8 @@ def build_report(
     digests = _Digests()
     asked = {id_: c for id_, c in claims.items() if not suite.claims or id_ in suite.claims}
     reports = tuple(
-        _claim_report(claims[id_], judged[id_], digests) for id_ in sorted(judged.keys() & claims)
+        _claim_report(claims[id_], judged[id_], digests, suite.out_of_reach.get(id_, ""))
+        for id_ in sorted(judged.keys() & claims)
     )
     return ConformanceReport(
         api_version=API_VERSION,
@@ -143,7 +144,10 @@ class _Digests:
         return self._known[key]
 
 
-def _claim_report(claim: Claim, judged: list[Judged], digests: _Digests) -> ClaimReport:
+def _claim_report(
+    claim: Claim, judged: list[Judged], digests: _Digests, out_of_reach: str
+) -> ClaimReport:
+    """`out_of_reach` says why nothing could have armed it; empty if something could."""
     rows: dict[tuple[str, int], list[Judged]] = defaultdict(list)
     for run, verdict in judged:
         if is_telling(verdict):
@@ -151,7 +155,7 @@ def _claim_report(claim: Claim, judged: list[Judged], digests: _Digests) -> Clai
     merged = merge(claim.id, (verdict for _, verdict in judged))
     reason = merged.because
     if merged.outcome is Outcome.INCONCLUSIVE and not rows:
-        reason = reason or "Its precondition never occurred in this run."
+        reason = out_of_reach or reason or "Its precondition never occurred in this run."
     return ClaimReport(
         id=claim.id,
         name=claim.name,

@@ -41,6 +41,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """What shrinking achieved: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
     strikes: int = 0
     """How many faults of the plan struck, beside those of the scenario's own steps."""
+    struck: tuple[dict[str, Any], ...] = ()
+    """Everything that went wrong in it, in order, as an exhaustive plan lists it."""
     history_sha256: str = ""
     """The digest of the history, if it was computed already."""
 
@@ -79,5 +81,9 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     rerun: int = 0
     """How many runs were repeated to compare their histories byte by byte."""
     mismatches: int = 0
+    notes: tuple[str, ...] = ()
+    """What whoever reads the outcome should know of how it came about, in sentences."""
+    out_of_reach: dict[str, str] = {}
+    """Claims that no scenario can arm on this cluster, each with the reason."""
     supported_features: tuple[str, ...] = ()
     unsupported_features: tuple[str, ...] = ()

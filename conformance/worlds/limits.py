@@ -25,8 +25,9 @@ LIMITS: Final = (
         "Upper bounds allow for how slow the machine was during the run (`slack_us` in the "
         "history's header).",
         "Real time goes on while somebody else has the cores. The harness measures how long a "
-        "row of requests takes all the while; on a busy machine a short situation may therefore "
-        "end before it arms a claim, which shows as armed on one only.",
+        "row of requests takes all the while, and a busy machine has longer durations. A short "
+        "situation may end before it arms a claim all the same: a scenario that is meant to arm "
+        "it is then run again with longer ones, any other shows as armed on one only.",
     ),
     Limit(
         "shortened-durations",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import ssl
 import threading
+import time
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +26,7 @@ from fixtures.control_plane import users
 from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.settings import Settings
 from reference_controller.runtime.connection import Connection, connect
-from vocabulary.clock import SECOND
+from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import KNOWN_KINDS, NAMESPACE, Kind
 from vocabulary.objects import Object, name_of
@@ -34,6 +35,8 @@ from vocabulary.requests import Create, Get, create
 _NOT_FOLLOWED: Final = frozenset(("Event", "Lease.coordination.k8s.io"))
 BEGINNING: Final = 2
 """Runs that begin at a time; more would make everybody late."""
+RECENT_US: Final = 30 * SECOND
+"""How far back the machine's pace is looked at to choose a run's durations."""
 SHARED: Final = Settings(node_monitor_grace_seconds=30)
 """No node of a shared control plane falls silent, so their heartbeats may be far apart: each
 one goes to every operator."""
@@ -148,6 +151,11 @@ class Session:
 
     def give_back(self, user: users.User) -> None:
         self._operator_users.put(user)
+
+    def late_us(self) -> Micros:
+        """How late the implementation may be just now, as far as the recent past can tell."""
+        told = self.implementation.facts.get("detection_latency_us", 0)
+        return int(told) + self.pulse.slack_us(time.time_ns() // 1000 - RECENT_US)
 
     def tls(self) -> ssl.SSLContext:
         """Trusts the control plane's certificate authority."""

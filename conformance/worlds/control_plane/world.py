@@ -13,9 +13,9 @@ import yaml
 from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
-from chaos.plan import Plan
+from chaos.plan import Plan, Step
 from conformance.clean import RUN_LABEL
-from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, overlay
+from conformance.parameters import DEFAULT_CONFIG, Durations, overlay, short_config
 from conformance.pod_templates import map_pods
 from conformance.scenario import Scenario
 from conformance.world import World
@@ -56,6 +56,8 @@ QUIET_US: Final = 1_500_000
 BARRIER_SECONDS: Final = 0.5
 """How long the recorder gets to hear the last of what happened."""
 PATIENCE_US: Final = 90 * SECOND
+PATIENCE_ATTEMPTS: Final = 3
+"""A wait lasts for so many attempts at their longest, if that is more."""
 LEADER_US: Final = 20 * SECOND
 RENEWAL_FLAGS: Final = ("--leader-elect", "--lease-namespace")
 
@@ -63,12 +65,16 @@ RENEWAL_FLAGS: Final = ("--leader-elect", "--lease-namespace")
 class ControlPlaneWorld(World):
     """One run's world. Build it, let a scenario's steps use it, `finish` it, `close` it."""
 
-    def __init__(self, session: Session, scenario: Scenario, seed: int, plan: Plan | None) -> None:
+    def __init__(
+        self, session: Session, scenario: Scenario, seed: int, plan: Plan | None, stretch: int = 1
+    ) -> None:
+        """`stretch` multiplies durations beyond what the machine's pace asks for."""
         self.session = session
         self.scenario = scenario
         self.seed = seed
         self.folder = scenario.folder
-        self.config = overlay(overlay(DEFAULT_CONFIG, SHORT_CONFIG), scenario.config)
+        short = short_config(session.late_us(), stretch)
+        self.config = overlay(overlay(DEFAULT_CONFIG, short), scenario.config)
         self.durations = Durations.of(self.config)
         self.namespace = session.new_namespace()
         zones = session.plane.settings.zones
@@ -166,7 +172,7 @@ class ControlPlaneWorld(World):
 
     @property
     def patience_us(self) -> Micros:
-        return PATIENCE_US
+        return max(PATIENCE_US, PATIENCE_ATTEMPTS * self.durations.attempt_bound_us)
 
     def inject(self, fault: Fault) -> None:
         with self._chaos_lock:
@@ -222,6 +228,10 @@ class ControlPlaneWorld(World):
     @property
     def strikes(self) -> int:
         return self._injector.strikes
+
+    @property
+    def struck(self) -> tuple[Step, ...]:
+        return self._injector.struck
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""

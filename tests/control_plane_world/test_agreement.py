@@ -1,0 +1,114 @@
+"""What `ci/agreement` accepts of two reports, and what it names as a problem."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from conformance import claims
+from conformance.implementation import implementation
+from conformance.report.build import build_report
+from conformance.report.run_result import RunResult
+from conformance.report.yaml_text import write_report
+from conformance.run_options import RunOptions
+from conformance.runner import run_one
+from conformance.scenarios import SCENARIOS
+from conformance.suite import out_of_reach, run_suite
+from conformance.verdict import Outcome, Verdict
+
+ROOT = Path(__file__).parents[2]
+SCENARIO = "appwrapper/retry/one-failure-is-retried"
+ITS_CLAIM = "AW-049"
+OUT_OF_REACH = "AW-079"
+
+
+@pytest.fixture(scope="module")
+def ran() -> RunResult:
+    return run_one(SCENARIOS[SCENARIO], implementation("reference"), 1)
+
+
+def with_verdict(run: RunResult, verdict: Verdict) -> RunResult:
+    others = [each for each in run.verdicts if each.claim != verdict.claim]
+    return msgspec.structs.replace(run, verdicts=(*others, verdict))
+
+
+def report(path: Path, cluster: str, *runs: RunResult) -> Path:
+    """The report of these runs as if they were all of a suite; only two claims were asked for."""
+    suite = run_suite([SCENARIO], RunOptions(), lambda _: None)
+    told = msgspec.structs.replace(
+        suite,
+        runs=runs,
+        cluster=cluster,
+        claims=(ITS_CLAIM, OUT_OF_REACH),
+        out_of_reach=out_of_reach(cluster),
+    )
+    built = build_report(told, claims.CLAIMS, version="1", git_commit="", date="2026-01-01")
+    path.write_text(write_report(built), encoding="utf-8")
+    return path
+
+
+def agreement(first: Path, second: Path, *options: str) -> tuple[int, str]:
+    command = [sys.executable, str(ROOT / "ci" / "agreement"), str(first), str(second), *options]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert not ended.stderr
+    return ended.returncode, ended.stdout
+
+
+@pytest.fixture
+def simulated(tmp_path: Path, ran: RunResult) -> Path:
+    whole = with_verdict(ran, Verdict(claim=OUT_OF_REACH, outcome=Outcome.PASSED, armed=1))
+    return report(tmp_path / "simulated.yaml", "simulated", whole)
+
+
+def test_a_claim_that_only_the_simulation_can_arm_may_be_inconclusive_elsewhere(
+    tmp_path: Path, ran: RunResult, simulated: Path
+) -> None:
+    second = report(tmp_path / "second.yaml", "control-plane", ran)
+    table = tmp_path / "table.md"
+    code, text = agreement(simulated, second, "--write", str(table))
+    assert code == 0, text
+    reason = out_of_reach("control-plane")[OUT_OF_REACH]
+    assert f"compared in no scenario: {OUT_OF_REACH}. {reason}" in text
+    assert f"- {OUT_OF_REACH}: {reason}." in table.read_text(encoding="utf-8")
+    assert reason in second.read_text(encoding="utf-8").replace("\n      ", " ")
+
+
+def test_any_other_inconclusive_claim_is_a_problem(
+    tmp_path: Path, ran: RunResult, simulated: Path
+) -> None:
+    silent = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.INCONCLUSIVE))
+    code, text = agreement(simulated, report(tmp_path / "2.yaml", "control-plane", silent))
+    assert code == 1
+    assert f"inconclusive on control-plane: {ITS_CLAIM}" in text
+    assert f"inconclusive on control-plane: {OUT_OF_REACH}" not in text
+
+
+def test_a_run_that_broke_off_is_a_problem(tmp_path: Path, ran: RunResult, simulated: Path) -> None:
+    broke_off = msgspec.structs.replace(ran, error="not reached: AppWrapper a is Running")
+    code, text = agreement(simulated, report(tmp_path / "2.yaml", "control-plane", broke_off))
+    assert code == 1
+    assert f"broke off on control-plane: {SCENARIO}: not reached" in text
+
+
+def test_opposite_verdicts_are_a_contradiction(
+    tmp_path: Path, ran: RunResult, simulated: Path
+) -> None:
+    failed = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.FAILED, armed=1))
+    code, text = agreement(simulated, report(tmp_path / "2.yaml", "control-plane", failed))
+    assert code == 1
+    assert f"contradiction: {ITS_CLAIM} {SCENARIO}: passed, failed" in text
+
+
+def test_a_run_that_was_made_again_with_longer_durations_is_compared_all_the_same(
+    tmp_path: Path, ran: RunResult, simulated: Path
+) -> None:
+    silent = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.INCONCLUSIVE))
+    longer = msgspec.structs.replace(ran, variant="durations × 2")
+    second = report(tmp_path / "2.yaml", "control-plane", silent, longer)
+    code, text = agreement(simulated, second)
+    assert code == 0, text
+    assert "1 verdicts of 2 claims compared" in text
