@@ -47,8 +47,8 @@ class AppWrapperController:
         self.rules = rules
         self.metrics = Metrics()
         self._clock = clock
-        self._written: dict[Key, int] = {}
-        """Per AppWrapper the resourceVersion of our last write; a cache that is older is
+        self._written: dict[Key, Object] = {}
+        """Per AppWrapper what our last write was answered; a cache that holds an older one is
         behind on our own doing."""
 
     @property
@@ -65,8 +65,8 @@ class AppWrapperController:
             and caches[kind].get(namespace_of(obj), name_of(obj)) is obj
         )
         if kind == APPWRAPPER:
-            is_echo = is_update and revision_of(obj) == self._written.get(key_of(obj))
-            return () if is_echo else (key_of(obj),)
+            key = key_of(obj)
+            return () if is_update and self._is_echo(obj, key) else (key,)
         if kind == NODE:
             return self._keys_on_node(obj, old if is_update else None, caches)
         if not is_update or old is None:
@@ -94,7 +94,7 @@ class AppWrapperController:
             self.metrics,
             lambda written: self._remember(key, written),
         )
-        wake_at_us = yield from one.run(self._written.get(key, 0))
+        wake_at_us = yield from one.run(self._written.get(key))
         if one.aw is None:
             self._written.pop(key, None)
         return wake_at_us
@@ -102,7 +102,12 @@ class AppWrapperController:
     def _remember(self, key: Key, written: Object) -> None:
         if len(self._written) >= _MAX_REMEMBERED:
             self._written.clear()
-        self._written[key] = revision_of(written)
+        self._written[key] = written
+
+    def _is_echo(self, aw: Object, key: Key) -> bool:
+        """Whether the cache has heard of our own write, and of nothing that came after it."""
+        written = self._written.get(key)
+        return written is not None and revision_of(written) == revision_of(aw)
 
     def _keys_on_node(self, node: Object, old: Object | None, caches: Caches) -> Iterator[Key]:
         """A node matters when its marks change, to those who have pods on it."""

@@ -9,8 +9,8 @@
 
     deletion of the AppWrapper: any -> Terminating -> gone
 
-`decide` is what runs first. A step that deletes leads to `deleting`, which judges a live look
-at what is left; a creation that failed leads to `creation_failed`.
+`decide` is what runs first. A step that deletes leads to `deleting`, which judges a look at
+what is left, a live one for a step that `hangs_on_what_is_left`; a creation that failed leads to `creation_failed`.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _after_delay(seen: Observation, starts_us: Micros) -> Step:
 
 
 def deleting(seen: Observation, rules: Rules) -> Step:
-    """One pass of a deletion, on a live observation of what is left."""
+    """One pass of a deletion, on an observation of what is left."""
     aw, now_us = seen.aw, seen.now_us
     if rules.is_all_gone(seen):
         return _deleted(seen, rules)
@@ -146,6 +146,17 @@ def deleting(seen: Observation, rules: Rules) -> Step:
     started_us = stamp_of(aw, Stamp.DELETION_STARTED)
     wake_at_us = _earliest(_retry_at(started_us, now_us), forceful_us)
     return Remove(rules.orderly_deletes(seen), starts=started_us is None, wake_at_us=wake_at_us)
+
+
+def hangs_on_what_is_left(step: Step) -> bool:
+    """Whether a pass of a deletion may take the step only on a live observation: one that says
+    that nothing is left, or that deletes what the first round of deletes has left."""
+    match step:
+        case Record():
+            return step.is_momentous
+        case Remove():
+            return bool(step.deletes) and not step.starts
+    return True
 
 
 def _deleted(seen: Observation, rules: Rules) -> Step:
@@ -171,7 +182,7 @@ def _deleted(seen: Observation, rules: Rules) -> Step:
     draft.clear(Stamp.DELETION_STARTED, Stamp.UNHEALTHY_SINCE)
     if phase == Phase.RESETTING:
         draft.stamp(Stamp.PAUSE_STARTED, rules.pause_starts_at(aw, now_us))
-    return Record(draft.done())
+    return Record(draft.done(), is_momentous=True)
 
 
 def deletion_started(seen: Observation) -> Record:

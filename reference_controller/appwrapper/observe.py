@@ -52,21 +52,20 @@ class Observer:
         phase = phase_of(aw)
         if phase not in (Phase.RESUMING, Phase.RUNNING):
             return self.glance(aw)
-        components = yield from self._components(aw, live, ("True",))
         pods: tuple[Object, ...] = ()
         bad_nodes: dict[str, frozenset[str]] = {}
         if phase == Phase.RUNNING:
             pods = yield from self._pods(aw, live)
             bad_nodes = yield from self._bad_nodes(pods, live)
+        components = yield from self._components(aw, pods, live, ("True",))
         return Observation(
             aw, self.clock(), self._parameters(aw), components, pods, bad_nodes, live
         )
 
-    def remains(self, aw: Object) -> Reading[Observation]:
+    def remains(self, aw: Object, *, live: bool) -> Reading[Observation]:
         """Everything that may be left of the AppWrapper, whatever its status claims."""
-        live = self.rules.confirms_absence()
-        components = yield from self._components(aw, live, ("True", "Unknown"))
         pods = yield from self._pods(aw, live)
+        components = yield from self._components(aw, pods, live, ("True", "Unknown"))
         return Observation(aw, self.clock(), self._parameters(aw), components, pods, is_live=live)
 
     def _parameters(self, aw: Object) -> Parameters:
@@ -74,16 +73,20 @@ class Observer:
         return _parameters(self.rules, annotations, self.config.fault_tolerance)
 
     def _components(
-        self, aw: Object, live: bool, wanted: tuple[str, ...]
+        self, aw: Object, pods: tuple[Object, ...], live: bool, wanted: tuple[str, ...]
     ) -> Reading[tuple[Component, ...]]:
-        """All components; those in a wanted state of creation are looked up."""
+        """All components; those in a wanted state of creation are looked up, unless they are
+        among the pods that were listed already."""
         components = []
         namespace = namespace_of(aw)
+        listed = {name_of(pod): pod for pod in pods}
         for index, record in enumerate(component_records(aw)):
             state = creation_state(record)
             kind, name, found = kind_of(record), str(record.get("name", "")), None
             if name and state in wanted:
-                found = yield from read(kind, namespace, name, live=live)
+                found = listed.get(name) if kind == POD else None
+                if found is None:
+                    found = yield from read(kind, namespace, name, live=live)
             components.append(Component(index, kind, record, found, kind in WATCHED_KINDS))
         return tuple(components)
 

@@ -8,7 +8,8 @@ The order of requests is what makes a crash at any of them harmless:
 - what is created or deleted without such a write right before it is preceded by a live read
   of the AppWrapper;
 - what ends an attempt, and what says that all is gone, is decided on live reads;
-- deletes name the uid that was seen.
+- deletes name the uid that was seen, and what the first round of them did not reach is looked
+  up live.
 """
 
 from __future__ import annotations
@@ -66,16 +67,15 @@ class Reconciliation:
     is_fresh: bool = False
     """Whether `aw` is what the API server answered in this very pass."""
 
-    def run(self, at_least: int) -> Reconcile:
+    def run(self, own: Object | None) -> Reconcile:
         """From the AppWrapper as it stands to the point where there is nothing left to do.
 
-        `at_least` is the resourceVersion of our own last write: a cache that is behind that
-        would only lead to conflicts.
+        `own` is what our last write was answered, if it is remembered: a cache that is behind
+        that would only lead to conflicts.
         """
         self.aw = yield from read(APPWRAPPER, self.namespace, self.name, live=False)
-        if self.aw is not None and revision_of(self.aw) < at_least:
-            self.aw = yield from read(APPWRAPPER, self.namespace, self.name, live=True)
-            self.is_fresh = True
+        if self.aw is not None and own is not None and revision_of(self.aw) < revision_of(own):
+            self.aw = own
         step: Step | None = None
         for _ in range(MAX_STEPS):
             if self.aw is None or not is_managed(self.aw):
@@ -193,15 +193,25 @@ class Reconciliation:
         return deciding.creation_failed(seen, index, error, self.rules)
 
     def _delete(self) -> Doing:
-        """Look at what is left, on a current AppWrapper, and decide what to do about it."""
+        """Look at what is left, and decide what to do about it.
+
+        A deletion mostly waits, and looks again whenever a part has changed: as long as the
+        caches show something that is only to be waited for, nobody has to be asked.
+        """
+        assert self.aw is not None
+        seen = yield from self.observer.remains(self.aw, live=False)
+        step = deciding.deleting(seen, self.rules)
+        if not deciding.hangs_on_what_is_left(step):
+            return step
         if not (yield from self._refresh()):
             return None
-        assert self.aw is not None
-        seen = yield from self.observer.remains(self.aw)
+        seen = yield from self.observer.remains(self.aw, live=self.rules.confirms_absence())
         return deciding.deleting(seen, self.rules)
 
     def _remove(self, step: Remove) -> Doing:
         """Send the deletes. One that fails keeps none of the others back; no answer does."""
+        if step.deletes and not (yield from self._refresh()):
+            return None
         assert self.aw is not None
         is_accepted = not step.deletes
         for delete in step.deletes:
@@ -216,7 +226,7 @@ class Reconciliation:
                 if delete.grace_period_seconds == 0:
                     self.metrics.count("appwrapper_forceful_deletion_total", kind=str(delete.kind))
         if step.starts and is_accepted:
-            return deciding.deletion_started(self.observer.glance(self.aw))
+            yield from self._record(deciding.deletion_started(self.observer.glance(self.aw)))
         return Stay(step.wake_at_us)
 
     def _refresh(self) -> Generator[Request, Any, bool]:
