@@ -6,7 +6,6 @@ names a field of the AppWrapper by itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
@@ -50,7 +49,8 @@ def dig(obj: Object, path: Path) -> Any:
     """What stands at a path of keys; None if any part of it is missing."""
     value: Any = obj
     for key in path:
-        if not isinstance(value, Mapping):
+        # A dict always: objects are plain ones, and to ask for a Mapping takes ten times as long.
+        if not isinstance(value, dict):
             return None
         value = value.get(key)
     return value

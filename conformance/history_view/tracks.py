@@ -41,28 +41,22 @@ class Track:
     that ended it. A history that begins in the middle has the first state seen as creation.
     """
 
-    __slots__ = ("kind", "name", "namespace", "removed", "uid", "versions")
+    __slots__ = ("created", "first", "kind", "name", "namespace", "removed", "uid", "versions")
 
-    def __init__(self, first: Write, uid: str) -> None:
+    def __init__(self, created: Write, uid: str) -> None:
         self.uid = uid
-        self.kind = first.kind
-        self.namespace = first.namespace
-        self.name = first.name
-        self.versions = [first]
+        self.kind = created.kind
+        self.namespace = created.namespace
+        self.name = created.name
+        self.created = created
+        self.first: Object = created.object or {}
+        """The object as it was created."""
+        self.versions = [created]
         self.removed: Write | None = None
 
     def __str__(self) -> str:
         """`pod/a-0`, as kubectl prints it."""
         return f"{self.kind.partition('.')[0].lower()}/{self.name}"
-
-    @property
-    def created(self) -> Write:
-        return self.versions[0]
-
-    @property
-    def first(self) -> Object:
-        """The object as it was created."""
-        return self.versions[0].object or {}
 
     @property
     def last(self) -> Object:
@@ -71,7 +65,7 @@ class Track:
 
     def exists_at(self, n: int) -> bool:
         """Whether the object is stored after the entry at position n; terminating ones are."""
-        return self.versions[0].n <= n and (self.removed is None or self.removed.n > n)
+        return self.created.n <= n and (self.removed is None or self.removed.n > n)
 
     def version_at(self, n: int) -> Write | None:
         """The write that made the state which is stored after position n, if it exists then."""
