@@ -10,6 +10,7 @@ a side by accident.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from operator import itemgetter
 from typing import NamedTuple
 
 from conformance.history_view.autopilot import Autopilot, Taint
@@ -121,9 +122,9 @@ class HealthSweep:
         `deletes` are the controller's own deletion requests with the uid of what they hit,
         `attempts` the beginnings of attempts: what was missing before does not count after.
         """
-        steps: list[tuple[int, int, Micros, Callable[..., None], tuple[object, ...]]] = []
-        steps += [(write.n, 0, write.t, self._asked.add, (uid,)) for write, uid in deletes]
-        steps += [(begin.n, 0, begin.t, self._missing.clear, ()) for begin in attempts]
+        steps: list[tuple[int, int, Micros, Callable[..., bool], tuple[object, ...]]] = []
+        steps += [(write.n, 0, write.t, self._deletion_asked, (uid,)) for write, uid in deletes]
+        steps += [(begin.n, 0, begin.t, self._attempt_begun, ()) for begin in attempts]
         was_used = self._autopilot.was_used
         for track in pods:
             taints = self._autopilot.taints_for(track.first.get("spec") or {}) if was_used else ()
@@ -139,10 +140,11 @@ class HealthSweep:
                 for track in self._autopilot.nodes
                 for write in _life(track)
             ]
-        steps.sort(key=lambda step: step[:2])
+        steps.sort(key=itemgetter(0, 1))
         points: list[Health] = []
         for n, _, t, apply, arguments in steps:
-            apply(*arguments)
+            if not apply(*arguments) and points:
+                continue
             point = self._health(n, t)
             if points and points[-1].n == n:
                 points[-1] = point
@@ -150,20 +152,35 @@ class HealthSweep:
                 points.append(point)
         return points
 
-    def _pod_changed(self, track: Track, write: Write) -> None:
+    def _deletion_asked(self, uid: str) -> bool:
+        """Each step says whether it may have changed a number."""
+        self._asked.add(uid)
+        return False
+
+    def _attempt_begun(self) -> bool:
+        had_missing = bool(self._missing)
+        self._missing.clear()
+        return had_missing
+
+    def _pod_changed(self, track: Track, write: Write) -> bool:
         uid = track.uid
-        old = self._pods.pop(uid, None)
+        is_gone = write.event == "DELETED" or write.object is None
+        pod = None if is_gone else self._read(write.object or {}, self._taints[uid])
+        old = self._pods.get(uid)
+        if pod == old and (pod is None or not pod.node):
+            return False
         if old is not None:
+            del self._pods[uid]
             self._add(old, -1)
             self._on_node.get(old.node, set()).discard(uid)
             self._evicted.discard(uid)
-        if write.event == "DELETED" or write.object is None:
-            return
-        pod = self._pods[uid] = self._read(write.object, self._taints[uid])
-        self._add(pod, 1)
-        if pod.node:
-            self._on_node.setdefault(pod.node, set()).add(uid)
-            self._look_at(uid, pod.node, write.n)
+        if pod is not None:
+            self._pods[uid] = pod
+            self._add(pod, 1)
+            if pod.node:
+                self._on_node.setdefault(pod.node, set()).add(uid)
+                self._look_at(uid, pod.node, write.n)
+        return True
 
     def _read(self, obj: Object, taints: Sequence[Taint]) -> _Pod:
         phase = (obj.get("status") or {}).get("phase", "Pending")
@@ -190,9 +207,11 @@ class HealthSweep:
         elif pod.job:
             self._standing[pod.job] = self._standing.get(pod.job, 0) + sign
 
-    def _node_changed(self, node: str, n: int) -> None:
-        for uid in self._on_node.get(node, ()):
+    def _node_changed(self, node: str, n: int) -> bool:
+        uids = self._on_node.get(node, ())
+        for uid in uids:
             self._look_at(uid, node, n)
+        return bool(uids)
 
     def _look_at(self, uid: str, node: str, n: int) -> None:
         if self._autopilot.tags_at(node, self._taints[uid], n):
@@ -200,14 +219,17 @@ class HealthSweep:
         else:
             self._evicted.discard(uid)
 
-    def _component_changed(self, track: Track, write: Write) -> None:
+    def _component_changed(self, track: Track, write: Write) -> bool:
         obj = write.object or {}
         if write.event == "DELETED" or is_terminating(obj):
             if track.uid not in self._asked:
                 self._missing.add(track.uid)
             self._broken.discard(track.uid)
-        elif track.kind in UNDERSTOOD_KINDS and condition_status(obj, "Failed") == "True":
+            return True
+        if track.kind in UNDERSTOOD_KINDS and condition_status(obj, "Failed") == "True":
             self._broken.add(track.uid)
+            return True
+        return False
 
     def _health(self, n: int, t: Micros) -> Health:
         failed_least = failed_most = 0
