@@ -51,7 +51,7 @@ def audited(
         },
         "responseStatus": {"code": code, "reason": "Conflict" if code == 409 else ""},
         "responseObject": response,
-        "stageTimestamp": to_rfc3339_micro(BEGAN_US + round(at * SECOND)),
+        "requestReceivedTimestamp": to_rfc3339_micro(BEGAN_US + round(at * SECOND)),
         **more,
     }
 
@@ -86,6 +86,13 @@ def test_a_commit_gets_the_writer_whose_answer_carried_its_resource_version() ->
 def test_entries_are_numbered_and_timed_from_the_begin_of_the_run() -> None:
     entries = merged([commit(7, "ADDED", 0.5), commit(9, at=0.9)], [audited("create", 7, 0.4)])
     assert [(e.n, e.t) for e in entries] == [(0, 400_000), (1, 900_000)]
+
+
+def test_a_write_counts_from_when_it_was_asked_for_and_not_from_its_answer() -> None:
+    """A watch may show a commit before its writer has the answer: who reacts is not early."""
+    answered = {"stageTimestamp": to_rfc3339_micro(BEGAN_US + SECOND)}
+    entries = merged([commit(7, at=0.9)], [audited("update", 7, 0.3, **answered)])
+    assert [e.t for e in entries] == [300_000]
 
 
 def test_times_never_go_back_though_the_audit_log_is_late() -> None:

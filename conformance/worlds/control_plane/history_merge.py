@@ -3,6 +3,10 @@
 Commits stand in the order of their resourceVersions: all kinds of one etcd share one
 counter. What changed nothing (refusals, no-ops, faults, process changes) has no place in
 that order, so it is put where its time falls between commits.
+
+A write's time is that at which its request came in. Whoever reacts to a write does so after
+that; whoever waits for a time sends its request after that time. So what was soon enough, or
+late enough, never seems otherwise.
 """
 
 from __future__ import annotations
@@ -249,7 +253,12 @@ def _uid(event: dict[str, Any]) -> str:
 
 
 def _time_of(event: dict[str, Any]) -> Micros:
-    return parse_rfc3339(event["stageTimestamp"])
+    """When the request came in: the earliest that it can have been carried out.
+
+    Its answer comes later than a watch may show what it did. An operator that counts from
+    what it was shown would seem to be early, if its time were counted from there.
+    """
+    return parse_rfc3339(event["requestReceivedTimestamp"])
 
 
 def _delete_options(event: dict[str, Any]) -> dict[str, Any]:

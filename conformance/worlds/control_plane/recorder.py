@@ -82,7 +82,11 @@ class Recorder:
         self._threads.append(threading.Thread(target=self._tail, name="audit", daemon=True))
 
     def start(self) -> None:
-        """Begin to follow; returns once everything that is there has been listed."""
+        """Begin to follow; returns once everything that is there has been listed.
+
+        What was done before is no part of what is recorded.
+        """
+        self._offset = audit.size(self._plane.audit_log)
         for thread in self._threads:
             thread.start()
         followed = {*self.kinds, *NOT_RECORDED}
@@ -123,10 +127,10 @@ class Recorder:
         return sorted(found, key=lambda commit: commit.rv)
 
     def audited(self, scopes: Iterable[str]) -> list[dict[str, Any]]:
-        """The audit events about these scopes so far, in the order of their completion."""
+        """The audit events about these scopes so far, in the order of their arrival."""
         with self.changed:
             found = [event for scope in scopes for event in self._audited[scope]]
-        return sorted(found, key=lambda event: str(event["stageTimestamp"]))
+        return sorted(found, key=lambda event: str(event["requestReceivedTimestamp"]))
 
     # Watching.
 
