@@ -1,0 +1,162 @@
+"""The install manifests, as far as they can be judged without a cluster."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from cryptography import x509
+
+from conformance.cli import main
+from conformance.implementation import implementation
+from fixtures.control_plane import kubeconfig
+from reference_controller.appwrapper import OperatorConfig, manifests
+from reference_controller.appwrapper.manifests import DEFAULT_IMAGE, FILES, WEBHOOK_HOST
+from reference_controller.runtime import process
+from reference_controller.runtime.options import OperatorOptions
+from reference_controller.runtime.webhook_certificate import issue
+
+from .installation import NAMESPACE, SERVICE_ACCOUNT, arguments_here, documents, written_files
+
+
+def the(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
+    """The only document of that kind."""
+    (document,) = (document for document in found if document["kind"] == kind)
+    return document
+
+
+def printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, str, str]:
+    """Exit code, output and errors of `assay controller manifests`."""
+    monkeypatch.setattr("sys.argv", ["assay", "controller", "manifests", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return (int(ended.value.code or 0), *capsys.readouterr())
+
+
+def test_the_command_prints_every_shipped_file_with_nothing_left_to_fill_in(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = printed(monkeypatch, capsys, "--image", "registry.example.org:5000/a@sha256:0f")
+    assert code == 0
+    shipped = Path(manifests.__file__).parent
+    assert sorted(path.name for path in shipped.glob("*.yaml")) == sorted(FILES)
+    kinds = [d["kind"] for file in FILES for d in yaml.safe_load_all((shipped / file).read_text())]
+    found = list(yaml.safe_load_all(out))
+    assert [document["kind"] for document in found] == kinds
+    (container,) = the("Deployment", found)["spec"]["template"]["spec"]["containers"]
+    assert container["image"] == "registry.example.org:5000/a@sha256:0f"
+    assert all(the("Secret", found)["data"].values())
+    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+        assert all(webhook["clientConfig"]["caBundle"] for webhook in the(kind, found)["webhooks"])
+
+
+@pytest.mark.parametrize("image", ["", "a b", "a\nb: c", "-x", "a" * 600])
+def test_what_names_no_image_is_refused_and_nothing_is_printed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], image: str
+) -> None:
+    code, out, err = printed(monkeypatch, capsys, f"--image={image}")
+    assert (code, out) == (2, "")
+    assert "is no image's name" in err
+
+
+def test_the_webhooks_trust_the_authority_of_the_certificate_and_it_names_their_service() -> None:
+    found = documents()
+    secret = the("Secret", found)
+    certificate = x509.load_pem_x509_certificate(b64decode(secret["data"]["tls.crt"]))
+    names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    assert names.get_values_for_type(x509.DNSName) == [WEBHOOK_HOST]
+    for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
+        (webhook,) = the(kind, found)["webhooks"]
+        config = webhook["clientConfig"]
+        authority = x509.load_pem_x509_certificate(b64decode(config["caBundle"]))
+        certificate.verify_directly_issued_by(authority)
+        service = config["service"]
+        assert f"{service['name']}.{service['namespace']}.svc" == WEBHOOK_HOST
+
+
+def test_two_installations_share_no_key() -> None:
+    first, second = (the("Secret", documents())["data"]["tls.key"] for _ in range(2))
+    assert first != second
+
+
+def test_the_config_map_shows_the_defaults() -> None:
+    shown = yaml.safe_load(the("ConfigMap", documents())["data"]["config.yaml"])
+    assert OperatorConfig.from_data(shown["appwrapper"]) == OperatorConfig.from_data({})
+
+
+def test_the_command_understands_the_deployments_arguments_and_listens_where_the_probes_knock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = documents()
+    pod = the("Deployment", found)["spec"]["template"]["spec"]
+    config, secret = the("ConfigMap", found), the("Secret", found)
+    contents = {
+        ("configMap", config["metadata"]["name"]): config["data"],
+        ("secret", secret["metadata"]["name"]): {
+            name: b64decode(text).decode() for name, text in secret["data"].items()
+        },
+    }
+    written_files(pod, tmp_path, contents)
+    (container,) = pod["containers"]
+    ports = {port["containerPort"]: port["containerPort"] for port in container["ports"]}
+    started: list[OperatorOptions] = []
+
+    def note(program: object, options: OperatorOptions) -> int:
+        started.append(options)
+        return 0
+
+    monkeypatch.setattr(process, "run", note)
+    arguments = arguments_here(pod, tmp_path, ports, NAMESPACE)
+    monkeypatch.setattr("sys.argv", ["assay", *arguments, f"--kubeconfig={nowhere(tmp_path)}"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert not ended.value.code
+    (options,) = started
+    by_name = {port["name"]: port["containerPort"] for port in container["ports"]}
+    assert (options.health_port, options.webhook_port) == (by_name["health"], by_name["webhook"])
+    assert options.leader_elect, "with two replicas, both would act"
+    for name in ("livenessProbe", "readinessProbe"):
+        assert by_name[container[name]["httpGet"]["port"]] == options.health_port
+    assert pod["terminationGracePeriodSeconds"] > process.STOP_SECONDS
+
+
+def nowhere(folder: Path) -> Path:
+    """A kubeconfig for a server that nobody asks anything."""
+    (folder / "ca.crt").write_bytes(issue("nowhere").authority)
+    config = kubeconfig.with_token("https://127.0.0.1:1", folder / "ca.crt", "nobody", "none")
+    return kubeconfig.write(folder / "kubeconfig", config)
+
+
+def test_without_a_choice_the_image_is_the_one_in_the_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shipped = Path(manifests.__file__).with_name("deployment.yaml").read_text()
+    (container,) = the("Deployment", list(yaml.safe_load_all(shipped)))["spec"]["template"]["spec"][
+        "containers"
+    ]
+    code, out, _ = printed(monkeypatch, capsys)
+    assert (code, container["image"]) == (0, DEFAULT_IMAGE)
+    assert f"image: {DEFAULT_IMAGE}" in out
+
+
+def test_a_suite_on_a_real_cluster_gives_the_operator_what_its_service_account_is_bound_to() -> (
+    None
+):
+    found = documents()
+    bound = [
+        document["roleRef"]["name"]
+        for document in found
+        if {"kind": "ServiceAccount", "name": SERVICE_ACCOUNT, "namespace": NAMESPACE}
+        in document.get("subjects", ())
+    ]
+    given = [
+        role["metadata"]["name"]
+        for role in implementation("reference").rbac()
+        if role["kind"] in ("ClusterRole", "Role")
+    ]
+    assert sorted(given) == sorted(bound)
