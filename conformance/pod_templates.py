@@ -1,13 +1,15 @@
-"""Finding the pods that a manifest will bring forth, however deep they are wrapped."""
+"""The pods that a manifest will bring forth, however deep they are wrapped: what, how many."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from vocabulary.objects import Object, annotations_of, meta
 
 BEHAVIOUR = "assay.dev/behaviour"
+_COUNTS: Final = ("replicas", "parallelism", "completions")
+"""What kinds call the number of their pods."""
 
 Change = Callable[[Object], Mapping[str, Any]]
 
@@ -26,6 +28,30 @@ def map_pods(obj: Any, change: Change) -> Any:
     if isinstance(obj, list | tuple):
         return [map_pods(value, change) for value in obj]
     return obj
+
+
+def with_replicas(obj: Any, most: int) -> Any:
+    """The manifest with no workload in it having more than so many pods."""
+    if isinstance(obj, Mapping):
+        return {
+            key: min(value, most)
+            if key in _COUNTS and isinstance(value, int)
+            else with_replicas(value, most)
+            for key, value in obj.items()
+        }
+    if isinstance(obj, list | tuple):
+        return [with_replicas(value, most) for value in obj]
+    return obj
+
+
+def most_replicas(obj: Any) -> int:
+    """The most pods that any workload in the manifest says it has; 1 if none says."""
+    if isinstance(obj, Mapping):
+        said: list[int] = [obj[key] for key in _COUNTS if isinstance(obj.get(key), int)]
+        return max([1, *said, *map(most_replicas, obj.values())])
+    if isinstance(obj, list | tuple):
+        return max(map(most_replicas, obj), default=1)
+    return 1
 
 
 def with_annotations(obj: Object, annotations: Mapping[str, str]) -> dict[str, Any]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from chaos.scale import AS_WRITTEN, Scale
 
 if TYPE_CHECKING:
     from conformance.world import World
@@ -43,6 +45,13 @@ class Scenario:
     """It stops what other scenarios stand on: on real clusters it has a cluster of its own."""
     only_simulated: str = ""
     """Non-empty: why this can only run in the simulation."""
+    scale: Scale = AS_WRITTEN
+    """What a plan leaves of the manifests' replicas and components."""
+
+    def scaled(self, scale: Scale) -> Scenario:
+        """The same with as many nodes, replicas and components as a plan leaves it."""
+        nodes = self.nodes if scale.nodes is None else scale.nodes
+        return replace(self, nodes=nodes, scale=scale)
 
     @property
     def suite(self) -> str:

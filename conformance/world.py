@@ -15,9 +15,11 @@ from typing import Any, Final
 
 from chaos.choice import named_kind
 from chaos.fault import Fault
+from chaos.plan import Step
+from chaos.scale import Scale
 from conformance.manifests import load_manifests
 from conformance.parameters import Durations
-from conformance.pod_templates import with_annotations, with_behaviour
+from conformance.pod_templates import with_annotations, with_behaviour, with_replicas
 from conformance.scenario import Scenario
 from vocabulary.clock import HOUR, Micros, format_seconds
 from vocabulary.errors import ApiError
@@ -102,6 +104,11 @@ class World(ABC):
     def strikes(self) -> int:
         """How many faults of the plan have struck, beside those of the steps."""
 
+    @property
+    @abstractmethod
+    def struck(self) -> tuple[Step, ...]:
+        """Everything that went wrong, in order, as an exhaustive plan lists it."""
+
     @abstractmethod
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""
@@ -144,7 +151,7 @@ class World(ABC):
 
     def create(self, obj: Object, actor: str = "user") -> Object:
         """Create one object in the scenario's namespace."""
-        prepared = self.prepare(obj)
+        prepared = self.prepare(_scaled(obj, self.scenario.scale))
         kind = kind_of(prepared)
         stored: Object = self.call(Create(kind, prepared, self.namespace, name_of(prepared)), actor)
         return stored
@@ -348,6 +355,23 @@ class AppWrapper:
 
     def delete(self, propagation_policy: PropagationPolicy | None = None) -> None:
         self.world.delete(APPWRAPPER, self.name, propagation_policy=propagation_policy)
+
+
+def _scaled(obj: Object, scale: Scale) -> Object:
+    """The manifest with what a plan leaves of its replicas and, of AppWrappers, components."""
+    if not scale:
+        return obj
+    scaled: dict[str, Any] = dict(obj)
+    if scale.replicas is not None:
+        scaled = with_replicas(scaled, scale.replicas)
+    if scale.components is not None and kind_of(obj) == APPWRAPPER:
+        components = [
+            component
+            for component in get_path(scaled, "spec.components", ())
+            if get_path(component, "template.metadata.name", "") in ("", *scale.components)
+        ]
+        scaled = {**scaled, "spec": {**scaled["spec"], "components": components}}
+    return scaled
 
 
 def _annotated(document: Object, parameters: Mapping[str, str | int]) -> dict[str, Any]:

@@ -120,7 +120,7 @@ def other_resources_are_monitored(world: World) -> None:
     aw = world.submit("foo_job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.revert(LabelNode(world.nodes[0], "example.com/foo-health", "poor"))
-    world.inject(LabelNode(world.nodes[1], "example.com/foo-health", "bad"))
+    world.inject(LabelNode(world.nodes[-1], "example.com/foo-health", "bad"))
     world.until(aw.is_in("Resetting"))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 

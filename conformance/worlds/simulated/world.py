@@ -11,7 +11,7 @@ from chaos.fault import Fault
 from chaos.ground import Rule, WatchRule
 from chaos.happening import Follower
 from chaos.injector import Injected, Injector
-from chaos.plan import Plan
+from chaos.plan import Plan, Step
 from conformance.implementation import Implementation
 from conformance.manifests import load_manifests
 from conformance.parameters import DEFAULT_CONFIG, Durations, overlay
@@ -152,6 +152,7 @@ class SimulatedWorld(World):
     def inject(self, fault: Fault) -> None:
         done = self._injector.inject(fault)
         self._injected.setdefault(_key(fault), []).extend(done)
+        self._await_plan()
 
     def revert(self, fault: Fault) -> None:
         for injected in self._injected.pop(_key(fault), ()):
@@ -198,6 +199,10 @@ class SimulatedWorld(World):
     @property
     def strikes(self) -> int:
         return self._injector.strikes
+
+    @property
+    def struck(self) -> tuple[Step, ...]:
+        return self._injector.struck
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""
