@@ -48,6 +48,15 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Fals
     """Delete options, failed and no-op requests are recorded."""
     exact_times: bool = True
     """Times come from one exact clock. If not, bounds get one second of slack either way."""
+    versions: bool | msgspec.UnsetType = msgspec.UNSET
+    """Every version of every object is there, from its creation on. Where it is not said, a
+    history of requests has them all, and one of watch events may have begun in the middle or
+    may have been interrupted."""
+
+    @property
+    def every_version(self) -> bool:
+        """Whether nothing can have happened between two versions of an object."""
+        return self.writers if self.versions is msgspec.UNSET else bool(self.versions)
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):

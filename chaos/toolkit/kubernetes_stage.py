@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+import msgspec
 from chaoslib.exceptions import ActivityFailed
 
 from chaos.ground import OPERATOR, Processes
@@ -70,7 +71,11 @@ class KubernetesStage(Stage):
         return {**obj, "metadata": {**meta(obj), "namespace": self.ground.namespace}}
 
     def history(self) -> tuple[Header, Sequence[Entry]]:
-        return self._header, self._recorder.entries()
+        entries = self._recorder.entries()
+        seen = msgspec.structs.replace(
+            self._header.capabilities, versions=self._recorder.has_every_version
+        )
+        return msgspec.structs.replace(self._header, capabilities=seen), entries
 
     def _record(self, action: Any, data: dict[str, Any], text: str) -> None:
         self.note(action, data, text)

@@ -39,6 +39,9 @@ class WatchRecorder:
         self._writes: list[tuple[int, Micros, Write]] = []
         self._others: list[tuple[Micros, Entry]] = []
         self._known: dict[tuple[str, str, str], Object] = {}
+        self.has_every_version = True
+        """False once some may be missing: of what was there before, or while a watch was cut."""
+        self._kinds_begun: set[str] = set()
         self._listed = {str(kind): threading.Event() for kind in LISTED_FIRST}
         self._informers = [
             Informer(connection, kind, namespace, self._replace, self._deliver) for kind in WATCHED
@@ -93,6 +96,10 @@ class WatchRecorder:
         What is gone by then was deleted at some point that nobody saw; the list's own
         revision is the latest it can have been.
         """
+        began_before = kind == APPWRAPPER and bool(objects)
+        if began_before or str(kind) in self._kinds_begun:
+            self.has_every_version = False
+        self._kinds_begun.add(str(kind))
         with self._lock:
             known = {key: obj for key, obj in self._known.items() if key[0] == str(kind)}
         listed = {_key(kind, obj): obj for obj in objects}

@@ -5,15 +5,18 @@ Each part is worked out when first asked for, and once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
+from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
 from conformance.history_view.attempts import Attempt
 from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
 from conformance.history_view.departures import Departure
 from conformance.history_view.health import Health, HealthSweep
+from conformance.history_view.in_force import InForce
 from conformance.history_view.parameters import Value
 from conformance.history_view.pod_sets import Component, components_of
 from conformance.history_view.profile import dig
@@ -34,13 +37,14 @@ from conformance.history_view.snapshots import (
 )
 from conformance.history_view.tracks import Moment, Track
 from vocabulary.history import Write
-from vocabulary.objects import Object, annotations_of, controller_of, labels_of
+from vocabulary.objects import Object, controller_of, labels_of
 
 if TYPE_CHECKING:
     from conformance.history_view.history import History
 
 NEVER: Final = 1 << 60
 """A position after every history."""
+_position: Final = attrgetter("n")
 _OUTSIDERS: Final = ("user", "chaos", "harness")
 _CAUSES: Final = {
     RESETTING: Cause.RESET,
@@ -80,7 +84,7 @@ class AppWrapperRun:
     @property
     def was_seen_created(self) -> bool:
         """Whether its first version is the one that was created, and not just the first seen."""
-        return self.history.shows_requests
+        return self.history.shows_every_version
 
     @property
     def submitted(self) -> Object | None:
@@ -139,14 +143,14 @@ class AppWrapperRun:
 
     @cached_property
     def _labelled(self) -> list[Track]:
-        same_name = [
-            run.track.created.n
-            for run in self.history.appwrappers
-            if run.name == self.name and run.namespace == self.namespace
-        ]
-        until_n = min((n for n in same_name if n > self.track.created.n), default=NEVER)
         labelled = self.history.labelled_pods.get((self.namespace, self.name), ())
-        return [track for track in labelled if self.track.created.n < track.created.n < until_n]
+        if not labelled:
+            return []
+        from_n = self.track.created.n
+        same_name = self.history.named(self.track.kind, self.namespace, self.name)
+        later = (other.created.n for other in same_name if other.created.n > from_n)
+        until_n = min(later, default=NEVER)
+        return [track for track in labelled if from_n < track.created.n < until_n]
 
     def _keeps_its_label(self, pod: Track) -> bool:
         return labels_of(pod.last).get(self.history.profile.label) == self.name
@@ -166,8 +170,20 @@ class AppWrapperRun:
         return sorted(merged.values(), key=lambda track: track.created.n)
 
     def left_at(self, n: int) -> list[Track]:
-        """What of it is still stored after position n."""
-        return [track for track in self.belongings if track.exists_at(n)]
+        """What of it is surely still stored after position n."""
+        if self.history.shows_every_version:
+            return [track for track in self.belongings if track.exists_at(n)]
+        return [track for track in self.belongings if self.is_there(track, n)]
+
+    def is_there(self, track: Track, n: int) -> bool:
+        """Whether an object is surely stored after position n.
+
+        A deletion that was found out by a later list may have come any time since the
+        object's last version.
+        """
+        if self.history.shows_every_version:
+            return track.exists_at(n)
+        return track.created.n <= n < track.versions[-1].n
 
     # How it went.
 
@@ -190,12 +206,8 @@ class AppWrapperRun:
 
     def snapshot_at(self, n: int) -> Snapshot | None:
         """The version that is stored after position n."""
-        found: Snapshot | None = None
-        for snapshot in self.snapshots:
-            if snapshot.n > n:
-                break
-            found = snapshot
-        return found if n < self.end_n else None
+        index = bisect_right(self.snapshots, n, key=_position)
+        return self.snapshots[index - 1] if index and n < self.end_n else None
 
     @cached_property
     def edges(self) -> dict[str, list[Edge]]:
@@ -223,10 +235,13 @@ class AppWrapperRun:
     def may_have_shown(self, condition: str, n: int) -> bool:
         """Whether a condition may have been True at n, in a version that was not seen.
 
-        Only where versions may have been merged: then the next one that was seen tells.
+        Only where versions may have been merged: then the next one that was seen tells. Or
+        where some may be missing: then it may always have been.
         """
         if self.history.shows_requests:
             return False
+        if not self.history.shows_every_version:
+            return True
         following = (snapshot for snapshot in self.snapshots if snapshot.n > n)
         return any(snapshot.shows(condition) for snapshot in islice(following, 1))
 
@@ -239,18 +254,16 @@ class AppWrapperRun:
     @cached_property
     def delete_requests(self) -> list[DeleteRequest]:
         """The controller's own deletion requests that the server accepted for what is its."""
-        by_key: dict[tuple[str, str], list[Track]] = {}
-        for track in self.belongings:
-            by_key.setdefault((track.kind, track.name), []).append(track)
-        found: list[DeleteRequest] = []
-        for write in self.history.operator_writes:
-            if write.verb in ("delete", "deletecollection") and 200 <= write.code < 300:
-                found += (
-                    DeleteRequest(write, track)
-                    for track in by_key.get((write.kind, write.name), ())
-                    if track.exists_at(write.n - 1) and write.namespace == track.namespace
-                )
-        return found
+        deletes = self.history.operator_deletes
+        if not deletes:
+            return []
+        found = [
+            DeleteRequest(write, track)
+            for track in self.belongings
+            for write in deletes.get((track.kind, track.namespace, track.name), ())
+            if track.exists_at(write.n - 1)
+        ]
+        return sorted(found, key=_position)
 
     @cached_property
     def deletions(self) -> list[Deletion]:
@@ -323,10 +336,8 @@ class AppWrapperRun:
     def _failed_creates(self) -> list[Write]:
         return [
             write
-            for write in self.history.operator_writes
-            if write.verb == "create"
-            and not 200 <= write.code < 300
-            and any(component.makes(write.kind, write.name) for component in self.components)
+            for write in self.history.refused_creates
+            if any(component.makes(write.kind, write.name) for component in self.components)
         ]
 
     @cached_property
@@ -356,58 +367,20 @@ class AppWrapperRun:
 
     # What was in force.
 
+    @cached_property
+    def _in_force(self) -> InForce:
+        history = self.history
+        prefix = history.profile.annotation_prefix
+        return InForce(history.operator_parameters, prefix, self.snapshots)
+
     def parameter(self, name: str, at: Moment) -> Value:
         """The value of a retry-loop parameter that is in force after a position."""
-        return self.history.operator_parameters.of(name, self._annotation_at(name, at.n))
+        return self._in_force.at(name, at)
 
     def parameter_within(self, name: str, begin: Moment, end: Moment) -> tuple[Value, Value]:
         """The least and the greatest value that was in force between two moments."""
-        changes = self._annotations(name)
-        if len(changes) == 1:
-            value = self.history.operator_parameters.of(name, changes[0][1])
-            return value, value
-        texts = {self._annotation_at(name, begin.n): None}
-        for n, text in changes:
-            if begin.n < n <= end.n:
-                texts[text] = None
-        values = [self.history.operator_parameters.of(name, text) for text in texts]
-        return min(values), max(values)
+        return self._in_force.within(name, begin, end)
 
     def is_annotated(self, name: str) -> bool:
         """Whether it ever had the annotation of a parameter."""
-        return any(text is not None for _, text in self._annotations(name))
-
-    def _annotations(self, name: str) -> list[tuple[int, str | None]]:
-        """The changes of an annotation, as (position, text), beginning with the creation."""
-        found = self._annotation_changes.get(name)
-        if found is None:
-            key = self.history.profile.annotation_prefix + name
-            found = []
-            for n, annotations in self._annotation_sets:
-                text = annotations.get(key)
-                if not found or text != found[-1][1]:
-                    found.append((n, text))
-            self._annotation_changes[name] = found
-        return found
-
-    @cached_property
-    def _annotation_changes(self) -> dict[str, list[tuple[int, str | None]]]:
-        return {}
-
-    @cached_property
-    def _annotation_sets(self) -> list[tuple[int, Mapping[str, str]]]:
-        """Its annotations, each time that they changed."""
-        found: list[tuple[int, Mapping[str, str]]] = []
-        for snapshot in self.snapshots:
-            annotations = annotations_of(snapshot.object)
-            if not found or annotations != found[-1][1]:
-                found.append((snapshot.n, annotations))
-        return found
-
-    def _annotation_at(self, name: str, n: int) -> str | None:
-        found: str | None = None
-        for position, text in self._annotations(name):
-            if position > n:
-                break
-            found = text
-        return found
+        return self._in_force.is_annotated(name)

@@ -27,6 +27,7 @@ class History:
         self.profile = profile
         self.tracks: dict[str, Track] = {}
         self.by_kind: dict[str, list[Track]] = {}
+        self._by_name: dict[tuple[str, str, str], list[Track]] = {}
         self.owned: dict[str, list[Track]] = {}
         """Tracks by the uid of each owner that their first version names."""
         self.labelled_pods: dict[tuple[str, str], list[Track]] = {}
@@ -66,6 +67,7 @@ class History:
     def _file(self, track: Track) -> None:
         obj = track.first
         self.by_kind.setdefault(track.kind, []).append(track)
+        self._by_name.setdefault((track.kind, track.namespace, track.name), []).append(track)
         for owner in meta(obj).get("ownerReferences") or ():
             self.owned.setdefault(str(owner.get("uid", "")), []).append(track)
         if track.kind == "Pod":
@@ -81,6 +83,14 @@ class History:
         that followed one another at once as one.
         """
         return self.header.capabilities.writers
+
+    @property
+    def shows_every_version(self) -> bool:
+        """Whether nothing can have happened between two versions of an object, or before its first.
+
+        Where not, only what is in a version counts, and what is known to be there beside it.
+        """
+        return self.header.capabilities.every_version
 
     @property
     def end(self) -> Moment:
@@ -105,6 +115,24 @@ class History:
             and not self.profile.is_operator(entry.process)
             for entry in self.processes
         )
+
+    @cached_property
+    def operator_deletes(self) -> dict[tuple[str, str, str], list[Write]]:
+        """The deletions that the controller asked for and got, by kind, namespace and name."""
+        found: dict[tuple[str, str, str], list[Write]] = {}
+        for write in self.operator_writes:
+            if write.verb in ("delete", "deletecollection") and 200 <= write.code < 300:
+                found.setdefault((write.kind, write.namespace, write.name), []).append(write)
+        return found
+
+    @cached_property
+    def refused_creates(self) -> list[Write]:
+        """The creations that the controller asked for and did not get."""
+        return [
+            write
+            for write in self.operator_writes
+            if write.verb == "create" and not 200 <= write.code < 300
+        ]
 
     @cached_property
     def timing(self) -> Timing:
@@ -139,10 +167,14 @@ class History:
 
     def find(self, kind: str, namespace: str, name: str, n: int) -> Track | None:
         """The object of that name which is stored after position n."""
-        for track in self.by_kind.get(kind, ()):
-            if track.name == name and track.namespace == namespace and track.exists_at(n):
+        for track in self.named(kind, namespace, name):
+            if track.exists_at(n):
                 return track
         return None
+
+    def named(self, kind: str, namespace: str, name: str) -> Sequence[Track]:
+        """The objects that had this name, one after the other, in order of creation."""
+        return self._by_name.get((kind, namespace, name), ())
 
 
 def _is_trouble(write: Write) -> bool:

@@ -14,7 +14,6 @@ too short to show is undecided; what it cannot show is inconclusive, never guess
 """
 
 from conformance.temporal.checker import (
-    ALWAYS,
     OPTIONS,
     WRITERS,
     Obligations,
@@ -25,7 +24,6 @@ from conformance.temporal.obligations import Obligation, met, undecided, violate
 from conformance.temporal.sentences import eventually, exactly, never, not_before
 
 __all__ = [
-    "ALWAYS",
     "OPTIONS",
     "WRITERS",
     "Obligation",

@@ -19,10 +19,11 @@ from conformance.verdict import Outcome, Verdict, Violation
 Obligations: TypeAlias = Iterable[Obligation]
 Need: TypeAlias = str
 
-ALWAYS: Final[tuple[Need, ...]] = ()
 WRITERS: Final[Need] = "writers"
 OPTIONS: Final[Need] = "options"
+VERSIONS: Final[Need] = "every_version"
 _MISSING: Final = {
+    VERSIONS: "the history may lack versions of its objects",
     WRITERS: "the history does not say who made each write",
     OPTIONS: "the history does not hold the options of delete requests",
 }
@@ -31,11 +32,14 @@ MAX_VIOLATIONS: Final = 20
 
 
 def judges(
-    claim: Claim, *, armed_by: str, needs: tuple[Need, ...] = ALWAYS
+    claim: Claim, *, armed_by: str, needs: tuple[Need, ...] = (), from_any_versions: bool = False
 ) -> Callable[[Callable[[AppWrapperRun], Obligations]], Callable[[AppWrapperRun], Obligations]]:
     """Make the decorated generator, called for each AppWrapper, the judge of the claim.
 
     `armed_by` completes "Never armed: no …", and `needs` says what the history must show.
+    That is every version of its objects in any case, unless the claim is judged
+    `from_any_versions`: what contradicts it shows in single versions, and what lies between
+    them does not matter.
     """
 
     def register(
@@ -45,22 +49,26 @@ def judges(
             for aw in history.appwrappers:
                 yield from checker(aw)
 
-        _set_judge(claim, of_all, checker, armed_by, needs)
+        _set_judge(claim, of_all, checker, armed_by, _all(needs, from_any_versions))
         return checker
 
     return register
 
 
 def judges_history(
-    claim: Claim, *, armed_by: str, needs: tuple[Need, ...] = ALWAYS
+    claim: Claim, *, armed_by: str, needs: tuple[Need, ...] = (), from_any_versions: bool = False
 ) -> Callable[[Callable[[History], Obligations]], Callable[[History], Obligations]]:
     """The same for a generator that looks at the history as a whole."""
 
     def register(checker: Callable[[History], Obligations]) -> Callable[[History], Obligations]:
-        _set_judge(claim, checker, checker, armed_by, needs)
+        _set_judge(claim, checker, checker, armed_by, _all(needs, from_any_versions))
         return checker
 
     return register
+
+
+def _all(needs: tuple[Need, ...], from_any_versions: bool) -> tuple[Need, ...]:
+    return needs if from_any_versions else (*needs, VERSIONS)
 
 
 def _set_judge(
@@ -82,7 +90,7 @@ def _set_judge(
                     because=f"Cannot be judged: {_MISSING[need]}.",
                 )
         try:
-            return _verdict(claim, checker(history), armed_by)
+            return _verdict(claim, checker(history), armed_by, history.shows_every_version)
         except Exception as error:  # noqa: BLE001  # whatever went wrong, nothing was judged
             return Verdict(
                 claim=claim.id,
@@ -95,7 +103,7 @@ def _set_judge(
     claim.judge = functools.update_wrapper(judge, source, assigned=(), updated=())
 
 
-def _verdict(claim: Claim, obligations: Obligations, armed_by: str) -> Verdict:
+def _verdict(claim: Claim, obligations: Obligations, armed_by: str, every_version: bool) -> Verdict:
     """One verdict from all obligations; `armed` counts those that were decided."""
     met = 0
     first_met: Obligation | None = None
@@ -124,7 +132,8 @@ def _verdict(claim: Claim, obligations: Obligations, armed_by: str) -> Verdict:
         )
     if first_met is not None:
         times = "once" if met == 1 else f"{met} times"
-        still = f"; {len(undecided)} undecided" if undecided else ""
+        still = "" if every_version else " in the versions that were recorded"
+        still += f"; {len(undecided)} undecided" if undecided else ""
         return Verdict(
             claim=claim.id,
             outcome=Outcome.PASSED,

@@ -164,3 +164,17 @@ def test_a_list_taken_anew_adds_only_what_was_missed(recorder):
         (9, "ADDED", "c"),
         (11, "DELETED", "d"),
     ]
+
+
+def test_a_recording_has_every_version_if_it_began_before_the_workload_and_was_never_cut(recorder):
+    recorder._replace(APPWRAPPER, (), "3")
+    recorder._replace(POD, (stored("a", 5),), "6")
+    recorder._deliver(POD, "MODIFIED", stored("a", 7))
+    assert recorder.has_every_version
+    recorder._replace(POD, (stored("a", 7),), "9")
+    assert not recorder.has_every_version, "a pod may have come and gone unseen"
+
+
+def test_a_recording_that_finds_a_workload_there_lacks_what_was_before(recorder):
+    recorder._replace(APPWRAPPER, (stored("a", 5),), "6")
+    assert not recorder.has_every_version

@@ -103,7 +103,11 @@ AW_086 = Claim(
 )
 
 
-@judges(AW_086, armed_by="pod that requests GPUs was created under the default configuration")
+@judges(
+    AW_086,
+    armed_by="pod that requests GPUs was created under the default configuration",
+    from_any_versions=True,
+)
 def default_configuration(aw: AppWrapperRun) -> Obligations:
     if aw.history.autopilot.is_default:
         yield from has_stanza(aw)
@@ -126,7 +130,9 @@ AW_087 = Claim(
 )
 
 
-@judges(AW_087, armed_by="pod that requests a monitored resource was created")
+@judges(
+    AW_087, armed_by="pod that requests a monitored resource was created", from_any_versions=True
+)
 def affinity_is_injected_where_requested(aw: AppWrapperRun) -> Obligations:
     if not aw.history.autopilot.injects:
         return
@@ -158,7 +164,9 @@ AW_088 = Claim(
 )
 
 
-@judges(AW_088, armed_by="pod that requests no monitored resource was created")
+@judges(
+    AW_088, armed_by="pod that requests no monitored resource was created", from_any_versions=True
+)
 def affinity_is_not_injected_elsewhere(aw: AppWrapperRun) -> Obligations:
     autopilot = aw.history.autopilot
     if not autopilot.injects:
@@ -203,7 +211,9 @@ AW_089 = Claim(
 )
 
 
-@judges(AW_089, armed_by="pod that requests a monitored resource was created")
+@judges(
+    AW_089, armed_by="pod that requests a monitored resource was created", from_any_versions=True
+)
 def affinity_stanza_is_exact(aw: AppWrapperRun) -> Obligations:
     yield from has_stanza(aw)
 

@@ -51,7 +51,7 @@ INV_1 = Claim(
 )
 
 
-@judges(INV_1, armed_by="resource was created, and none was deleted")
+@judges(INV_1, armed_by="resource was created, and none was deleted", from_any_versions=True)
 def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
     for track in aw.belongings:
         snapshot = aw.snapshot_at(track.created.n)
@@ -89,7 +89,7 @@ INV_2 = Claim(
 )
 
 
-@judges(INV_2, armed_by="QuotaReserved turned False outside Succeeded")
+@judges(INV_2, armed_by="QuotaReserved turned False outside Succeeded", from_any_versions=True)
 def released_quota_means_nothing_is_left(aw: AppWrapperRun) -> Obligations:
     yield from released_before_gone(aw)
 
@@ -104,7 +104,7 @@ INV_3 = Claim(
 )
 
 
-@judges(INV_3, armed_by="component was created")
+@judges(INV_3, armed_by="component was created", from_any_versions=True)
 def one_instance_per_component(aw: AppWrapperRun) -> Obligations:
     for component in aw.components:
         allowed = sum(
@@ -115,7 +115,7 @@ def one_instance_per_component(aw: AppWrapperRun) -> Obligations:
         made = [track for track in aw.component_tracks if component.makes(track.kind, track.name)]
         for track in made:
             n = track.created.n
-            alive = [other for other in made if other.exists_at(n) and other.created.n <= n]
+            alive = [other for other in made if aw.is_there(other, n)]
             if len(alive) <= allowed:
                 yield met(track.created)
             else:
@@ -205,16 +205,19 @@ def follows_the_graph(aw: AppWrapperRun, before: str, after: str) -> bool:
     """Whether one phase may follow another.
 
     A history made of watch events alone may have missed the phase in between; such a step
-    is allowed there, but never one out of a final phase.
+    is allowed there, but never one out of a final phase. One that lacks versions may have
+    missed any number of phases: from each that is not final, every other can be reached.
     """
     if after == TERMINATING or (before, after) in EDGES:
         return True
-    if aw.history.header.capabilities.writers or before in FINAL:
+    if aw.history.shows_requests or before in FINAL:
         return False
+    if not aw.history.shows_every_version:
+        return bool(after)
     return any((before, between) in EDGES and (between, after) in EDGES for between, _ in EDGES)
 
 
-@judges(INV_6, armed_by="AppWrapper changed its phase")
+@judges(INV_6, armed_by="AppWrapper changed its phase", from_any_versions=True)
 def phases_follow_the_graph(aw: AppWrapperRun) -> Obligations:
     for before, after in pairwise(aw.spans):
         if follows_the_graph(aw, before.phase, after.phase):

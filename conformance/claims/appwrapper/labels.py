@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.claim import Claim, Level
 from conformance.claims.sources import detailed_description
 from conformance.history_view import AppWrapperRun
-from conformance.temporal import Obligations, judges, met, violated
+from conformance.temporal import Obligations, judges, met, undecided, violated
 from conformance.temporal.words import when
 from vocabulary.objects import labels_of
 
@@ -22,13 +22,15 @@ AW_020 = Claim(
 )
 
 
-@judges(AW_020, armed_by="pod was created by the workload")
+@judges(AW_020, armed_by="pod was created by the workload", from_any_versions=True)
 def every_pod_is_labelled(aw: AppWrapperRun) -> Obligations:
     label = aw.history.profile.label
     for pod in aw.descendant_pods:
         found = labels_of(pod.first).get(label)
         if found == aw.name:
             yield met(pod.created)
+        elif not aw.history.shows_every_version:
+            yield undecided(pod.created, f"{pod} may have lost its label since it was created")
         else:
             yield violated(
                 pod.created,

@@ -31,7 +31,7 @@ AW_013 = Claim(
 )
 
 
-@judges(AW_013, armed_by="ResourcesDeployed turned False")
+@judges(AW_013, armed_by="ResourcesDeployed turned False", from_any_versions=True)
 def deployed_until_all_is_deleted(aw: AppWrapperRun) -> Obligations:
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
         yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
@@ -54,7 +54,7 @@ AW_014 = Claim(
 )
 
 
-@judges(AW_014, armed_by="ResourcesDeployed turned False")
+@judges(AW_014, armed_by="ResourcesDeployed turned False", from_any_versions=True)
 def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
     deployed_again = aw.turns(RESOURCES_DEPLOYED, "True")
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
@@ -89,17 +89,18 @@ AW_015 = Claim(
 )
 
 
-@judges(AW_015, armed_by="QuotaReserved turned False outside Succeeded")
+@judges(AW_015, armed_by="QuotaReserved turned False outside Succeeded", from_any_versions=True)
 def quota_is_released_after_the_last_pod(aw: AppWrapperRun) -> Obligations:
     yield from released_before_gone(aw)
 
 
 def released_before_gone(aw: AppWrapperRun) -> Obligations:
     """An obligation for each release of quota without success: nothing may be left then."""
+    every_version = aw.history.shows_every_version
     for edge in aw.turns(QUOTA_RESERVED, "False"):
-        if edge.phase != SUCCEEDED:
+        if edge.phase != SUCCEEDED and (every_version or not edge.removed):
             yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
-    for workload in aw.workloads:
+    for workload in aw.workloads if every_version else ():
         for moment, phrase in _releases(workload):
             snapshot = aw.snapshot_at(moment.n)
             if snapshot is None or snapshot.phase != SUCCEEDED:
@@ -139,7 +140,7 @@ def quota_is_held(aw: AppWrapperRun, begin: Moment, end_n: int) -> Obligations:
                 begin,
             )
             return
-    for workload in aw.workloads:
+    for workload in aw.workloads if aw.history.shows_every_version else ():
         for moment, phrase in _releases(workload):
             if begin.n <= moment.n < end_n:
                 yield violated(moment, f"{when(moment)}: {phrase} of {aw}.", begin)

@@ -29,7 +29,7 @@ AW_050 = Claim(
 )
 
 
-@judges(AW_050, armed_by="AppWrapper was reset")
+@judges(AW_050, armed_by="AppWrapper was reset", from_any_versions=True)
 def quota_is_kept_between_attempts(aw: AppWrapperRun) -> Obligations:
     for begin, end_n in retry_stretches(aw):
         yield from quota_is_held(aw, begin, end_n)
@@ -38,7 +38,8 @@ def quota_is_kept_between_attempts(aw: AppWrapperRun) -> Obligations:
 def retry_stretches(aw: AppWrapperRun) -> list[tuple[Snapshot, int]]:
     """(from, until position) of each reset and the Resuming that follows it.
 
-    A deletion of the AppWrapper ends the stretch, since deleting releases the quota.
+    A deletion of the AppWrapper ends the stretch, since deleting releases the quota. Where
+    versions may be missing, the Resuming that is seen next may follow a suspension.
     """
     cut = aw.end_n if aw.deleting is None else aw.deleting.n
     stretches: list[tuple[Snapshot, int]] = []
@@ -46,7 +47,8 @@ def retry_stretches(aw: AppWrapperRun) -> list[tuple[Snapshot, int]]:
         if span.phase != RESETTING or span.begin.n >= cut:
             continue
         last = span
-        if index + 1 < len(aw.spans) and aw.spans[index + 1].phase == RESUMING:
+        is_followed = index + 1 < len(aw.spans) and aw.spans[index + 1].phase == RESUMING
+        if is_followed and aw.history.shows_every_version:
             last = aw.spans[index + 1]
         stretches.append((span.begin, min(cut, NEVER if last.end is None else last.end.n)))
     return stretches

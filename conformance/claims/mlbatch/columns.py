@@ -47,7 +47,9 @@ MLB_040 = Claim(
 )
 
 
-@judges_history(MLB_040, armed_by="CustomResourceDefinition of AppWrapper was stored")
+@judges_history(
+    MLB_040, armed_by="CustomResourceDefinition of AppWrapper was stored", from_any_versions=True
+)
 def printer_columns(history: History) -> Obligations:
     for track in history.by_kind.get("CustomResourceDefinition.apiextensions.k8s.io", ()):
         if track.name != history.profile.custom_resource:

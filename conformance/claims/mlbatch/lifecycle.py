@@ -44,7 +44,7 @@ MLB_041 = Claim(
 )
 
 
-@judges(MLB_041, armed_by="AppWrapper showed a status")
+@judges(MLB_041, armed_by="AppWrapper showed a status", from_any_versions=True)
 def status_is_one_of_seven(aw: AppWrapperRun) -> Obligations:
     for index, span in enumerate(aw.spans):
         allowed = (
@@ -56,7 +56,7 @@ def status_is_one_of_seven(aw: AppWrapperRun) -> Obligations:
             yield violated(
                 span.begin, f"{when(span.begin)}: the status of {aw} is {span.phase or 'empty'}."
             )
-        elif span.phase == SUCCEEDED:
+        elif span.phase == SUCCEEDED and aw.history.shows_every_version:
             yield _completed(aw, span.begin)
         elif span.phase:
             yield met(span.begin)
@@ -121,12 +121,12 @@ MLB_042 = Claim(
 )
 
 
-@judges(MLB_042, armed_by="AppWrapper failed")
+@judges(MLB_042, armed_by="AppWrapper failed", from_any_versions=True)
 def failed_is_final(aw: AppWrapperRun) -> Obligations:
     for span in aw.in_phase(FAILED):
-        created = next(
-            (track for track in aw.component_tracks if track.created.n > span.begin.n), None
-        )
+        # Where versions may be missing, what is first seen now may have been there before.
+        later = aw.component_tracks if aw.history.shows_every_version else ()
+        created = next((track for track in later if track.created.n > span.begin.n), None)
         if span.end is not None and span.end.phase != TERMINATING:
             yield violated(
                 span.end,
@@ -181,7 +181,7 @@ MLB_044 = Claim(
 )
 
 
-@judges(MLB_044, armed_by="AppWrapper changed its phase")
+@judges(MLB_044, armed_by="AppWrapper changed its phase", from_any_versions=True)
 def life_cycle(aw: AppWrapperRun) -> Obligations:
     for before, after in pairwise(aw.spans):
         if follows_the_graph(aw, before.phase, after.phase):

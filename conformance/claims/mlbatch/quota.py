@@ -128,7 +128,7 @@ MLB_050 = Claim(
 )
 
 
-@judges(MLB_050, armed_by="AppWrapper was Running")
+@judges(MLB_050, armed_by="AppWrapper was Running", from_any_versions=True)
 def running_holds_quota_and_resources(aw: AppWrapperRun) -> Obligations:
     for span in aw.in_phase(RUNNING):
         lost = next(
@@ -244,7 +244,7 @@ MLB_053 = Claim(
 )
 
 
-@judges(MLB_053, armed_by="AppWrapper failed with resources deployed")
+@judges(MLB_053, armed_by="AppWrapper failed with resources deployed", from_any_versions=True)
 def failed_holds_quota_until_undeployed(aw: AppWrapperRun) -> Obligations:
     for deletion in failures(aw):
         if not deletion.left_at(deletion.begin.n):

@@ -37,7 +37,11 @@ MLB_020 = Claim(
 )
 
 
-@judges(MLB_020, armed_by="AppWrapper was submitted to an operator with webhooks")
+@judges(
+    MLB_020,
+    armed_by="AppWrapper was submitted to an operator with webhooks",
+    from_any_versions=True,
+)
 def submitting_user_is_labelled(aw: AppWrapperRun) -> Obligations:
     if not _has_webhooks(aw):
         return
@@ -98,7 +102,11 @@ MLB_021 = Claim(
 )
 
 
-@judges(MLB_021, armed_by="AppWrapper was submitted to an operator with a default queue")
+@judges(
+    MLB_021,
+    armed_by="AppWrapper was submitted to an operator with a default queue",
+    from_any_versions=True,
+)
 def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
     queue = aw.history.header.parameters.get("defaultQueueName")
     if not queue or not _has_webhooks(aw):
@@ -146,7 +154,7 @@ MLB_022 = Claim(
 )
 
 
-@judges(MLB_022, armed_by="pod was created under a configured scheduler")
+@judges(MLB_022, armed_by="pod was created under a configured scheduler", from_any_versions=True)
 def scheduler_is_filled_in(aw: AppWrapperRun) -> Obligations:
     scheduler = aw.history.header.parameters.get("schedulerName")
     if not scheduler:
