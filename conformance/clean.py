@@ -1,12 +1,17 @@
 """Finds what a killed run left on a cluster, by its run label, and removes it.
 
 Everything that Assay makes for itself carries the label `assay.dev/run`: namespaces, nodes,
-webhook configurations, role bindings. What holds deletion up (a foreign finalizer that a
-fault put on an object) is taken off first, or a namespace would never go.
+webhook configurations, roles and their bindings. Nobody is left who could finish what the
+killed run had begun: the operator that took its finalizer off is gone with it, pods may be
+told never to end, and a fault may have put a foreign finalizer on anything. So whatever holds
+up the end of something labelled is taken off, and this waits until all of it is gone.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
@@ -14,13 +19,18 @@ from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
 from reference_controller.runtime.connection import Connection, connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import KNOWN_KINDS, NAMESPACE, NODE, Kind
-from vocabulary.objects import Object, finalizers_of, name_of, namespace_of
-from vocabulary.requests import Delete, List, ObjectList, Patch
+from vocabulary.kinds import NAMESPACE, NODE, POD, Kind
+from vocabulary.objects import (
+    Object,
+    finalizers_of,
+    is_terminating,
+    name_of,
+    namespace_of,
+    uid_of,
+)
+from vocabulary.requests import Delete, List, ObjectList, Patch, Request
 
 RUN_LABEL: Final = "assay.dev/run"
-OURS: Final = "assay.dev/"
-"""What the names of finalizers begin with that faults put on objects."""
 _REGISTRATION: Final = "admissionregistration.k8s.io"
 _RBAC: Final = "rbac.authorization.k8s.io"
 _CLUSTER_WIDE: Final = (
@@ -43,7 +53,14 @@ _CLUSTER_WIDE: Final = (
     NAMESPACE,
     NODE,
 )
-"""Webhooks first: one whose server is gone would refuse the writes that follow."""
+"""Webhooks first: one whose server is gone would refuse the writes that follow. Nodes last:
+fake kubelets end the pods of the namespaces before."""
+GONE_SECONDS: Final = 120.0
+EVERY_SECONDS: Final = 0.1
+
+
+class NotCleanError(Exception):
+    """Something does not go away; the message names it."""
 
 
 def clean_folders(*, remove: bool) -> list[str]:
@@ -57,56 +74,143 @@ def clean_cluster(
 ) -> list[str]:
     """What carries the run label (of one run, or any), in words; removed if `remove`.
 
-    Raises ApiError if the cluster cannot be asked.
+    It returns when all of it is gone. Raises ApiError if the cluster cannot be asked, and
+    NotCleanError if something stays.
     """
     connection = connect(
         kubeconfig, context or None, user_agent="assay-clean", timeout_us=30 * SECOND, pool_size=2
     )
     selector = f"{RUN_LABEL}={run_label}" if run_label else RUN_LABEL
-    found: list[str] = []
-    for kind in _CLUSTER_WIDE:
-        for obj in _listed(connection, List(kind, label_selector=selector, live=True)):
-            if kind == NAMESPACE:
-                found += _release(connection, name_of(obj), remove=remove)
-            found.append(f"{kind.kind} {name_of(obj)}")
-            if remove:
-                _delete(connection, kind, obj)
-    return found
-
-
-def _release(connection: Connection, namespace: str, *, remove: bool) -> list[str]:
-    """Take foreign finalizers off what is in a namespace."""
-    found: list[str] = []
-    for kind in KNOWN_KINDS:
-        if not kind.namespaced:
-            continue
-        for obj in _listed(connection, List(kind, namespace, live=True)):
-            held = [entry for entry in finalizers_of(obj) if entry.startswith(OURS)]
-            if not held:
-                continue
-            found.append(f"finalizer {held[0]} of {kind.kind} {namespace}/{name_of(obj)}")
-            if remove:
-                kept = [entry for entry in finalizers_of(obj) if entry not in held]
-                body = {"metadata": {"finalizers": kept or None}}
-                connection.handle(Patch(kind, namespace, name_of(obj), body))
-    return found
-
-
-def _listed(connection: Connection, request: List) -> tuple[Object, ...]:
-    """The objects of a kind; none if the cluster does not serve it."""
     try:
-        answer = connection.handle(request)
-    except ApiError as error:
-        if error.is_not_found:
-            return ()
-        raise
-    assert isinstance(answer, ObjectList)
-    return answer.items
+        cleaning = _Cleaning(connection, selector)
+        return cleaning.remove() if remove else cleaning.found()
+    finally:
+        connection.close()
 
 
-def _delete(connection: Connection, kind: Kind, obj: Object) -> None:
-    try:
-        connection.handle(Delete(kind, namespace_of(obj), name_of(obj)))
-    except ApiError as error:
-        if not error.is_not_found:
+class _Cleaning:
+    """One cleaning of one cluster."""
+
+    def __init__(self, connection: Connection, selector: str) -> None:
+        self._connection = connection
+        self._selector = selector
+        self._released: dict[str, str] = {}
+        """By uid: the finalizers that were taken off, in words."""
+
+    def found(self) -> list[str]:
+        """What is there, and what holds it up, in words."""
+        return list(self._search())
+
+    def remove(self) -> list[str]:
+        """Remove it all; what was removed, in words."""
+        found = list(self._search())
+        for kind in _CLUSTER_WIDE:
+            self._remove_kind(kind)
+        told = set(found)
+        return found + [text for text in self._released.values() if text not in told]
+
+    def _search(self) -> Iterator[str]:
+        for kind in _CLUSTER_WIDE:
+            for obj in self._labelled(kind):
+                yield f"{kind.kind} {name_of(obj)}"
+                held = [obj]
+                if kind == NAMESPACE:
+                    held += [content for _, content in self._held_up(name_of(obj))]
+                yield from map(_in_words, filter(_foreign, held))
+
+    def _remove_kind(self, kind: Kind) -> None:
+        """Delete what is labelled of a kind, and wait until nothing of it is left."""
+        deadline = time.monotonic() + GONE_SECONDS
+        while left := self._labelled(kind):
+            if time.monotonic() > deadline:
+                names = ", ".join(map(name_of, left))
+                raise NotCleanError(
+                    f"{kind.kind} {names}: still there {GONE_SECONDS:g} s after its deletion; "
+                    "see what its status says, and whether the controller manager runs"
+                )
+            for obj in left:
+                if not is_terminating(obj):
+                    self._ask(Delete(kind, "", name_of(obj)))
+                    continue
+                if kind == NAMESPACE:
+                    self._let_go(name_of(obj))
+                self._release(kind, obj)
+            time.sleep(EVERY_SECONDS)
+
+    def _let_go(self, namespace: str) -> None:
+        """Take away what might keep a namespace that is being deleted; nothing new comes there."""
+        for kind, obj in self._held_up(namespace):
+            self._release(kind, obj)
+        for pod in self._listed(List(POD, namespace, live=True)):
+            self._ask(Delete(POD, namespace, name_of(pod), grace_period_seconds=0))
+
+    def _release(self, kind: Kind, obj: Object) -> None:
+        """Take all finalizers off."""
+        if finalizers_of(obj):
+            if _foreign(obj):
+                self._released[uid_of(obj)] = _in_words(obj)
+            body = {"metadata": {"finalizers": None}}
+            self._ask(Patch(kind, namespace_of(obj), name_of(obj), body))
+
+    def _held_up(self, namespace: str) -> Iterator[tuple[Kind, Object]]:
+        """What is in a namespace and has finalizers, of whatever kind the cluster serves."""
+        for kind in self._namespaced_kinds:
+            for obj in self._listed(List(kind, namespace, live=True)):
+                if finalizers_of(obj):
+                    yield kind, obj
+
+    @cached_property
+    def _namespaced_kinds(self) -> tuple[Kind, ...]:
+        return tuple(self._served())
+
+    def _served(self) -> Iterator[Kind]:
+        groups = self._connection.get("/apis")["groups"]
+        versions = ["v1", *(group["preferredVersion"]["groupVersion"] for group in groups)]
+        for version in versions:
+            root = "/api" if version == "v1" else "/apis"
+            group, _, bare = version.rpartition("/")
+            try:
+                resources = self._connection.get(f"{root}/{version}")["resources"]
+            except ApiError as error:
+                if error.is_not_found:  # a definition that is just being removed
+                    continue
+                raise
+            for found in resources:
+                if found["namespaced"] and {"list", "delete", "patch"} <= set(found["verbs"]):
+                    yield Kind(group, bare, found["kind"], found["name"])
+
+    def _labelled(self, kind: Kind) -> tuple[Object, ...]:
+        return self._listed(List(kind, label_selector=self._selector, live=True))
+
+    def _listed(self, request: List) -> tuple[Object, ...]:
+        """The objects of a kind; none if the cluster does not serve it."""
+        try:
+            answer = self._connection.handle(request)
+        except ApiError as error:
+            if error.is_not_found:
+                return ()
             raise
+        assert isinstance(answer, ObjectList)
+        return answer.items
+
+    def _ask(self, request: Request) -> None:
+        """A write; that its object has gone meanwhile, or has changed, is seen the next time."""
+        try:
+            self._connection.handle(request)
+        except ApiError as error:
+            if not (error.is_not_found or error.is_conflict):
+                raise
+
+
+def _foreign(obj: Object) -> list[str]:
+    """The finalizers of an object that none of Kubernetes' own controllers takes off."""
+    return [
+        entry
+        for entry in finalizers_of(obj)
+        if "/" in entry and not entry.partition("/")[0].endswith("kubernetes.io")
+    ]
+
+
+def _in_words(obj: Object) -> str:
+    where = "/".join(filter(None, (namespace_of(obj), name_of(obj))))
+    return f"finalizer {', '.join(_foreign(obj))} of {obj['kind']} {where}"

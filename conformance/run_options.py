@@ -31,7 +31,8 @@ class RunOptions:
     """Run every scenario twice and compare the histories byte by byte."""
     kubeconfig: Path | None = None
     context: str = ""
-    keep_cluster: bool = False
+    cluster_folder: Path | None = None
+    """The control plane that `assay cluster up` left running there; None starts a new one."""
     out: Path | None = None
     """Where the report will go; until then, on real clusters, histories as far as they are."""
     command: str = ""

@@ -116,7 +116,9 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
     with ExitStack() as open_until_end:
 
         def runs_on(settings: Settings, jobs: int) -> Submit:
-            session = Session(under_test, all_crds(), options.out, settings)
+            # Runs that stop parts of a control plane never get one that stays.
+            cluster = options.cluster_folder if settings is SHARED else None
+            session = Session(under_test, all_crds(), options.out, settings, cluster)
             open_until_end.enter_context(session)
             pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
             open_until_end.enter_context(pool)

@@ -80,16 +80,21 @@ def up(
     folder: Folder = DEFAULT_FOLDER,
     nodes: Annotated[int, typer.Option(help="How many KWOK nodes.", min=0, max=5_000)] = 4,
 ) -> None:
-    """Start a control plane that stays up when this command ends.
+    """Start a control plane that stays up when this command ends, ready for the suite.
 
     \b
     assay cluster up
     kubectl --kubeconfig PATH get nodes       the path is printed
+    assay run --cluster control-plane --cluster-folder .assay/cluster
     assay cluster down
     """
+    from conformance.implementation import implementation
+    from conformance.scenarios import all_crds
+    from conformance.worlds.control_plane.session import SHARED, installed_crds
     from fixtures.control_plane import up as start
 
-    plane = start(folder, detached=True, node_count=nodes)
+    crds = installed_crds(implementation("reference"), all_crds())
+    plane = start(folder, detached=True, settings=SHARED, crds=crds, node_count=nodes)
     typer.echo(f"server: {plane.server}")
     typer.echo(f"kubeconfig: {plane.kubeconfig()}")
 

@@ -31,6 +31,8 @@ _CODES: Final = {
     "fixtures.control_plane.builder.BuildError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.launch.AlreadyRunningError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.launch.StartError": ExitCode.ENVIRONMENT,
+    "conformance.worlds.control_plane.tenancy.TenancyError": ExitCode.ENVIRONMENT,
+    "conformance.clean.NotCleanError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.operator_process.OperatorStartError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.waiting.WaitTimeoutError": ExitCode.ENVIRONMENT,
     "builtins.ConnectionError": ExitCode.ENVIRONMENT,

@@ -71,9 +71,12 @@ def run(
         Path | None, typer.Option(help="The cluster for --cluster existing.")
     ] = None,
     context: Annotated[str, typer.Option(help="The kubeconfig's context.")] = "",
-    keep_cluster: Annotated[
-        bool, typer.Option("--keep-cluster", help="Leave the cluster running at the end.")
-    ] = False,
+    cluster_folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run on the control plane that `assay cluster up` started there, and leave it up."
+        ),
+    ] = None,
     allure: Annotated[
         bool, typer.Option("--allure", help="Also write allure-results/ (thousands of files).")
     ] = False,
@@ -91,6 +94,7 @@ def run(
     assay run appwrapper --crash-points       and killed after every single write
     assay run AW-015 slow-pods --seed 7       one claim, one scenario
     assay run --cluster control-plane -j 8    on a real kube-apiserver and etcd
+    assay run --cluster control-plane --cluster-folder .assay/cluster     on one that stays up
     assay run --implementation mutant:quota-released-on-failed
 
     The report goes to .assay/ (report.yaml, index.html, a page and a plan per failure,
@@ -116,7 +120,7 @@ def run(
         rerun=rerun,
         kubeconfig=kubeconfig,
         context=context,
-        keep_cluster=keep_cluster,
+        cluster_folder=cluster_folder,
         out=out,
     )
     options = replace(options, command=_command(words, options))

@@ -1,7 +1,7 @@
 """The real world: a control plane of real processes, the operator as one more of them.
 
 - `session`: one control plane for many runs, which go on side by side in namespaces and on
-  nodes of their own.
+  nodes of their own. `tenancy` is for a control plane that stays.
 - `recorder`: follows the audit log and the watches of the whole session.
 - `history_merge`: makes one run's history of both, in the order of the store.
 - `operator_process`: the implementation under test, as a process that can be killed.

@@ -7,8 +7,8 @@ import ssl
 import threading
 import time
 from collections.abc import Iterable
+from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 import yaml
@@ -20,6 +20,7 @@ from conformance.worlds.control_plane.pulse import Pulse
 from conformance.worlds.control_plane.recorder import Recorder
 from conformance.worlds.control_plane.scratch import Scratch, remove_abandoned
 from conformance.worlds.control_plane.starter import Starter
+from conformance.worlds.control_plane.tenancy import Tenancy
 from conformance.worlds.control_plane.unfinished import Unfinished
 from fixtures import crds as fixture_crds
 from fixtures.control_plane import users
@@ -67,18 +68,26 @@ class Session:
         extra_crds: Iterable[Object] = (),
         out: Path | None = None,
         settings: Settings = SHARED,
+        cluster: Path | None = None,
     ) -> None:
         """`out` is where the report will go, and until then the histories as far as they are.
 
-        With the settings `ALONE`, make one run at a time.
+        With the settings `ALONE`, make one run at a time. `cluster` is the folder of a control
+        plane that runs already, and goes on; its settings are its own.
         """
         self.implementation = implementation
+        self._tenancy = None if cluster is None else Tenancy(cluster)
         remove_abandoned()
         self._scratch = Scratch()
         self.folder = self._scratch.path
-        self.plane = ControlPlane(self.folder / "control-plane", settings)
-        self._crds = (*implementation.crds(), *fixture_crds.all_crds(), *extra_crds)
-        self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra_crds)
+        self.plane = (
+            ControlPlane(self.folder / "control-plane", settings)
+            if self._tenancy is None
+            else self._tenancy.plane
+        )
+        extra = tuple(extra_crds)
+        self._crds = installed_crds(implementation, extra)
+        self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra)
         self._operator_users: queue.SimpleQueue[users.User] = queue.SimpleQueue()
         for user in users.OPERATORS:
             self._operator_users.put(user)
@@ -90,19 +99,38 @@ class Session:
         self._lock = threading.Lock()
 
     def __enter__(self) -> Session:
-        self.starter.__enter__()
-        self.plane.start(self._crds)
+        with ExitStack() as begun:
+            begun.callback(self._scratch.remove)
+            begun.enter_context(self.starter)
+            if self._tenancy is None:
+                begun.callback(self.plane.stop)
+                self.plane.start(self._crds)
+            else:
+                begun.enter_context(self._tenancy)
+                self._tenancy.require(self._crds)
+            self._begin(begun)
+            self._begun = begun.pop_all()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._begun.__exit__(*error)
+
+    def _begin(self, begun: ExitStack) -> None:
+        """Prepare the running control plane for runs, and follow what happens on it."""
         self.connections = {actor: self.connection(user) for actor, user in ACTORS.items()}
         self._allow_operators()
         followed = [kind for kind in KNOWN_KINDS if str(kind) not in _NOT_FOLLOWED]
         self.recorder = Recorder(
             self.plane, self.connection(users.HARNESS), [*followed, *self._extra_kinds]
         )
+        begun.callback(self.recorder.stop)
         self.recorder.start()
+        begun.callback(self.unfinished.stop)
         self.unfinished.start()
         self._tls = ssl.create_default_context(cafile=str(self.plane.ca))
         self._canary = Proxy("canary", self.plane.server, self._tls)
         self._canary.start()
+        begun.callback(self._canary.stop)
         way = self.kubeconfig_through(
             users.HARNESS, self._canary.url, self.folder / "canary.kubeconfig"
         )
@@ -110,21 +138,7 @@ class Session:
         read = Get(NAMESPACE, "", "default", live=True)
         self.pulse = Pulse(lambda: client.handle(read))
         self.pulse.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.pulse.stop()
-        self._canary.stop()
-        self.unfinished.stop()
-        self.recorder.stop()
-        self.plane.stop()
-        self.starter.__exit__()
-        self._scratch.remove()
+        begun.callback(self.pulse.stop)
 
     def connection(self, user: users.User) -> Connection:
         """A client of the API server as that user."""
@@ -228,11 +242,16 @@ class Session:
 
 
 def _everywhere(manifest: Object) -> Object:
-    """A Role for the implementation's own namespace, for any: each run has one of its own."""
-    if manifest["kind"] != "Role":
-        return manifest
+    """What the implementation asks for, as ours; a Role for its own namespace, for any: each
+    run has one of its own."""
+    kind = "ClusterRole" if manifest["kind"] == "Role" else manifest["kind"]
     metadata = {"name": name_of(manifest), "labels": {RUN_LABEL: "session"}}
-    return {**manifest, "kind": "ClusterRole", "metadata": metadata}
+    return {**manifest, "kind": kind, "metadata": metadata}
+
+
+def installed_crds(implementation: Implementation, extra: Iterable[Object]) -> tuple[Object, ...]:
+    """The definitions that a control plane must have before its controller manager starts."""
+    return (*implementation.crds(), *fixture_crds.all_crds(), *extra)
 
 
 def kind_of_crd(crd: Object) -> Kind:

@@ -28,7 +28,7 @@ class Unfinished:
         """`out` is the report's folder; None writes nothing."""
         self._folder = None if out is None else out / UNFINISHED_NAME
         self._worlds: dict[ControlPlaneWorld, int] = {}
-        """Each run in progress, and how much of it stands on disk."""
+        """Each run in progress, and how much had been heard of it when all of that was written."""
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._write_always, name="unfinished", daemon=True)
@@ -51,7 +51,10 @@ class Unfinished:
         with self._lock:
             self._worlds.pop(world, None)
             if self._folder is not None:
-                write_history(self._path(self._folder, world, ".jsonl.gz"), *world.history())
+                path = self._path(self._folder, world, ".jsonl.gz")
+                fresh = path.with_name(f"{path.name}.new")
+                write_history(fresh, *world.history())
+                fresh.replace(path)
                 self._path(self._folder, world, ".jsonl").unlink(missing_ok=True)
 
     def _write_always(self) -> None:
@@ -66,10 +69,11 @@ class Unfinished:
         with self._lock:
             if self._folder is None or self._worlds.get(world, size) == size:
                 return
-            self._worlds[world] = size
+            header, entries, is_all = world.history_so_far()
+            self._worlds[world] = size if is_all else 0
             path = self._path(self._folder, world, ".jsonl")
-            fresh = path.with_suffix(".new")
-            fresh.write_bytes(to_lines(*world.history()))
+            fresh = path.with_name(f"{path.name}.new")
+            fresh.write_bytes(to_lines(header, entries))
             fresh.replace(path)
 
     @staticmethod

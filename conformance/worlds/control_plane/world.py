@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
@@ -258,6 +259,18 @@ class ControlPlaneWorld(World):
         crds = map(name_of, self.session.implementation.crds())
         commits = recorder.commits((*scopes, *crds))
         return header, merge.entries(commits, recorder.audited(scopes), others)
+
+    def history_so_far(self) -> tuple[Header, tuple[Entry, ...], bool]:
+        """What is settled of the history of a run that goes on; whether that is all there is.
+
+        Watches and audit log tell of one moment at different times. Of the latest moments one
+        of them may still be silent, and a write without its writer is not what happened.
+        """
+        header, entries = self.history()
+        late_us = round(BARRIER_SECONDS * SECOND) + int(header.facts["slack_us"])
+        settled_us = _now_us() - late_us - self._began_us
+        settled = bisect_right(entries, settled_us, key=lambda entry: entry.t)
+        return header, entries[:settled], settled == len(entries)
 
     @property
     def heard(self) -> int:
