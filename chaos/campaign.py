@@ -1,13 +1,13 @@
 """Plans by the thousand: at random from a seed, or systematically, every pair of faults once.
 
-A generator is told the lie of the land (`Terrain`), and draws from a menu: one entry per
-fault that makes sense unasked. Equal seeds give equal plans.
+A generator is told the lie of the land (`Terrain`), which a recorded run shows, and draws from
+a menu: one entry per fault that makes sense unasked. Equal seeds give equal plans.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final, TypeAlias
@@ -46,8 +46,13 @@ from chaos.ground import OPERATOR
 from chaos.plan import Plan, Step
 from chaos.trigger import At, FieldChange, On, Trigger
 from vocabulary.clock import MINUTE, SECOND, Micros
+from vocabulary.history import Entry, Mark, Write
+from vocabulary.kinds import APPWRAPPER, KNOWN_KINDS
+from vocabulary.objects import get_path
 
 MAX_FAULTS_AT_RANDOM: Final = 5
+SPAN_US: Final = (10 * SECOND, 10 * MINUTE)
+"""The least and the most of a run within which faults strike."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +74,36 @@ class Terrain:
     """About how many writes the operator makes."""
     user_acts: bool = False
     """Whether a user may interfere: suspend, delete components, tamper."""
+
+
+def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
+    """What a recorded run of a scenario shows; None if no AppWrapper was created in it."""
+    appwrapper = ""
+    components: list[str] = []
+    writes, span_us = 0, SPAN_US[1]
+    known = {kind.kind for kind in KNOWN_KINDS}
+    for entry in entries:
+        if isinstance(entry, Mark) and entry.mark == "faults-stopped":
+            span_us = entry.t
+        if not isinstance(entry, Write):
+            continue
+        writes += entry.actor == OPERATOR
+        if not appwrapper and entry.event == "ADDED" and entry.kind == str(APPWRAPPER):
+            appwrapper = entry.name
+            wrapped = get_path(entry.object or {}, "spec.components", ())
+            kinds = (str(get_path(each, "template.kind", "")) for each in wrapped)
+            components = [kind for kind in dict.fromkeys(kinds) if kind in known]
+    if not appwrapper or not components:
+        return None
+    return Terrain(
+        scenario,
+        appwrapper,
+        components=tuple(components),
+        watched=tuple(dict.fromkeys((APPWRAPPER.kind, "Pod", *components))),
+        span_us=min(max(span_us, SPAN_US[0]), SPAN_US[1]),
+        writes=max(writes, 1),
+        user_acts=True,
+    )
 
 
 Rng: TypeAlias = random.Random

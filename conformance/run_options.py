@@ -27,6 +27,10 @@ class RunOptions:
     """How many scenarios run side by side; 0 means as many as the machine has cores."""
     crash_points: bool = False
     """Also repeat each scenario with the operator killed at each of its crash points."""
+    random_plans: int = 0
+    """So many times repeat each scenario under faults drawn at random; only simulated."""
+    shrink: bool = True
+    """Search for the smallest plan that still violates each claim; only simulated."""
     rerun: bool = False
     """Run every scenario twice and compare the histories byte by byte."""
     kubeconfig: Path | None = None
@@ -48,8 +52,8 @@ class Progress:
     """How many runs the suite has; may grow while it runs (a campaign, a shrink)."""
     scenario: str
     """What has just ended."""
-    outcome: Outcome
-    """The worst outcome among the claims which that run armed."""
+    outcome: Outcome | None
+    """The worst outcome among the claims which that run armed; None: a failure was shrunk."""
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]

@@ -1,4 +1,4 @@
-"""Runs many scenarios side by side, and campaigns over them: crash points, reruns.
+"""Runs many scenarios side by side, and campaigns over them: crash points, random plans, reruns.
 
 Work is cut into `Task`s, which are plain data, so that they can go to other processes or
 threads (`conformance.workers`). Results come back in the order of the tasks, whichever ends
@@ -18,11 +18,13 @@ from chaos.fault import FAULTS
 from chaos.faults import UNDOING
 from chaos.plan import Plan
 from conformance.claim import CLAIMS
+from conformance.random_plans import in_spite_of_its_faults, random_tasks
 from conformance.rearming import STRETCHES, in_words, tasks_again, unarmed
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.run_options import OnProgress, Progress, RunOptions
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
+from conformance.shrunk import failures, shrink_all
 from conformance.verdict import Outcome, worst
 from conformance.workers import Task, workers
 from vocabulary.history import history_digest
@@ -41,7 +43,9 @@ def run_suite(
     baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
     runs: list[RunResult] = []
     mismatches = tried = existing = 0
-    many = options.crash_points or len(baseline) > FEW
+    drawn: list[RunResult] = []
+    shrunk: dict[str, RunResult] = {}
+    many = options.crash_points or len(baseline) * (1 + options.random_plans) > FEW
     with workers(options, many=many) as run_all:
         count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
         runs += count.through(run_all(baseline))
@@ -65,6 +69,22 @@ def run_suite(
             campaign = [unless_missed(run) for run in count.through(run_all(tasks))]
             tried, existing = sum(run.strikes > 0 for run in campaign), len(tasks)
             runs += campaign
+        if options.random_plans:
+            tasks = [
+                task
+                for run in runs[: len(baseline)]
+                for task in random_tasks(run, options.implementation, options.random_plans)
+            ]
+            count.total += len(tasks)
+            drawn = [in_spite_of_its_faults(run) for run in count.through(run_all(tasks))]
+            runs += drawn
+    if options.shrink and is_simulated:
+        found = failures(runs)
+        count.total += len(found)
+        for claim, run in shrink_all(found, options.jobs):
+            count.shrunk(claim)
+            if run is not None:
+                shrunk[claim] = run
     return SuiteResult(
         runs=tuple(runs),
         implementation=_implementation(options.implementation),
@@ -78,6 +98,8 @@ def run_suite(
         fault_classes=tuple(sorted(FAULTS.keys() - UNDOING)),
         crash_points=(tried, existing),
         plans=len(runs),
+        random_plans=len(drawn),
+        shrunk=shrunk,
         rerun=len(baseline) if options.rerun else 0,
         mismatches=mismatches,
         notes=tuple(notes),
@@ -152,16 +174,18 @@ class _Count:
 
     def through(self, results: Iterable[RunResult]) -> Iterator[RunResult]:
         for result in results:
-            self._done += 1
-            self._on_progress(
-                Progress(
-                    done=self._done,
-                    total=self.total,
-                    scenario=result.scenario,
-                    outcome=outcome_of(result),
-                )
-            )
+            self._one_more(result.scenario, outcome_of(result))
             yield result
+
+    def shrunk(self, claim: str) -> None:
+        """The simplest failure of a claim was made simpler, as far as that goes."""
+        self._one_more(f"shrinking {claim}", None)
+
+    def _one_more(self, what: str, outcome: Outcome | None) -> None:
+        self._done += 1
+        self._on_progress(
+            Progress(done=self._done, total=self.total, scenario=what, outcome=outcome)
+        )
 
 
 def _digest(run: RunResult) -> str:

@@ -52,7 +52,8 @@ def _bar(console: Console) -> Iterator[OnProgress]:
         task = bar.add_task("", total=None, counts="starting", scenario="")
 
         def on_progress(progress: Progress) -> None:
-            counts[progress.outcome] += 1
+            if progress.outcome is not None:
+                counts[progress.outcome] += 1
             bar.update(
                 task,
                 completed=progress.done,
@@ -71,7 +72,8 @@ def plain_lines(write: Callable[[str], None], *, tell_failures: bool = True) -> 
 
     def on_progress(progress: Progress) -> None:
         nonlocal told_tenths
-        counts[progress.outcome] += 1
+        if progress.outcome is not None:
+            counts[progress.outcome] += 1
         if tell_failures and progress.outcome is Outcome.FAILED:
             write(f"FAILED {progress.scenario}")
         tenths = progress.done * 10 // max(progress.total, 1)

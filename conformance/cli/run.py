@@ -64,6 +64,23 @@ def run(
             help="Repeat each scenario with the operator killed after each of its writes in turn.",
         ),
     ] = False,
+    random_plans: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Repeat each scenario N times under faults drawn at random (simulated only).",
+            min=0,
+        ),
+    ] = 0,
+    no_shrink: Annotated[
+        bool,
+        typer.Option(
+            "--no-shrink",
+            help="Show failures as they were found. Otherwise the simplest one of each claim is "
+            "run again and again with fewer faults, nodes, replicas and components, as long as it "
+            "violates the same claim. Real clusters never do: a run there takes too long.",
+        ),
+    ] = False,
     rerun: Annotated[
         bool, typer.Option("--rerun", help="Run everything twice; compare histories byte by byte.")
     ] = False,
@@ -92,6 +109,7 @@ def run(
     \b
     assay run                                 everything, simulated
     assay run appwrapper --crash-points       and killed after every single write
+    assay run appwrapper --random-plans 10    and under ten random sets of faults
     assay run AW-015 slow-pods --seed 7       one claim, one scenario
     assay run --cluster control-plane -j 8    on a real kube-apiserver and etcd
     assay run --cluster control-plane --cluster-folder .assay/cluster     on one that stays up
@@ -104,11 +122,14 @@ def run(
     from rich.console import Console
 
     from conformance.cli.ending import show_suite, write_report
+    from conformance.cli.problems import BadInputError
     from conformance.cli.progress import showing_progress
     from conformance.cli.selection import claims_asked_for, resolve
     from conformance.report.folder import check_folder
     from conformance.suite import run_suite
 
+    if random_plans and cluster != "simulated":
+        raise BadInputError("--random-plans: only the simulated cluster runs them; leave one out")
     check_folder(out)
     words = resolve(selection or ())
     options = RunOptions(
@@ -117,6 +138,8 @@ def run(
         seed=seed,
         jobs=jobs,
         crash_points=crash_points,
+        random_plans=random_plans,
+        shrink=not no_shrink,
         rerun=rerun,
         kubeconfig=kubeconfig,
         context=context,
@@ -142,4 +165,6 @@ def _command(words: tuple[str, ...], options: RunOptions) -> str:
         parts += ["--implementation", options.implementation]
     parts += ["--seed", str(options.seed)]
     parts += ["--crash-points"] * options.crash_points + ["--rerun"] * options.rerun
+    if options.random_plans:
+        parts += ["--random-plans", str(options.random_plans)]
     return shlex.join(parts)

@@ -27,6 +27,7 @@ from conformance.report.conformance_report import (
     Reproduce,
     Result,
     RunError,
+    ShrunkTest,
     Statistics,
     Suite,
     Tier,
@@ -58,7 +59,7 @@ def build_report(
     digests = _Digests()
     asked = {id_: c for id_, c in claims.items() if not suite.claims or id_ in suite.claims}
     reports = tuple(
-        _claim_report(claims[id_], judged[id_], digests, suite.out_of_reach.get(id_, ""))
+        _claim_report(claims[id_], judged[id_], digests, suite)
         for id_ in sorted(judged.keys() & claims)
     )
     return ConformanceReport(
@@ -105,6 +106,11 @@ def history_path(run: RunResult) -> str:
     return f"histories/{slug(test_name(run))}-{run.seed}.jsonl.gz" if run.entries else ""
 
 
+def shrunk_history_path(claim: str) -> str:
+    """Where the history of the smallest run that violates a claim is stored."""
+    return f"histories/{slug(claim)}-shrunk.jsonl.gz"
+
+
 def slug(text: str) -> str:
     """The text as a file name: lower case, digits, hyphens; long ones end in a digest."""
     plain = _NOT_A_SLUG.sub("-", text.lower()).strip("-")
@@ -145,9 +151,9 @@ class _Digests:
 
 
 def _claim_report(
-    claim: Claim, judged: list[Judged], digests: _Digests, out_of_reach: str
+    claim: Claim, judged: list[Judged], digests: _Digests, suite: SuiteResult
 ) -> ClaimReport:
-    """`out_of_reach` says why nothing could have armed it; empty if something could."""
+    out_of_reach = suite.out_of_reach.get(claim.id, "")
     rows: dict[tuple[str, int], list[Judged]] = defaultdict(list)
     for run, verdict in judged:
         if is_telling(verdict):
@@ -171,6 +177,7 @@ def _claim_report(
         reason=reason.strip(),
         armed=merged.armed,
         tests=tuple(_test(rows[key], digests) for key in sorted(rows)),
+        shrunk=_shrunk(claim.id, suite.shrunk[claim.id]) if claim.id in suite.shrunk else None,
     )
 
 
@@ -190,6 +197,23 @@ def _test(judged: list[Judged], digests: _Digests) -> ClaimTest:
         history=history_path(run),
         first_violation=first_violation(run, verdict),
     )
+
+
+def _shrunk(claim: str, run: RunResult) -> ShrunkTest:
+    return ShrunkTest(
+        scenario=run.scenario,
+        seed=run.seed,
+        shrunk=run.shrunk,
+        faults=fault_texts(run),
+        history_sha256=history_digest(run.header, run.entries),
+        history=shrunk_history_path(claim),
+        first_violation=first_violation(run, verdict_on(claim, run)),
+    )
+
+
+def verdict_on(claim: str, run: RunResult) -> Verdict:
+    """What was said of one claim; it must have been judged."""
+    return next(verdict for verdict in run.verdicts if verdict.claim == claim)
 
 
 def fault_texts(run: RunResult) -> tuple[str, ...]:
@@ -289,6 +313,7 @@ def _coverage(suite: SuiteResult) -> Coverage:
         fault_classes=f"{len(seen)}/{len(known)}",
         crash_points=f"{tried}/{existing}",
         plans=suite.plans or len(suite.runs),
+        random_plans=suite.random_plans,
     )
 
 

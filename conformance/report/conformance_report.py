@@ -133,7 +133,21 @@ class ClaimTest(_Part, frozen=True, kw_only=True):
     first_violation: FirstViolation | None
 
 
-class ClaimReport(_Part, frozen=True, kw_only=True):
+class ShrunkTest(_Part, frozen=True, kw_only=True):
+    """The smallest run that was found to violate a claim; its page and its plan show it."""
+
+    scenario: str
+    seed: int
+    shrunk: str
+    """What was taken away: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
+    faults: tuple[str, ...]
+    """What is left of what went wrong, in order, in English."""
+    history_sha256: Sha256
+    history: RelativePath
+    first_violation: FirstViolation | None
+
+
+class ClaimReport(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """One claim over all histories."""
 
     id: str
@@ -146,6 +160,8 @@ class ClaimReport(_Part, frozen=True, kw_only=True):
     reason: Text
     armed: Count
     tests: tuple[ClaimTest, ...]
+    shrunk: ShrunkTest | None = None
+    """None where no run that is smaller than those of `tests` was found, or looked for."""
 
 
 class Coverage(_Part, frozen=True, kw_only=True):
@@ -154,6 +170,8 @@ class Coverage(_Part, frozen=True, kw_only=True):
     fault_classes: str
     crash_points: str
     plans: Count
+    random_plans: Count = 0
+    """How many of the plans were drawn at random."""
 
 
 class Determinism(_Part, frozen=True, kw_only=True):

@@ -16,21 +16,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from chaos.plan import Plan, plan_from_data
 from conformance.claim import Claim
 from conformance.report.allure import write_allure_results
-from conformance.report.build import history_path, test_name, worst_of
+from conformance.report.build import history_path, shrunk_history_path, test_name, verdict_on
 from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.failure_page import failure_page
+from conformance.report.failures import violated
 from conformance.report.index_page import index_page
 from conformance.report.junit import junit_xml
 from conformance.report.run_result import RunResult, SuiteResult
-from conformance.report.yaml_text import dump, write_report
-from conformance.verdict import Outcome, Verdict
+from conformance.report.yaml_text import write_report
+from conformance.verdict import Verdict
 from vocabulary.history import write_history
 
 REPORT_NAME: Final = "report.yaml"
@@ -43,18 +46,19 @@ _OUR_FOLDERS: Final = {
     ALLURE_NAME: "*-*",
     HISTORIES_NAME: "*.jsonl.gz",
     FURTHER_NAME: "*-[0-9]*.[hy]*ml",
-    UNFINISHED_NAME: "*.jsonl*",
 }
 MAX_PAGES_PER_CLAIM: Final = 3
 MAX_PAGES: Final = 100
-MAX_ENTRIES: Final = 2**62
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """One violated claim in one scenario: the worst run of it, its page and its plan."""
+    """One violated claim in one scenario: what is shown of it, its page and its plan."""
 
     claim: str
+    found: RunResult
+    """The worst run of the scenario."""
     run: RunResult
+    """The run that is shown: that one, or what it was shrunk to."""
     verdict: Verdict
     page: Path | None
     """None where there are more failures than pages are made of; the plan still replays it."""
@@ -106,7 +110,7 @@ def write_folder(
         (folder / FURTHER_NAME).mkdir(exist_ok=True)
     _write_histories(folder, suite, report)
     for failure in failures:
-        failure.plan.write_text(dump(_plan_of(failure.run)), encoding="utf-8")
+        failure.plan.write_text(_plan_of(failure.run).to_yaml(), encoding="utf-8")
         if failure.page is not None:
             page = failure_page(
                 claims[failure.claim],
@@ -117,7 +121,7 @@ def write_folder(
             )
             failure.page.write_text(page, encoding="utf-8")
     pages = {
-        (failure.claim, test_name(failure.run), failure.run.seed): failure.page.relative_to(
+        (failure.claim, test_name(failure.found), failure.found.seed): failure.page.relative_to(
             folder
         ).as_posix()
         for failure in failures
@@ -131,14 +135,15 @@ def write_folder(
         write_allure_results(folder / ALLURE_NAME, report, folder, pages)
     path = folder / REPORT_NAME
     path.write_text(write_report(report), encoding="utf-8")
+    _remove_unfinished(folder)
     return SuiteFiles(report=path, index=index, junit=junit, failures=failures)
 
 
-def _plan_of(run: RunResult) -> dict[str, Any]:
+def _plan_of(run: RunResult) -> Plan:
     """The run's plan; it names the implementation, so that it replays the same failure."""
-    plan: dict[str, Any] = msgspec.to_builtins(run.plan)
-    if "implementation" not in plan and run.header.implementation != "reference":
-        plan = {"implementation": run.header.implementation, **plan}
+    plan = plan_from_data(msgspec.to_builtins(run.plan))
+    if not plan.implementation and run.header.implementation != "reference":
+        plan = replace(plan, implementation=run.header.implementation)
     return plan
 
 
@@ -150,7 +155,13 @@ def _remove_earlier(folder: Path) -> None:
     for name, pattern in _OUR_FOLDERS.items():
         for path in (folder / name).glob(pattern):
             path.unlink()
+
+
+def _remove_unfinished(folder: Path) -> None:
+    """Remove what the histories have taken over; last, or one killed here would leave none."""
     unfinished = folder / UNFINISHED_NAME
+    for path in unfinished.glob("*.jsonl*"):
+        path.unlink()
     if unfinished.is_dir() and not any(unfinished.iterdir()):
         unfinished.rmdir()
 
@@ -159,29 +170,21 @@ def _name_failures(
     folder: Path, suite: SuiteResult, claims: Mapping[str, Claim]
 ) -> Iterator[Failure]:
     """The violations, one per claim and scenario, in order; each with its files' names."""
-    worst: dict[tuple[str, str, int], list[tuple[RunResult, Verdict]]] = {}
-    for run in suite.runs:
-        for verdict in run.verdicts:
-            if verdict.outcome is Outcome.FAILED and verdict.claim in claims:
-                worst.setdefault((verdict.claim, run.scenario, run.seed), []).append((run, verdict))
     seen: Counter[str] = Counter()
-    failures = [(claim, *worst_of(judged)) for (claim, _, _), judged in worst.items()]
-    # Of each claim the shortest history first: it is the easiest to understand.
-    failures.sort(
-        key=lambda f: (f[0], len(f[1].entries) or MAX_ENTRIES, test_name(f[1]), f[1].seed)
-    )
     pages = 0
-    for claim, run, verdict in failures:
+    for claim, found, _ in violated(suite.runs, claims):
         seen[claim] += 1
         is_first = seen[claim] == 1
+        run = suite.shrunk.get(claim, found) if is_first else found
         has_room = seen[claim] <= MAX_PAGES_PER_CLAIM and pages < MAX_PAGES
         has_page = bool(run.entries) and (is_first or has_room)
         pages += has_page
         stem = claim.lower() if is_first else f"{FURTHER_NAME}/{claim.lower()}-{seen[claim]}"
         yield Failure(
             claim=claim,
+            found=found,
             run=run,
-            verdict=verdict,
+            verdict=verdict_on(claim, run),
             page=folder / f"{stem}.html" if has_page else None,
             plan=folder / f"{stem}.yaml",
         )
@@ -196,3 +199,5 @@ def _write_histories(folder: Path, suite: SuiteResult, report: ConformanceReport
         if path in wanted:
             write_history(folder / path, run.header, run.entries)
             wanted.remove(path)
+    for claim, run in suite.shrunk.items():
+        write_history(folder / shrunk_history_path(claim), run.header, run.entries)

@@ -78,6 +78,10 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """(tried, existing): how many points between two requests the operator was killed at."""
     plans: int = 0
     """How many plans were run, generated ones included."""
+    random_plans: int = 0
+    """How many of the runs were made under faults drawn at random."""
+    shrunk: dict[str, RunResult] = {}
+    """By claim, the smallest run that violates it, where one smaller than those was found."""
     rerun: int = 0
     """How many runs were repeated to compare their histories byte by byte."""
     mismatches: int = 0

@@ -137,6 +137,8 @@ def summary_lines(report: ConformanceReport) -> list[str]:
     lines = [f"{profile.name}: {profile.summary}" for profile in report.profiles]
     if report.coverage.crash_points != "0/0":
         lines.append(f"crash points: the operator was killed at {report.coverage.crash_points}")
+    if report.coverage.random_plans:
+        lines.append(f"random plans: {report.coverage.random_plans:,} were run")
     if report.determinism.mismatches:
         lines.append(
             f"NOT DETERMINISTIC: {report.determinism.mismatches} of {report.determinism.rerun} "

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import msgspec
 
 from conformance.claim import Claim
 from conformance.report.build import claims_digest
-from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
+from conformance.report.conformance_report import ConformanceReport
 from conformance.report.folder import REPORT_NAME
 from conformance.report.yaml_text import read_report
 from conformance.verdict import Outcome, Verdict
@@ -48,14 +48,18 @@ def verify_report(folder: Path, claims: Mapping[str, Claim], judge: Judge) -> Ve
     """Check the report in a folder (or that file itself); YamlError if it cannot be read."""
     path = folder if folder.is_file() else folder / REPORT_NAME
     report = read_report(path)
-    rows: dict[str, list[tuple[ClaimReport, ClaimTest]]] = {}
+    rows: dict[str, list[_Told]] = {}
     without = 0
     for claim in report.claims:
         for test in claim.tests:
             if test.history:
-                rows.setdefault(test.history, []).append((claim, test))
+                told = _Told(claim.id, test.name, test.history_sha256, test.outcome)
+                rows.setdefault(test.history, []).append(told)
             else:
                 without += 1
+        if claim.shrunk is not None:
+            told = _Told(claim.id, "shrunk", claim.shrunk.history_sha256, Outcome.FAILED)
+            rows.setdefault(claim.shrunk.history, []).append(told)
     findings = list(_inconsistencies(report))
     for name, tests in sorted(rows.items()):
         findings += _check_history(path.parent, name, tests, judge)
@@ -67,6 +71,15 @@ def verify_report(folder: Path, claims: Mapping[str, Claim], judge: Judge) -> Ve
         same_norm=report.suite.claims_digest == claims_digest(claims),
         findings=tuple(findings),
     )
+
+
+class _Told(NamedTuple):
+    """What a report says of one claim in one stored history."""
+
+    claim: str
+    test: str
+    digest: str
+    outcome: Outcome
 
 
 def _inconsistencies(report: ConformanceReport) -> Iterator[Finding]:
@@ -92,9 +105,7 @@ def _inconsistencies(report: ConformanceReport) -> Iterator[Finding]:
             yield Finding(claim.id, f"is {claim.outcome}, but one of its tests is failed")
 
 
-def _check_history(
-    folder: Path, name: str, tests: list[tuple[ClaimReport, ClaimTest]], judge: Judge
-) -> Iterator[Finding]:
+def _check_history(folder: Path, name: str, rows: list[_Told], judge: Judge) -> Iterator[Finding]:
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         yield Finding(name, "lies outside of the report's folder; it was not opened")
@@ -108,14 +119,14 @@ def _check_history(
         yield Finding(name, "was cut short: its last line is missing")
     digest = history_digest(header, entries)
     verdicts = {verdict.claim: verdict for verdict in judge(header, entries)}
-    for claim, test in tests:
-        where = f"{claim.id} [{test.name}]"
-        if test.history_sha256 != digest:
+    for told in rows:
+        where = f"{told.claim} [{told.test}]"
+        if told.digest != digest:
             yield Finding(
-                where, f"history {name} has digest {digest[:12]}…, not {test.history_sha256[:12]}…"
+                where, f"history {name} has digest {digest[:12]}…, not {told.digest[:12]}…"
             )
-        verdict = verdicts.get(claim.id)
+        verdict = verdicts.get(told.claim)
         if verdict is None:
             yield Finding(where, "no checker of today judges this claim")
-        elif verdict.outcome is not test.outcome:
-            yield Finding(where, f"is {verdict.outcome} now, the report says {test.outcome}")
+        elif verdict.outcome is not told.outcome:
+            yield Finding(where, f"is {verdict.outcome} now, the report says {told.outcome}")

@@ -37,7 +37,8 @@ def test_a_violation_exits_with_1_and_its_plan_replays_it(
     monkeypatch.chdir(tmp_path)
     ended = assay("run", SCENARIO, "--implementation", "mutant:quota-released-on-failed", "-q")
     assert ended.code == 1, ended
-    assert "AW-015 quota-released-after-last-pod  FAILED   (seed 1729)" in ended.out
+    told = "(seed 1729, 2 nodes → 1, 2 replicas → 1)"
+    assert f"AW-015 quota-released-after-last-pod  FAILED   {told}" in ended.out
     assert "replay: assay replay .assay/aw-015.yaml      report: .assay/aw-015.html" in ended.out
     replayed = assay("replay", ".assay/aw-015.yaml")
     assert replayed.code == 1

@@ -384,7 +384,11 @@ def failing_run(pods: int = 3) -> RunResult:
         scenario=SCENARIO,
         title=TITLE,
         seed=SEED,
-        plan={"seed": SEED, "scenario": SCENARIO, "faults": [{"kill": {"actor": "operator"}}]},
+        plan={
+            "seed": SEED,
+            "scenario": SCENARIO,
+            "faults": [{"kill": {"actor": "operator"}, "when": {"at": "12s"}}],
+        },
         header=header,
         entries=tuple(entries),
         verdicts=(
