@@ -75,7 +75,14 @@ class History:
             if name is not None:
                 self.labelled_pods.setdefault((track.namespace, name), []).append(track)
 
-    @property
+    @cached_property
+    def shows(self) -> frozenset[str]:
+        """The names of those capabilities that the history has."""
+        capabilities = self.header.capabilities
+        names = ("writers", "options", "every_version")
+        return frozenset(name for name in names if getattr(capabilities, name))
+
+    @cached_property
     def shows_requests(self) -> bool:
         """Whether every request is there with who made it, and so every version of an object.
 
@@ -84,7 +91,7 @@ class History:
         """
         return self.header.capabilities.writers
 
-    @property
+    @cached_property
     def shows_every_version(self) -> bool:
         """Whether nothing can have happened between two versions of an object, or before its first.
 

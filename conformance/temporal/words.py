@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from conformance.history_view.tracks import Moment, Track
 from vocabulary.clock import Micros, format_seconds
@@ -11,12 +12,13 @@ from vocabulary.history import Write
 
 def when(moment: Moment) -> str:
     """`t=12.001s rv117`; without the resourceVersion where the entry has none."""
-    text = f"t={format_seconds(moment.t)}"
+    text = f"t={span(moment.t)}"
     write = getattr(moment, "write", moment)
     version = write.rv if isinstance(write, Write) else 0
     return f"{text} rv{version}" if version else text
 
 
+@lru_cache(maxsize=4096)
 def span(span_us: Micros) -> str:
     """`90s`, `0.25s`."""
     return format_seconds(span_us)
