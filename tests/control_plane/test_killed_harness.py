@@ -1,0 +1,27 @@
+"""A harness that is killed leaves histories to judge, and nothing that clean does not remove."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("built")]
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def test_whatever_a_killed_harness_leaves_can_be_judged_and_removed() -> None:
+    """Two kills here; many more, and later ones, by hand."""
+    command = [sys.executable, str(ROOT / "ci" / "kill-harness")]
+    ended = subprocess.run(
+        [*command, "--times", "2", "--seed", "5", "--within", "20"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert "2 kills: " in ended.stdout

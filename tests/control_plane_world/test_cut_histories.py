@@ -1,0 +1,46 @@
+"""Where a history ends too early, nothing is held to be violated for want of its end."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from conformance import claims
+from conformance.history_view import History
+from conformance.implementation import implementation
+from conformance.runner import run_one
+from conformance.scenario import Scenario
+from conformance.scenarios import SCENARIOS
+from conformance.verdict import Outcome
+
+CUTS = 3
+
+
+def failed(history: History) -> set[str]:
+    verdicts = claims.judge(history)
+    assert not [each.because for each in verdicts if "checker failed" in each.because]
+    return {verdict.claim for verdict in verdicts if verdict.outcome is Outcome.FAILED}
+
+
+@pytest.mark.parametrize("subject", sorted({id_.rpartition("/")[0] for id_ in SCENARIOS}))
+def test_a_history_that_is_cut_anywhere_violates_nothing_that_it_did_not(subject: str) -> None:
+    rng = random.Random(subject)
+    for scenario in of_subject(subject):
+        run = run_one(scenario, implementation("reference"), 1)
+        for _ in range(CUTS):
+            entries = run.entries[: rng.randrange(1, len(run.entries))]
+            assert failed(History(run.header, entries)) == set(), (scenario.id, len(entries))
+
+
+def test_a_violation_is_still_seen_where_the_history_ends_with_it() -> None:
+    scenario = SCENARIOS["appwrapper/retry/one-failure-is-retried"]
+    run = run_one(scenario, implementation("mutant:deployed-cleared-on-resetting"), 1)
+    (verdict,) = (each for each in run.verdicts if each.claim == "AW-013")
+    first = min(violation.at for violation in verdict.violations)
+    assert first + 1 < len(run.entries)
+    assert "AW-013" in failed(History(run.header, run.entries[: first + 1]))
+
+
+def of_subject(subject: str) -> list[Scenario]:
+    return [found for id_, found in SCENARIOS.items() if id_.rpartition("/")[0] == subject]
