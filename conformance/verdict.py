@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -29,6 +30,13 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     return max(outcomes, key=_BADNESS.__getitem__, default=Outcome.INCONCLUSIVE)
 
 
+class Kept(NamedTuple):
+    """An obligation that was met: the positions at which it arose, and at which it was met."""
+
+    since: int
+    by: int
+
+
 class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """One contradiction: where in the history, and why, from actual values."""
 
@@ -36,7 +44,8 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     """Position of the entry at which the claim was contradicted."""
     because: str
     evidence: tuple[int, ...] = ()
-    """Positions of the entries that show it, in order; `at` among them."""
+    """Positions of the entries that show it, in order; `at` among them. The first is the one
+    at which the obligation arose."""
 
 
 class Verdict(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,6 +58,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     because: str = ""
     """One paragraph of plain English from actual values."""
     violations: tuple[Violation, ...] = ()
+    kept: tuple[Kept, ...] = ()
+    """The obligations that were met, for whoever draws them; the first hundred."""
 
 
 def merge(claim: str, verdicts: Iterable[Verdict]) -> Verdict:

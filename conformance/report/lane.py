@@ -78,7 +78,7 @@ def bands(states: Iterable[State], axis: TimeAxis, end_us: Micros) -> list[Band]
             merged.pop()
         if not merged or merged[-1][1:] != state[1:]:
             merged.append(state)
-    ends = [state.at_us for state in merged[1:]] + [end_us]
+    ends = [*(state.at_us for state in merged[1:]), end_us][: len(merged)]
     found = []
     for state, until_us in zip(merged, ends, strict=True):
         left, right = axis.x(state.at_us), axis.x(until_us)

@@ -77,8 +77,15 @@ def claim_lane(entries: Sequence[Entry], verdict: Verdict, canvas: Canvas) -> La
     """The claim's own lane: from when it obliged, what it obliged to, and where that broke."""
     violations = sorted(verdict.violations, key=lambda violation: violation.at)
     known = [v for v in violations if 0 <= v.at < len(entries)]
-    states = [_resting(verdict, bool(known))]
+    kept = [each for each in verdict.kept if 0 <= each.since <= each.by < len(entries)]
+    states = [_resting(verdict, bool(known or kept))]
     marks: list[Mark] = []
+    for since, by in kept:
+        states.append(State(entries[since].t, "pending", "obligation open"))
+        states.append(State(entries[by].t, "done", "met"))
+        marks.append(Mark(canvas.axis.x(entries[since].t), "diamond", "pending", "armed", since))
+        if by != since:
+            marks.append(Mark(canvas.axis.x(entries[by].t), "dot", "done", "met", by))
     for violation in known:
         evidence = _evidence(violation, len(entries))
         states.append(State(entries[evidence[0]].t, "pending", "obligation open"))
@@ -94,9 +101,9 @@ def claim_lane(entries: Sequence[Entry], verdict: Verdict, canvas: Canvas) -> La
     return Lane("claim", canvas.bands(_in_order(states)), marks, tall=True)
 
 
-def _resting(verdict: Verdict, has_violations: bool) -> State:
-    """The claim's state where no violation colours it."""
-    if has_violations or not verdict.armed:
+def _resting(verdict: Verdict, has_obligations: bool) -> State:
+    """The claim's state before its first obligation, or throughout where none can be shown."""
+    if has_obligations or not verdict.armed:
         return State(0, "off", "not armed")
     if verdict.outcome is Outcome.PASSED:
         return State(0, "done", f"armed {verdict.armed} times, met")

@@ -6,6 +6,7 @@ obligation, which was met, was violated, or stays undecided. A tour:
 - `obligations`: the three of them, with positions as evidence.
 - `words`: how moments, objects and spans of time are put into an explanation.
 - `sentences`: the temporal operators that checkers are written in.
+- `shared`: what several checkers ask is worked out once.
 - `checker`: how a generator becomes the `judge` of a claim, and obligations a verdict.
 
 What these rules share: bounds from above give the controller the latency that the header
@@ -22,6 +23,7 @@ from conformance.temporal.checker import (
 )
 from conformance.temporal.obligations import Obligation, met, undecided, violated
 from conformance.temporal.sentences import eventually, exactly, never, not_before
+from conformance.temporal.shared import shared
 
 __all__ = [
     "OPTIONS",
@@ -35,6 +37,7 @@ __all__ = [
     "met",
     "never",
     "not_before",
+    "shared",
     "undecided",
     "violated",
 ]

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import Final, TypeAlias
 
 from conformance.claim import Claim
 from conformance.history_view import AppWrapperRun, History
 from conformance.temporal.obligations import Fate, Obligation
 from conformance.temporal.words import when
-from conformance.verdict import Outcome, Verdict, Violation
+from conformance.verdict import Kept, Outcome, Verdict, Violation
 
 Obligations: TypeAlias = Iterable[Obligation]
 Need: TypeAlias = str
@@ -27,6 +28,8 @@ _MISSING: Final = {
     WRITERS: "the history does not say who made each write",
     OPTIONS: "the history does not hold the options of delete requests",
 }
+MAX_KEPT: Final = 100
+"""Of one claim on one history; more cannot be told apart in a picture."""
 MAX_VIOLATIONS: Final = 20
 """Of one claim on one history; the first says what is wrong, the hundredth adds nothing."""
 
@@ -46,8 +49,7 @@ def judges(
         checker: Callable[[AppWrapperRun], Obligations],
     ) -> Callable[[AppWrapperRun], Obligations]:
         def of_all(history: History) -> Obligations:
-            for aw in history.appwrappers:
-                yield from checker(aw)
+            return chain.from_iterable(map(checker, history.appwrappers))
 
         _set_judge(claim, of_all, checker, armed_by, _all(needs, from_any_versions))
         return checker
@@ -81,16 +83,17 @@ def _set_judge(
     if claim.judge is not None:
         raise ValueError(f"claim {claim.id} has two checkers; a claim has one")
 
+    # What most verdicts of a history say: made once, since they cannot change.
+    never_armed = _inconclusive(claim, f"Never armed: no {armed_by}.")
+    not_shown = {
+        need: _inconclusive(claim, f"Cannot be judged: {_MISSING[need]}.") for need in needs
+    }
+
     def judge(history: History) -> Verdict:
-        for need in needs:
-            if not getattr(history.header.capabilities, need):
-                return Verdict(
-                    claim=claim.id,
-                    outcome=Outcome.INCONCLUSIVE,
-                    because=f"Cannot be judged: {_MISSING[need]}.",
-                )
+        if not history.shows.issuperset(needs):
+            return next(not_shown[need] for need in needs if need not in history.shows)
         try:
-            return _verdict(claim, checker(history), armed_by, history.shows_every_version)
+            return _verdict(claim, checker(history), history.shows_every_version) or never_armed
         except Exception as error:  # noqa: BLE001  # whatever went wrong, nothing was judged
             return Verdict(
                 claim=claim.id,
@@ -103,22 +106,34 @@ def _set_judge(
     claim.judge = functools.update_wrapper(judge, source, assigned=(), updated=())
 
 
-def _verdict(claim: Claim, obligations: Obligations, armed_by: str, every_version: bool) -> Verdict:
-    """One verdict from all obligations; `armed` counts those that were decided."""
-    met = 0
-    first_met: Obligation | None = None
+def _inconclusive(claim: Claim, because: str) -> Verdict:
+    return Verdict(claim=claim.id, outcome=Outcome.INCONCLUSIVE, because=because)
+
+
+def _kept(met: Obligation) -> Kept:
+    """Where it arose and was met; what was so already was met where it arose."""
+    since = met.at.n
+    return Kept(since, since if met.by is None else max(since, met.by.n))
+
+
+def _verdict(claim: Claim, obligations: Obligations, every_version: bool) -> Verdict | None:
+    """One verdict from all obligations, of which `armed` counts those that were decided.
+
+    None if there are no obligations.
+    """
+    met: list[Obligation] = []
     undecided: list[Obligation] = []
     broken: list[Obligation] = []
     for obligation in obligations:
         fate = obligation.fate
         if fate is Fate.MET:
-            met += 1
-            first_met = first_met or obligation
+            met.append(obligation)
         elif fate is Fate.VIOLATED:
             broken.append(obligation)
         else:
             undecided.append(obligation)
-    armed = met + len(broken)
+    armed = len(met) + len(broken)
+    kept = tuple(_kept(found) for found in met[:MAX_KEPT])
     if broken:
         return Verdict(
             claim=claim.id,
@@ -129,16 +144,17 @@ def _verdict(claim: Claim, obligations: Obligations, armed_by: str, every_versio
                 Violation(at=found.at.n, because=found.because, evidence=found.evidence)
                 for found in broken[:MAX_VIOLATIONS]
             ),
+            kept=kept,
         )
-    if first_met is not None:
-        times = "once" if met == 1 else f"{met} times"
+    if met:
+        times = "once" if len(met) == 1 else f"{len(met)} times"
         still = "" if every_version else " in the versions that were recorded"
         still += f"; {len(undecided)} undecided" if undecided else ""
         return Verdict(
             claim=claim.id,
             outcome=Outcome.PASSED,
             armed=armed,
-            because=f"Armed {times}, first at {when(first_met.at)}, and held{still}.",
+            because=f"Armed {times}, first at {when(met[0].at)}, and held{still}.",
+            kept=kept,
         )
-    because = f"Undecided: {undecided[0].because}." if undecided else f"Never armed: no {armed_by}."
-    return Verdict(claim=claim.id, outcome=Outcome.INCONCLUSIVE, because=because)
+    return _inconclusive(claim, f"Undecided: {undecided[0].because}.") if undecided else None

@@ -18,18 +18,19 @@ class Obligation(NamedTuple):
     """`at` is where the history contradicts a violated claim, else where it armed it.
 
     `because` names actual values; it may be empty for what was met. `evidence` are the
-    positions of the entries that show it.
+    positions of the entries that show it. `by` is what met it; None: nothing had to come.
     """
 
     fate: Fate
     at: Moment
     because: str = ""
     evidence: tuple[int, ...] = ()
+    by: Moment | None = None
 
 
-def met(at: Moment) -> Obligation:
+def met(at: Moment, by: Moment | None = None) -> Obligation:
     """The precondition occurred there, and what it demanded happened."""
-    return Obligation(Fate.MET, at)
+    return Obligation(Fate.MET, at, by=by)
 
 
 def violated(at: Moment, because: str, *evidence: Moment) -> Obligation:

@@ -37,7 +37,7 @@ def eventually(
     timing, end = aw.history.timing, aw.history.end
     due_us = timing.due_us(since.t, within_us + (steps - 1) * timing.latency_us)
     if happened is not None and (due_us is None or happened.t <= due_us):
-        return met(since)
+        return met(since, happened)
     if due_us is None:
         outage = timing.outages[-1]
         return undecided(since, f"{what} was due, but to the end {outage.because}")
@@ -92,7 +92,7 @@ def not_before(
             return undecided(since, f"{what} may come from t={span(earliest_us)} on; not seen")
         return met(since)
     if happened.t >= earliest_us:
-        return met(since)
+        return met(since, happened)
     return violated(
         happened,
         f"{what} of {aw} came at {when(happened)}, {span(happened.t - since.t)} after "

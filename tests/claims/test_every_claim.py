@@ -147,3 +147,19 @@ HOLDS_ON = {
 )
 def test_a_claim_holds_on_a_sound_story_that_arms_it(claim: str, sound: str) -> None:
     assert_passes(claim, SOUND[sound]())
+
+
+@pytest.mark.parametrize("sound", SOUND)
+def test_what_was_met_says_where_it_arose_and_where_it_was_met(sound: str) -> None:
+    story = SOUND[sound]()
+    for verdict in claims.judge(story.history):
+        assert len(verdict.kept) == verdict.armed, verdict.claim
+        for since, by in verdict.kept:
+            assert 0 <= since <= by < len(story.entries), f"{verdict.claim}: {since}, {by}"
+
+
+def test_a_failed_pod_that_is_noticed_is_an_obligation_from_the_failure_to_the_notice() -> None:
+    story = stories.started()
+    failed = story.at(10).becomes("a-0", "Failed")
+    noticed = story.at(10.1).shows(Unhealthy="True")
+    assert assert_passes("AW-030", story).kept == ((failed, noticed),)

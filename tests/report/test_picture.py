@@ -15,7 +15,8 @@ from conformance.report.lanes import lane_groups
 from conformance.report.page import embedded_json
 from conformance.report.run_result import RunResult
 from conformance.report.time_axis import TimeAxis
-from tests.report.sample_run import QUOTA, failing_run
+from conformance.verdict import Kept, Outcome, Verdict
+from tests.report.sample_run import QUOTA, failing_run, passing_run
 from vocabulary.clock import HOUR, MILLISECOND, SECOND
 from vocabulary.history import Write
 
@@ -58,6 +59,22 @@ def test_the_claims_lane_goes_from_rest_to_obligation_to_violation() -> None:
     (lane,) = _groups(failing_run())["AW-015"].lanes
     assert _texts(lane) == ["not armed", "obligation open", "violated"]
     assert [mark.shape for mark in lane.marks] == ["diamond", "dot", "cross"]
+
+
+def test_the_claims_lane_shows_each_obligation_that_was_met() -> None:
+    run = passing_run()
+    first, last = 0, len(run.entries) - 1
+    verdict = Verdict(
+        claim="AW-063", outcome=Outcome.PASSED, armed=2, kept=(Kept(first, last), Kept(last, last))
+    )
+    axis = TimeAxis([entry.t for entry in run.entries])
+    (lane,) = lane_groups(run.header, run.entries, verdict, axis, frozenset())[0].lanes
+    assert _texts(lane)[:2] == ["not armed", "obligation open"]
+    assert [(mark.shape, mark.text, mark.n) for mark in lane.marks] == [
+        ("diamond", "armed", first),
+        ("dot", "met", last),
+        ("diamond", "armed", last),
+    ]
 
 
 def test_the_operators_life_is_a_lane() -> None:

@@ -9,7 +9,7 @@ from conformance.claim import Claim, Level
 from conformance.claims.sources import configuration_details, overview
 from conformance.history_view import AppWrapperRun, Track
 from conformance.history_view.autopilot import Taint
-from conformance.temporal import Obligation, Obligations, judges, met, violated
+from conformance.temporal import Obligation, Obligations, judges, met, shared, violated
 from conformance.temporal.words import when
 from vocabulary.history import Write
 from vocabulary.objects import Object
@@ -38,6 +38,7 @@ def new_pods_avoid_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
     yield from lands_elsewhere(aw)
 
 
+@shared
 def lands_elsewhere(aw: AppWrapperRun) -> Iterator[Obligation]:
     """An obligation for each pod that was created while some node was tagged for it.
 
@@ -59,7 +60,7 @@ def lands_elsewhere(aw: AppWrapperRun) -> Iterator[Obligation]:
         node = str(((bound.object or {}).get("spec") or {}).get("nodeName"))
         tags = autopilot.labels_at(node, taints, bound.n)
         if node not in tagged or not tags:
-            yield met(bound)
+            yield met(pod.created, bound)
             continue
         yield violated(
             bound,
@@ -78,6 +79,7 @@ def bound_to(pod: Track) -> Write | None:
     return None
 
 
+@shared
 def injected_pods(aw: AppWrapperRun) -> Iterator[tuple[Track, tuple[Taint, ...]]]:
     """The pods of the workload that use a monitored resource, with the taints that concern them."""
     for pod in aw.pods:
@@ -218,6 +220,7 @@ def affinity_stanza_is_exact(aw: AppWrapperRun) -> Obligations:
     yield from has_stanza(aw)
 
 
+@shared
 def has_stanza(aw: AppWrapperRun) -> Iterator[Obligation]:
     """An obligation for each pod that uses a monitored resource: the exact affinity."""
     if not aw.history.autopilot.injects:

@@ -27,6 +27,7 @@ from conformance.temporal import (
     Obligations,
     judges,
     met,
+    shared,
     undecided,
     violated,
 )
@@ -105,7 +106,9 @@ def deletion_begins_with_top_level_resources(aw: AppWrapperRun) -> Obligations:
         if first.is_forced or first.track.uid not in top_level:
             how = "with grace 0" if first.is_forced else "by itself"
             yield violated(
-                first, f"{when(first)}: the deletion of {aw} began with {first.track}, {how}."
+                first,
+                f"{when(first)}: the deletion of {aw} began with {first.track}, {how}.",
+                deletion.begin,
             )
             continue
         until_us = aw.history.timing.stamped_us(start.t) + grace.value
@@ -151,6 +154,7 @@ def no_force_within_the_grace_period(aw: AppWrapperRun) -> Obligations:
         yield from obligations(forced_no_earlier(aw, deletion))
 
 
+@shared
 def forced_no_earlier(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
     """Armed where something outlived the first delete by a second: force was an option."""
     start = clock_start(aw, deletion)
@@ -195,6 +199,7 @@ def force_after_the_grace_period(aw: AppWrapperRun) -> Obligations:
         yield from obligations(forced_no_later(aw, deletion))
 
 
+@shared
 def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
     """An obligation for each object that was left at the end of the grace period."""
     first = deletion.first_request

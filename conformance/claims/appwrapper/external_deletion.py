@@ -124,7 +124,7 @@ def external_deletion_fails_directly(aw: AppWrapperRun) -> Obligations:
                     deleted,
                 )
             else:
-                yield met(deleted)
+                yield met(deleted, left)
         else:
             yield eventually(
                 aw,

@@ -24,7 +24,7 @@ from conformance.history_view.snapshots import (
     RESOURCES_DEPLOYED,
     Snapshot,
 )
-from conformance.temporal import WRITERS, Obligations, judges, met, undecided, violated
+from conformance.temporal import WRITERS, Obligations, judges, met, shared, undecided, violated
 from conformance.temporal.words import span, when
 
 AW_053 = Claim(
@@ -138,6 +138,7 @@ def _suspended(aw: AppWrapperRun, deletion: Deletion) -> Snapshot | None:
     return None
 
 
+@shared
 def deletion_on_failure(aw: AppWrapperRun) -> Iterator[Timed]:
     """The bounds of every failure, for the claims about their parameter."""
     for deletion in failures(aw):

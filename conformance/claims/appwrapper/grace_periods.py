@@ -34,6 +34,7 @@ from conformance.temporal import (
     eventually,
     judges,
     met,
+    shared,
     undecided,
     violated,
 )
@@ -74,7 +75,12 @@ def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
                 at,
             )
         else:
-            yield met(at)
+            yield met(_first(departure), at)
+
+
+def _first(departure: Departure) -> Moment:
+    """Since when the first of its causes held."""
+    return min(departure.since.values(), key=lambda moment: moment.n)
 
 
 def _too_early(departure: Departure) -> Obligation:
@@ -84,6 +90,7 @@ def _too_early(departure: Departure) -> Obligation:
         at,
         f"{when(at)}: {departure.to} was entered for {listed(sorted(departure.present))}, "
         f"although the grace periods for that lasted until t={span(ripe_us)}.",
+        _first(departure),
     )
 
 
@@ -108,6 +115,7 @@ def failure_grace_follows_failed_pods(aw: AppWrapperRun) -> Obligations:
     yield from obligations(failure_grace(aw))
 
 
+@shared
 def failure_grace(aw: AppWrapperRun) -> Iterator[Timed]:
     """Given up for failed pods when their grace period is over, not before."""
     for departure in aw.departures:

@@ -7,7 +7,10 @@ from typing import Final
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import clock_start, grace_within
-from conformance.claims.appwrapper.quota_release import released_before_gone
+from conformance.claims.appwrapper.quota_release import (
+    released_before_gone,
+    undeployed_after_all_is_gone,
+)
 from conformance.claims.appwrapper.retry_limit import counted_resets
 from conformance.claims.decisions import A15, FORCED_CLOCK
 from conformance.claims.sources import detailed_description, guide, progress_guarantees
@@ -29,7 +32,6 @@ from conformance.temporal import (
     Obligations,
     judges,
     met,
-    never,
     not_before,
     violated,
 )
@@ -68,8 +70,7 @@ def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
                 f"ResourcesDeployed was {snapshot.status_of(RESOURCES_DEPLOYED) or 'absent'}.",
                 snapshot,
             )
-    for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
-        yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+    yield from undeployed_after_all_is_gone(aw)
 
 
 INV_2 = Claim(

@@ -26,6 +26,7 @@ from conformance.temporal import (
     eventually,
     judges,
     met,
+    shared,
     undecided,
     violated,
 )
@@ -59,9 +60,11 @@ def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
                 f"{when(departure.at)}: {aw} entered Failed because of a node tagged NoExecute, "
                 f"although it had been reset {before.resets} times of {limit.value} and had to "
                 "be migrated.",
+                departure.since[Why.NODE_TAGGED],
             )
 
 
+@shared
 def _leaves(aw: AppWrapperRun) -> Iterator[Obligation]:
     for attempt, since, healed in sicknesses(aw, node_tagged):
         yield eventually(
@@ -74,6 +77,7 @@ def _leaves(aw: AppWrapperRun) -> Iterator[Obligation]:
         )
 
 
+@shared
 def _migrations(aw: AppWrapperRun) -> Iterator[Departure]:
     """Resets for which only Autopilot gave a reason."""
     return (
@@ -109,7 +113,7 @@ def _is_elsewhere(aw: AppWrapperRun, pod: Track, bound: Write) -> Obligation:
             "NoExecute for what it uses.",
             pod.created,
         )
-    return met(bound)
+    return met(pod.created, bound)
 
 
 def _no_execute(aw: AppWrapperRun, pod: Track) -> tuple[Taint, ...]:
@@ -251,7 +255,7 @@ def _stays(
                 since,
             )
         elif until.t - since.t >= aw.history.timing.latency_us:
-            yield met(since)
+            yield met(since, until)
         else:
             yield undecided(since, f"{pod} was on {where} only until {when(until)}")
 

@@ -10,7 +10,7 @@ from conformance.history_view.attempts import Attempt
 from conformance.history_view.health import Health
 from conformance.history_view.snapshots import FAILED, RESETTING, UNHEALTHY, Snapshot
 from conformance.history_view.tracks import Instant
-from conformance.temporal import Obligation, eventually
+from conformance.temporal import Obligation, eventually, shared
 from vocabulary.clock import Micros
 
 Sickness = Callable[[Health], bool]
@@ -32,6 +32,7 @@ def component_missing(health: Health) -> bool:
     return health.missing > 0
 
 
+@shared
 def sicknesses(
     aw: AppWrapperRun, sick: Sickness
 ) -> Iterator[tuple[Attempt, Moment, Moment | None]]:
@@ -81,6 +82,7 @@ def noticed(attempt: Attempt, since: Moment, healed: Moment | None) -> Snapshot 
     return first if shown else given_up(attempt)
 
 
+@shared
 def is_noticed(aw: AppWrapperRun, what: str, sick: Sickness) -> Iterator[Obligation]:
     """An obligation for each spell: Unhealthy, or given up, within the latency.
 

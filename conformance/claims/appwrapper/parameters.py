@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from conformance.claim import Claim, Decision, Level
@@ -41,7 +41,7 @@ def _warmup_grace(aw: AppWrapperRun) -> Iterator[Timed]:
     yield from given_up_late(aw, IDLE)
 
 
-BEHAVIOUR: Final[Mapping[str, Callable[[AppWrapperRun], Iterator[Timed]]]] = {
+BEHAVIOUR: Final[Mapping[str, Callable[[AppWrapperRun], Iterable[Timed]]]] = {
     ADMISSION_GRACE: _admission_grace,
     WARMUP_GRACE: _warmup_grace,
     FAILURE_GRACE: failure_grace,

@@ -58,11 +58,11 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
     stopped = marks.get("faults-stopped")
     if stopped is None or aw.removed is not None:
         if aw.removed is not None and stopped is not None:
-            yield met(aw.removed)
+            yield met(stopped, aw.removed)
         return
     at: Moment = marks.get("stable") or aw.history.end
     if _is_settled(aw):
-        yield met(at)
+        yield met(stopped, at)
         return
     last = aw.snapshots[-1]
     held = held_by_others(aw, aw.left_at(at.n))
@@ -137,7 +137,7 @@ def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
         departure = departures.get(attempt.number)
         if departure is not None:
             if departure.ripe or departure.present.keys() & POD_LEVEL:
-                yield met(departure.at)
+                yield met(attempt.begin, departure.at)
             else:
                 yield violated(
                     departure.at,

@@ -10,7 +10,7 @@ from conformance.claims.sources import detailed_description, progress_guarantees
 from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.appwrapper import NEVER
 from conformance.history_view.snapshots import QUOTA_RESERVED, RESOURCES_DEPLOYED, SUCCEEDED
-from conformance.temporal import Obligations, judges, met, never, violated
+from conformance.temporal import Obligations, judges, met, never, shared, violated
 from conformance.temporal.words import when
 from vocabulary.history import Write
 from vocabulary.objects import condition_status
@@ -33,6 +33,12 @@ AW_013 = Claim(
 
 @judges(AW_013, armed_by="ResourcesDeployed turned False", from_any_versions=True)
 def deployed_until_all_is_deleted(aw: AppWrapperRun) -> Obligations:
+    yield from undeployed_after_all_is_gone(aw)
+
+
+@shared
+def undeployed_after_all_is_gone(aw: AppWrapperRun) -> Obligations:
+    """An obligation for each time that ResourcesDeployed turned False: nothing may be left."""
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
         yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
 
@@ -94,6 +100,7 @@ def quota_is_released_after_the_last_pod(aw: AppWrapperRun) -> Obligations:
     yield from released_before_gone(aw)
 
 
+@shared
 def released_before_gone(aw: AppWrapperRun) -> Obligations:
     """An obligation for each release of quota without success: nothing may be left then."""
     every_version = aw.history.shows_every_version

@@ -12,7 +12,7 @@ from conformance.history_view import AppWrapperRun
 from conformance.history_view.departures import COUNTED, Departure, Why
 from conformance.history_view.parameters import RETRY_LIMIT, Origin, Value
 from conformance.history_view.snapshots import FAILED, RESETTING, Snapshot
-from conformance.temporal import Obligation, Obligations, judges, met, undecided, violated
+from conformance.temporal import Obligation, Obligations, judges, met, shared, undecided, violated
 from conformance.temporal.words import listed, when
 from vocabulary.objects import annotations_of
 
@@ -84,7 +84,7 @@ def _added(
         return undecided(departure.at, f"the reset at {when(departure.at)} was not seen to end")
     least, most = departure.increments
     if least <= added <= most:
-        return met(departure.at)
+        return met(departure.at, after)
     reasons = listed(sorted(departure.ripe or departure.present))
     return violated(
         after,
@@ -121,6 +121,7 @@ def retry_limit_is_exact(aw: AppWrapperRun) -> Obligations:
     yield from obligations(limit_obligations(aw))
 
 
+@shared
 def limit_obligations(aw: AppWrapperRun) -> Iterator[Timed]:
     """One obligation for each counted reset or final failure, with the limit it is judged by."""
     surely = possibly = 0
@@ -141,11 +142,12 @@ def limit_obligations(aw: AppWrapperRun) -> Iterator[Timed]:
 
 def _within_limit(aw: AppWrapperRun, departure: Departure, resets: int, limit: Value) -> Obligation:
     if resets <= limit.value:
-        return met(departure.at)
+        return met(departure.attempt.begin, departure.at)
     return violated(
         departure.at,
         f"{when(departure.at)}: {aw} entered Resetting for the {_ordinal(resets)} time; its "
         f"retry limit is {limit.value} (from {limit.origin}).",
+        departure.attempt.begin,
     )
 
 
@@ -153,12 +155,13 @@ def _limit_reached(
     aw: AppWrapperRun, departure: Departure, resets: int, limit: Value
 ) -> Obligation:
     if resets >= limit.value:
-        return met(departure.at)
+        return met(departure.attempt.begin, departure.at)
     return violated(
         departure.at,
         f"{when(departure.at)}: {aw} entered Failed for {listed(sorted(departure.present))} "
         f"after {resets} counted resets; its retry limit is {limit.value} (from "
         f"{limit.origin}), so it had to be reset.",
+        departure.attempt.begin,
     )
 
 
@@ -201,11 +204,12 @@ def autopilot_resets_are_limited(aw: AppWrapperRun) -> Obligations:
         if departure.ripe != {Why.NODE_TAGGED} or before is None or before.resets < most.value:
             continue
         if departure.to == FAILED:
-            yield met(departure.at)
+            yield met(departure.since[Why.NODE_TAGGED], departure.at)
         else:
             yield violated(
                 departure.at,
                 f"{when(departure.at)}: {aw} entered Resetting because of a node tagged "
                 f"NoExecute, although its retry count {before.resets} had reached its limit "
                 f"{most.value} (from {most.origin}).",
+                departure.since[Why.NODE_TAGGED],
             )

@@ -10,6 +10,7 @@ from conformance.history_view.attempts import Attempt
 from conformance.history_view.deletions import Cause, Deletion
 from conformance.history_view.parameters import RETRY_PAUSE, Value
 from conformance.history_view.snapshots import RESETTING
+from conformance.temporal import shared
 
 
 def resets(aw: AppWrapperRun) -> Iterator[Deletion]:
@@ -55,6 +56,7 @@ def pause_is_kept(aw: AppWrapperRun, deletion: Deletion, attempt: Attempt) -> It
     )
 
 
+@shared
 def retry_pause(aw: AppWrapperRun) -> Iterator[Timed]:
     """Both bounds on the pause of every reset."""
     for deletion in resets(aw):

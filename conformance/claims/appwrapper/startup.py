@@ -25,7 +25,7 @@ from conformance.history_view.parameters import (
     WARMUP_GRACE,
 )
 from conformance.history_view.snapshots import UNHEALTHY, Snapshot
-from conformance.temporal import Obligations, judges
+from conformance.temporal import Obligations, judges, shared
 
 AW_031 = Claim(
     id="AW-031",
@@ -149,6 +149,7 @@ IDLE = Lack(
 )
 
 
+@shared
 def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
     """Unhealthy for lack of pods: at the end of the grace period, not before."""
     what = f"Unhealthy=True for {lack.why}"
@@ -169,6 +170,7 @@ def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
         )
 
 
+@shared
 def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
     """Resetting or Failed for lack of pods: when both grace periods are over, not before."""
     for departure in aw.departures:
@@ -199,6 +201,7 @@ def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
         )
 
 
+@shared
 def _lacking(aw: AppWrapperRun, lack: Lack) -> Iterator[tuple[Attempt, Moment | None]]:
     """Attempts that lacked pods from their start, and when that ended; None: not before them.
 

@@ -13,7 +13,7 @@ from conformance.history_view import AppWrapperRun, Moment
 from conformance.history_view.deletions import Cause, Deletion
 from conformance.history_view.parameters import SUCCESS_TTL, Value
 from conformance.history_view.snapshots import RESOURCES_DEPLOYED
-from conformance.temporal import WRITERS, Obligations, judges, met
+from conformance.temporal import WRITERS, Obligations, judges, met, shared
 from vocabulary.clock import SECOND
 
 AW_063 = Claim(
@@ -39,6 +39,7 @@ def succeeded_workloads_are_deleted_after_their_ttl(aw: AppWrapperRun) -> Obliga
     yield from obligations(success_ttl(aw))
 
 
+@shared
 def success_ttl(aw: AppWrapperRun) -> Iterator[Timed]:
     """Both bounds on the deletion of what succeeded, where the history shows the TTL pass."""
     for deletion in successes(aw):

@@ -9,7 +9,7 @@ from conformance.claims.appwrapper.forceful_clock import cleaned_up
 from conformance.claims.appwrapper.timed import earliest
 from conformance.claims.sources import detailed_description
 from conformance.history_view import AppWrapperRun
-from conformance.history_view.deletions import Cause
+from conformance.history_view.deletions import Cause, Deletion
 from conformance.history_view.snapshots import (
     FAILED,
     QUOTA_RESERVED,
@@ -69,14 +69,16 @@ def suspension_is_respected(aw: AppWrapperRun) -> Obligations:
                 unless=earliest(aw.deleting, aw.removed),
             )
             if isinstance(reached, Snapshot) and reached.phase == SUSPENDED:
-                yield from _has_given_way(aw, reached)
+                yield from _has_given_way(aw, deletion, reached)
 
 
-def _has_given_way(aw: AppWrapperRun, reached: Snapshot) -> Obligations:
+def _has_given_way(aw: AppWrapperRun, deletion: Deletion, reached: Snapshot) -> Obligations:
     for condition in (RESOURCES_DEPLOYED, QUOTA_RESERVED):
         if reached.shows(condition):
             yield violated(
-                reached, f"{when(reached)}: {aw} is Suspended and still shows {condition}=True."
+                reached,
+                f"{when(reached)}: {aw} is Suspended and still shows {condition}=True.",
+                deletion.begin,
             )
     yield never(
         aw,

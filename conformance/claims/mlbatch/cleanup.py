@@ -69,7 +69,7 @@ def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
                 deletion.begin,
             )
         else:
-            yield met(attempt.running)
+            yield met(deletion.begin, attempt.running)
 
 
 MLB_024 = Claim(

@@ -164,10 +164,12 @@ def suspending_leads_to_suspended(aw: AppWrapperRun) -> Obligations:
         if span.end is None or span.end.phase == TERMINATING:
             continue
         if span.end.phase == SUSPENDED:
-            yield met(span.end)
+            yield met(span.begin, span.end)
         else:
             yield violated(
-                span.end, f"{when(span.end)}: {aw} went from Suspending to {span.end.phase}."
+                span.end,
+                f"{when(span.end)}: {aw} went from Suspending to {span.end.phase}.",
+                span.begin,
             )
 
 
@@ -223,6 +225,7 @@ def admission_is_not_the_controllers(aw: AppWrapperRun) -> Obligations:
                 after,
                 f"{when(after)}: {after.write.actor} set spec.suspend of {aw} to "
                 f"{after.suspended}.".replace("True", "true").replace("False", "false"),
+                before,
             )
     for earlier, later in pairwise(aw.spans):
         if earlier.phase == SUSPENDED and later.phase == RESUMING:
