@@ -1,13 +1,15 @@
 """A file that says how to undo what was injected, so that a killed run leaves nothing behind.
 
 Before anything is broken, what will mend it is written down; after it is mended, that too.
-Whoever finds the file later (`assay clean`) sees what is outstanding. JSON lines, appended.
+Whoever finds the file later (`assay clean --undo-journal`) sees what is outstanding, and where.
+JSON lines, appended; a line that a killed run did not finish is cut off by the next.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,53 +17,88 @@ import msgspec
 
 import chaos.faults  # noqa: F401  # registers every fault, for reading
 from chaos.fault import Fault, fault_from_data
+from chaos.fields import PlanError
 from vocabulary import canonical
 
 
 class UndoJournal:
     """Implements `chaos.injector.Journal` on a file; several runs may share it, one by one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, namespace: str = "") -> None:
+        """`namespace` is where the faults strike: those that undo them have to strike there."""
         self._path = path
+        self._namespace = namespace
         self._first = max((number for number, _ in _records(path)), default=0)
 
     def intend(self, number: int, inverses: Sequence[Fault]) -> None:
-        self._append(_Record(self._first + number, [fault.to_data() for fault in inverses]))
+        undo = [fault.to_data() for fault in inverses]
+        self._append(_Record(self._first + number, undo, namespace=self._namespace))
 
     def undone(self, number: int) -> None:
         self._append(_Record(self._first + number, undone=True))
 
     def _append(self, record: _Record) -> None:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        with self._path.open("ab") as file:
-            file.write(canonical.encode(record) + b"\n")
-            file.flush()
-            os.fsync(file.fileno())
+        _append(self._path, record)
 
 
-def outstanding(path: Path) -> tuple[Fault, ...]:
-    """What still has to be injected to undo everything, the latest injection first."""
-    open_: dict[int, tuple[Fault, ...]] = {}
+@dataclass(frozen=True, slots=True)
+class Outstanding:
+    """One injection that has not been undone."""
+
+    number: int
+    namespace: str
+    faults: tuple[Fault, ...]
+    """What has to be injected to undo it, in this order."""
+
+
+def outstanding(path: Path) -> tuple[Outstanding, ...]:
+    """What is to be undone, the latest injection first; nothing where there is no file.
+
+    Raises PlanError for a line that is none of a journal's.
+    """
+    open_: dict[int, Outstanding] = {}
     for number, record in _records(path):
         if record.undone:
             open_.pop(number, None)
         else:
-            open_[number] = tuple(
-                fault_from_data(data, f"{path}: injection {number}") for data in record.undo
-            )
-    return tuple(fault for number in sorted(open_, reverse=True) for fault in open_[number])
+            where = f"{path}: injection {number}"
+            faults = tuple(fault_from_data(data, where) for data in record.undo)
+            open_[number] = Outstanding(number, record.namespace, faults)
+    return tuple(open_[number] for number in sorted(open_, reverse=True))
+
+
+def settle(path: Path, injection: Outstanding) -> None:
+    """Note that this has been undone."""
+    _append(path, _Record(injection.number, undone=True))
+
+
+def _append(path: Path, record: _Record) -> None:
+    with path.open("ab+") as file:
+        file.seek(0)
+        file.truncate(file.read().rfind(b"\n") + 1)
+        file.write(canonical.encode(record) + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
 
 
 class _Record(msgspec.Struct, omit_defaults=True):
     n: int
     undo: list[dict[str, Any]] = []
     undone: bool = False
+    namespace: str = ""
 
 
 def _records(path: Path) -> list[tuple[int, _Record]]:
     """The whole lines of the file; one that was cut short had not taken effect yet."""
     if not path.exists():
         return []
-    lines = path.read_bytes().split(b"\n")[:-1]
-    records = [msgspec.json.decode(line, type=_Record) for line in lines]
-    return [(record.n, record) for record in records]
+    records = []
+    for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
+        try:
+            record = msgspec.json.decode(line, type=_Record)
+        except msgspec.MsgspecError as error:
+            problem = f"is none of an undo journal: {error}"
+            raise PlanError(f"{path}: line {number}", problem) from error
+        records.append((record.n, record))
+    return records

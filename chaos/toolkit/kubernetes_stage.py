@@ -119,7 +119,7 @@ def _open(
         ground,
         recorder,
         _header(connection, recorder, seed, configuration),
-        UndoJournal(Path(str(journal))) if journal else None,
+        UndoJournal(Path(str(journal)), ns) if journal else None,
     )
 
 

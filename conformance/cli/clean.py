@@ -14,6 +14,10 @@ def clean(
     ] = None,
     context: Annotated[str, typer.Option(help="The kubeconfig's context.")] = "",
     run_label: Annotated[str, typer.Option("--run", help="Only this run; empty: all runs.")] = "",
+    undo_journal: Annotated[
+        Path | None,
+        typer.Option(help="What an experiment of the Chaos Toolkit wrote down to be undone."),
+    ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it; without: only show.")] = False,
 ) -> None:
     """Find what a killed run left (objects by their run label, its own folders) and remove it.
@@ -21,21 +25,36 @@ def clean(
     \b
     assay clean                 shows what would be removed
     assay clean --yes           removes it
+    assay clean --undo-journal undo.jsonl --yes     mends also what an experiment left broken
     """
     from conformance.clean import clean_cluster, clean_folders
+    from conformance.cli.exit_code import ExitCode
+    from conformance.cli.problems import BadInputError
     from conformance.report.untrusted import printable
 
     count = 0
 
-    def show(found: list[str]) -> None:
+    def show(found: list[str], done: str = "removed", otherwise: str = "would remove") -> None:
         nonlocal count
         count += len(found)
         for item in found:
-            typer.echo(f"{'removed' if yes else 'would remove'} {printable(item)}")
+            typer.echo(f"{done if yes else otherwise} {printable(item)}")
 
+    refused: list[str] = []
+    if undo_journal is not None:
+        if not undo_journal.is_file():
+            raise BadInputError(f"{undo_journal}: there is no such file; give the experiment's own")
+        from conformance.undoing import undo
+
+        mended, refused = undo(undo_journal, kubeconfig, context=context, really=yes)
+        show(mended, "to undo an experiment:", "would undo an experiment:")
+        for problem in refused:
+            typer.echo(f"cannot be undone here: {printable(problem)}", err=True)
     show(clean_folders(remove=yes))
     show(clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes))
     if not count:
         typer.echo("nothing of Assay is left there")
     elif not yes:
         typer.echo("remove it with: assay clean --yes")
+    if refused:
+        raise typer.Exit(ExitCode.ENVIRONMENT)

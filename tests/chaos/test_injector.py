@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from chaos.choice import PodChoice
 from chaos.faults import (
     Cordon,
@@ -17,10 +19,11 @@ from chaos.faults import (
     Suspend,
     Taint,
 )
+from chaos.fields import PlanError
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
 from chaos.plan import parse_plan
-from chaos.undo_journal import UndoJournal, outstanding
+from chaos.undo_journal import UndoJournal, outstanding, settle
 from tests.chaos.fake_ground import FakeGround, small_cluster
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError, no_answer
@@ -237,8 +240,9 @@ def test_the_journal_knows_how_to_undo_what_a_killed_run_left(tmp_path):
         injector.inject(fault)
     (cordoned,) = injector.inject(Cordon("n1"))
     injector.revert(cordoned)
-    for undo in outstanding(path):
-        undo.inject(ground)
+    for injection in outstanding(path):
+        for undo in injection.faults:
+            undo.inject(ground)
     before["objects"].pop("Job.batch/job-a")
     assert ground.world() == before
 
@@ -250,7 +254,10 @@ def test_the_journal_of_a_later_run_goes_on_where_the_earlier_one_ended(tmp_path
     second = Injector(ground, lambda *_: None, journal=UndoJournal(path))
     second.inject(Cordon("n1"))
     second.stop()
-    assert [undo.to_data()["edit_object"]["name"] for undo in outstanding(path)] == ["n0"]
+    (left,) = outstanding(path)
+    assert [undo.to_data()["edit_object"]["name"] for undo in left.faults] == ["n0"]
+    settle(path, left)
+    assert outstanding(path) == ()
 
 
 def test_a_journal_line_that_was_cut_short_is_passed_over(tmp_path):
@@ -258,7 +265,16 @@ def test_a_journal_line_that_was_cut_short_is_passed_over(tmp_path):
     Injector(small_cluster(), lambda *_: None, journal=UndoJournal(path)).inject(Cordon("n0"))
     path.write_bytes(path.read_bytes() + b'{"n":2,"undo":[{"cor')
     assert len(outstanding(path)) == 1
+    Injector(small_cluster(), lambda *_: None, journal=UndoJournal(path, "b")).inject(Cordon("n1"))
+    assert [(left.number, left.namespace) for left in outstanding(path)] == [(2, "b"), (1, "")]
     assert outstanding(tmp_path / "missing") == ()
+
+
+def test_a_file_that_is_no_journal_is_refused_by_line(tmp_path):
+    path = tmp_path / "undo.jsonl"
+    path.write_text('{"n":1,"undone":true}\n[]\n')
+    with pytest.raises(PlanError, match=r"undo\.jsonl: line 2.*is none of an undo journal"):
+        outstanding(path)
 
 
 def test_what_leaves_nothing_is_not_kept_to_be_undone():

@@ -5,14 +5,27 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from chaos.faults import DeleteObject, Taint
+from chaos.injector import Injector
+from chaos.toolkit.kubernetes_ground import (
+    DeployedOperator,
+    KubernetesGround,
+    OperatorDeployment,
+)
+from chaos.undo_journal import UndoJournal
 from conformance import clean
 from conformance.clean import RUN_LABEL, NotCleanError, clean_cluster
 from fixtures.control_plane import ControlPlane, FakeNode, nodes, users, wait_until
+from reference_controller.runtime.connection import Connection, connect
+from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
+
+from .namespace import Namespace
 
 pytestmark = pytest.mark.control_plane
 
@@ -21,6 +34,7 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 NAMESPACES = "/api/v1/namespaces"
 HELD = ["example.com/held"]
 LIMIT_SECONDS = 30.0
+NOTHING = "nothing of Assay is left there"
 
 
 @pytest.fixture
@@ -172,15 +186,59 @@ def test_what_does_not_go_away_is_named(
     assert f"Namespace {run}" in clean_cluster(plane.kubeconfig(), remove=False)
 
 
+def test_what_an_experiment_broke_is_mended_by_its_journal(
+    plane: ControlPlane, namespace: Namespace, tmp_path: Path
+) -> None:
+    """A node that is nobody's run's is tainted, a pod held: no label would lead there."""
+    journal = tmp_path / "undo.jsonl"
+    namespace.pod("p")
+    before = plane.api().get(f"{nodes.NODES}/b0")["spec"].get("taints")
+    client = connection(plane)
+    operator = DeployedOperator(client, OperatorDeployment("nowhere", "none"))
+    ground = KubernetesGround(client, namespace.name, operator, seed=0)
+    injector = Injector(ground, lambda *_: None, journal=UndoJournal(journal, namespace.name))
+    injector.inject(Taint("b0", "example.com/broken", effect="NoSchedule"))
+    injector.inject(DeleteObject("Pod", "p", finalizer=HELD[0]))
+    assert plane.api().get(f"{nodes.NODES}/b0")["spec"]["taints"]
+    assert HELD[0] in namespace.get("p")["metadata"]["finalizers"]
+
+    def assay_clean(*options: str) -> list[str]:
+        return assay("clean", "--undo-journal", str(journal), *options, plane=plane)
+
+    shown = assay_clean()
+    assert HELD[0] in namespace.get("p")["metadata"]["finalizers"], "looking mends nothing"
+    mended = assay_clean("--yes")
+    assert [line.replace("would undo", "to undo") for line in shown[:-1]] == mended
+    assert len(mended) == 2
+    assert plane.api().get(f"{nodes.NODES}/b0")["spec"].get("taints") == before
+    wait_until(
+        lambda: not exists(plane, f"{namespace.path}/pods/p"),
+        "the pod is gone",
+        limit_seconds=LIMIT_SECONDS,
+    )
+    assert assay_clean() == [NOTHING]
+
+
 def test_the_command_shows_first_and_removes_when_told_to(plane: ControlPlane, run: str) -> None:
     def assay_clean(*options: str) -> list[str]:
-        command = [sys.executable, "-m", "conformance.cli", "clean", *options]
-        command += ["--kubeconfig", str(plane.kubeconfig()), "--run", run]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
-        return ended.stdout.splitlines()
+        return assay("clean", "--run", run, *options, plane=plane)
 
     shown = assay_clean()
     assert f"would remove Namespace {run}" in shown
     assert shown[-1] == "remove it with: assay clean --yes"
     assert [line.replace("would remove", "removed") for line in shown[:-1]] == assay_clean("--yes")
-    assert assay_clean() == ["nothing of Assay is left there"]
+    assert assay_clean() == [NOTHING]
+
+
+def assay(*arguments: str, plane: ControlPlane) -> list[str]:
+    """The lines that a command tells of that control plane; it has to succeed."""
+    kubeconfig = ("--kubeconfig", str(plane.kubeconfig()))
+    command = [sys.executable, "-m", "conformance.cli", *arguments, *kubeconfig]
+    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout.splitlines()
+
+
+def connection(plane: ControlPlane) -> Connection:
+    kubeconfig = plane.kubeconfig(users.CHAOS)
+    return connect(kubeconfig, None, user_agent="test", timeout_us=30 * SECOND, pool_size=2)

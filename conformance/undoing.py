@@ -1,0 +1,66 @@
+"""Undoes on a cluster what a killed run of the Chaos Toolkit left broken, by its journal.
+
+Objects that are not ours (nodes, somebody's workloads) carry no label by which to find them:
+what was done to them stands in the experiment's `undo_journal` alone.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from chaos.ground import FaultRefusedError, Ground
+from chaos.undo_journal import Outstanding, outstanding, settle
+from reference_controller.runtime.connection import connect
+from vocabulary.clock import SECOND
+from vocabulary.errors import ApiError
+
+
+def undo(
+    journal: Path, kubeconfig: Path | None, *, context: str = "", really: bool
+) -> tuple[list[str], list[str]]:
+    """What is outstanding, in words, and what of it could not be undone, with the reason.
+
+    Undone if `really`, the latest injection first; what could not be stays in the journal.
+    An object that is gone needs no mending. Raises PlanError for a file that is no journal,
+    and ApiError if the cluster does not answer.
+    """
+    from chaos.toolkit.kubernetes_ground import (
+        DeployedOperator,
+        KubernetesGround,
+        OperatorDeployment,
+    )
+    from chaos.toolkit.kubernetes_stage import OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE
+
+    found: list[str] = []
+    refused: list[str] = []
+    connection = connect(
+        kubeconfig, context or None, user_agent="assay-clean", timeout_us=30 * SECOND, pool_size=2
+    )
+    operator = DeployedOperator(
+        connection, OperatorDeployment(OPERATOR_NAMESPACE, OPERATOR_DEPLOYMENT)
+    )
+    for injection in outstanding(journal):
+        found += [fault.describe() for fault in injection.faults]
+        if really:
+            ground = KubernetesGround(connection, injection.namespace, operator, seed=0)
+            problem = _undo_one(injection, ground)
+            if problem:
+                refused.append(problem)
+            else:
+                settle(journal, injection)
+    return found, refused
+
+
+def _undo_one(injection: Outstanding, ground: Ground) -> str:
+    """Why it could not be undone; empty if it was."""
+    for fault in injection.faults:
+        try:
+            fault.inject(ground)
+        except FaultRefusedError as error:
+            return f"{fault.describe()}: {error}"
+        except ApiError as error:
+            if not error.code:
+                raise
+            if not (error.is_not_found or error.is_already_exists):
+                return f"{fault.describe()}: {error.reason}: {error.message}"
+    return ""
