@@ -6,6 +6,7 @@ constants here; custom resources bring theirs in their CRD.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -13,7 +14,7 @@ import msgspec
 from vocabulary.objects import Object
 
 
-class Kind(msgspec.Struct, frozen=True):
+class Kind(msgspec.Struct, frozen=True, dict=True):
     """One served resource, for example `Kind("batch", "v1", "Job", "jobs")`."""
 
     group: str
@@ -22,13 +23,17 @@ class Kind(msgspec.Struct, frozen=True):
     plural: str
     namespaced: bool = True
 
-    @property
+    @cached_property
     def api_version(self) -> str:
         return f"{self.group}/{self.version}" if self.group else self.version
 
-    def __str__(self) -> str:
+    @cached_property
+    def group_kind(self) -> str:
         """`Pod`, `Job.batch`: the kind, and its group where it has one."""
         return f"{self.kind}.{self.group}" if self.group else self.kind
+
+    def __str__(self) -> str:
+        return self.group_kind
 
     def path(self, namespace: str = "", name: str = "", subresource: str = "") -> str:
         """The URL path of the collection, the object or its subresource."""

@@ -13,7 +13,7 @@ twenty times as long to be made.
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -144,6 +144,12 @@ def create(obj: Object) -> Create:
     return Create(kind_of(obj), obj, namespace_of(obj), name_of(obj))
 
 
+_VERBS: Final = {
+    request: request.__name__.lower()
+    for request in (Get, List, Create, Update, Patch, Delete, DeleteCollection)
+}
+
+
 def verb_of(request: Request) -> str:
     """The API's verb: get, list, create, update, patch, delete, deletecollection."""
-    return type(request).__name__.lower()
+    return _VERBS[type(request)]

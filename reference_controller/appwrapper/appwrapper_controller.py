@@ -46,7 +46,7 @@ class AppWrapperController:
         self.config = config
         self.rules = rules
         self.metrics = Metrics()
-        self._clock = clock
+        self._observer = None if clock is None else Observer(config, rules, clock)
         self._written: dict[Key, Object] = {}
         """Per AppWrapper what our last write was answered; a cache that holds an older one is
         behind on our own doing."""
@@ -78,18 +78,18 @@ class AppWrapperController:
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock, unless one was given at construction."""
-        if self._clock is None:
-            self._clock = clock
+        if self._observer is None:
+            self._observer = Observer(self.config, self.rules, clock)
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
-        clock = self._clock or (lambda: now_us)
-        return self._reconcile(key, clock)
+        observer = self._observer or Observer(self.config, self.rules, lambda: now_us)
+        return self._reconcile(key, observer)
 
-    def _reconcile(self, key: Key, clock: Callable[[], Micros]) -> Reconcile:
+    def _reconcile(self, key: Key, observer: Observer) -> Reconcile:
         one = Reconciliation(
             key.namespace,
             key.name,
-            Observer(self.config, self.rules, clock),
+            observer,
             self.rules,
             self.metrics,
             lambda written: self._remember(key, written),

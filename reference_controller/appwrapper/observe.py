@@ -7,12 +7,11 @@ be had is never taken for an empty one.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
-from functools import lru_cache
-from typing import Any, TypeAlias, TypeVar
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias, TypeVar
 
 from reference_controller.appwrapper.autopilot import marked_resources
-from reference_controller.appwrapper.config import FaultTolerance, OperatorConfig
+from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.names import APPWRAPPER_LABEL, Phase
 from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.parameters import Parameters
@@ -34,6 +33,9 @@ Reading: TypeAlias = Generator[Request, Any, T]
 """Yields reads, is sent their answers, returns what they amount to."""
 
 
+_MAX_REMEMBERED: Final = 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class Observer:
     """How this operator looks at the world."""
@@ -41,6 +43,8 @@ class Observer:
     config: OperatorConfig
     rules: Rules
     clock: Callable[[], Micros]
+    known: dict[tuple[tuple[str, str], ...], Parameters] = field(default_factory=dict)
+    """What annotations amount to; they are read at every look and hardly ever change."""
 
     def glance(self, aw: Object) -> Observation:
         """The AppWrapper alone: enough where a decision hangs on its status and the time."""
@@ -69,8 +73,15 @@ class Observer:
         return Observation(aw, self.clock(), self._parameters(aw), components, pods, is_live=live)
 
     def _parameters(self, aw: Object) -> Parameters:
-        annotations = tuple(annotations_of(aw).items())
-        return _parameters(self.rules, annotations, self.config.fault_tolerance)
+        annotations = annotations_of(aw)
+        key = tuple(annotations.items())
+        parameters = self.known.get(key)
+        if parameters is None:
+            if len(self.known) >= _MAX_REMEMBERED:
+                self.known.clear()
+            parameters = self.rules.parameters(annotations, self.config.fault_tolerance)
+            self.known[key] = parameters
+        return parameters
 
     def _components(
         self, aw: Object, pods: tuple[Object, ...], live: bool, wanted: tuple[str, ...]
@@ -127,14 +138,6 @@ class Observer:
             if marked:
                 bad[name] = marked
         return bad
-
-
-@lru_cache(maxsize=1024)
-def _parameters(
-    rules: Rules, annotations: tuple[tuple[str, str], ...], operator: FaultTolerance
-) -> Parameters:
-    """What annotations amount to; they are read at every look and hardly ever change."""
-    return rules.parameters(dict(annotations), operator)
 
 
 def read(kind: Kind, namespace: str, name: str, *, live: bool) -> Reading[Object | None]:

@@ -143,15 +143,13 @@ def with_intent(record: Object, name: str, attempt: int, now_us: Micros) -> Obje
 
 def _with_condition(entries: Any, new: Object, now_us: Micros) -> list[Object]:
     """The list with one condition set; lastTransitionTime moves only if its status flips."""
-    since = to_rfc3339(now_us)
-    kept: list[Object] = []
-    position = len(entries)
+    changed = list(entries)
     for index, entry in enumerate(entries):
         if entry.get("type") == new["type"]:
-            position = index
-            if entry.get("status") == new["status"]:
-                since = entry.get("lastTransitionTime", since)
-        else:
-            kept.append(entry)
-    kept.insert(position, {**new, "lastTransitionTime": since})
-    return kept
+            since = (
+                entry.get("lastTransitionTime") if entry.get("status") == new["status"] else None
+            )
+            changed[index] = {**new, "lastTransitionTime": since or to_rfc3339(now_us)}
+            return changed
+    changed.append({**new, "lastTransitionTime": to_rfc3339(now_us)})
+    return changed
