@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.history_view.attempts import Attempt
 from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
@@ -70,6 +70,8 @@ class AppWrapperRun:
             if write is not track.removed
         ]
         self.spans: list[Span] = spans_of(self.snapshots)
+        self.answers: dict[tuple[Any, ...], Any] = {}
+        """What checkers have asked of it already: see `conformance.temporal.shared`."""
 
     def __str__(self) -> str:
         return f"appwrapper/{self.name}"
