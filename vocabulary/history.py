@@ -30,8 +30,10 @@ from vocabulary.canonical import encode
 from vocabulary.clock import Micros
 
 HISTORY_FORMAT: Final = 1
-MAX_HISTORY_BYTES: Final = 2 * 1024**3
+MAX_HISTORY_BYTES: Final = 512 * 1024**2
 """An upper bound on what is unpacked of one file: a compressed bomb stops here."""
+MAX_LINE_BYTES: Final = 16 * 1024**2
+"""An upper bound on one record: it holds two objects at most, and etcd stores none over 1.5 MiB."""
 
 SUBMITTERS: Final = frozenset({"user", "chaos"})
 """Actors of whose creations and updates a history keeps what they asked for."""
@@ -187,6 +189,10 @@ def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
     header: Header | None = None
     entries: list[Entry] = []
     for number, line in enumerate(records, start=1):
+        if len(line) > MAX_LINE_BYTES:
+            raise HistoryError(
+                f"{path}: line {number} has {len(line)} bytes; no record has over {MAX_LINE_BYTES}"
+            )
         try:
             record = _decoder.decode(line)
         except (msgspec.MsgspecError, RecursionError) as error:
@@ -241,7 +247,7 @@ def _unpack(path: Path) -> tuple[bytes, bool]:
         member = zlib.decompressobj(wbits=31)
         while not member.eof:
             try:
-                chunk = member.decompress(raw, 1024 * 1024)
+                chunk = member.decompress(raw, MAX_HISTORY_BYTES + 1 - total)
             except zlib.error as error:
                 raise HistoryError(f"{path}: is not a readable gzip file: {error}") from error
             chunks.append(chunk)

@@ -19,8 +19,8 @@ from conformance.cli import (
     serve,
     verify,
 )
-from conformance.cli.exit_code import EXIT_CODES_HELP
-from conformance.cli.problems import exit_code_for, report_problem
+from conformance.cli.exit_code import EXIT_CODES_HELP, ExitCode
+from conformance.cli.problems import exit_code_for, report_bug, report_problem
 
 _HELP = """\
 Does this controller keep its promises while things break?
@@ -84,7 +84,8 @@ def main() -> None:
         app()
     except Exception as error:
         code = exit_code_for(error)
-        if code is None:
-            raise
-        report_problem(error)
+        if code is ExitCode.BUG:
+            report_bug(error)
+        else:
+            report_problem(error)
         raise SystemExit(code) from error

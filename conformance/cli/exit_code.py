@@ -10,13 +10,15 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """Worst last, but for `INTERRUPTED`."""
+    """Worst last, but for the last two."""
 
     CONFORMANT = 0
     VIOLATED = 1
     BAD_INPUT = 2
     INCONCLUSIVE = 3
     ENVIRONMENT = 4
+    BUG = 70
+    """Of Assay itself. Python's own 1 would read as a violated claim."""
     INTERRUPTED = 130
 
     @classmethod
@@ -33,5 +35,6 @@ class ExitCode(IntEnum):
 
 EXIT_CODES_HELP = """\
 [bold]Exit codes[/bold]: 0 conformant · 1 a claim is violated · 2 bad input ·
-3 a core claim could not be judged · 4 the environment failed (cluster, network, missing program)
+3 a core claim could not be judged ·
+4 the environment failed (cluster, network, disk, missing program) · 70 a bug of Assay
 """

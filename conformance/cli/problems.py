@@ -7,6 +7,7 @@ so that no room is imported just to be able to fail.
 from __future__ import annotations
 
 import sys
+import traceback
 from typing import Final
 
 from conformance.cli.exit_code import ExitCode
@@ -35,7 +36,7 @@ _CODES: Final = {
     "conformance.clean.NotCleanError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.operator_process.OperatorStartError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.waiting.WaitTimeoutError": ExitCode.ENVIRONMENT,
-    "builtins.ConnectionError": ExitCode.ENVIRONMENT,
+    "builtins.OSError": ExitCode.ENVIRONMENT,
 }
 """Exception classes (with all their subclasses) that are no bugs of Assay."""
 
@@ -52,15 +53,15 @@ _EXTRAS: Final = {
 """Optional packages, and the extra of this distribution that brings each."""
 
 
-def exit_code_for(error: BaseException) -> ExitCode | None:
-    """The exit code for an error that has one; None for a bug."""
+def exit_code_for(error: BaseException) -> ExitCode:
+    """The exit code for an error, `BUG` for one that is not listed."""
     if _missing_extra(error):
         return ExitCode.ENVIRONMENT
     for ancestor in type(error).__mro__:
         code = _CODES.get(f"{ancestor.__module__}.{ancestor.__qualname__}")
         if code is not None:
             return code
-    return None
+    return ExitCode.BUG
 
 
 def report_problem(error: BaseException) -> None:
@@ -70,6 +71,12 @@ def report_problem(error: BaseException) -> None:
     extra = _missing_extra(error)
     text = f"{error}; install it with: pip install 'assay[{extra}]'" if extra else str(error)
     sys.stderr.write(f"assay: {printable(text)}\n")
+
+
+def report_bug(error: BaseException) -> None:
+    """Tell it on standard error with all that helps to find it."""
+    sys.stderr.write("".join(traceback.format_exception(error)))
+    sys.stderr.write("assay: this is a bug of Assay, not of what it tested; please report it\n")
 
 
 def _missing_extra(error: BaseException) -> str:

@@ -15,7 +15,7 @@ unfinished/              the same of runs that are still going on, or that were 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Final
@@ -26,7 +26,7 @@ from chaos.plan import Plan, plan_from_data
 from conformance.claim import Claim
 from conformance.report.allure import write_allure_results
 from conformance.report.build import history_path, shrunk_history_path, test_name, verdict_on
-from conformance.report.conformance_report import ConformanceReport, ReportError
+from conformance.report.conformance_report import API_VERSION, ConformanceReport, ReportError
 from conformance.report.failure_page import failure_page
 from conformance.report.failures import violated
 from conformance.report.index_page import index_page
@@ -41,7 +41,7 @@ ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
 FURTHER_NAME: Final = "further"
 UNFINISHED_NAME: Final = "unfinished"
-_OURS: Final = ("index.html", "junit.xml", "*-[0-9]*.html", "*-[0-9]*.yaml", REPORT_NAME)
+_RENDERINGS: Final = ("index.html", "junit.xml")
 _OUR_FOLDERS: Final = {
     ALLURE_NAME: "*-*",
     HISTORIES_NAME: "*.jsonl.gz",
@@ -84,10 +84,19 @@ def check_folder(folder: Path) -> None:
     if not folder.is_dir():
         raise ReportError(f"{folder}: is a file; name a folder for the report with --out")
     others = [path for path in folder.iterdir() if path.name != UNFINISHED_NAME]
-    if others and not (folder / REPORT_NAME).is_file():
+    if others and not _is_ours(folder / REPORT_NAME):
         raise ReportError(
-            f"{folder}: holds files but no {REPORT_NAME}; name a new or an empty folder with --out"
+            f"{folder}: holds files but no {REPORT_NAME} of Assay's; "
+            "name a new or an empty folder with --out"
         )
+
+
+def _is_ours(report: Path) -> bool:
+    """Whether a run wrote it; its first line says so, all of it may be large."""
+    if not report.is_file():
+        return False
+    with report.open("rb") as file:
+        return file.readline(100).rstrip() == f"apiVersion: {API_VERSION}".encode()
 
 
 def write_folder(
@@ -104,7 +113,7 @@ def write_folder(
     """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    _remove_earlier(folder)
+    _remove_earlier(folder, claims)
     failures = tuple(_name_failures(folder, suite, claims))
     if any(failure.plan.parent != folder for failure in failures):
         (folder / FURTHER_NAME).mkdir(exist_ok=True)
@@ -147,11 +156,15 @@ def _plan_of(run: RunResult) -> Plan:
     return plan
 
 
-def _remove_earlier(folder: Path) -> None:
-    """Remove what an earlier run wrote here, and nothing else."""
-    for pattern in _OURS:
-        for path in folder.glob(pattern):
-            path.unlink()
+def _remove_earlier(folder: Path, claims: Iterable[str]) -> None:
+    """Remove what an earlier run wrote here, and nothing else; the report itself first.
+
+    The names of pages and plans are asked of the claims: others may have files of such a shape.
+    """
+    (folder / REPORT_NAME).unlink(missing_ok=True)
+    pages = (f"{claim.lower()}.{suffix}" for claim in claims for suffix in ("html", "yaml"))
+    for name in (*_RENDERINGS, *pages):
+        (folder / name).unlink(missing_ok=True)
     for name, pattern in _OUR_FOLDERS.items():
         for path in (folder / name).glob(pattern):
             path.unlink()

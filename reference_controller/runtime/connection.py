@@ -170,7 +170,7 @@ def connect(
         else:
             path = None if kubeconfig is None else str(kubeconfig)
             api_client = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
-    except (config.ConfigException, OSError, yaml.YAMLError) as error:
+    except (config.ConfigException, OSError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise OptionsError(
             f"kubeconfig: {error}; give the path of a kubeconfig, and a context that is in it"
         ) from error

@@ -184,6 +184,16 @@ def test_a_history_that_unpacks_to_too_much_is_refused(
     assert "unpacks to more than 10000000 bytes; refused" in ended.err
 
 
+def test_a_record_that_is_too_long_is_refused_before_it_is_parsed(
+    assay: Assay, tmp_path: Path
+) -> None:
+    path = tmp_path / "zeros.jsonl.gz"
+    path.write_bytes(gzip.compress(bytes(20_000_000) + b"\n"))
+    ended = assay("check", path)
+    assert ended.code == 2
+    assert f"{path}: line 1 has 20000000 bytes" in ended.err
+
+
 def test_a_history_that_is_missing_is_named(assay: Assay, tmp_path: Path) -> None:
     ended = assay("check", tmp_path / "no\x1b[2Jsuch.jsonl")
     assert ended.code == 2
@@ -286,8 +296,35 @@ def test_a_folder_with_other_files_is_not_written_to(assay: Assay, tmp_path: Pat
     (tmp_path / "thesis.tex").write_text("years of work")
     ended = assay("run", "--out", tmp_path)
     assert ended.code == 2
-    assert "holds files but no report.yaml" in ended.err
+    assert "holds files but no report.yaml of Assay's" in ended.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["thesis.tex"]
+
+
+def test_a_report_that_cannot_be_written_is_a_failure_of_the_environment(assay: Assay) -> None:
+    ended = assay("run", SCENARIO, "--out", "/proc/no-such-folder")
+    assert ended.code == 4
+    assert ended.err.splitlines()[-1].startswith("assay: [Errno ")
+
+
+def test_a_kubeconfig_that_is_binary_is_refused(assay: Assay, tmp_path: Path) -> None:
+    path = tmp_path / "kubeconfig"
+    path.write_bytes(b"\x00\xff\xfe")
+    ended = assay("controller", "run", "--kubeconfig", path)
+    assert ended.code == 2
+    assert "give the path of a kubeconfig" in ended.err
+
+
+def test_a_bug_of_assay_does_not_read_as_a_violated_claim(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("no reason")
+
+    monkeypatch.setattr("reference_controller.runtime.process.run", fail)
+    ended = assay("controller", "run")
+    assert ended.code == 70
+    assert "ZeroDivisionError: no reason" in ended.err
+    assert ended.err.endswith("please report it\n")
 
 
 def test_a_missing_optional_package_is_named_with_what_to_install(

@@ -61,17 +61,27 @@ def test_two_writes_give_equal_bytes(tmp_path: Path) -> None:
 def test_an_earlier_report_is_replaced_and_nothing_else_is_touched(tmp_path: Path) -> None:
     out = tmp_path / "out"
     _write(out)
-    (out / "aw-099.html").write_text("of an earlier run")
-    (out / "notes.txt").write_text("mine")
+    earlier = out / f"{sorted(CLAIMS)[0].lower()}.html"
+    earlier.write_text("of an earlier run")
+    mine = [out / name for name in ("notes.txt", "values-1.yaml", "aw-015-shrunk.yaml")]
+    for path in mine:
+        path.write_text("mine")
     _write(out)
-    assert not (out / "aw-099.html").exists()
-    assert (out / "notes.txt").read_text() == "mine"
+    assert "of an earlier run" not in (earlier.read_text() if earlier.exists() else "")
+    assert [path.read_text() for path in mine] == ["mine"] * 3
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("…")
     with pytest.raises(ReportError, match="holds files but no report"):
         check_folder(tmp_path)
+
+
+def test_a_folder_with_a_report_of_something_else_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "report.yaml").write_text("sales: 12\n")
+    with pytest.raises(ReportError, match="holds files but no report"):
+        check_folder(tmp_path)
+    assert (tmp_path / "report.yaml").read_text() == "sales: 12\n"
 
 
 def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path: Path) -> None:

@@ -39,6 +39,9 @@ KUBERNETES_VERSION: Final = "v1.36"
 MAX_ENTRIES: Final = 3_000
 """Ten times what the longest scenario records. A controller that retries for ever ends here, and
 the run counts as not stable."""
+MAX_STEPS: Final = 100_000
+"""Seventy times what the longest scenario takes. A controller that wakes itself without end, and
+writes nothing, ends here in the same way."""
 QUIET_US: Final = 20 * MINUTE
 """No operator timer and no AppWrapper write for so long: twice a usual resync period."""
 
@@ -137,14 +140,14 @@ class SimulatedWorld(World):
         return self._run_until(is_done, within_us)
 
     def _run_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
-        """Let time pass until `done()`, at most so long, and not once the history is full."""
+        """Let time pass until `done()`, at most so long, and no longer than any run needs."""
         entries = self.recorder.entries
         met = False
 
         def is_over() -> bool:
             nonlocal met
             met = done()
-            return met or len(entries) > MAX_ENTRIES
+            return met or len(entries) > MAX_ENTRIES or self.loop.steps > MAX_STEPS
 
         self.loop.run_until(is_over, self.loop.now_us + within_us)
         return met
