@@ -105,9 +105,9 @@ class AppWrapperController:
         self._written[key] = written
 
     def _is_echo(self, aw: Object, key: Key) -> bool:
-        """Whether the cache has heard of our own write, and of nothing that came after it."""
+        """Whether the cache has heard of our own last write, or of what that was based on."""
         written = self._written.get(key)
-        return written is not None and revision_of(written) == revision_of(aw)
+        return written is not None and revision_of(aw) <= revision_of(written)
 
     def _keys_on_node(self, node: Object, old: Object | None, caches: Caches) -> Iterator[Key]:
         """A node matters when its marks change, to those who have pods on it."""
@@ -133,14 +133,16 @@ def _keys_of_part(obj: Object) -> Iterator[Key]:
 
 
 def _telling(obj: Object) -> Any:
-    """What of a pod or a component a decision may hang on; the rest of an update is noise."""
+    """What of a pod or a component a decision may hang on; the rest of an update is noise.
+
+    Which node a pod is bound to matters only once it runs, and then its phase changes.
+    """
     metadata = meta(obj)
     return (
         is_terminating(obj),
         metadata.get("labels"),
         metadata.get("ownerReferences"),
         get_path(obj, "status.phase"),
-        get_path(obj, "spec.nodeName"),
         get_path(obj, "spec.parallelism"),
         [condition_status(obj, type_) for type_ in ("Failed", "Complete", "Succeeded")],
     )

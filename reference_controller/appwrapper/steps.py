@@ -60,7 +60,7 @@ class Remove(msgspec.Struct, frozen=True):
 
     deletes: tuple[Delete, ...]
     starts: bool
-    wake_at_us: Micros
+    wake_at_us: Micros | None
 
 
 class LetGo(msgspec.Struct, frozen=True):

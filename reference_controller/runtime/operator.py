@@ -194,7 +194,7 @@ class Operator:
     def wake_at_us(self) -> Micros | None:
         """When to poll next though nothing arrives; None if only events and replies matter."""
         wake_at_us = self.work_due_us()
-        if self._may_begin:
+        if self._next_resync_us is not None and self._may_begin:
             wake_at_us = _earlier(wake_at_us, self._next_resync_us)
         if self._election is not None:
             wake_at_us = _earlier(wake_at_us, self._election.wake_at_us())
