@@ -48,6 +48,8 @@ class Implementation:
     facts: dict[str, Any] = field(default_factory=dict)
     """For the history's header: how late it may be. The reference hears of changes by watch,
     so it is as late as its caches and requests are in the simulation."""
+    change_definition: Callable[[Object], Object] | None = None
+    """What is wrong with the custom resource definitions of a mutant."""
 
     def on_real_clusters(self) -> Implementation:
         """The same, with what is to be expected of it where time is not virtual."""
@@ -100,7 +102,10 @@ class Implementation:
 
     def crds(self) -> tuple[Object, ...]:
         """The custom resource definitions that it brings."""
-        return _manifests("crd.yaml")
+        found = _manifests("crd.yaml")
+        return (
+            found if self.change_definition is None else tuple(map(self.change_definition, found))
+        )
 
     def rbac(self) -> tuple[Object, ...]:
         """The roles that its service account is bound to, and the namespaces these live in.
@@ -153,7 +158,8 @@ def implementation(name: str) -> Implementation:
         return Implementation("reference", RIGHT, SIMULATED_FACTS)
     kind, _, mutant = name.partition(":")
     if kind == "mutant" and mutant in MUTANTS:
-        return Implementation(name, MUTANTS[mutant].rules(), SIMULATED_FACTS)
+        wrong = MUTANTS[mutant]
+        return Implementation(name, wrong.rules(), SIMULATED_FACTS, wrong.definition)
     near = difflib.get_close_matches(mutant or name, ["reference", *MUTANTS], n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else ""
     raise UnknownImplementationError(

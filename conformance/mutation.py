@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Final
 
 import msgspec
 
@@ -20,12 +19,6 @@ from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
 from conformance.workers import side_by_side
 from reference_controller.appwrapper.mutants import MUTANTS
-
-WITHOUT_MUTANT: Final = {
-    "MLB-040": "its subject is the CRD, which is data and no decision of the controller",
-    "MLB-047": "without Kueue, what would break it breaks MLB-045 or AW-054 in the same write",
-}
-"""Claims for which no wrong decision is known that they, or they alone, would catch."""
 
 
 class MutantResult(msgspec.Struct, frozen=True, kw_only=True):

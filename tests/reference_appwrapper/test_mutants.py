@@ -3,22 +3,44 @@
 from __future__ import annotations
 
 import re
+from importlib import resources
 
 import pytest
+import yaml
 
+from reference_controller import appwrapper
 from reference_controller.appwrapper import OperatorConfig, Rules
 from reference_controller.appwrapper.mutants import MUTANTS, Mutant
 from reference_controller.appwrapper.mutants.mutant import mutant
+from vocabulary.objects import Object
 
 EACH = pytest.mark.parametrize("one", MUTANTS.values(), ids=MUTANTS)
 
 
-@EACH
+def definition() -> Object:
+    """The CustomResourceDefinition that is installed with the sound controller."""
+    text = resources.files(appwrapper).joinpath("manifests", "crd.yaml").read_text("utf-8")
+    loaded: Object = yaml.safe_load(text)
+    return loaded
+
+
+@pytest.mark.parametrize("one", [one for one in MUTANTS.values() if one.definition is None])
 def test_a_mutant_overrides_exactly_one_decision_of_the_sound_rules(one: Mutant) -> None:
     own = [name for name, value in vars(one.rules).items() if callable(value)]
     assert len(own) == 1
     assert hasattr(Rules, own[0])
     assert one.rules.__bases__ == (Rules,)
+
+
+@pytest.mark.parametrize("one", [one for one in MUTANTS.values() if one.definition is not None])
+def test_a_mutant_that_is_installed_wrong_has_the_sound_rules_and_its_own_definition(
+    one: Mutant,
+) -> None:
+    assert one.rules is Rules
+    assert one.definition is not None
+    changed = one.definition(definition())
+    assert changed != definition()
+    assert changed["metadata"] == definition()["metadata"]
 
 
 @EACH

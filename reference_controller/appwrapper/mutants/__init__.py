@@ -1,8 +1,8 @@
 """The sound controller with one decision made wrong, many times over.
 
-Each mutant is a subclass of `Rules` that overrides exactly one method. A suite that lets one
-live has a hole: so mutants measure the claims, as the claims measure controllers. They are
-grouped by what goes wrong:
+Each mutant is a subclass of `Rules` that overrides exactly one method, or a definition that
+is installed wrong. A suite that lets one live has a hole: so mutants measure the claims, as
+the claims measure controllers. They are grouped by what goes wrong:
 
 - `quota`: ResourcesDeployed and QuotaReserved say what is not so.
 - `retries`: counting, limits, phases.
@@ -12,6 +12,7 @@ grouped by what goes wrong:
 - `deletion`: what is deleted how.
 - `ownership`: intents, and what is not ours.
 - `injection`: pod templates and labels.
+- `installation`: the CustomResourceDefinition.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from reference_controller.appwrapper.mutants import (
     deletion,
     health,
     injection,
+    installation,
     ownership,
     parameters,
     quota,
@@ -34,6 +36,7 @@ __all__ = [
     "deletion",
     "health",
     "injection",
+    "installation",
     "ownership",
     "parameters",
     "quota",

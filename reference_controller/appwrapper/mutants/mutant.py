@@ -1,4 +1,4 @@
-"""What a mutant is: the sound controller with exactly one decision made wrong.
+"""What a mutant is: the sound controller with exactly one decision made wrong, or installed wrong.
 
 Mutants measure the suite: each must be killed by some claim. They are for nothing else.
 """
@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import Final, TypeAlias, TypeVar
 
 from reference_controller.appwrapper.appwrapper_controller import AppWrapperController
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.rules import Rules
 from vocabulary.clock import Micros
+from vocabulary.objects import Object
 
 R = TypeVar("R", bound=type[Rules])
+ChangeDefinition: TypeAlias = Callable[[Object], Object]
+"""What becomes of the CustomResourceDefinition that a controller brings."""
+C = TypeVar("C", bound=ChangeDefinition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,9 @@ class Mutant:
     """The claims that should notice, the one that is meant first."""
     rules: type[Rules]
     """A subclass of `Rules` that overrides exactly one method."""
+    definition: ChangeDefinition | None = None
+    """The wrong decision, where it is one of the CustomResourceDefinition: then the rules are
+    the sound ones."""
 
     def build(
         self, config: OperatorConfig, clock: Callable[[], Micros] | None = None
@@ -45,9 +52,23 @@ def mutant(name: str, sentence: str, *killed_by: str) -> Callable[[R], R]:
     """Class decorator: register the rules as a mutant."""
 
     def register(rules: R) -> R:
-        if name in MUTANTS:
-            raise ValueError(f"mutant {name} is defined twice; names are unique")
-        MUTANTS[name] = Mutant(name, sentence, killed_by, rules)
+        _register(Mutant(name, sentence, killed_by, rules))
         return rules
 
     return register
+
+
+def wrong_definition(name: str, sentence: str, *killed_by: str) -> Callable[[C], C]:
+    """Decorator: register what a function makes of the CustomResourceDefinition as a mutant."""
+
+    def register(change: C) -> C:
+        _register(Mutant(name, sentence, killed_by, Rules, change))
+        return change
+
+    return register
+
+
+def _register(mutant: Mutant) -> None:
+    if mutant.name in MUTANTS:
+        raise ValueError(f"mutant {mutant.name} is defined twice; names are unique")
+    MUTANTS[mutant.name] = mutant

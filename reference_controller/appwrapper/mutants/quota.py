@@ -19,6 +19,19 @@ def _without(conditions: Conditions, type_: str) -> Conditions:
 
 
 @mutant(
+    "quota-claimed-while-suspended",
+    "QuotaReserved is True from the beginning, before the workload is admitted.",
+    "MLB-047",
+)
+class QuotaClaimedWhileSuspended(Rules):
+    def on_entering(self, phase: str, old_phase: str) -> Conditions:
+        right = super().on_entering(phase, old_phase)
+        if phase != Phase.SUSPENDED or old_phase:
+            return right
+        return {**right, Condition.QUOTA_RESERVED: ("True", "TooEarly", "")}
+
+
+@mutant(
     "quota-released-on-failed",
     "The quota is released when Failed is entered, not when everything is gone.",
     "AW-015",

@@ -1,0 +1,42 @@
+"""The controller is sound, and the CustomResourceDefinition that it brings is not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reference_controller.appwrapper.mutants.mutant import wrong_definition
+from vocabulary.objects import Object
+
+_COLUMNS = "additionalPrinterColumns"
+
+
+@wrong_definition(
+    "unhealthy-has-no-column",
+    "`kubectl get appwrappers` does not show whether a workload is unhealthy.",
+    "MLB-040",
+)
+def unhealthy_has_no_column(definition: Object) -> Object:
+    columns = [column for column in _columns(definition) if column["name"] != "Unhealthy"]
+    return _with_columns(definition, columns)
+
+
+@wrong_definition(
+    "columns-in-the-order-of-their-names",
+    "`kubectl get appwrappers` shows its columns in alphabetical order.",
+    "MLB-040",
+)
+def columns_in_the_order_of_their_names(definition: Object) -> Object:
+    columns = sorted(_columns(definition), key=lambda column: str(column["name"]))
+    return _with_columns(definition, columns)
+
+
+def _columns(definition: Object) -> Sequence[Object]:
+    (version,) = definition["spec"]["versions"]
+    columns: Sequence[Object] = version[_COLUMNS]
+    return columns
+
+
+def _with_columns(definition: Object, columns: Sequence[Object]) -> Object:
+    (version,) = definition["spec"]["versions"]
+    spec = {**definition["spec"], "versions": [{**version, _COLUMNS: list(columns)}]}
+    return {**definition, "spec": spec}
