@@ -102,7 +102,6 @@ def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
         watched=tuple(dict.fromkeys((APPWRAPPER.kind, "Pod", *components))),
         span_us=min(max(span_us, SPAN_US[0]), SPAN_US[1]),
         writes=max(writes, 1),
-        user_acts=True,
     )
 
 

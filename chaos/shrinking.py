@@ -198,6 +198,7 @@ def _simpler_parts(part: Any) -> Iterator[Any]:
 
 
 def _simpler_spans(span_us: Micros) -> Iterator[Micros]:
-    """0, then rounder, then half of it."""
-    candidates = [0, span_us // MINUTE * MINUTE, span_us // SECOND * SECOND, span_us // 2]
+    """0, then rounder, then half of it in whole seconds."""
+    half_us = span_us // 2 // SECOND * SECOND
+    candidates = [0, span_us // MINUTE * MINUTE, span_us // SECOND * SECOND, half_us]
     yield from (span for span in dict.fromkeys(candidates) if 0 <= span < span_us)

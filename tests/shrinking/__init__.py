@@ -1,0 +1,1 @@
+"""Failures made small, from the plan that fails to the replay file beside the page."""

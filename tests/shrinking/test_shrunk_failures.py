@@ -1,0 +1,135 @@
+"""A failure is shrunk to what the same claim's violation needs, and to nothing less."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from chaos.exploration import crash_points
+from chaos.plan import Plan, plan_from_data
+from conformance.implementation import implementation
+from conformance.report.run_result import RunResult
+from conformance.runner import run_one
+from conformance.scenarios import SCENARIOS
+from conformance.shrunk import Failure, failures, shrunk, whole_plan
+from conformance.verdict import Outcome
+from tests.shrinking.noisy import TWO_FAILURES, SLOW_PODS, failure_of, noisy_run
+from vocabulary.history import history_digest
+
+MUTANT = "quota-released-on-failed"
+
+
+def small(failure: Failure) -> RunResult:
+    run = shrunk(failure)
+    assert run is not None
+    return run
+
+
+def outcome(claim: str, run: RunResult) -> Outcome:
+    return next(verdict.outcome for verdict in run.verdicts if verdict.claim == claim)
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        SLOW_PODS,
+        TWO_FAILURES,
+        "appwrapper/operator-faults/frozen-caches",
+        "appwrapper/operator-faults/paused-in-the-middle",
+        "appwrapper/autopilot/evictions-are-not-counted",
+        "appwrapper/deletion/pods-stuck-terminating-during-a-reset",
+    ],
+)
+def test_all_that_went_wrong_in_a_run_is_one_plan_that_replays_it_byte_for_byte(
+    scenario: str,
+) -> None:
+    run = noisy_run(scenario, MUTANT)
+    plan = whole_plan(run)
+    again = run_one(SCENARIOS[scenario], implementation(f"mutant:{MUTANT}"), run.seed, plan)
+    assert plan.exhaustive
+    assert again.entries == run.entries
+
+
+def test_faults_that_a_violation_does_not_need_are_dropped_and_the_scenario_made_smaller() -> None:
+    noisy = noisy_run(SLOW_PODS, MUTANT)
+    run = small(failure_of("AW-015", noisy))
+    assert len(noisy.struck) == 5
+    assert run.shrunk == "plan shrunk 5 → 1 fault, 2 nodes → 1, 2 replicas → 1"
+    assert run.plan == {
+        "seed": 1729,
+        "scenario": SLOW_PODS,
+        "implementation": f"mutant:{MUTANT}",
+        "scale": {"nodes": 1, "replicas": 1},
+        "exhaustive": True,
+        "faults": [{"kill_pod": {"pod": {"appwrapper": "a"}}, "when": {"injection": 1}}],
+    }
+    assert outcome("AW-015", run) is Outcome.FAILED
+
+
+def test_two_faults_that_only_together_violate_a_claim_are_both_kept() -> None:
+    run = small(failure_of("AW-015", noisy_run(TWO_FAILURES, MUTANT)))
+    assert run.shrunk == "plan shrunk 6 → 2 faults, 2 nodes → 1, 2 replicas → 1"
+    assert [step["when"] for step in run.plan["faults"]] == [{"injection": 1}, {"injection": 2}]
+
+
+def test_a_crash_is_dropped_where_the_scenarios_own_fault_is_enough() -> None:
+    scenario, mutant = SCENARIOS[SLOW_PODS], implementation(f"mutant:{MUTANT}")
+    point = crash_points(run_one(scenario, mutant, 1729).entries)[4]
+    crashed = run_one(scenario, mutant, 1729, point.plan(Plan(SLOW_PODS, 1729)))
+    assert [next(iter(step)) for step in crashed.struck] == ["kill", "kill_pod"]
+    run = small(failure_of("AW-015", crashed))
+    assert run.shrunk.startswith("plan shrunk 2 → 1 fault")
+    assert [next(iter(step)) for step in run.plan["faults"]] == ["kill_pod"]
+
+
+def test_a_shrunk_run_violates_the_claim_it_was_shrunk_for_and_not_just_any() -> None:
+    run = noisy_run(SLOW_PODS, MUTANT)
+    for violated in ("AW-015", "INV-2", "MLB-053"):
+        assert outcome(violated, small(failure_of(violated, run))) is Outcome.FAILED
+
+
+def test_of_a_failure_that_nothing_can_be_taken_from_nothing_is_said() -> None:
+    once = small(failure_of("AW-015", noisy_run(SLOW_PODS, MUTANT)))
+    plan = plan_from_data(once.plan)
+    assert shrunk(Failure(claim="AW-015", implementation=f"mutant:{MUTANT}", plan=plan)) is None
+
+
+def test_only_the_simplest_failure_of_each_claim_is_shrunk() -> None:
+    longer = noisy_run("appwrapper/deletion/component-is-held-by-a-foreign-finalizer", MUTANT)
+    shorter = noisy_run(SLOW_PODS, MUTANT)
+    found = failures([longer, shorter])
+    chosen = {failure.claim: failure.plan.scenario for failure in found}
+    assert outcome("AW-015", longer) is Outcome.FAILED
+    assert len(found) == len(chosen)
+    assert chosen["AW-015"] == SLOW_PODS
+
+
+def test_a_sound_controller_has_nothing_to_shrink() -> None:
+    run = run_one(SCENARIOS[SLOW_PODS], implementation("reference"), 1729)
+    assert failures([run]) == []
+
+
+def test_shrinking_gives_the_same_bytes_whatever_strings_hash_to() -> None:
+    command = [sys.executable, "-m", "tests.shrinking.print_shrunk"]
+    one, other = (
+        subprocess.run(
+            command,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("0", "12345")
+    )
+    assert one == other
+    assert one.count("plan shrunk") == 2
+
+
+def test_a_shrunk_plan_replays_the_history_of_its_run() -> None:
+    run = small(failure_of("AW-015", noisy_run(SLOW_PODS, MUTANT)))
+    plan = plan_from_data(run.plan)
+    again = run_one(SCENARIOS[SLOW_PODS], implementation(plan.implementation), plan.seed, plan)
+    assert history_digest(again.header, again.entries) == history_digest(run.header, run.entries)
