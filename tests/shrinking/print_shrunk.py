@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 
 from conformance.shrunk import shrunk
-from tests.shrinking.noisy import TWO_FAILURES, SLOW_PODS, failure_of, noisy_run
+from tests.shrinking.noisy import SLOW_PODS, TWO_FAILURES, failure_of, noisy_run
 from vocabulary import canonical
 from vocabulary.history import history_digest
 

@@ -16,7 +16,7 @@ from conformance.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.shrunk import Failure, failures, shrunk, whole_plan
 from conformance.verdict import Outcome
-from tests.shrinking.noisy import TWO_FAILURES, SLOW_PODS, failure_of, noisy_run
+from tests.shrinking.noisy import SLOW_PODS, TWO_FAILURES, failure_of, noisy_run
 from vocabulary.history import history_digest
 
 MUTANT = "quota-released-on-failed"
