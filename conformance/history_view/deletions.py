@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
+from typing import Final
 
 from conformance.history_view.tracks import Moment, Track
 from vocabulary.clock import Micros
 from vocabulary.history import Write
-from vocabulary.objects import is_terminating
+from vocabulary.objects import finalizers_of, is_terminating
+
+DEFAULT_POD_GRACE_SECONDS: Final = 30
+"""How long a pod that asks for nothing else has to stop."""
+ORPHAN: Final = "Orphan"
+ORPHAN_FINALIZER: Final = "orphan"
+UNFINISHED: Final = ("Pending", "Running", "Unknown")
 
 
 class Cause(StrEnum):
@@ -40,10 +47,31 @@ class DeleteRequest:
         """Grace 0 on something that has not ended: an ended pod's last delete forces nothing."""
         if self.grace_seconds != 0:
             return False
-        if self.track.kind != "Pod":
+        return self.track.kind != "Pod" or self._is_unfinished_pod
+
+    @property
+    def cuts_short(self) -> bool:
+        """Whether a pod that has not ended gets less time to stop than it had before."""
+        if self.grace_seconds is None or self.track.kind != "Pod" or not self._is_unfinished_pod:
+            return False
+        before = self.track.at(self.n - 1)
+        own = (before.get("spec") or {}).get("terminationGracePeriodSeconds")
+        granted = (before.get("metadata") or {}).get("deletionGracePeriodSeconds", own)
+        return self.grace_seconds < (DEFAULT_POD_GRACE_SECONDS if granted is None else granted)
+
+    @property
+    def orphans(self) -> bool:
+        """Whether it asks to keep what the object owns: as an option, or by the kind's default."""
+        if self.write.options.get("propagationPolicy") == ORPHAN:
             return True
-        phase = (self.track.at(self.n - 1).get("status") or {}).get("phase", "Pending")
-        return phase in ("Pending", "Running", "Unknown")
+        return ORPHAN_FINALIZER in finalizers_of(
+            self.track.at(self.n)
+        ) and ORPHAN_FINALIZER not in finalizers_of(self.track.at(self.n - 1))
+
+    @property
+    def _is_unfinished_pod(self) -> bool:
+        status = self.track.at(self.n - 1).get("status") or {}
+        return self.track.kind == "Pod" and status.get("phase", "Pending") in UNFINISHED
 
 
 class Deletion:

@@ -10,7 +10,8 @@
     deletion of the AppWrapper: any -> Terminating -> gone
 
 `decide` is what runs first. A step that deletes leads to `deleting`, which judges a look at
-what is left, a live one for a step that `hangs_on_what_is_left`; a creation that failed leads to `creation_failed`.
+what is left, a live one for a step that `hangs_on_what_is_left`; a creation that failed leads to
+`creation_failed`.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def _resume(seen: Observation, rules: Rules) -> Step:
 
 def _resuming(seen: Observation, rules: Rules) -> Step:
     aw = seen.aw
-    lost = [component for component in seen.components if rules.is_missing(component)]
+    lost = rules.missing(seen)
     if lost:
         message = f"{lost[0].kind} {lost[0].record['name']} was deleted by somebody else"
         return transitions.give_up_attempt(seen, Reason.MISSING_COMPONENT, message, rules)
@@ -144,8 +145,11 @@ def deleting(seen: Observation, rules: Rules) -> Step:
     if forceful_us is not None and now_us >= forceful_us:
         return Remove(rules.forceful_deletes(seen), starts=False, wake_at_us=now_us + RETRY_MAX_US)
     started_us = stamp_of(aw, Stamp.DELETION_STARTED)
+    deletes = rules.orderly_deletes(seen)
+    if started_us is not None and not deletes and all(part.is_watched for part in seen.components):
+        return Remove((), starts=False, wake_at_us=forceful_us)  # the rest will be heard of
     wake_at_us = _earliest(_retry_at(started_us, now_us), forceful_us)
-    return Remove(rules.orderly_deletes(seen), starts=started_us is None, wake_at_us=wake_at_us)
+    return Remove(deletes, starts=started_us is None, wake_at_us=wake_at_us)
 
 
 def hangs_on_what_is_left(step: Step) -> bool:

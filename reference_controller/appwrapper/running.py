@@ -62,10 +62,9 @@ def running(seen: Observation, rules: Rules) -> Step:
 
 
 def _of_components(seen: Observation, rules: Rules) -> Iterator[Ailment]:
-    for component in seen.components:
-        if rules.is_missing(component):
-            message = f"{component.kind} {component.record['name']} was deleted by somebody else"
-            yield Ailment(Reason.MISSING_COMPONENT, message)
+    for component in rules.missing(seen):
+        message = f"{component.kind} {component.record['name']} was deleted by somebody else"
+        yield Ailment(Reason.MISSING_COMPONENT, message)
     for component in seen.components:
         if rules.says_failed(component):
             message = f"{component.kind} {component.record['name']} has failed"
@@ -143,7 +142,8 @@ def _carry_on(
         draft.condition(Condition.PODS_READY, "True", Reason.SUFFICIENT_PODS_READY)
     if not standing:
         draft.condition(Condition.UNHEALTHY, *rules.unhealthy_when_well(aw))
-        draft.clear(Stamp.UNHEALTHY_SINCE)
+        if rules.renews_grace(aw):
+            draft.clear(Stamp.UNHEALTHY_SINCE)
     else:
         first = standing[0]
         draft.condition(Condition.UNHEALTHY, "True", first.reason, first.message)

@@ -80,7 +80,7 @@ def build(aw: Object, index: int, name: str, config: OperatorConfig, rules: Rule
         pod_sets = pod_sets_of(component)
         for position, pod_set in enumerate(pod_sets):
             info = infos[position] if position < len(infos) else {}
-            pod = injection.into(pod_template_at(template, pod_set.path), info)
+            pod = injection.into(pod_template_at(template, pod_set.path), position, info)
             template = with_pod_template(template, pod_set.path, pod)
     except ValueError as error:
         raise TemplateError(f"spec.components[{index}]: {error}") from error
@@ -107,14 +107,14 @@ class _Injection:
     config: OperatorConfig
     rules: Rules
 
-    def into(self, pod: Object, info: Object) -> Object:
-        """The pod template with labels, podSetInfos, scheduler and affinity."""
+    def into(self, pod: Object, pod_set: int, info: Object) -> Object:
+        """The template of a pod set with labels, podSetInfos, scheduler and affinity."""
         metadata = dict(meta(pod))
         metadata["labels"] = self._joined(metadata, info, "labels", self._labels())
         annotations = self._joined(metadata, info, "annotations")
         if annotations:
             metadata["annotations"] = annotations
-        return {**pod, "metadata": metadata, "spec": self._spec(pod["spec"], info)}
+        return {**pod, "metadata": metadata, "spec": self._spec(pod["spec"], pod_set, info)}
 
     def _labels(self) -> Mapping[str, str]:
         return self.rules.pod_labels(
@@ -126,7 +126,7 @@ class _Injection:
             }
         )
 
-    def _spec(self, standing: Object, info: Object) -> Object:
+    def _spec(self, standing: Object, pod_set: int, info: Object) -> Object:
         spec = dict(standing)
         node_selector = self._joined(spec, info, "nodeSelector")
         if node_selector:
@@ -142,7 +142,7 @@ class _Injection:
         scheduler = self.rules.scheduler_name(own, configured)
         if scheduler:
             spec["schedulerName"] = scheduler
-        return self.rules.pod_spec_avoiding_bad_nodes(spec, self.config.autopilot)
+        return self.rules.pod_spec_avoiding_bad_nodes(spec, self.config.autopilot, pod_set)
 
     def _joined(
         self, standing: Object, info: Object, field: str, ours: Mapping[str, str] | None = None

@@ -293,12 +293,15 @@ class Story:
         key: str,
         by: str = "operator",
         grace: int | None = None,
+        propagation: str = "",
         gone: bool = False,
         held_by: Sequence[str] = (),
     ) -> int:
         """Somebody asks for a deletion; unless `gone`, the object lingers, terminating."""
         obj = self.stored[key]
-        options = {} if grace is None else {"gracePeriodSeconds": grace}
+        options: dict[str, Any] = {} if grace is None else {"gracePeriodSeconds": grace}
+        if propagation:
+            options["propagationPolicy"] = propagation
         if gone:
             return self._write("delete", obj, by, "DELETED", options=options)
         when = to_rfc3339(SIMULATION_EPOCH_US + seconds(self.now))

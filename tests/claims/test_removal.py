@@ -152,6 +152,44 @@ def test_a_deletion_that_begins_with_force_is_a_violation() -> None:
         assert_fails(claim, story, at=wrong)
 
 
+def test_a_first_delete_that_shortens_a_pods_time_to_stop_is_a_violation() -> None:
+    story = failing(pod("a-0"), pod("a-1"))
+    story.at(70.2).deletes("Pod/a-0", grace=5)
+    wrong = story.deletes("Pod/a-1", grace=5)
+    # The pod that failed has stopped already; the other one runs, and may for half a minute.
+    verdict = assert_fails("AW-010", story, at=wrong)
+    assert "pod/a-1 of appwrapper/a was deleted with grace 5, less than it has to" in (
+        verdict.because
+    )
+
+
+def test_a_first_delete_that_leaves_a_pod_its_time_to_stop_is_none() -> None:
+    story = failing(pod("a-0"), pod("a-1", terminationGracePeriodSeconds=5))
+    story.at(70.2).deletes("Pod/a-0", grace=5, gone=True)
+    story.deletes("Pod/a-1", grace=5)
+    story.at(72).vanishes("Pod/a-1")
+    assert_passes("AW-010", story)
+
+
+def test_a_first_delete_that_orphans_pods_is_a_violation() -> None:
+    story = failing(job("a-job"))
+    wrong = story.at(70.2).deletes("Job/a-job", propagation="Orphan")
+    assert "was orphaned" in assert_fails("AW-010", story, at=wrong).because
+
+
+def test_a_first_delete_that_orphans_pods_by_default_is_a_violation() -> None:
+    story = failing(job("a-job"))
+    wrong = story.at(70.2).deletes("Job/a-job", held_by=["orphan"])
+    assert_fails("AW-010", story, at=wrong)
+
+
+def test_to_delete_what_its_user_has_orphaned_is_none() -> None:
+    story = failing(job("a-job"))
+    story.at(70.1).deletes("Job/a-job", by="user", held_by=["orphan"])
+    story.at(70.2).deletes("Job/a-job", held_by=["orphan"], propagation="Background")
+    assert_passes("AW-010", story)
+
+
 def test_force_that_comes_too_early_is_a_violation() -> None:
     story = stuck(force=300)
     removed = story.history.appwrappers[0].pods[0].removed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import (
@@ -20,7 +20,7 @@ from conformance.claims.appwrapper.timed import (
 from conformance.claims.decisions import FORCED_CLOCK
 from conformance.claims.sources import overview, progress_guarantees
 from conformance.history_view import AppWrapperRun, Moment, Track
-from conformance.history_view.deletions import Cause, Deletion
+from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
 from conformance.temporal import (
     OPTIONS,
     WRITERS,
@@ -33,6 +33,7 @@ from conformance.temporal import (
 )
 from conformance.temporal.words import span, when
 from vocabulary.clock import SECOND, Micros
+from vocabulary.objects import controller_of
 
 AW_007 = Claim(
     id="AW-007",
@@ -81,7 +82,8 @@ AW_010 = Claim(
     text=(
         "Deletion MUST begin with ordinary deletes of the top-level resources alone; pods MUST "
         "be left to the controllers of those resources until the forceful deletion grace "
-        "period is over."
+        "period is over. An ordinary delete neither orphans pods nor shortens the time that they "
+        "have to stop."
     ),
     source=progress_guarantees(
         "First it does a normal delete of the top-level resources, allowing the primary "
@@ -112,22 +114,35 @@ def deletion_begins_with_top_level_resources(aw: AppWrapperRun) -> Obligations:
             )
             continue
         until_us = aw.history.timing.stamped_us(start.t) + grace.value
-        by_itself = [
-            request
-            for request in deletion.requests
-            if request.track.uid not in top_level and request.t < until_us
-        ]
-        if by_itself:
-            request = by_itself[0]
-            yield violated(
-                request,
-                f"{when(request)}: {request.track} of {aw} was deleted by itself, "
-                f"{span(request.t - start.t)} after the deletion began; the forceful deletion "
-                f"grace period is {span(grace.value)}.",
-                first,
-            )
+        for request in deletion.requests:
+            how = _unlike_an_ordinary_one(request, deletion, top_level)
+            if how and request.t < until_us:
+                yield violated(
+                    request,
+                    f"{when(request)}: {request.track} of {aw} was deleted {how}, "
+                    f"{span(request.t - start.t)} after the deletion began; the forceful "
+                    f"deletion grace period is {span(grace.value)}.",
+                    first,
+                )
+                break
         else:
             yield met(first)
+
+
+def _unlike_an_ordinary_one(
+    request: DeleteRequest, deletion: Deletion, top_level: Collection[str]
+) -> str:
+    """What sets a delete apart from an ordinary one of a top-level resource; empty: nothing."""
+    track = request.track
+    if track.uid not in top_level:
+        return "by itself"
+    if request.cuts_short and not request.is_forced:
+        return f"with grace {request.grace_seconds}, less than it has to stop"
+    if request.orphans:
+        for other in deletion.left_at(request.n):
+            if (controller_of(other.first) or {}).get("uid") == track.uid:
+                return f"so that {other} was orphaned"
+    return ""
 
 
 AW_011 = Claim(

@@ -141,3 +141,45 @@ def users_affinity_is_kept(world: World) -> None:
     aw = world.submit("affine_gpu_job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(SECOND)
+
+
+@scenario(
+    arms=["AW-001", "AW-087", "AW-089"],
+    gpus=4,
+    cases={
+        "limits": "gpu_limits.yaml",
+        "second-container": "gpu_beside_a_proxy.yaml",
+        "init-container": "gpu_for_init.yaml",
+    },
+)
+def gpus_are_asked_for_in_other_ways(world: World, manifest: str) -> None:
+    """A pod that asks for a GPU is steered, wherever in its spec it does so."""
+    world.inject(AutopilotLabel(world.nodes[0], "ERR"))
+    aw = world.submit(manifest)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(
+    arms=["AW-002", "AW-033"],
+    gpus=4,
+    cases={"limits": "gpu_limits.yaml", "second-container": "gpu_beside_a_proxy.yaml"},
+)
+def gpus_are_used_in_other_ways(world: World, manifest: str) -> None:
+    """A running pod leaves an evicted node, wherever in its spec it asks for a GPU."""
+    aw = world.submit(manifest)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(
+    arms=["AW-087", "AW-088", "AW-089"],
+    gpus=4,
+    only_simulated="the control plane has no training operator",
+)
+def only_workers_have_gpus(world: World) -> None:
+    """Of a PyTorchJob's pods exactly those are steered which ask for a GPU."""
+    world.inject(AutopilotLabel(world.nodes[0], "ERR"))
+    aw = world.submit("gpu_workers.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from chaos.choice import ObjectChoice, PodChoice
-from chaos.faults import DeleteObject, DeletePod, EvictPod, KillPod, Pause
+from chaos.faults import CreateObject, DeleteObject, DeletePod, EvictPod, Kill, KillPod, Pause
 from conformance.scenario import scenario
-from conformance.world import World
+from conformance.world import Condition, World
 from vocabulary.clock import SECOND
+from vocabulary.kinds import SERVICE
 
 FIRST_POD = PodChoice(appwrapper="a")
+USERS_CONFIG = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a-config"},
+    "data": {"owner": "user"},
+}
+"""What a user puts in the place of a component of `mixed.yaml`."""
 
 
 @scenario(arms=["AW-003", "AW-004", "AW-021", "AW-030", "AW-040", "AW-073"])
@@ -39,6 +47,20 @@ def failed_pod_is_replaced_in_time(world: World) -> None:
     world.inject(EvictPod(FIRST_POD))
     world.until(aw.has_pods(2, "Running"))
     world.wait(2 * world.durations.failure_grace_us)
+
+
+@scenario(arms=["AW-046"])
+def falls_ill_again_and_again(world: World) -> None:
+    """Each time that a workload falls ill it has the whole grace period to recover."""
+    durations = world.durations
+    aw = world.submit("deployment.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(durations.warmup_grace_us)  # until then, pods that are missing are no sickness
+    for _ in range(3):
+        world.inject(EvictPod(FIRST_POD))
+        world.until(aw.shows("Unhealthy"))
+        world.until(aw.has_pods(2, "Running") & aw.shows("Unhealthy", "False"))
+        world.wait(2 * durations.failure_grace_us)
 
 
 @scenario(arms=["AW-046"])
@@ -141,6 +163,38 @@ def job_retries_by_itself(world: World) -> None:
     world.until(aw.has_pods(1, "Running"))
     world.inject(KillPod(PodChoice(appwrapper="a", phase="Running"), exit_code=0))
     world.until(aw.is_in("Succeeded"))
+
+
+@scenario(arms=["AW-035", "AW-057"])
+def component_is_deleted_before_the_last_is_created(world: World) -> None:
+    """A component that a user deletes is missed while others are still being created."""
+    world.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "no-pods"},
+            "spec": {"hard": {"pods": "0"}},
+        },
+        actor="chaos",
+    )
+    aw = world.submit("pods.yaml", admissionGracePeriodDuration="1h")
+    world.until(Condition("its Service exists", lambda: bool(aw.components(SERVICE))))
+    world.wait(SECOND)
+    world.inject(DeleteObject("Service", "a-service"))
+    world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-035", "AW-045", "AW-057", "INV-4"])
+def component_is_replaced_by_a_user(world: World) -> None:
+    """A component in whose place a user put an object of his own is missed, and that is kept."""
+    aw = world.submit("mixed.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Kill(restart_after=3 * SECOND))
+    world.inject(DeleteObject("ConfigMap", "a-config"))
+    world.inject(CreateObject(USERS_CONFIG))
+    world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))
 
 
 KINDS = {

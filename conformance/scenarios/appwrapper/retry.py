@@ -93,6 +93,13 @@ def pause_follows_its_annotation(world: World, pause: str) -> None:
     world.until(aw.is_in("Running"))
 
 
+@scenario(arms=["AW-075", "AW-052"], config={"faultTolerance": {"retryLimit": 0}})
+def limit_follows_the_operators(world: World) -> None:
+    """Without an annotation the operator's limit counts, one of 0 like any other."""
+    aw = world.submit("pod.yaml", behaviour="run 1s, exit 1")
+    world.until(aw.is_in("Failed"))
+
+
 @scenario(
     arms=["AW-075", "AW-052"],
     cases={"negative": "-1", "malformed": "3.0", "blank": " 3", "word": "abc"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.faults import DeleteObject, KillPod
+from chaos.faults import DeleteObject, HoldObject, KillPod
 from conformance.scenario import scenario
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -82,6 +82,19 @@ def with_everything_around_it(world: World) -> None:
     world.until(aw.shows("ResourcesDeployed", "False"))
 
 
+@scenario(arms=["AW-012", "AW-063"])
+def held_after_success(world: World) -> None:
+    """What is left of a workload that succeeded is forced in the end, like anything else."""
+    aw = world.submit("mixed.yaml", behaviour="run 2s, exit 0")
+    world.until(aw.is_in("Succeeded"))
+    hold = HoldObject("ConfigMap", "a-config")
+    world.inject(hold)
+    world.until(aw.shows("DeletingResources"))
+    world.wait(2 * world.durations.forceful_deletion_us)
+    world.revert(hold)
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
 @scenario(arms=["MLB-044", "INV-6", "MLB-051"])
 def suspended_after_success(world: World) -> None:
     """Suspending a workload that has succeeded changes nothing any more."""
@@ -94,12 +107,12 @@ def suspended_after_success(world: World) -> None:
     world.wait(2 * SECOND)
 
 
-@scenario(arms=["MLB-048"])
+@scenario(arms=["MLB-048", "INV-9"])
 def nothing_to_run_is_no_success(world: World) -> None:
     """An AppWrapper that expects no pods does not succeed by that alone."""
     aw = world.submit("idle_deployment.yaml")
     world.until(aw.is_in("Running"))
-    world.wait(10 * SECOND)
+    world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)
     aw.delete()
     world.until(aw.is_gone())
 

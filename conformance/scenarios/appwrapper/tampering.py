@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from chaos.choice import ObjectChoice, PodChoice
-from chaos.faults import CreateObject, DeletePod, EditObject, KillPod, Tamper
+from chaos.faults import (
+    CreateObject,
+    DeleteObject,
+    DeletePod,
+    EditObject,
+    KillPod,
+    StaleReads,
+    Tamper,
+)
 from conformance.scenario import scenario
 from conformance.world import APPWRAPPER_LABEL, World
 from vocabulary.clock import SECOND
@@ -68,6 +76,30 @@ def name_is_taken_between_two_attempts(world: World) -> None:
     )
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["INV-4"])
+def name_is_taken_unseen(world: World) -> None:
+    """A user's object that took a component's name is spared by an operator that has not heard."""
+    aw = world.submit("mixed.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    stale = StaleReads(kind="ConfigMap")
+    world.inject(stale)
+    world.inject(DeleteObject("ConfigMap", "a-config"))
+    world.inject(
+        CreateObject(
+            {
+                "apiVersion": "v1",
+                "kind": "ConfigMap",
+                "metadata": {"name": "a-config"},
+                "data": {"owner": "user"},
+            }
+        )
+    )
+    aw.suspend()
+    world.wait(5 * SECOND)
+    world.revert(stale)
+    world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
 @scenario(arms=["AW-046"])

@@ -51,6 +51,36 @@ class OrphansThePods(Rules):
 
 
 @mutant(
+    "cuts-pods-short",
+    "The first deletes leave pods five seconds to stop, however long they asked for.",
+    "AW-010",
+)
+class CutsPodsShort(Rules):
+    def orderly(self, kind: Kind, obj: Object) -> Delete:
+        return replace(super().orderly(kind, obj), grace_period_seconds=5)
+
+
+@mutant(
+    "deletes-as-is-the-default",
+    "Deletes name no propagation policy, and so orphan the pods of a Job.",
+    "AW-010",
+)
+class DeletesAsIsTheDefault(Rules):
+    def orderly(self, kind: Kind, obj: Object) -> Delete:
+        return replace(super().orderly(kind, obj), propagation_policy=None)
+
+
+@mutant(
+    "deletes-by-name",
+    "Deletes name no uid, and so hit whatever has taken a component's name meanwhile.",
+    "INV-4",
+)
+class DeletesByName(Rules):
+    def orderly(self, kind: Kind, obj: Object) -> Delete:
+        return replace(super().orderly(kind, obj), uid=None)
+
+
+@mutant(
     "forces-only-pods",
     "After the grace period pods are deleted by force, but components are not.",
     "AW-012",

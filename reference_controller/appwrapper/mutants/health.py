@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Condition
+from reference_controller.appwrapper.names import Condition, Phase
 from reference_controller.appwrapper.observation import Component, Observation, PodCounts
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import creation_state
+from reference_controller.appwrapper.status import creation_state, phase_of
 from vocabulary.kinds import JOB, PYTORCH_JOB
 from vocabulary.objects import Object, condition_status, get_path, is_terminating
 
@@ -129,6 +129,30 @@ class MissesOnlyWhatHasPods(Rules):
 
 
 @mutant(
+    "not-missed-while-resuming",
+    "A component that somebody deletes before all of them are created is not missed.",
+    "AW-035",
+    "AW-057",
+)
+class NotMissedWhileResuming(Rules):
+    def missing(self, seen: Observation) -> tuple[Component, ...]:
+        return () if phase_of(seen.aw) == Phase.RESUMING else super().missing(seen)
+
+
+@mutant(
+    "namesake-is-not-missed",
+    "Whatever stands under a component's name counts as the component.",
+    "AW-035",
+    "AW-057",
+    "AW-045",
+)
+class NamesakeIsNotMissed(Rules):
+    def is_missing(self, component: Component) -> bool:
+        found = component.found
+        return super().is_missing(component) and (found is None or is_terminating(found))
+
+
+@mutant(
     "terminating-is-not-missing",
     "A component that somebody is deleting is missed only when it is gone.",
     "AW-057",
@@ -170,6 +194,18 @@ class JobRetriesCountAsFailures(Rules):
 class ExpectsOnePod(Rules):
     def expected_pods(self, component: Component) -> int:
         return min(1, super().expected_pods(component))
+
+
+@mutant(
+    "no-replicas-are-one",
+    "A pod set of 0 replicas is taken for one that does not say how many, and so for one pod.",
+    "INV-9",
+)
+class NoReplicasAreOne(Rules):
+    def expected_pods(self, component: Component) -> int:
+        return sum(
+            int(pod_set.get("replicas") or 1) for pod_set in component.record.get("podSets") or ()
+        )
 
 
 @mutant(

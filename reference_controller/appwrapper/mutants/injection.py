@@ -15,6 +15,7 @@ from reference_controller.appwrapper.names import (
 )
 from reference_controller.appwrapper.rules import Rules
 from vocabulary.objects import Object, containers, get_path
+from vocabulary.quantities import parse_quantity
 
 
 @mutant(
@@ -26,8 +27,29 @@ from vocabulary.objects import Object, containers, get_path
     "AW-093",
 )
 class NoAntiAffinity(Rules):
-    def pod_spec_avoiding_bad_nodes(self, spec: Object, autopilot: Autopilot | None) -> Object:  # noqa: ARG002
+    def pod_spec_avoiding_bad_nodes(
+        self,
+        spec: Object,
+        autopilot: Autopilot | None,  # noqa: ARG002
+        pod_set: int,  # noqa: ARG002
+    ) -> Object:
         return spec
+
+
+@mutant(
+    "anti-affinity-for-the-first-pod-set",
+    "Only the first pod set of a component gets the stanza: a master does, its workers do not.",
+    "AW-087",
+    "AW-089",
+    "AW-001",
+)
+class AntiAffinityForTheFirstPodSet(Rules):
+    def pod_spec_avoiding_bad_nodes(
+        self, spec: Object, autopilot: Autopilot | None, pod_set: int
+    ) -> Object:
+        if pod_set:
+            return spec
+        return super().pod_spec_avoiding_bad_nodes(spec, autopilot, pod_set)
 
 
 @mutant(
@@ -56,6 +78,54 @@ class ZeroIsARequest(Rules):
                 for field in ("requests", "limits")
             )
         )
+
+
+def _asked_for(spec: Object, field: str, autopilot: Autopilot) -> tuple[str, ...]:
+    """The monitored resources that stand, with a non-zero amount, in that field of a container."""
+    return tuple(
+        resource
+        for resource in autopilot.resource_taints
+        if any(
+            parse_quantity((get_path(container, f"resources.{field}") or {}).get(resource, 0))
+            for container in containers(spec)
+        )
+    )
+
+
+@mutant(
+    "limits-are-no-requests",
+    "A pod that names a resource among its limits alone does not count as asking for it.",
+    "AW-087",
+    "AW-089",
+    "AW-001",
+)
+class LimitsAreNoRequests(Rules):
+    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+        return _asked_for(spec, "requests", autopilot)
+
+
+@mutant(
+    "init-containers-not-asked",
+    "What only an init container asks for does not count.",
+    "AW-087",
+    "AW-089",
+)
+class InitContainersNotAsked(Rules):
+    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+        return super().resources_to_avoid_for({**spec, "initContainers": ()}, autopilot)
+
+
+@mutant(
+    "only-the-first-container-is-asked",
+    "What a pod's second container asks for does not count.",
+    "AW-087",
+    "AW-089",
+    "AW-001",
+)
+class OnlyTheFirstContainerIsAsked(Rules):
+    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+        first = {**spec, "containers": spec["containers"][:1]}
+        return super().resources_to_avoid_for(first, autopilot)
 
 
 @mutant(
@@ -100,11 +170,13 @@ class AvoidsOnlyNoSchedule(Rules):
     "AW-001",
 )
 class AntiAffinityAsAlternative(Rules):
-    def pod_spec_avoiding_bad_nodes(self, spec: Object, autopilot: Autopilot | None) -> Object:
+    def pod_spec_avoiding_bad_nodes(
+        self, spec: Object, autopilot: Autopilot | None, pod_set: int
+    ) -> Object:
         path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
         terms = get_path(spec, f"{path}.nodeSelectorTerms")
         if autopilot is None or not terms:
-            return super().pod_spec_avoiding_bad_nodes(spec, autopilot)
+            return super().pod_spec_avoiding_bad_nodes(spec, autopilot, pod_set)
         added = [
             {"matchExpressions": expressions(autopilot.resource_taints[resource], AVOIDED_EFFECTS)}
             for resource in self.resources_to_avoid_for(spec, autopilot)
@@ -122,8 +194,10 @@ class AntiAffinityAsAlternative(Rules):
     "AW-001",
 )
 class AntiAffinityPreferred(Rules):
-    def pod_spec_avoiding_bad_nodes(self, spec: Object, autopilot: Autopilot | None) -> Object:
-        strict = super().pod_spec_avoiding_bad_nodes(spec, autopilot)
+    def pod_spec_avoiding_bad_nodes(
+        self, spec: Object, autopilot: Autopilot | None, pod_set: int
+    ) -> Object:
+        strict = super().pod_spec_avoiding_bad_nodes(spec, autopilot, pod_set)
         path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
         terms = get_path(strict, f"{path}.nodeSelectorTerms")
         if strict is spec or get_path(spec, path) or not terms:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from reference_controller.appwrapper import parameters as p
 from reference_controller.appwrapper.config import FaultTolerance
@@ -115,6 +116,17 @@ class OperatorConfigurationIgnored(Rules):
         operator: FaultTolerance,  # noqa: ARG002
     ) -> p.Parameters:
         return super().parameters(annotations, FaultTolerance())
+
+
+@mutant(
+    "configured-limit-ignored",
+    "The RetryLimit of the operator's configuration is not read; only annotations change it.",
+    "AW-075",
+    "AW-052",
+)
+class ConfiguredLimitIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        return super().parameters(annotations, replace(operator, retry_limit=3))
 
 
 @mutant(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Reason, Stamp
+from reference_controller.appwrapper.names import Phase, Reason, Stamp
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import stamp_of
+from reference_controller.appwrapper.status import phase_of, stamp_of
 from vocabulary.clock import DAY, MINUTE, Micros
 from vocabulary.objects import Object
 
@@ -104,6 +104,16 @@ class GraceAfterExternalDeletion(Rules):
 )
 class RecoveryIsIgnored(Rules):
     def recovers(self, aw: Object) -> bool:  # noqa: ARG002
+        return False
+
+
+@mutant(
+    "second-sickness-gets-no-grace",
+    "The failure grace period is counted from the first failure of an attempt, recovered or not.",
+    "AW-004",
+)
+class SecondSicknessGetsNoGrace(Rules):
+    def renews_grace(self, aw: Object) -> bool:  # noqa: ARG002
         return False
 
 
@@ -281,6 +291,18 @@ class ForceCountsFromFailure(Rules):
         if right_us is None or failed_us is None:
             return right_us
         return failed_us + parameters.forceful_deletion_grace_us
+
+
+@mutant(
+    "what-succeeded-is-never-forced",
+    "What is left when the SuccessTTL is over is never deleted by force.",
+    "AW-012",
+)
+class WhatSucceededIsNeverForced(Rules):
+    def forceful_from(self, aw: Object, parameters: Parameters) -> Micros | None:
+        if phase_of(aw) == Phase.SUCCEEDED:
+            return None
+        return super().forceful_from(aw, parameters)
 
 
 @mutant("never-forces", "Nothing is ever deleted by force.", "AW-012", "AW-007", "INV-8")

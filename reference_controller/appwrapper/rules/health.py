@@ -104,6 +104,10 @@ class HealthRules(OwnershipRules):
         )
         return max(0, short - standing[-1])
 
+    def missing(self, seen: Observation) -> tuple[Component, ...]:
+        """The components that somebody else deleted: it counts while Resuming, too."""
+        return tuple(component for component in seen.components if self.is_missing(component))
+
     def is_missing(self, component: Component) -> bool:
         """Whether a component that was created has been deleted, or is being, by somebody else.
 

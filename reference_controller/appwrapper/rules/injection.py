@@ -25,9 +25,14 @@ class InjectionRules:
         """The user's own choice of scheduler stands."""
         return own or configured
 
-    def pod_spec_avoiding_bad_nodes(self, spec: Object, autopilot: Autopilot | None) -> Object:
+    def pod_spec_avoiding_bad_nodes(
+        self,
+        spec: Object,
+        autopilot: Autopilot | None,
+        pod_set: int,  # noqa: ARG002
+    ) -> Object:
         """The pod spec with the stanza, "for exactly those Pods that have a non-zero resource
-        request" for a monitored resource."""
+        request" for a monitored resource, whichever of the component's pod sets they are of."""
         if autopilot is None or not autopilot.inject_anti_affinities:
             return spec
         for resource in self.resources_to_avoid_for(spec, autopilot):

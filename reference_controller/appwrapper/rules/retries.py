@@ -54,6 +54,11 @@ class RetryRules:
         """Whether a workload that nothing ails any more counts as healthy again."""
         return True
 
+    def renews_grace(self, aw: Object) -> bool:  # noqa: ARG002
+        """Whether a workload that recovered is given a failure grace period of its own when it
+        falls ill again."""
+        return True
+
     def is_fatal_exit(self, pods: Iterable[Object], parameters: Parameters) -> bool:
         """Whether a failed pod's exit code is one that must not be retried.
 

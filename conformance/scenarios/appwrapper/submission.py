@@ -1,0 +1,46 @@
+"""What an AppWrapper is given when it is submitted, and what it brought along and keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from conformance.scenario import scenario
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+
+@scenario(
+    arms=["MLB-020", "MLB-021", "MLB-047", "MLB-040"],
+    config={"defaultQueueName": "default-queue"},
+    cases={"its-own": {QUEUE: "own-queue"}, "none": {}, "others": {"team": "own-queue"}},
+)
+def waits_in_its_queue(world: World, labels: Mapping[str, str]) -> None:
+    """Submitted suspended, it waits in the queue that its user named, or in the default one."""
+    manifest = world.manifest("pod.yaml")
+    waiting: dict[str, Any] = {
+        **manifest,
+        "metadata": {**manifest["metadata"], "labels": dict(labels)},
+        "spec": {**manifest["spec"], "suspend": True},
+    }
+    aw = world.submit(waiting)
+    world.until(aw.is_in("Suspended"))
+    world.wait(SECOND)
+    aw.resume()
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(
+    arms=["MLB-022"],
+    config={"schedulerName": "batch-scheduler"},
+    cases={"job": "job.yaml", "deployment": "deployment.yaml", "stateful-set": "stateful_set.yaml"},
+)
+def scheduler_is_named_for_every_kind(world: World, manifest: str) -> None:
+    """The pods of whatever kind is wrapped wait for the configured scheduler."""
+    aw = world.submit(manifest)
+    world.until(aw.is_in("Running"))
+    world.wait(2 * SECOND)
+    aw.delete()
+    world.until(aw.is_gone())
