@@ -101,6 +101,11 @@ class World(ABC):
 
     @property
     @abstractmethod
+    def leader(self) -> str:
+        """The operator process that leads where several compete; empty if none does."""
+
+    @property
+    @abstractmethod
     def strikes(self) -> int:
         """How many faults of the plan have struck, beside those of the steps."""
 

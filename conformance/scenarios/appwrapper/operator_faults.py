@@ -105,7 +105,7 @@ def leader_is_killed(world: World) -> None:
     """When the leader dies for good, the other operator takes over and counts on."""
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(Kill("operator", restart_after=None))
+    world.inject(Kill(world.leader, restart_after=None))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))

@@ -227,6 +227,10 @@ class ControlPlaneWorld(World):
             self.session.give_back(user)
 
     @property
+    def leader(self) -> str:
+        return self._leader
+
+    @property
     def strikes(self) -> int:
         return self._injector.strikes
 

@@ -27,8 +27,8 @@ from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.history import Entry, Header
 from vocabulary.history import Write as WriteEntry
-from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION
-from vocabulary.objects import Object, name_of
+from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION, LEASE
+from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Create
 
 NAMESPACE: Final = "default"
@@ -87,6 +87,7 @@ class SimulatedWorld(World):
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
         self._last_appwrapper_write_us = self.loop.now_us
+        self._leader = ""
         self._follower = Follower()
         self._strike_timer: Timer | None = None
         self._connection.injector = self._injector if plan is not None else None
@@ -200,6 +201,10 @@ class SimulatedWorld(World):
         return self.loop.now_us - self._last_appwrapper_write_us > QUIET_US
 
     @property
+    def leader(self) -> str:
+        return self._leader
+
+    @property
     def strikes(self) -> int:
         return self._injector.strikes
 
@@ -232,8 +237,20 @@ class SimulatedWorld(World):
     def _on_write(self, write: WriteEntry) -> None:
         if write.event and write.kind == _APPWRAPPER:
             self._last_appwrapper_write_us = self.loop.now_us
+        elif write.event and write.kind == _LEASE:
+            self._note_leader(get_path(write.object or {}, "spec.holderIdentity", ""))
         if self._connection.injector is not None:
             self._connection.committed(self._follower.committed(write))
+
+    def _note_leader(self, identity: str) -> None:
+        """The Lease is held by somebody; by nobody, if its holder gave it back."""
+        before, self._leader = self._leader, identity
+        if before == self._leader:
+            return
+        if before:
+            self.recorder.process(before, "following")
+        if self._leader:
+            self.recorder.process(self._leader, "leading")
 
     def _await_plan(self) -> None:
         """Strike when the plan's next point in time has come."""
@@ -250,6 +267,7 @@ class SimulatedWorld(World):
 
 
 _APPWRAPPER: Final = str(APPWRAPPER)
+_LEASE: Final = str(LEASE)
 
 
 def _key(fault: Fault) -> bytes:
