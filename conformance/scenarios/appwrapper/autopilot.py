@@ -46,7 +46,7 @@ def workload_leaves_an_evicted_node(world: World) -> None:
     world.wait(2 * world.durations.failure_grace_us)
 
 
-@scenario(arms=["AW-055", "INV-5"], gpus=4, nodes=2)
+@scenario(arms=["AW-055", "AW-093", "INV-5"], gpus=4, nodes=2)
 def evictions_are_not_counted(world: World) -> None:
     """Only the resets that a failure caused are counted, however the two kinds alternate."""
     aw = world.submit("gpu_job.yaml")

@@ -12,7 +12,12 @@ FIRST_POD = PodChoice(appwrapper="a")
 ALL_PODS = PodChoice(appwrapper="a", which="all")
 
 
-@scenario(arms=["AW-010", "AW-013", "AW-014", "AW-015", "AW-053", "INV-1", "INV-2"])
+@scenario(
+    arms=[
+        *("AW-010", "AW-013", "AW-014", "AW-015", "AW-053", "AW-062"),
+        *("INV-1", "INV-2", "MLB-053"),
+    ]
+)
 def slow_pods_hold_their_quota(world: World) -> None:
     """A failed AppWrapper whose pods take their time to stop keeps its quota until the last."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 2s", retryLimit=0)
@@ -23,7 +28,7 @@ def slow_pods_hold_their_quota(world: World) -> None:
 
 
 @scenario(
-    arms=["AW-007", "AW-012", "AW-013", "INV-10"],
+    arms=["AW-007", "AW-010", "AW-012", "AW-013", "AW-077", "INV-10"],
     cases={"pods": "pods.yaml", "job": "job.yaml"},
 )
 def stuck_pods_are_deleted_forcefully(world: World, manifest: str) -> None:
@@ -107,7 +112,7 @@ def node_is_lost_during_a_reset(world: World) -> None:
 
 
 @scenario(
-    arms=["AW-007", "AW-013", "AW-015"],
+    arms=["AW-007", "AW-013", "AW-015", "INV-2", "INV-7"],
     cases={"background": "Background", "foreground": "Foreground"},
 )
 def appwrapper_is_deleted_while_running(world: World, propagation: str) -> None:

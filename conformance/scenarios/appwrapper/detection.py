@@ -29,7 +29,7 @@ def failed_pod(world: World) -> None:
     world.until(aw.has_reset(1))
 
 
-@scenario(arms=["AW-003", "AW-030"])
+@scenario(arms=["AW-003", "AW-004", "AW-021", "AW-030"])
 def failed_pod_late_in_the_run(world: World) -> None:
     """A pod that fails long after the start is noticed just as well."""
     aw = world.submit("pods.yaml")

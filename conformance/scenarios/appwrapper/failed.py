@@ -28,7 +28,7 @@ def deletion_waits_for_debugging(world: World, limit: int) -> None:
 
 
 @scenario(
-    arms=["AW-062", "AW-053", "AW-076"],
+    arms=["AW-062", "AW-053", "AW-076", "MLB-024"],
     cases={"absent": "", "zero": "0s", "negative": "-8s", "malformed": "8 s"},
 )
 def deletion_starts_at_once(world: World, delay: str) -> None:

@@ -36,7 +36,7 @@ def _fail_once(world: World, aw: AppWrapper) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
-@scenario(arms=["INV-5", "AW-051", "AW-006"])
+@scenario(arms=["INV-5", "AW-051", "AW-006", "MLB-049"])
 def killed_while_a_failure_is_borne(world: World) -> None:
     """A restart in the middle of a grace period neither prolongs it nor counts twice."""
     aw = world.submit("pods.yaml")
@@ -48,7 +48,7 @@ def killed_while_a_failure_is_borne(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
-@scenario(arms=["AW-013", "AW-049", "INV-5"])
+@scenario(arms=["AW-013", "AW-049", "AW-050", "AW-074", "INV-5", "MLB-046"])
 def killed_while_a_reset_deletes(world: World) -> None:
     """A restart in the middle of a reset carries the reset on where it was."""
     aw = world.submit("pods.yaml", behaviour="run forever, stop 2s")
@@ -59,7 +59,7 @@ def killed_while_a_reset_deletes(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
-@scenario(arms=["AW-057", "AW-035"])
+@scenario(arms=["AW-057", "AW-035", "AW-022"])
 def down_while_a_component_is_deleted(world: World) -> None:
     """A deletion that happened while the operator was down is noticed when it is back."""
     aw = world.submit("mixed.yaml")

@@ -21,7 +21,7 @@ CAPPED = {
 
 
 @scenario(
-    arms=["AW-040", "AW-070", "AW-073"],
+    arms=["AW-004", "AW-040", "AW-070", "AW-073"],
     cases={"longer": "7s", "zero": "0s", "negative": "-1m", "malformed": "1e3s", "spaced": " 5s"},
 )
 def failure_grace_period(world: World, grace: str) -> None:
@@ -45,7 +45,7 @@ def warmup_grace_period(world: World, grace: str) -> None:
 
 
 @scenario(
-    arms=["AW-031", "AW-070", "AW-071"],
+    arms=["AW-031", "AW-041", "AW-070", "AW-071"],
     cases={"longer": "6s", "zero": "0s", "negative": "-1m", "malformed": "1 m"},
 )
 def admission_grace_period(world: World, grace: str) -> None:

@@ -35,7 +35,7 @@ def ttl_follows_its_annotation(world: World, ttl: str) -> None:
     world.until(aw.shows("ResourcesDeployed", "False"))
 
 
-@scenario(arms=["AW-063"])
+@scenario(arms=["AW-063", "MLB-052"])
 def ttl_counts_from_success(world: World) -> None:
     """A workload that ran longer than its TTL is still kept for the TTL after its success."""
     aw = world.submit("pod.yaml", behaviour="run 9s, exit 0", successTTLDuration="4s")
@@ -44,7 +44,7 @@ def ttl_counts_from_success(world: World) -> None:
 
 
 @scenario(
-    arms=["AW-064", "AW-078"],
+    arms=["AW-064", "AW-078", "AW-080"],
     config={
         "faultTolerance": {
             "successTTLCeiling": "20s",

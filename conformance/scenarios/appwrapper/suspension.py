@@ -9,7 +9,7 @@ from conformance.world import World
 from vocabulary.clock import SECOND
 
 FIRST_POD = PodChoice(appwrapper="a")
-ARMS = ["AW-054", "AW-013", "AW-015", "MLB-043", "MLB-045"]
+ARMS = ["AW-054", "AW-013", "AW-015", "INV-2", "MLB-043", "MLB-045"]
 
 
 @scenario(arms=ARMS)
