@@ -7,14 +7,14 @@ A tour, in the order in which a run goes:
 - `implementation`: the controller under test: the reference, or one of its mutants.
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real control plane.
 - `runner`, `suite`, `workers`: one run; many, side by side; who makes them. `rearming` makes
-  those again that a slow machine kept from arming their claims.
+  those again that a slow machine kept from arming their claims, `crash_tasks` kills operators.
 - `history_view`: a recorded history, indexed for those who judge it.
 - `claim`, `claims`, `temporal`, `verdict`: normative sentences, their checkers, the words that
   checkers are written in, and what they say.
 - `mutation`: how strong all that is, measured on controllers that are wrong on purpose.
 - `report`: the outcome as data, then as pages, JUnit and Allure.
 - `cli`, `as_tests`: the ways in: the `assay` command, and pytest.
-- `clean`: removes what a killed run left on a cluster.
+- `clean`, `undoing`: remove what a killed run left on a cluster, and mend what it broke.
 
 Judges know neither the reference nor how a run came about; `.importlinter` keeps it so.
 """

@@ -27,6 +27,8 @@ class RunOptions:
     """How many scenarios run side by side; 0 means as many as the machine has cores."""
     crash_points: bool = False
     """Also repeat each scenario with the operator killed at each of its crash points."""
+    sample: int = 0
+    """How many crash points at most; 0: all in the simulation, some minutes' worth elsewhere."""
     random_plans: int = 0
     """So many times repeat each scenario under faults drawn at random; only simulated."""
     shrink: bool = True

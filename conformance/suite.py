@@ -11,13 +11,11 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-import msgspec
-
-from chaos.exploration import crash_points
 from chaos.fault import FAULTS
 from chaos.faults import UNDOING
-from chaos.plan import Plan
 from conformance.claim import CLAIMS
+from conformance.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, unless_missed
+from conformance.crash_tasks import in_words as crash_tasks_in_words
 from conformance.random_plans import in_spite_of_its_faults, random_tasks
 from conformance.rearming import STRETCHES, in_words, tasks_again, unarmed
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
@@ -43,7 +41,7 @@ def run_suite(
     baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
     runs: list[RunResult] = []
     mismatches = tried = existing = 0
-    drawn: list[RunResult] = []
+    at_random: list[RunResult] = []
     shrunk: dict[str, RunResult] = {}
     many = options.crash_points or len(baseline) * (1 + options.random_plans) > FEW
     with workers(options, many=many) as run_all:
@@ -64,10 +62,21 @@ def run_suite(
                 for first, second in zip(runs[: len(baseline)], again, strict=True)
             )
         if options.crash_points:
-            tasks = [task for run in runs[: len(baseline)] for task in crashes(run, options)]
+            tasks = [
+                task
+                for run in runs[: len(baseline)]
+                for task in crash_tasks(run, options.implementation)
+            ]
+            existing = len(tasks)
+            most = options.sample or (existing if is_simulated else FEW_ENOUGH)
+            tasks = drawn(tasks, most, options.seed)
             count.total += len(tasks)
-            campaign = [unless_missed(run) for run in count.through(run_all(tasks))]
-            tried, existing = sum(run.strikes > 0 for run in campaign), len(tasks)
+            campaign = list(count.through(run_all(tasks)))
+            tried = sum(run.strikes > 0 for run in campaign)
+            if is_simulated:
+                campaign = list(map(unless_missed, campaign))
+            else:
+                notes += crash_tasks_in_words(campaign, existing)
             runs += campaign
         if options.random_plans:
             tasks = [
@@ -76,8 +85,8 @@ def run_suite(
                 for task in random_tasks(run, options.implementation, options.random_plans)
             ]
             count.total += len(tasks)
-            drawn = [in_spite_of_its_faults(run) for run in count.through(run_all(tasks))]
-            runs += drawn
+            at_random = [in_spite_of_its_faults(run) for run in count.through(run_all(tasks))]
+            runs += at_random
     if options.shrink and is_simulated:
         found = failures(runs)
         count.total += len(found)
@@ -98,7 +107,7 @@ def run_suite(
         fault_classes=tuple(sorted(FAULTS.keys() - UNDOING)),
         crash_points=(tried, existing),
         plans=len(runs),
-        random_plans=len(drawn),
+        random_plans=len(at_random),
         shrunk=shrunk,
         rerun=len(baseline) if options.rerun else 0,
         mismatches=mismatches,
@@ -132,27 +141,6 @@ def out_of_reach(cluster: str) -> dict[str, str]:
         for claim, scenarios in sorted(arming.items())
         if all(found.only_simulated for found in scenarios)
     }
-
-
-def crashes(run: RunResult, options: RunOptions) -> Iterator[Task]:
-    """The same scenario, with the operator killed at each of its crash points in turn."""
-    base = Plan(scenario=run.scenario, seed=run.seed)
-    for point in crash_points(run.entries):
-        yield Task(
-            run.scenario,
-            options.implementation,
-            run.seed,
-            point.plan(base).to_data(),
-            point.describe(),
-            keep_history=False,
-        )
-
-
-def unless_missed(run: RunResult) -> RunResult:
-    """The run of a crash point, as an error if the operator was not killed after all."""
-    if run.strikes or run.error:
-        return run
-    return msgspec.structs.replace(run, error="the operator was not killed: point not reached")
 
 
 def outcome_of(result: RunResult) -> Outcome:

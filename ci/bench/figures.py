@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from conformance import claims
+from conformance.crash_tasks import crash_tasks
 from conformance.history_view import History
 from conformance.implementation import implementation
 from conformance.report.run_result import RunResult
@@ -23,7 +24,6 @@ from conformance.run_options import DEFAULT_SEED, RunOptions
 from conformance.runner import run_one
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
-from conformance.suite import crashes
 from conformance.workers import run_task
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import MINUTE
@@ -95,7 +95,7 @@ def scenarios(rounds: int) -> tuple[list[Figure], list[Timed]]:
 def crash_points(runs: Sequence[Timed]) -> Figure:
     """A sample of the campaign that kills the operator at each of its crash points."""
     options = RunOptions()
-    tasks = [task for run in runs for task in crashes(run.result, options)]
+    tasks = [task for run in runs for task in crash_tasks(run.result, options.implementation)]
     sample = tasks[::EVERY_NTH_CRASH_POINT]
     _, seconds = processor_seconds(lambda: [run_task(task) for task in sample])
     plans = 3600 / (seconds / len(sample))

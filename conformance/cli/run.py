@@ -64,6 +64,15 @@ def run(
             help="Repeat each scenario with the operator killed after each of its writes in turn.",
         ),
     ] = False,
+    sample: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Only N of the crash points, drawn by the seed. "
+            "0: all of them; on a real cluster 60.",
+            min=0,
+        ),
+    ] = 0,
     random_plans: Annotated[
         int,
         typer.Option(
@@ -111,6 +120,7 @@ def run(
     assay run appwrapper --crash-points       and killed after every single write
     assay run appwrapper --random-plans 10    and under ten random sets of faults
     assay run AW-015 slow-pods --seed 7       one claim, one scenario
+    assay run AW-049 --cluster control-plane --crash-points --sample 20
     assay run --cluster control-plane -j 8    on a real kube-apiserver and etcd
     assay run --cluster control-plane --cluster-folder .assay/cluster     on one that stays up
     assay run --implementation mutant:quota-released-on-failed
@@ -128,6 +138,8 @@ def run(
     from conformance.report.folder import check_folder
     from conformance.suite import run_suite
 
+    if sample and not crash_points:
+        raise BadInputError("--sample: is of crash points; add --crash-points")
     if random_plans and cluster != "simulated":
         raise BadInputError("--random-plans: only the simulated cluster runs them; leave one out")
     check_folder(out)
@@ -138,6 +150,7 @@ def run(
         seed=seed,
         jobs=jobs,
         crash_points=crash_points,
+        sample=sample,
         random_plans=random_plans,
         shrink=not no_shrink,
         rerun=rerun,
@@ -165,6 +178,8 @@ def _command(words: tuple[str, ...], options: RunOptions) -> str:
         parts += ["--implementation", options.implementation]
     parts += ["--seed", str(options.seed)]
     parts += ["--crash-points"] * options.crash_points + ["--rerun"] * options.rerun
+    if options.sample:
+        parts += ["--sample", str(options.sample)]
     if options.random_plans:
         parts += ["--random-plans", str(options.random_plans)]
     return shlex.join(parts)

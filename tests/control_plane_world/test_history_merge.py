@@ -160,6 +160,27 @@ def test_a_graceful_deletion_and_its_end_are_the_doing_of_two() -> None:
     assert [actor for actor, *_ in writes(entries)] == ["operator", "kubelet"]
 
 
+def test_a_deletion_that_passes_through_two_commits_is_one_write() -> None:
+    """The pod has ended: the request that marks it for deletion removes it as well."""
+    removal = audited(
+        "delete", None, 0.5, responseObject={"kind": "Status", "details": {"uid": "u1"}}
+    )
+    passing = {"deletionTimestamp": "2024-01-01T00:00:00Z"}
+    entries = merged(
+        [
+            commit(7, "ADDED", 0.1),
+            commit(8, at=0.51, **passing),
+            commit(9, "DELETED", 0.52, **passing),
+        ],
+        [audited("create", 7, 0.1), removal],
+    )
+    assert writes(entries) == [
+        ("operator", "create", "ADDED", 7),
+        ("operator", "delete", "DELETED", 9),
+    ]
+    assert [entry.n for entry in entries] == [0, 1]
+
+
 def test_a_binding_is_the_schedulers() -> None:
     bound = audited("create", None, 0.3, "system:kube-scheduler", subresource="binding")
     assert writes(merged([commit(8, at=0.3)], [bound])) == [("scheduler", "create", "MODIFIED", 8)]

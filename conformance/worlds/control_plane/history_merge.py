@@ -63,12 +63,22 @@ class Merge:
         requests = [event for event in audited if _is_write(event) and self._is_followed(event)]
         written = _Matcher(requests)
         placed: list[tuple[Micros, Entry]] = []
+        passed: dict[int, int] = {}
+        """Requests whose object is on its way to its end, each with the place of that commit."""
+        superseded: set[int] = set()
         last_us = self._began_us
         for commit in commits:
-            event = written.take(commit)
+            index, is_its_end = written.take(commit)
+            event = None if index is None else requests[index]
+            if index is not None and not is_its_end:
+                passed[index] = len(placed)
+            elif index in passed:
+                superseded.add(passed[index])
             at_us = commit.seen_us if event is None else min(_time_of(event), commit.seen_us)
             last_us = max(last_us, at_us)
             placed.append((last_us, self._committed(commit, event)))
+        # One request, one entry: its end. What its object passed through was no other write.
+        placed = [pair for number, pair in enumerate(placed) if number not in superseded]
         rest = [
             *((_time_of(event), self._without_effect(event)) for event in written.unmatched()),
             *others,
@@ -171,7 +181,8 @@ class _Matcher:
             if event["verb"] in ("delete", "patch", "update"):
                 self._deletes[_uid(event) or _named(event)].append(index)
 
-    def take(self, commit: Commit) -> dict[str, Any] | None:
+    def take(self, commit: Commit) -> tuple[int | None, bool]:
+        """The position of the commit's request; False if that will make another commit yet."""
         resource = f"{commit.kind.group}/{commit.kind.plural}"
         index = self._by_rv.get(f"{resource}/{commit.rv}")
         if index is None and commit.event == "DELETED":
@@ -180,13 +191,12 @@ class _Matcher:
             if is_terminating(commit.object):
                 # A pod that has ended passes through this state in the very same request
                 # that removes it, which `DELETED` will ask for next: it is not used up.
-                standing = self._deletion(commit, resource)
-                return None if standing is None else self._events[standing]
+                return self._deletion(commit, resource), False
             index = self._latest(self._bindings[_key(commit, resource)], commit)
         if index is None or index in self._taken:
-            return None
+            return None, True
         self._taken.add(index)
-        return self._events[index]
+        return index, True
 
     def unmatched(self) -> list[dict[str, Any]]:
         return [event for index, event in enumerate(self._events) if index not in self._taken]

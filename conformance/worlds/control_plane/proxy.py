@@ -50,6 +50,8 @@ class Proxy:
         self.injector: Injector | None = None
         self.teller: CommitTeller | None = None
         """Both only while a plan is carried out."""
+        self.followed: frozenset[str] | None = None
+        """The kinds whose writes faults may strike at: those of the history. None: all."""
         self.lives = 0
         """How many operators have ended that came this way."""
         self.lock = threading.RLock()
@@ -87,6 +89,11 @@ class Proxy:
         if self._context is None:
             return http.client.HTTPConnection(host, port, timeout=timeout)
         return http.client.HTTPSConnection(host, port, timeout=timeout, context=self._context)
+
+    def follows(self, request: Request) -> bool:
+        """Whether a request is a write that the history tells of, if it arrives."""
+        is_known = self.followed is None or str(request.kind) in self.followed
+        return is_known and isinstance(request, WRITES)
 
     def pass_by(self, request: Request) -> None:
         """A write is about to be carried out: a fault may strike there."""
@@ -204,7 +211,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _pass_on(self, request: Request, body: bytes) -> None:
         proxy = self.server.proxy
         life = proxy.lives
-        if isinstance(request, WRITES):
+        if proxy.follows(request):
             proxy.pass_by(request)
         with proxy.lock:
             effect = proxy.rules.meets(proxy.actor, request)
@@ -241,7 +248,7 @@ class _Handler(BaseHTTPRequestHandler):
         """Have it carried out; also what came of it, where a plan may wait for that."""
         proxy = self.server.proxy
         teller = proxy.teller
-        if teller is None or not isinstance(request, WRITES):
+        if teller is None or not proxy.follows(request):
             return self._exchange(body), None
         with on_its_way(teller, proxy.lock, str(request.kind)):
             answer = self._exchange(body)

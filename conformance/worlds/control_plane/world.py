@@ -115,6 +115,7 @@ class ControlPlaneWorld(World):
             proxy.revision = lambda: session.recorder.revision
             proxy.injector = self._injector if plan is not None else None
             proxy.teller = self._teller
+            proxy.followed = frozenset(map(str, session.recorder.kinds))
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
         self._start_operators(OPERATORS[: scenario.operators])
