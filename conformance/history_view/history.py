@@ -7,7 +7,7 @@ from functools import cached_property
 
 from conformance.history_view.appwrapper import AppWrapperRun
 from conformance.history_view.autopilot import Autopilot
-from conformance.history_view.outages import outages_of
+from conformance.history_view.outages import is_unanswered, outages_of
 from conformance.history_view.parameters import OperatorParameters
 from conformance.history_view.profile import RELEASED, Profile
 from conformance.history_view.timing import Timing
@@ -143,8 +143,31 @@ class History:
 
     @cached_property
     def timing(self) -> Timing:
-        failed = [write for write in self.operator_writes if _is_trouble(write)]
-        return Timing(self.header, outages_of(self.profile, self.processes, self.faults, failed))
+        failed = [write for write in self.operator_writes if is_unanswered(write)]
+        outages = outages_of(
+            self.profile, self.processes, self.faults, failed, self._explained_conflicts
+        )
+        return Timing(self.header, outages)
+
+    @cached_property
+    def _explained_conflicts(self) -> list[Write]:
+        """Conflicts that a controller ran into since the object had been written.
+
+        A write explains one conflict of each instance: whoever conflicts again without one
+        did not read what it was told to read again.
+        """
+        explained: dict[tuple[str, str, str, str], Write] = {}
+        found: list[Write] = []
+        for write in self.operator_writes:
+            if write.code != 409 or write.reason == "AlreadyExists":
+                continue
+            key = (write.actor, write.kind, write.namespace, write.name)
+            since = explained[key].n if key in explained else -1
+            tracks = self.named(write.kind, write.namespace, write.name)
+            if any(track.changed_between(since, write.n) for track in tracks):
+                explained[key] = write
+                found.append(write)
+        return found
 
     @cached_property
     def operator_parameters(self) -> OperatorParameters:
@@ -182,14 +205,3 @@ class History:
     def named(self, kind: str, namespace: str, name: str) -> Sequence[Track]:
         """The objects that had this name, one after the other, in order of creation."""
         return self._by_name.get((kind, namespace, name), ())
-
-
-def _is_trouble(write: Write) -> bool:
-    """Whether a request failed in a way that delays a controller which did nothing wrong."""
-    if write.code < 400 and write.code != 0:
-        return False
-    return not (
-        write.code == 404
-        or (write.code == 409 and write.reason == "AlreadyExists")
-        or write.code == 422
-    )

@@ -1,9 +1,11 @@
 """When the controller under test could not act as it should, and why.
 
 Three sources: the lives of its processes, faults in force that stand between it and the API
-server, and requests of its own that failed. A fault whose name is not known here counts as
-hindering while it is in force: an upper bound that is too long misses something, one that
-is too short raises a false alarm, and only the first can be mended by another scenario.
+server, and requests of its own which the server could not serve. What the server refuses is the
+controller's own affair, or a fault that is in force: else one that does what it may not do, again
+and again, would have all the time in the world. A fault whose name is not known here counts as
+hindering while it is in force: an upper bound that is too long misses something, one that is too
+short raises a false alarm, and only the first can be mended by another scenario.
 """
 
 from __future__ import annotations
@@ -55,13 +57,24 @@ def outages_of(
     profile: Profile,
     processes: Sequence[Process],
     faults: Sequence[Fault],
-    failed_requests: Sequence[Write],
+    unanswered: Sequence[Write],
+    conflicts: Sequence[Write],
 ) -> list[Outage]:
-    """All outages of the controller, in order of time, merged where they overlap."""
+    """All outages of the controller, in order of time, merged where they overlap.
+
+    `unanswered` are requests that nothing was heard of or that the server could not serve;
+    `conflicts` are those to which somebody else's write led, each worth one more attempt.
+    """
     found = _processes_down(profile, processes)
     found += _faults_in_force(faults)
-    found += _failed_requests(failed_requests)
+    found += _unanswered(unanswered)
+    found += [Outage(write.t, write.t, _failure(write), cost_us=0) for write in conflicts]
     return _merged(found)
+
+
+def is_unanswered(write: Write) -> bool:
+    """Whether a request got no answer, or one that asks to try again: 429, or a server's error."""
+    return write.code in (0, 429) or write.code >= 500
 
 
 def _processes_down(profile: Profile, processes: Iterable[Process]) -> list[Outage]:
@@ -173,15 +186,18 @@ def _span(details: Mapping[str, Any], key: str, default_us: Micros) -> Micros:
     return default_us if text is None else parse_duration(str(text))
 
 
-def _failed_requests(writes: Sequence[Write]) -> list[Outage]:
+def _unanswered(writes: Sequence[Write]) -> list[Outage]:
     outages: list[Outage] = []
     for write in writes:
         if outages and write.t - (outages[-1].end_us or 0) <= ERROR_GAP_US:
             outages[-1] = outages[-1]._replace(end_us=write.t)
         else:
-            because = f"{write.verb} of {write.kind} {write.name} failed with {write.code}"
-            outages.append(Outage(write.t, write.t, because))
+            outages.append(Outage(write.t, write.t, _failure(write)))
     return outages
+
+
+def _failure(write: Write) -> str:
+    return f"{write.verb} of {write.kind} {write.name} failed with {write.code}"
 
 
 def _merged(found: list[Outage]) -> list[Outage]:

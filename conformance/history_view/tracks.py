@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from operator import attrgetter
 from typing import Protocol
 
@@ -77,3 +77,8 @@ class Track:
         """The object as it is stored after position n; empty if it does not exist then."""
         version = self.version_at(n)
         return {} if version is None else version.object or {}
+
+    def changed_between(self, since: int, until: int) -> bool:
+        """Whether it was created, changed or removed after one position and before another."""
+        last = self.versions[bisect_left(self.versions, until, key=_position) - 1].n
+        return since < last < until or (self.removed is not None and since < self.removed.n < until)

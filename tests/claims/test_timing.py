@@ -6,9 +6,11 @@ import pytest
 
 from conformance.history_view.timing import Outage, Timing
 from tests.claims.stories import SOON, attempt, begin, started
-from tests.claims.story import Story
+from tests.claims.story import LATENCY_SECONDS, Story, pod
 from vocabulary.clock import SECOND, seconds
 from vocabulary.history import Capabilities, Header
+
+APPWRAPPER = "AppWrapper.workload.codeflare.dev"
 
 
 def header(clock: str = "virtual", exact: bool = True, **facts: int) -> Header:
@@ -193,6 +195,30 @@ def test_answers_that_are_part_of_the_work_are_no_outage() -> None:
     story = Story()
     story.at(1).refused("delete", "Pod", "a-0", 404)
     story.refused("update", "Pod", "a-0", 500, by="kubelet/n0")
+    assert outages(story) == []
+
+
+def test_a_conflict_after_somebody_wrote_costs_one_more_attempt() -> None:
+    story = started(pod("a-0"))
+    story.at(20).annotated(by="a user")
+    story.at(21).refused("patch", APPWRAPPER, "a", 409)
+    story.at(22).refused("patch", APPWRAPPER, "a", 409)
+    assert [outage[:2] for outage in outages(story)] == [(21, 21)]
+
+
+def test_a_controller_that_conflicts_again_and_again_gains_no_time() -> None:
+    story = started(pod("a-0"))
+    story.at(20).annotated(by="a user")
+    for second in range(21, 600):
+        story.at(second).refused("patch", APPWRAPPER, "a", 409)
+    assert story.history.timing.due_us(0, seconds(600)) == seconds(600 + 2 * LATENCY_SECONDS)
+
+
+@pytest.mark.parametrize("code", [400, 401, 403, 405])
+def test_a_controller_that_may_not_do_what_it_tries_gains_no_time(code: int) -> None:
+    story = started(pod("a-0"))
+    for second in range(20, 30):
+        story.at(second).refused("patch", APPWRAPPER, "a", code)
     assert outages(story) == []
 
 
