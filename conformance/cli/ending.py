@@ -54,7 +54,7 @@ def show_suite(
 ) -> None:
     """The table, the failures, the summary; the report's path is the last line."""
     from conformance.cli.judging import all_claims
-    from conformance.report.text import claims_table, counts_line, summary_lines
+    from conformance.report.text import claims_table, counts_line, summary_lines, trouble_lines
 
     table = claims_table(report, show_all=show_all)
     if table.row_count and not quiet:
@@ -76,7 +76,8 @@ def show_suite(
     if len(simplest) > MAX_BLOCKS:
         typer.echo(f"\nand {len(simplest) - MAX_BLOCKS} more claims, see the report")
     typer.echo("")
-    for line in (*suite.notes, *(() if quiet else summary_lines(report))):
+    summary = () if quiet else summary_lines(report)
+    for line in (*suite.notes, *summary, *trouble_lines(report)):
         typer.echo(line)
     typer.echo(f"{counts_line(report)}; {len(suite.runs)} runs in {suite.wall_seconds:.2f} s")
     typer.echo(f"report: {files.report}")

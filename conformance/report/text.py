@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 MAX_EVIDENCE_LINES: Final = 12
+MAX_TROUBLES: Final = 20
 _WIDTHS: Final = (12, 7, 22, 34)
 """Of the columns: time, resourceVersion, subject, what happened to it."""
 
@@ -133,21 +134,32 @@ def counts_line(report: ConformanceReport) -> str:
 
 
 def summary_lines(report: ConformanceReport) -> list[str]:
-    """One line per profile, what a campaign covered, then what broke off."""
+    """One line per profile, then what a campaign covered."""
     lines = [f"{profile.name}: {profile.summary}" for profile in report.profiles]
     if report.coverage.crash_points != "0/0":
         lines.append(f"crash points: the operator was killed at {report.coverage.crash_points}")
     if report.coverage.random_plans:
         lines.append(f"random plans: {report.coverage.random_plans:,} were run")
+    if report.determinism.rerun and not report.determinism.mismatches:
+        lines.append(
+            f"deterministic: {report.determinism.rerun} of {report.determinism.rerun} runs gave "
+            "the same bytes when they were repeated"
+        )
+    return lines
+
+
+def trouble_lines(report: ConformanceReport) -> list[str]:
+    """Why a report cannot be relied on although no claim is violated; empty where it can."""
+    lines: list[str] = []
     if report.determinism.mismatches:
         lines.append(
             f"NOT DETERMINISTIC: {report.determinism.mismatches} of {report.determinism.rerun} "
             "runs gave another history when they were repeated"
         )
-    elif report.determinism.rerun:
-        lines.append(
-            f"deterministic: {report.determinism.rerun} of {report.determinism.rerun} runs gave "
-            "the same bytes when they were repeated"
-        )
-    lines += [f"{error.name}: did not end: {printable(error.error)}" for error in report.errors]
+    lines += [
+        f"{error.name}: did not end: {printable(error.error)}"
+        for error in report.errors[:MAX_TROUBLES]
+    ]
+    if len(report.errors) > MAX_TROUBLES:
+        lines.append(f"and {len(report.errors) - MAX_TROUBLES} more runs did not end")
     return lines

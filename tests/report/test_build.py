@@ -9,7 +9,7 @@ from conformance.cli.exit_code import ExitCode
 from conformance.report.build import build_report, history_path, slug
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.run_result import RunResult
-from conformance.report.text import summary_lines
+from conformance.report.text import trouble_lines
 from conformance.report.yaml_text import write_report
 from conformance.verdict import Outcome, Verdict
 from tests.report.sample_run import CLAIMS, failing_run, passing_run, sample_suite
@@ -129,7 +129,7 @@ def test_a_run_that_does_not_repeat_itself_is_no_pass() -> None:
     suite = msgspec.structs.replace(sample_suite(run), rerun=1, mismatches=1)
     report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
     assert ExitCode.of_report(report) is ExitCode.INCONCLUSIVE
-    assert any("NOT DETERMINISTIC: 1 of 1 runs" in line for line in summary_lines(report))
+    assert any("NOT DETERMINISTIC: 1 of 1 runs" in line for line in trouble_lines(report))
 
 
 def test_a_run_that_broke_off_is_listed_and_spoils_success() -> None:
