@@ -21,6 +21,7 @@ from tests.claims.stories import (
 )
 from tests.claims.story import job, pod
 from vocabulary.history import Capabilities
+from vocabulary.objects import with_path
 
 
 def test_a_condition_that_turns_false_while_a_pod_stops_is_a_violation() -> None:
@@ -204,6 +205,16 @@ def test_force_that_comes_too_late_is_a_violation() -> None:
     assert removed is not None
     for claim in ("AW-012", "AW-077"):
         assert_fails(claim, story, at=removed.n)
+
+
+def test_a_pod_without_grace_that_somebody_holds_need_not_be_forced() -> None:
+    story = failing()
+    story.at(70.2).deletes("Pod/a-0", held_by=("example.com/hold",))
+    held = story.stored["Pod/a-0"]
+    story.at(71).changes(with_path(held, "metadata.deletionGracePeriodSeconds", 0), "kubelet/n0")
+    story.at(5000).vanishes("Pod/a-0", by="user")
+    for claim in ("AW-012", "AW-077"):
+        assert_passes(claim, story)
 
 
 def test_the_kubelets_last_delete_forces_nothing() -> None:

@@ -33,7 +33,7 @@ from conformance.temporal import (
 )
 from conformance.temporal.words import span, when
 from vocabulary.clock import SECOND, Micros
-from vocabulary.objects import controller_of
+from vocabulary.objects import controller_of, get_path
 
 AW_007 = Claim(
     id="AW-007",
@@ -252,7 +252,22 @@ def _forced_or_gone(deletion: Deletion, track: Track) -> Moment | None:
         for request in deletion.requests
         if request.track is track and request.grace_seconds == 0
     )
-    return earliest(next(forced, None), track.removed)
+    return earliest(next(forced, None), _without_grace(track), track.removed)
+
+
+def _without_grace(track: Track) -> Moment | None:
+    """When it had no grace left: the API server grants none to a pod that has ended already.
+
+    Nothing but a finalizer holds it then, and a delete with grace 0 would change nothing.
+    """
+    return next(
+        (
+            version
+            for version in track.versions
+            if get_path(version.object or {}, "metadata.deletionGracePeriodSeconds") == 0
+        ),
+        None,
+    )
 
 
 def _exists_at(track: Track, time_us: Micros) -> bool:
