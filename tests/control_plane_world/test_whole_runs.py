@@ -88,9 +88,9 @@ def test_a_suite_that_is_killed_leaves_histories_and_nothing_else(
         suite.send_signal(signal.SIGKILL)
         suite.wait()
     assert eventually(lambda: not processes_of(tmp_path)), processes_of(tmp_path)
-    for path in (tmp_path / "out" / "unfinished").glob("*.jsonl*"):
+    unfinished = tmp_path / "out" / "unfinished"
+    for path in (*unfinished.glob("*.jsonl"), *unfinished.glob("*.jsonl.gz")):
         _, entries, _ = read_history(path)
-        assert entries
         assert any(isinstance(entry, Mark) and entry.mark == "end" for entry in entries) == (
             path.suffix == ".gz"
         )
