@@ -109,10 +109,11 @@ def catalogue(
     assay claims catalogue
     assay claims catalogue --check
     """
+    from conformance.fault_use import faults_by_scenario
     from conformance.mutation import mutants_by_claim
     from conformance.report.catalogue import catalogue_text
 
-    text = catalogue_text(mutants_by_claim())
+    text = catalogue_text(mutants_by_claim(), faults_by_scenario())
     standing = path.read_text(encoding="utf-8") if path.is_file() else ""
     if check:
         if standing != text:
