@@ -18,7 +18,7 @@ from fixtures.control_plane.process import Process
 
 Launch: TypeAlias = Callable[[Sequence[str], Path], Process]
 """Starts a command, its output appended to a file; the process ends with this one."""
-READY_SECONDS: Final = 60.0
+READY_SECONDS: Final = 120.0
 POLL_SECONDS: Final = 0.05
 STOP_SECONDS: Final = 10.0
 

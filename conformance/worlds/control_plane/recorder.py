@@ -36,7 +36,7 @@ from vocabulary.objects import (
 
 TAIL_SECONDS: Final = 0.05
 """How often the audit log is looked at."""
-LIST_SECONDS: Final = 60.0
+LIST_SECONDS: Final = 120.0
 NOT_RECORDED: Final = (LEASE,)
 """Followed since they tell who leads; but renewed every other second, which tells nothing."""
 # A watch that ends is opened again, which is nothing that whoever runs a suite wants to read.
