@@ -8,7 +8,7 @@ from conformance.implementation import implementation
 from conformance.run_options import DEFAULT_SEED
 from conformance.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.workers import side_by_side
+from conformance.side_by_side import side_by_side
 from vocabulary.history import Fault
 
 CHUNK = 8

@@ -16,8 +16,8 @@ from conformance.run_options import OnProgress, Progress, RunOptions
 from conformance.runner import run_one
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
+from conformance.side_by_side import side_by_side
 from conformance.verdict import Outcome
-from conformance.workers import side_by_side
 from reference_controller.appwrapper.mutants import MUTANTS
 
 

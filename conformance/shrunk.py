@@ -24,8 +24,8 @@ from conformance.report.failures import violated
 from conformance.report.run_result import RunResult
 from conformance.runner import run_one
 from conformance.scenarios import SCENARIOS
+from conformance.side_by_side import side_by_side
 from conformance.verdict import Outcome
-from conformance.workers import side_by_side
 from vocabulary.history import Entry, Write
 from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object, get_path

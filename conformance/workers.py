@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -19,6 +17,7 @@ from conformance.report.run_result import RunResult
 from conformance.run_options import RunOptions
 from conformance.runner import run_one, run_really
 from conformance.scenarios import SCENARIOS, all_crds
+from conformance.side_by_side import side_by_side
 from conformance.verdict import Outcome
 from vocabulary.history import Mark, history_digest
 
@@ -63,26 +62,6 @@ def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
         )
     with side_by_side(options.jobs, many=many) as each:
         yield lambda tasks: each(run_task, tasks, max(1, min(32, len(tasks) // 16)))
-
-
-@contextmanager
-def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[Any]]]:
-    """`each(function, items, chunk)`: a map over other processes, its results in order.
-
-    With one job, or without `many` items, it is an ordinary map: processes take longer to
-    start than a few runs take.
-    """
-    jobs = jobs or len(os.sched_getaffinity(0))
-    if jobs == 1 or not many:
-        yield lambda function, items, _chunk: map(function, items)
-        return
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["conformance.workers"])
-    pool = ProcessPoolExecutor(jobs, mp_context=context)
-    try:
-        yield lambda function, items, chunk: pool.map(function, items, chunksize=chunk)
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 class UnknownClusterError(ValueError):
