@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reference_controller.appwrapper.autopilot import marked_resources
 from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.events import Identity
 from reference_controller.appwrapper.metrics import Metrics
 from reference_controller.appwrapper.names import APPWRAPPER_LABEL
 from reference_controller.appwrapper.observe import Observer
@@ -38,7 +39,7 @@ _BY_NODE: Final = field("spec.nodeName")
 
 
 class AppWrapperController:
-    """One controller of AppWrappers. Its only memory is which writes were its own."""
+    """One controller of AppWrappers. Its only memory is what it wrote and told itself."""
 
     def __init__(
         self, config: OperatorConfig, rules: Rules, clock: Callable[[], Micros] | None = None
@@ -50,6 +51,7 @@ class AppWrapperController:
         self._written: dict[Key, Object] = {}
         """Per AppWrapper what our last write was answered; a cache that holds an older one is
         behind on our own doing."""
+        self._told: set[Identity] = set()
 
     @property
     def watches(self) -> tuple[Kind, ...]:
@@ -93,6 +95,7 @@ class AppWrapperController:
             self.rules,
             self.metrics,
             lambda written: self._remember(key, written),
+            self._told,
         )
         wake_at_us = yield from one.run(self._written.get(key))
         if one.aw is None:

@@ -1,13 +1,13 @@
 """Events for people. Each is named after what it says, so repeating it changes nothing.
 
 The name is a digest of the AppWrapper's uid, the attempt and the reason: a controller that
-crashed, or a second one, that wants to say the same thing again meets AlreadyExists. No
-memory is needed, and nothing floods.
+crashed, or a second one, that wants to say the same thing again meets AlreadyExists. Nothing
+floods, whoever forgets what was said; who remembers it saves the request.
 """
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeAlias
 
 from reference_controller.appwrapper.status import attempt_of
 from reference_controller.appwrapper.steps import Note
@@ -22,11 +22,18 @@ _MESSAGE_MAX: Final = 1024
 _PREFIX_MAX: Final = 200
 
 
+Identity: TypeAlias = tuple[str, int, str, str]
+"""What makes two Events the same: the AppWrapper's uid, the attempt, and what is said."""
+
+
+def identity_of(aw: Object, note: Note) -> Identity:
+    """Events of one identity have one name."""
+    return uid_of(aw), attempt_of(aw), note.reason, note.message.partition(":")[0]
+
+
 def event_for(aw: Object, note: Note, now_us: Micros) -> Create:
     """The creation of the core/v1 Event that tells of a step."""
-    kind_of_note = note.message.partition(":")[0]
-    identity = digest([uid_of(aw), attempt_of(aw), note.reason, kind_of_note])[:16]
-    name = f"{name_of(aw)[:_PREFIX_MAX]}.{identity}"
+    name = f"{name_of(aw)[:_PREFIX_MAX]}.{digest(list(identity_of(aw, note)))[:16]}"
     namespace = namespace_of(aw)
     event: Object = {
         "apiVersion": EVENT.api_version,

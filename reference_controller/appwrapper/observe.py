@@ -34,6 +34,7 @@ Reading: TypeAlias = Generator[Request, Any, T]
 
 
 _MAX_REMEMBERED: Final = 1_000
+_WATCHED: Final = frozenset(WATCHED_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Observer:
                 found = listed.get(name) if kind == POD else None
                 if found is None:
                     found = yield from read(kind, namespace, name, live=live)
-            components.append(Component(index, kind, record, found, kind in WATCHED_KINDS))
+            components.append(Component(index, kind, record, found, kind in _WATCHED))
         return tuple(components)
 
     def _pods(self, aw: Object, live: bool) -> Reading[tuple[Object, ...]]:

@@ -15,12 +15,12 @@ The order of requests is what makes a crash at any of them harmless:
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from reference_controller.appwrapper import decide as deciding
 from reference_controller.appwrapper import transitions
-from reference_controller.appwrapper.events import event_for
+from reference_controller.appwrapper.events import Identity, event_for, identity_of
 from reference_controller.appwrapper.metrics import Metrics
 from reference_controller.appwrapper.names import CONTROLLER_NAME, FINALIZER, Phase
 from reference_controller.appwrapper.observe import Observer, read
@@ -47,6 +47,7 @@ from vocabulary.requests import Create, Patch, Reconcile, Request, Update
 MAX_STEPS: Final = 2_000
 """More steps than any AppWrapper needs in one reconcile."""
 _SOON_US: Final = 1 * SECOND
+_MAX_TOLD: Final = 10_000
 
 Doing: TypeAlias = Generator[Request, Any, Step | None]
 """Carries out one step; returns the step that follows from it at once, if any."""
@@ -63,6 +64,8 @@ class Reconciliation:
     metrics: Metrics
     wrote: Callable[[Object], None]
     """Told of each AppWrapper that we wrote, so that our own echo can be recognised."""
+    told: set[Identity] = field(default_factory=set)
+    """Which Events this process has sent; it may forget them."""
     aw: Object | None = None
     is_fresh: bool = False
     """Whether `aw` is what the API server answered in this very pass."""
@@ -136,11 +139,18 @@ class Reconciliation:
 
     def _tell(self, note: Note) -> Generator[Request, Any, None]:
         assert self.aw is not None
+        identity = identity_of(self.aw, note)
+        if identity in self.told:
+            return
         try:
             yield event_for(self.aw, note, self.observer.clock())
         except ApiError as error:
             if not error.is_already_exists:
                 self.metrics.count("appwrapper_event_dropped_total", reason=error.reason)
+                return
+        if len(self.told) >= _MAX_TOLD:
+            self.told.clear()
+        self.told.add(identity)
 
     def _set_finalizers(self, finalizers: tuple[str, ...]) -> Doing:
         """A merge patch under optimistic lock, since it cannot touch the spec."""

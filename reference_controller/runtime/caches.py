@@ -13,17 +13,28 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final, NamedTuple, TypeAlias
 
-from reference_controller.runtime.controller import Key, key_of
 from vocabulary.kinds import Kind
-from vocabulary.objects import Object, get_path, labels_of, meta, owner_references, uid_of
+from vocabulary.objects import (
+    Object,
+    get_path,
+    labels_of,
+    meta,
+    name_of,
+    namespace_of,
+    owner_references,
+    uid_of,
+)
 from vocabulary.requests import List, ObjectList
 from vocabulary.selectors import Matcher, parse_selector
 
 Indexer: TypeAlias = Callable[[Object], tuple[str, ...]]
 """The values under which an object is found in an index."""
 
+_Place: TypeAlias = tuple[str, str]
+"""Namespace and name: a plain tuple, since one is made for every look-up."""
+
 _EQUALITY: Final = re.compile(r"([^\s=!,()]+)==?([^\s=!,()]+)(?:,|$)")
-_NOTHING: Final[dict[Key, None]] = {}
+_NOTHING: Final[dict[_Place, None]] = {}
 
 
 def owner_uid(obj: Object) -> tuple[str, ...]:
@@ -64,15 +75,15 @@ class KindCache:
         """resourceVersion of the last event or list."""
         self.is_synced = False
         """Whether the first list is in. Until then an absent object says nothing."""
-        self._objects: dict[Key, Object] = {}
-        self._indexes: dict[Indexer, dict[str, dict[Key, None]]] = {}
+        self._objects: dict[_Place, Object] = {}
+        self._indexes: dict[Indexer, dict[str, dict[_Place, None]]] = {}
 
     def __iter__(self) -> Iterator[Object]:
         """All objects, in the order in which they were first seen."""
         return iter(self._objects.values())
 
     def get(self, namespace: str, name: str) -> Object | None:
-        return self._objects.get(Key(namespace, name))
+        return self._objects.get((namespace, name))
 
     def by(self, indexer: Indexer, value: str) -> tuple[Object, ...]:
         """The objects that the indexer files under the value, by namespace and name.
@@ -85,11 +96,11 @@ class KindCache:
     def answer(self, request: List) -> ObjectList:
         """What a cached read of that List is answered: ordered by namespace and name."""
         plan = _plan(request.label_selector, request.field_selector)
-        keys: Iterable[Key]
+        keys: Iterable[_Place]
         keys = self._keys(*plan.start) if plan.start else self._objects
         namespace = request.namespace
         if namespace:
-            keys = [key for key in keys if key.namespace == namespace]
+            keys = [key for key in keys if key[0] == namespace]
         objects = self._objects
         items = [objects[key] for key in sorted(keys)]
         if plan.labels is not None:
@@ -100,7 +111,7 @@ class KindCache:
 
     def apply(self, event: str, obj: Object) -> Change:
         """Take in one watch event; returns it together with what was held before."""
-        key = key_of(obj)
+        key = _place_of(obj)
         self.revision = meta(obj).get("resourceVersion", self.revision)
         old = self._objects.get(key)
         if event == "DELETED":
@@ -119,7 +130,7 @@ class KindCache:
         Every listed object is reported, changed or not, so that a relist heals an operator
         that missed anything.
         """
-        listed = {key_of(obj): obj for obj in objects}
+        listed = {_place_of(obj): obj for obj in objects}
         changes: list[Change] = []
         for key, old in list(self._objects.items()):
             successor = listed.get(key)
@@ -136,7 +147,7 @@ class KindCache:
         self.is_synced = True
         return changes
 
-    def _keys(self, indexer: Indexer, value: str) -> dict[Key, None]:
+    def _keys(self, indexer: Indexer, value: str) -> dict[_Place, None]:
         index = self._indexes.get(indexer)
         if index is None:
             index = self._indexes[indexer] = {}
@@ -145,7 +156,7 @@ class KindCache:
                     index.setdefault(filed, {})[key] = None
         return index.get(value, _NOTHING)
 
-    def _reindex(self, key: Key, obj: Object | None, old: Object | None) -> None:
+    def _reindex(self, key: _Place, obj: Object | None, old: Object | None) -> None:
         for indexer, index in self._indexes.items():
             before = () if old is None else indexer(old)
             after = () if obj is None else indexer(obj)
@@ -193,6 +204,10 @@ class _Plan(NamedTuple):
     start: tuple[Indexer, str] | None
     labels: Matcher | None
     fields: tuple[tuple[Indexer, str], ...]
+
+
+def _place_of(obj: Object) -> _Place:
+    return namespace_of(obj), name_of(obj)
 
 
 @lru_cache(maxsize=1024)
