@@ -8,6 +8,7 @@ A tour, in the order in which a run goes:
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real control plane.
 - `runner`, `suite`, `workers`: one run; many, side by side; who makes them. `rearming` makes
   those again that a slow machine kept from arming their claims, `crash_tasks` kills operators.
+  `side_by_side` and `collecting` are what makes many of them cheap.
 - `history_view`: a recorded history, indexed for those who judge it.
 - `claim`, `claims`, `temporal`, `verdict`: normative sentences, their checkers, the words that
   checkers are written in, and what they say.

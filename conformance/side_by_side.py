@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from multiprocessing import connection
 from typing import Any
 
+from conformance.collecting import collect_seldom
+
 
 @contextmanager
 def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[Any]]]:
@@ -25,11 +27,16 @@ def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[An
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["conformance.workers"])
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_end_with_parent)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
     try:
         yield lambda function, items, chunk: pool.map(function, items, chunksize=chunk)
     finally:
         pool.shutdown(cancel_futures=True)
+
+
+def _begin() -> None:
+    collect_seldom()
+    _end_with_parent()
 
 
 def _end_with_parent() -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 
 from chaos.plan import plan_from_data
+from conformance.collecting import collecting_seldom
 from conformance.implementation import implementation
 from conformance.report.run_result import RunResult
 from conformance.run_options import RunOptions
@@ -60,7 +61,7 @@ def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
         raise UnknownClusterError(
             f"cluster {options.cluster!r} is not served yet; use simulated or control-plane"
         )
-    with side_by_side(options.jobs, many=many) as each:
+    with collecting_seldom(), side_by_side(options.jobs, many=many) as each:
         yield lambda tasks: each(run_task, tasks, max(1, min(32, len(tasks) // 16)))
 
 

@@ -7,6 +7,7 @@ write, its second, …) differ in `variant` and are counted together in the repo
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -45,6 +46,20 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that went wrong in it, in order, as an exhaustive plan lists it."""
     history_sha256: str = ""
     """The digest of the history, if it was computed already."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """What goes to another process: a hundred verdicts in one piece, not one by one."""
+        rest = msgspec.structs.replace(self, entries=())
+        return _from_process, (msgspec.msgpack.encode(rest), self.entries)
+
+
+@cache
+def _decoder() -> msgspec.msgpack.Decoder[RunResult]:
+    return msgspec.msgpack.Decoder(RunResult)
+
+
+def _from_process(rest: bytes, entries: tuple[Entry, ...]) -> RunResult:
+    return msgspec.structs.replace(_decoder().decode(rest), entries=entries)
 
 
 class Implementation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
