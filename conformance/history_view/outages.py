@@ -139,7 +139,8 @@ def _end(
 ) -> None:
     begun = standing.get(encode(fault))
     if begun:
-        outages.append(_outage(begun.pop(0), end_us))
+        entry = begun.pop(0)
+        outages.append(_outage(entry, end_us + _lingers_us(*_spelled(entry))))
 
 
 def _outage(entry: Fault, end_us: Micros | None) -> Outage:
@@ -179,6 +180,20 @@ def _cost_us(kind: str, details: Mapping[str, Any]) -> Micros | None:
         case "break_watch":
             return _span(details, "gap", 5 * SECOND)
     return None
+
+
+def _lingers_us(kind: str, details: Mapping[str, Any]) -> Micros:
+    """How long after its end it still hinders: what is on its way then arrives no sooner."""
+    match kind:
+        case "time_out":
+            return _span(details, "after", 30 * SECOND)
+        case "lose_reply":
+            return _span(details, "after", 0)
+        case "slow_api" | "delay_watch":
+            return _span(details, "by", 5 * SECOND)
+        case "break_watch":
+            return _span(details, "gap", 5 * SECOND)
+    return 0
 
 
 def _span(details: Mapping[str, Any], key: str, default_us: Micros) -> Micros:

@@ -24,6 +24,7 @@ from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.running import running
 from reference_controller.appwrapper.status import (
+    PERHAPS_CREATED,
     StatusDraft,
     attempt_of,
     component_records,
@@ -152,14 +153,23 @@ def deleting(seen: Observation, rules: Rules) -> Step:
     return Remove(deletes, starts=started_us is None, wake_at_us=wake_at_us)
 
 
-def hangs_on_what_is_left(step: Step) -> bool:
-    """Whether a pass of a deletion may take the step only on a live observation: one that says
-    that nothing is left, or that deletes what the first round of deletes has left."""
+def hangs_on_what_is_left(step: Step, seen: Observation) -> bool:
+    """Whether a pass of a deletion may take the step only on a live observation.
+
+    That is one that says that nothing is left, or that deletes what the first round of deletes
+    has left; and a first round that would pass over something, since a cache which lacks what
+    was created may stay behind for long.
+    """
     match step:
         case Record():
             return step.is_momentous
+        case Remove(starts=True):
+            return any(
+                component.found is None and creation_state(component.record) in PERHAPS_CREATED
+                for component in seen.components
+            )
         case Remove():
-            return bool(step.deletes) and not step.starts
+            return bool(step.deletes)
     return True
 
 

@@ -17,6 +17,7 @@ from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import (
+    PERHAPS_CREATED,
     component_records,
     creation_state,
     phase_of,
@@ -70,7 +71,7 @@ class Observer:
     def remains(self, aw: Object, *, live: bool) -> Reading[Observation]:
         """Everything that may be left of the AppWrapper, whatever its status claims."""
         pods = yield from self._pods(aw, live)
-        components = yield from self._components(aw, pods, live, ("True", "Unknown"))
+        components = yield from self._components(aw, pods, live, PERHAPS_CREATED)
         return Observation(aw, self.clock(), self._parameters(aw), components, pods, is_live=live)
 
     def _parameters(self, aw: Object) -> Parameters:

@@ -6,12 +6,14 @@ inside one pure function, and hands out an immutable snapshot at the end.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from reference_controller.appwrapper.names import ATTEMPT_LABEL, Condition, Reason
 from vocabulary.clock import Micros, parse_rfc3339, to_rfc3339, to_rfc3339_micro
 from vocabulary.objects import Object, meta
 
+PERHAPS_CREATED: Final = ("True", "Unknown")
+"""The states of creation of a component that may exist."""
 _EMPTY: Object = {}
 
 

@@ -1,0 +1,75 @@
+"""What random plans have found, each shrunk to what it took: it must not come back."""
+
+from __future__ import annotations
+
+import pytest
+
+from chaos.plan import parse_plan
+from conformance.implementation import implementation
+from conformance.runner import run_one
+from conformance.scenarios import SCENARIOS
+from conformance.verdict import Outcome
+
+FOUND = {
+    "a frozen cache kept a deletion from seeing the Job that it should delete": """\
+seed: 671799520
+scenario: appwrapper/autopilot/real-taints-are-the-source
+scale: {nodes: 1, replicas: 1}
+exhaustive: true
+faults:
+- stale_reads: {kind: Job}
+  when: {after: commit, by: operator, outcome: any}
+- taint: {node: n0, key: autopilot.ibm.com/gpuhealth, value: EVICT, effect: NoExecute}
+  when: {injection: 1}
+""",
+    "a leader's death was not seen by checkers, which blamed its successor": """\
+seed: 84729103
+scenario: appwrapper/operator-faults/leader-is-killed
+faults: []
+""",
+    "events that were on their way when a delay ended still came late": """\
+seed: 774456838
+scenario: appwrapper/deletion/forceful-deletion-follows-its-annotation/longer
+scale: {nodes: 1, components: [a-0, a-1]}
+exhaustive: true
+faults:
+- delay_watch: {}
+  when: {after: commit, event: created, kind: Pod, labels: workload.codeflare.dev/appwrapper=a}
+  for: 2s
+- hold_object: {kind: Pod, name: {}}
+  when: {after: commit, event: updated, kind: Pod, labels: workload.codeflare.dev/appwrapper=a}
+  for: 1s
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 1}
+""",
+    "a request that was on its way when a slowness ended still was answered late": """\
+seed: 3024292431
+scenario: appwrapper/parameters/cap-on-annotations/deletion-on-failure
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- slow_api: {}
+  when: {after: reply, by: operator, outcome: any, occurrence: 8}
+  for: 1s
+- kill_pod: {pod: {}}
+  when: {at: 3s}
+""",
+    "a failed pod that a finalizer holds has no grace left to be taken": """\
+seed: 4126792400
+scenario: appwrapper/deletion/foreign-pod-with-our-label-is-left-alone
+scale: {nodes: 1, components: a-0}
+exhaustive: true
+faults:
+- hold_object: {kind: Pod, name: {}}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}}
+- kill_pod: {pod: a-0}
+  when: {injection: 1}
+""",
+}
+
+
+@pytest.mark.parametrize("plan", FOUND.values(), ids=FOUND)
+def test_the_reference_keeps_every_claim_where_random_plans_once_broke_one(plan: str) -> None:
+    parsed = parse_plan(plan)
+    run = run_one(SCENARIOS[parsed.scenario], implementation("reference"), parsed.seed, parsed)
+    assert [v.because for v in run.verdicts if v.outcome is Outcome.FAILED] == []
