@@ -42,7 +42,8 @@ A6: Final = Decision(
 )
 A7: Final = Decision(
     "A7",
-    "Pods that go missing after the start are treated like the pod-level conditions.",
+    "Pods that go missing after the start, or that no longer run after warm-up, are treated like "
+    "the pod-level conditions.",
     "the number of pods is monitored throughout the execution",
 )
 A8: Final = Decision(

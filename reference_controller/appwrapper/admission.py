@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from reference_controller.appwrapper.config import OperatorConfig
-from reference_controller.appwrapper.names import USER_ID_LABEL, USER_LABEL
 from reference_controller.appwrapper.pod_sets import (
     infer,
     is_inferable,
@@ -66,7 +65,7 @@ def admit(
         causes = [*_flaws(new, rules), *_forbidden(new, user, check)]
     else:
         assert old is not None, "an UPDATE comes with the old object"
-        causes = _changed_for_good(new, old)
+        causes = _changed_for_good(new, old, rules)
     if causes:
         raise _denied(new, causes)
     return new
@@ -169,7 +168,7 @@ def _forbidden(aw: Object, user: UserInfo, may_create: MayCreate | None) -> list
     return causes
 
 
-def _changed_for_good(new: Object, old: Object) -> list[_Cause]:
+def _changed_for_good(new: Object, old: Object, rules: Rules) -> list[_Cause]:
     """What an update changes that stands for the AppWrapper's whole life."""
     causes = []
     components = get_path(new, "spec.components") or ()
@@ -186,7 +185,7 @@ def _changed_for_good(new: Object, old: Object) -> list[_Cause]:
         causes.append(_Cause("spec.managedBy", "cannot be changed"))
     causes.extend(
         _Cause(f"metadata.labels[{label}]", "cannot be changed")
-        for label in (USER_LABEL, USER_ID_LABEL)
+        for label in rules.lasting_labels()
         if labels_of(new).get(label) != labels_of(old).get(label)
     )
     return causes

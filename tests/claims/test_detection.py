@@ -65,6 +65,32 @@ def test_pods_that_vanish_unnoticed_are_a_violation() -> None:
     assert_fails("AW-021", story, at=last(story))
 
 
+def replaced(runs: bool) -> Story:
+    """Long after the start a pod is replaced; the new one runs, or stays pending."""
+    story = started(job("a-job", pods=2))
+    story.at(500).vanishes(f"Pod/{first_pod(story)}", by="garbage-collector")
+    story.at(500.2).spawns("Job/a-job", "replacement")
+    if runs:
+        story.at(501).runs("replacement")
+    return story
+
+
+def test_a_replacement_that_never_runs_and_is_not_noticed_is_a_violation() -> None:
+    story = replaced(runs=False)
+    story.at(700).ends()
+    assert_fails("AW-021", story, at=last(story))
+
+
+def test_a_replacement_that_runs_in_time_need_not_be_noticed() -> None:
+    assert_unarmed("AW-021", replaced(runs=True).at(700).ends())
+
+
+def test_a_replacement_that_never_runs_and_is_noticed_is_none() -> None:
+    story = replaced(runs=False)
+    story.at(500.5).shows(Unhealthy="True")
+    assert_passes("AW-021", story.at(510).ends())
+
+
 def test_a_job_that_failed_unnoticed_is_a_violation() -> None:
     story = started(job("a-job"))
     story.at(30).fails_job("a-job")

@@ -119,6 +119,16 @@ def test_staying_unhealthy_in_the_next_execution_is_a_violation() -> None:
     assert_fails("MLB-049", story, at=last(story))
 
 
+def test_a_given_up_execution_that_looks_healthy_is_a_violation() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10.1).shows(Unhealthy="True")
+    story.at(70.1).enters("Resetting", resets=1, Unhealthy="False")
+    story.at(100).ends()
+    assert_fails("MLB-049", story, at=last(story))
+    assert_passes("MLB-049", retried(runs_again=False).ends())
+
+
 def test_a_failed_workload_that_releases_quota_late_but_in_order_is_right() -> None:
     assert_passes("MLB-053", failed(started(annotations={"retryLimit": "0"}), 10).ends())
     assert_unarmed("MLB-053", suspended())

@@ -290,6 +290,17 @@ def test_the_scheduler_that_counts_as_a_users_own_is_the_one_that_was_submitted(
     assert_fails("MLB-022", story, at=wrong)
 
 
+def test_an_affinity_that_only_the_stored_template_has_is_not_the_users_own() -> None:
+    asked = Story(pod("a-0"))
+    asked.submitted()
+    story = Story(pod("a-0", affinity=avoids("ERR", "EVICT")))
+    stored = {**asked.stored["AppWrapper/a"], "spec": story.spec}
+    story.creates(stored, by="user", submitted=asked.stored["AppWrapper/a"])
+    story.at(SOON).resumes()
+    wrong = story.makes()
+    assert_fails("AW-088", story, at=wrong)
+
+
 def test_a_pod_without_the_configured_scheduler_is_a_violation() -> None:
     story = started(parameters={"schedulerName": "gang"})
     made = story.history.appwrappers[0].pods[0].created.n

@@ -173,7 +173,7 @@ def affinity_is_not_injected_elsewhere(aw: AppWrapperRun) -> Obligations:
     autopilot = aw.history.autopilot
     if not autopilot.injects:
         return
-    written = [spec for component in aw.components for spec in component.pod_specs]
+    written = [spec for component in aw.submitted_components for spec in component.pod_specs]
     own_keys = {key for spec in written for key in _affinity_keys(spec)}
     for pod in aw.pods:
         spec = pod.first.get("spec") or {}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.noticing import (
     component_failed,
@@ -16,8 +18,9 @@ from conformance.claims.appwrapper.timed import earliest
 from conformance.claims.decisions import A6, A7, A14
 from conformance.claims.sources import detailed_description, overview
 from conformance.history_view import AppWrapperRun
-from conformance.history_view.health import Health
-from conformance.history_view.parameters import FAILURE_GRACE
+from conformance.history_view.attempts import Attempt
+from conformance.history_view.health import Health, Spell
+from conformance.history_view.parameters import FAILURE_GRACE, WARMUP_GRACE
 from conformance.history_view.snapshots import UNHEALTHY
 from conformance.temporal import Obligations, eventually, judges
 
@@ -52,8 +55,8 @@ AW_021 = Claim(
     level=Level.CORE,
     profile="appwrapper",
     text=(
-        "While a workload is Running, a labelled pod that fails, or pods that go missing, MUST "
-        "make it unhealthy."
+        "While a workload is Running, a labelled pod that fails, or pods that go missing or, "
+        "after warm-up, no longer run, MUST make it unhealthy."
     ),
     source=detailed_description(
         "Throughout the execution of the workload, the AppWrapper controller monitors the "
@@ -68,31 +71,48 @@ def number_and_health_are_monitored(aw: AppWrapperRun) -> Obligations:
     yield from is_noticed(aw, "a failed pod", pods_failed)
     expected = aw.expected_pods
     for attempt in aw.attempts:
-        was_complete = False
-        for spell in attempt.spells(lambda health: lacks_pods(health, expected)):
-            # The first spell is that before the pods came; what follows is pods that went.
-            began_complete = spell.begin.n > attempt.begin.n
-            was_complete = was_complete or began_complete
-            before = aw.snapshot_at(spell.begin.n)
-            if (
-                not began_complete
-                or attempt.running is None
-                or spell.begin.n < attempt.running.n
-                or before is None
-                or before.shows(UNHEALTHY)
-            ):
-                continue
-            yield eventually(
-                aw,
-                "Unhealthy=True for missing pods",
-                since=spell.begin,
-                within_us=aw.parameter_within(
-                    FAILURE_GRACE, spell.begin, attempt.left or aw.history.end
-                )[1].value,
-                happened=noticed(attempt, spell.begin, spell.end),
-                unless=earliest(spell.end, overtaken(aw, attempt)),
-                steps=2,
-            )
+        if attempt.running is None:
+            continue
+        missing = attempt.spells(lambda health: lacks_pods(health, expected))
+        yield from _are_noticed(aw, attempt, missing, "missing pods")
+        grace = aw.parameter_within(WARMUP_GRACE, attempt.begin, attempt.left or aw.history.end)[1]
+        warm_us = attempt.running.t + grace.value
+        idle = attempt.spells(lambda health: lacks_running_pods(health, expected))
+        late = [spell for spell in idle if spell.begin.t > warm_us]
+        yield from _are_noticed(aw, attempt, late, "pods that no longer run")
+
+
+def _are_noticed(
+    aw: AppWrapperRun, attempt: Attempt, spells: Iterable[Spell], what: str
+) -> Obligations:
+    """Unhealthy, or given up, within the failure grace period of each spell while Running."""
+    assert attempt.running is not None
+    for spell in spells:
+        before = aw.snapshot_at(spell.begin.n)
+        # The first spell is that before the pods came; what follows is pods that went.
+        if (
+            spell.begin.n == attempt.begin.n
+            or spell.begin.n < attempt.running.n
+            or before is None
+            or before.shows(UNHEALTHY)
+        ):
+            continue
+        yield eventually(
+            aw,
+            f"Unhealthy=True for {what}",
+            since=spell.begin,
+            within_us=aw.parameter_within(
+                FAILURE_GRACE, spell.begin, attempt.left or aw.history.end
+            )[1].value,
+            happened=noticed(attempt, spell.begin, spell.end),
+            unless=earliest(spell.end, overtaken(aw, attempt)),
+            steps=2,
+        )
+
+
+def lacks_running_pods(health: Health, expected: int) -> bool:
+    """Whether pods do not run, have not succeeded, and have not failed either."""
+    return health.running_least + health.failed_all < expected
 
 
 def lacks_pods(health: Health, expected: int) -> bool:

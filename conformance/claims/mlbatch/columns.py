@@ -114,8 +114,8 @@ MLB_049 = Claim(
     level=Level.CORE,
     profile="mlbatch",
     text=(
-        "Unhealthy MUST speak of the current execution: it MUST be False again when a workload "
-        "that was reset runs without a failure."
+        "Unhealthy MUST speak of the current execution: it MUST be True once the workload was "
+        "given up, and False again when one that was reset runs without a failure."
     ),
     source=guide(
         _SECTION,
@@ -125,7 +125,7 @@ MLB_049 = Claim(
 )
 
 
-@judges(MLB_049, armed_by="workload ran again after a reset, without a failure")
+@judges(MLB_049, armed_by="workload was given up, or ran again after a reset without a failure")
 def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
     expected = aw.expected_pods
 
@@ -134,6 +134,17 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
             health.failed_all or health.evicted_most or health.broken or health.missing
         )
 
+    for departure in aw.departures:
+        span = next(span for span in aw.spans if span.begin is departure.at)
+        shown = (snapshot for snapshot in span.snapshots if snapshot.shows(UNHEALTHY))
+        yield eventually(
+            aw,
+            f"Unhealthy=True of the execution that ended in {departure.to}",
+            since=departure.at,
+            within_us=0,
+            happened=next(shown, None),
+            unless=earliest(span.end, aw.deleting),
+        )
     for attempt in aw.attempts:
         if attempt.after != RESETTING or attempt.running is None:
             continue

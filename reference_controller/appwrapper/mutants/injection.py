@@ -266,6 +266,16 @@ class UserLabelsMissing(Rules):
 
 
 @mutant(
+    "user-labels-can-be-changed",
+    "Who submitted an AppWrapper can be written over later.",
+    "MLB-020",
+)
+class UserLabelsCanBeChanged(Rules):
+    def lasting_labels(self) -> tuple[str, ...]:
+        return ()
+
+
+@mutant(
     "no-default-queue",
     "An AppWrapper without a queue does not get the default one.",
     "MLB-021",

@@ -27,6 +27,10 @@ class AdmissionRules:
         """The labels with who submitted it; what the user wrote there himself is overwritten."""
         return {**labels, USER_LABEL: label_value(username), USER_ID_LABEL: label_value(uid)}
 
+    def lasting_labels(self) -> tuple[str, ...]:
+        """The labels that nobody can change once they are there."""
+        return (USER_LABEL, USER_ID_LABEL)
+
     def max_pod_sets(self) -> int:
         return MAX_POD_SETS
 
