@@ -7,6 +7,7 @@ import signal
 import ssl
 import subprocess
 import sys
+import threading
 import urllib.request
 from base64 import b64decode
 from pathlib import Path
@@ -24,6 +25,8 @@ def test_the_served_cluster_answers_and_ends_without_a_trace(tmp_path: Path) -> 
         stdout=subprocess.PIPE,
         text=True,
     )
+    give_up = threading.Timer(60, process.kill)
+    give_up.start()
     try:
         assert process.stdout is not None
         server = process.stdout.readline().removeprefix("server: ").strip()
@@ -41,7 +44,8 @@ def test_the_served_cluster_answers_and_ends_without_a_trace(tmp_path: Path) -> 
         assert [node["metadata"]["name"] for node in nodes] == ["n0", "n1", "n2"]
     finally:
         process.send_signal(signal.SIGTERM)
-        rest, _ = process.communicate(timeout=20)
+        rest, _ = process.communicate(timeout=60)
+        give_up.cancel()
     assert rest == "stopped\n"
     assert process.returncode == 0
     assert not path.exists()

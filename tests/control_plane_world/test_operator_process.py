@@ -60,7 +60,7 @@ def operator(tmp_path: Path, launch: Launch, life: list[str]) -> Iterator[RealOp
     made.kill()
 
 
-def eventually(holds: Callable[[], bool], seconds: float = 10.0) -> bool:
+def eventually(holds: Callable[[], bool], seconds: float = 300.0) -> bool:
     deadline = time.monotonic() + seconds
     while not holds():
         if time.monotonic() > deadline:

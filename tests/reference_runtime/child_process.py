@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-LIMIT_SECONDS = 30.0
+LIMIT_SECONDS = 60.0
 
 
 def eventually(

@@ -291,7 +291,8 @@ class TestOfficialClient:
         begun.wait()
         core.create_namespaced_config_map("default", config_map())
         core.delete_namespaced_config_map("c", "default")
-        listener.join(timeout=15)
+        listener.join(timeout=60)
+        assert not listener.is_alive()
         assert seen == [("ADDED", "c"), ("DELETED", "c")]
 
     def test_it_pages_through_a_list(self, cluster: Cluster, api: client.ApiClient) -> None:
