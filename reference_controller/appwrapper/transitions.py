@@ -104,7 +104,7 @@ def give_up_attempt(
     aw, now_us = seen.aw, seen.now_us
     phase = Phase.FAILED if is_terminal else rules.phase_after(reason, aw, seen.parameters)
     draft = enter(aw, phase, now_us, rules)
-    draft.condition(Condition.UNHEALTHY, "True", reason, message)
+    draft.condition(Condition.UNHEALTHY, *rules.unhealthy_when_given_up(reason, message))
     if phase == Phase.RESETTING:
         draft.resets(rules.resets_after(reason, aw)).clear(Stamp.PAUSE_STARTED)
     else:
@@ -122,6 +122,7 @@ def give_up_attempt(
 def succeed(seen: Observation, rules: Rules) -> Record:
     draft = enter(seen.aw, Phase.SUCCEEDED, seen.now_us, rules)
     draft.stamp(Stamp.SUCCEEDED, seen.now_us).clear(Stamp.UNHEALTHY_SINCE)
+    draft.resets(rules.resets_on_success(seen.aw))
     return Record(draft.done(), Note(Phase.SUCCEEDED, "All pods have succeeded"), is_momentous=True)
 
 

@@ -18,6 +18,7 @@ FOO_TAINTS = {
             "example.com/foo": [
                 {"key": "example.com/foo-health", "value": "bad", "effect": "NoExecute"},
                 {"key": "example.com/foo-health", "value": "poor", "effect": "NoSchedule"},
+                {"key": "example.com/foo-health", "value": "fair", "effect": "PreferNoSchedule"},
             ]
         }
     }
@@ -44,6 +45,26 @@ def workload_leaves_an_evicted_node(world: World) -> None:
     world.until(aw.is_in("Resetting"))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(2 * world.durations.failure_grace_us)
+
+
+@scenario(arms=["AW-002", "AW-033", "AW-043"], gpus=1, nodes=3)
+def last_pod_leaves_an_evicted_node(world: World) -> None:
+    """A node is left whichever of the workload's pods runs on it."""
+    aw = world.submit("gpu_job.yaml", failureGracePeriodDuration="1h")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    last_pod = PodChoice(appwrapper="a", which="last")
+    world.inject(AutopilotLabel(NodeChoice(hosting=last_pod), "EVICT"))
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["INV-9"], gpus=4, config={"autopilot": {"monitorNodes": False}})
+def nodes_are_not_monitored(world: World) -> None:
+    """Where nodes are not to be monitored, a workload stays on one that is tagged EVICT."""
+    aw = world.submit("gpu_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.wait(3 * world.durations.failure_grace_us)
 
 
 @scenario(arms=["AW-055", "AW-093", "INV-5"], gpus=4, nodes=2)

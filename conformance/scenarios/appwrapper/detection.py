@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from chaos.choice import ObjectChoice, PodChoice
-from chaos.faults import CreateObject, DeleteObject, DeletePod, EvictPod, Kill, KillPod, Pause
+from chaos.faults import (
+    Cordon,
+    CreateObject,
+    DeleteObject,
+    DeletePod,
+    EvictPod,
+    Kill,
+    KillPod,
+    Pause,
+)
 from conformance.scenario import scenario
 from conformance.world import Condition, World
 from vocabulary.clock import SECOND
@@ -99,6 +108,19 @@ def pods_vanish_while_their_controller_is_paused(world: World) -> None:
     world.until(aw.has_reset(1))
     world.revert(Pause("replicaset-controller"))
     world.until(aw.is_in("Running"))
+
+
+@scenario(arms=["AW-021"])
+def replacement_finds_no_node(world: World) -> None:
+    """A pod whose replacement cannot run counts as missing after the failure grace period."""
+    durations = world.durations
+    aw = world.submit("deployment.yaml", retryLimit=0)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(durations.warmup_grace_us + 2 * durations.failure_grace_us)
+    for node in world.nodes:
+        world.inject(Cordon(node))
+    world.inject(DeletePod(FIRST_POD))
+    world.until(aw.is_in("Failed"))
 
 
 @scenario(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaos.choice import PodChoice
-from chaos.faults import KillPod
+from chaos.faults import DeleteObject, KillPod
 from conformance.scenario import scenario
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -23,6 +23,16 @@ def deletion_waits_for_debugging(world: World, limit: int) -> None:
         retryLimit=limit,
         deletionOnFailureGracePeriodDuration="8s",
     )
+    world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-060", "AW-061", "AW-076"])
+def deletion_waits_after_external_deletion(world: World) -> None:
+    """The annotated delay is kept, too, where a user's deletion made the AppWrapper Failed."""
+    aw = world.submit("pods.yaml", deletionOnFailureGracePeriodDuration="8s")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(DeleteObject("Service", "a-service"))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 

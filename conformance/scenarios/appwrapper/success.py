@@ -82,6 +82,19 @@ def with_everything_around_it(world: World) -> None:
     world.until(aw.shows("ResourcesDeployed", "False"))
 
 
+@scenario(arms=["INV-5", "AW-051", "MLB-051"])
+def succeeds_after_a_reset(world: World) -> None:
+    """A workload that was reset and then succeeds still tells how often it was reset."""
+    aw = world.submit("pod.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod("a-0"))
+    world.until(aw.has_reset(1))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod("a-0", exit_code=0))
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
 @scenario(arms=["AW-012", "AW-063"])
 def held_after_success(world: World) -> None:
     """What is left of a workload that succeeded is forced in the end, like anything else."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Condition, Phase
+from reference_controller.appwrapper.names import Condition, Phase, Stamp
 from reference_controller.appwrapper.observation import Component, Observation, PodCounts
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import creation_state, phase_of
+from reference_controller.appwrapper.status import creation_state, phase_of, stamp_of
+from vocabulary.clock import MINUTE
 from vocabulary.kinds import JOB, PYTORCH_JOB
-from vocabulary.objects import Object, condition_status, get_path, is_terminating
+from vocabulary.objects import Object, condition_status, get_path, is_terminating, name_of
 
 
 @mutant("ignores-failed-pods", "Failed pods are not noticed.", "AW-030", "AW-021", "AW-040")
@@ -66,6 +67,33 @@ class IgnoresMissingPods(Rules):
 class IgnoresIdlePods(Rules):
     def idle_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
         return self.missing_pods(seen, census)
+
+
+@mutant(
+    "idle-pods-ignored-after-warm-up",
+    "Pods that do not run are noticed at the end of warm-up, and never later.",
+    "AW-021",
+)
+class IdlePodsIgnoredAfterWarmUp(Rules):
+    def idle_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        ended_us = self.warmup_ends_at(seen.aw, seen.parameters)
+        began_us = stamp_of(seen.aw, Stamp.UNHEALTHY_SINCE) or seen.now_us
+        if ended_us is not None and began_us > ended_us + MINUTE:
+            return self.missing_pods(seen, census)
+        return super().idle_pods(seen, census)
+
+
+@mutant(
+    "migrates-only-the-first-pod",
+    "Of a workload's pods only the first is looked for on nodes tagged NoExecute.",
+    "AW-033",
+    "AW-002",
+    "AW-043",
+)
+class MigratesOnlyTheFirstPod(Rules):
+    def pods_to_migrate(self, seen: Observation) -> tuple[str, ...]:
+        first = min((name_of(pod) for pod in seen.pods), default="")
+        return tuple(name for name in super().pods_to_migrate(seen) if name == first)
 
 
 @mutant(

@@ -248,6 +248,16 @@ class TerminatingCountsAsGone(Rules):
 
 
 @mutant(
+    "unhealthy-is-not-shown",
+    "When an attempt is given up, Unhealthy turns False though the failure has been detected.",
+    "MLB-049",
+)
+class UnhealthyIsNotShown(Rules):
+    def unhealthy_when_given_up(self, reason: str, message: str) -> tuple[str, str, str]:
+        return ("False", reason, message)
+
+
+@mutant(
     "unhealthy-for-ever",
     "Unhealthy stays True after a reset, though the current execution is healthy.",
     "MLB-049",

@@ -235,3 +235,13 @@ class InventsAPhase(Rules):
 class SuspendsByItself(Rules):
     def finalizer_patch(self, aw: Object, finalizers: tuple[str, ...]) -> Object:
         return {**super().finalizer_patch(aw, finalizers), "spec": {"suspend": True}}
+
+
+@mutant(
+    "counter-lost-on-success",
+    "Success starts the retry counter anew.",
+    "INV-5",
+)
+class CounterLostOnSuccess(Rules):
+    def resets_on_success(self, aw: Object) -> int:  # noqa: ARG002
+        return 0

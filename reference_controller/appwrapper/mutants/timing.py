@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Phase, Reason, Stamp
+from reference_controller.appwrapper.names import Condition, Phase, Reason, Stamp
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import phase_of, stamp_of
 from vocabulary.clock import DAY, MINUTE, Micros
-from vocabulary.objects import Object
+from vocabulary.objects import Object, condition
 
 
 @mutant("no-failure-grace", "Failed pods lead to a reset at once.", "AW-040", "AW-004", "AW-046")
@@ -194,6 +194,18 @@ class NeverRecreates(Rules):
 class DebugDelayIgnored(Rules):
     def failed_deletion_starts_at(self, aw: Object, parameters: Parameters) -> Micros:  # noqa: ARG002
         return stamp_of(aw, Stamp.FAILED) or 0
+
+
+@mutant(
+    "no-debug-delay-after-external-deletion",
+    "The DeletionOnFailureGracePeriod is kept only where retries came to their end.",
+    "AW-060",
+)
+class NoDebugDelayAfterExternalDeletion(Rules):
+    def failed_deletion_starts_at(self, aw: Object, parameters: Parameters) -> Micros:
+        if (condition(aw, Condition.UNHEALTHY) or {}).get("reason") == Reason.MISSING_COMPONENT:
+            return stamp_of(aw, Stamp.FAILED) or 0
+        return super().failed_deletion_starts_at(aw, parameters)
 
 
 @mutant(

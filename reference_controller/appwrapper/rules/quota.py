@@ -28,6 +28,10 @@ class QuotaRules:
         current execution, not of those before."""
         return ("False", Reason.FOUND_NO_FAILED_PODS, "")
 
+    def unhealthy_when_given_up(self, reason: str, message: str) -> tuple[str, str, str]:
+        """What `Unhealthy` says once an attempt is given up, until the next one begins."""
+        return ("True", reason, message)
+
     def on_deleted(self, phase: str) -> Conditions:
         """What changes at the moment at which nothing is left, in the phase that deletes.
 

@@ -41,6 +41,10 @@ class RetryRules:
         """The counter belongs to the AppWrapper's life: suspend and resume keep it."""
         return resets_of(aw)
 
+    def resets_on_success(self, aw: Object) -> int:
+        """And so does success: the counter tells how the workload fared until then."""
+        return resets_of(aw)
+
     def honours_suspend(self, phase: str, aw: Object) -> bool:
         """Whether a suspension leads out of this phase now; it does "at any time"."""
         return is_suspended(aw) and phase in (Phase.RESUMING, Phase.RUNNING, Phase.RESETTING)
