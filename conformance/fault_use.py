@@ -23,8 +23,10 @@ def faults_by_scenario() -> dict[str, tuple[str, ...]]:
 
 
 def faults_of(scenario: str) -> tuple[str, ...]:
-    """The faults of one scenario, sorted."""
+    """The faults of one scenario, sorted; ValueError if its run was cut short before all struck."""
     run = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
+    if run.error:
+        raise ValueError(f"{scenario}: {run.error}; look at it with: assay run {scenario}")
     struck: Sequence[Fault] = [entry for entry in run.entries if isinstance(entry, Fault)]
     return tuple(
         sorted({key for fault in struck if fault.action == "injected" for key in fault.fault})
