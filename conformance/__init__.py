@@ -7,7 +7,8 @@ A tour, in the order in which a run goes:
 - `implementation`: the controller under test: the reference, or one of its mutants.
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real control plane.
 - `runner`, `suite`, `workers`: one run; many, side by side; who makes them. `rearming` makes
-  those again that a slow machine kept from arming their claims, `crash_tasks` kills operators.
+  those again that a slow machine kept from arming their claims, `crash_tasks` kills operators,
+  `random_plans` draws faults, and `shrunk` makes what fails as small as it gets.
   `side_by_side` and `collecting` are what makes many of them cheap.
 - `history_view`: a recorded history, indexed for those who judge it.
 - `claim`, `claims`, `temporal`, `verdict`: normative sentences, their checkers, the words that
