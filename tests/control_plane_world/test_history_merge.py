@@ -181,6 +181,35 @@ def test_a_deletion_that_passes_through_two_commits_is_one_write() -> None:
     assert [entry.n for entry in entries] == [0, 1]
 
 
+def test_an_eviction_is_one_write_of_whoever_asked_for_it_and_the_end_the_kubelets() -> None:
+    """It marks the pod, then deletes it; the kubelet removes it before the watch tells of that."""
+    evicted = audited("create", None, 0.5, "assay-chaos", code=201, subresource="eviction")
+    removed = audited("delete", None, 0.6, "kwok", responseObject={"metadata": {"uid": "u1"}})
+    terminating = {"deletionTimestamp": "2024-01-01T00:00:00Z"}
+    entries = merged(
+        [
+            commit(7, at=0.61),
+            commit(8, at=0.62, **terminating),
+            commit(9, "DELETED", 0.63, **terminating),
+        ],
+        [evicted, removed],
+    )
+    assert writes(entries) == [
+        ("chaos", "create", "MODIFIED", 8),
+        ("kubelet", "delete", "DELETED", 9),
+    ]
+    assert [entry.t for entry in entries] == [500_000, 600_000]
+
+
+def test_a_request_that_came_after_a_commit_was_seen_did_not_make_it() -> None:
+    later = audited("delete", None, 0.4, "kwok", responseObject={"metadata": {"uid": "u1"}})
+    terminating = {"deletionTimestamp": "2024-01-01T00:00:00Z"}
+    entries = merged(
+        [commit(8, at=0.3, **terminating), commit(9, "DELETED", 0.5, **terminating)], [later]
+    )
+    assert writes(entries) == [("", "", "MODIFIED", 8), ("kubelet", "delete", "DELETED", 9)]
+
+
 def test_a_binding_is_the_schedulers() -> None:
     bound = audited("create", None, 0.3, "system:kube-scheduler", subresource="binding")
     assert writes(merged([commit(8, at=0.3)], [bound])) == [("scheduler", "create", "MODIFIED", 8)]

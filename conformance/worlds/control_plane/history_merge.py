@@ -169,6 +169,7 @@ class _Matcher:
         self._by_rv: dict[str, int] = {}
         self._deletes: dict[str, deque[int]] = defaultdict(deque)
         self._bindings: dict[str, deque[int]] = defaultdict(deque)
+        self._evictions: dict[str, deque[int]] = defaultdict(deque)
         for index, event in enumerate(events):
             if (event.get("responseStatus") or {}).get("code", 200) >= 400:
                 continue
@@ -178,6 +179,8 @@ class _Matcher:
                 self._by_rv.setdefault(f"{_resource(event)}/{rv}", index)
             if event["objectRef"].get("subresource") == "binding":
                 self._bindings[_named(event)].append(index)
+            if event["objectRef"].get("subresource") == "eviction":
+                self._evictions[_named(event)].append(index)
             if event["verb"] in ("delete", "patch", "update"):
                 self._deletes[_uid(event) or _named(event)].append(index)
 
@@ -188,11 +191,18 @@ class _Matcher:
         if index is None and commit.event == "DELETED":
             index = self._deletion(commit, resource)
         elif index is None and commit.event == "MODIFIED":
-            if is_terminating(commit.object):
+            key = _key(commit, resource)
+            evicted = self._latest(self._evictions[key], commit)
+            if not is_terminating(commit.object):
+                index = self._latest(self._bindings[key], commit)
+                if index is None and evicted is not None:
+                    return evicted, False  # its condition says so first, then it is deleted
+            elif evicted is not None:
+                index = evicted
+            else:
                 # A pod that has ended passes through this state in the very same request
                 # that removes it, which `DELETED` will ask for next: it is not used up.
                 return self._deletion(commit, resource), False
-            index = self._latest(self._bindings[_key(commit, resource)], commit)
         if index is None or index in self._taken:
             return None, True
         self._taken.add(index)
@@ -217,12 +227,11 @@ class _Matcher:
 
     def _latest(self, candidates: Iterable[int], commit: Commit) -> int | None:
         """The last request that is not accounted for and was made before the commit was seen."""
-        before_us = commit.seen_us + 1_000_000
         return max(
             (
                 index
                 for index in candidates
-                if index not in self._taken and _time_of(self._events[index]) <= before_us
+                if index not in self._taken and _time_of(self._events[index]) <= commit.seen_us
             ),
             default=None,
         )
