@@ -36,7 +36,7 @@ def first_difference(template: Object, created: Object) -> str:
 
 
 def _difference(path: str, wanted: Any, seen: Any) -> str:
-    if wanted is None or wanted in ({}, []):
+    if wanted is None or wanted == seen or wanted in ({}, []):
         return ""
     if isinstance(wanted, Mapping):
         if not isinstance(seen, Mapping):
@@ -54,7 +54,7 @@ def _difference(path: str, wanted: Any, seen: Any) -> str:
             if found:
                 return found
         return ""
-    if wanted == seen or _same_quantity(wanted, seen):
+    if _same_quantity(wanted, seen):
         return ""
     return f"{path} is {seen!r} where the template says {wanted!r}"
 

@@ -33,6 +33,7 @@ class Snapshot:
     __slots__ = (
         "conditions",
         "deleting",
+        "has_finalizer",
         "n",
         "phase",
         "resets",
@@ -49,7 +50,9 @@ class Snapshot:
         self.phase = str(dig(obj, profile.phase) or "")
         self.resets: Any = dig(obj, profile.resets) or 0
         self.suspended = bool(dig(obj, profile.suspend))
-        self.deleting = "deletionTimestamp" in meta(obj)
+        metadata = meta(obj)
+        self.deleting = "deletionTimestamp" in metadata
+        self.has_finalizer = profile.finalizer in (metadata.get("finalizers") or ())
         self.conditions = {
             entry["type"]: entry for entry in dig(obj, profile.conditions) or ()
         } or _NOTHING

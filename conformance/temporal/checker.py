@@ -110,10 +110,11 @@ def _inconclusive(claim: Claim, because: str) -> Verdict:
     return Verdict(claim=claim.id, outcome=Outcome.INCONCLUSIVE, because=because)
 
 
-def _kept(met: Obligation) -> Kept:
-    """Where it arose and was met; what was so already was met where it arose."""
-    since = met.at.n
-    return Kept(since, since if met.by is None else max(since, met.by.n))
+def _kept(met: Iterable[Obligation]) -> tuple[Kept, ...]:
+    """Where each arose and was met; what was so already was met where it arose."""
+    return tuple(
+        [Kept(at.n, at.n if by is None or by.n < at.n else by.n) for _, at, _, _, by in met]
+    )
 
 
 def _verdict(claim: Claim, obligations: Obligations, every_version: bool) -> Verdict | None:
@@ -133,7 +134,7 @@ def _verdict(claim: Claim, obligations: Obligations, every_version: bool) -> Ver
         else:
             undecided.append(obligation)
     armed = len(met) + len(broken)
-    kept = tuple(_kept(found) for found in met[:MAX_KEPT])
+    kept = _kept(met[:MAX_KEPT])
     if broken:
         return Verdict(
             claim=claim.id,

@@ -21,7 +21,7 @@ from conformance.temporal import (
 )
 from conformance.temporal.words import states_of, when
 from vocabulary.history import Write
-from vocabulary.objects import controller_of, finalizers_of
+from vocabulary.objects import controller_of
 
 INV_4 = Claim(
     id="INV-4",
@@ -80,15 +80,22 @@ def _is_made_by(history: History, track: Track, own: set[str]) -> bool:
 
 def _collisions(history: History) -> Iterator[Obligation]:
     """Foreign objects in the way that were there while the controller worked, and were spared."""
+    kinds = {component.kind for aw in history.appwrappers for component in aw.components}
+    uncontrolled = {
+        kind: [
+            track
+            for track in history.by_kind.get(kind, ())
+            if controller_of(track.first) is None
+            and not history.profile.is_operator(track.created.actor)
+        ]
+        for kind in sorted(kinds)
+    }
     for aw in history.appwrappers:
         in_the_way = [
             track
             for component in aw.components
-            for track in history.by_kind.get(component.kind, ())
-            if track.namespace == aw.namespace
-            and component.makes(track.kind, track.name)
-            and controller_of(track.first) is None
-            and not history.profile.is_operator(track.created.actor)
+            for track in uncontrolled.get(component.kind, ())
+            if track.namespace == aw.namespace and component.makes(track.kind, track.name)
         ]
         for track in (*in_the_way, *aw.foreign_pods):
             touched = any(
@@ -128,24 +135,23 @@ INV_7 = Claim(
 
 @judges(INV_7, armed_by="component was created, and no finalizer was removed")
 def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
-    finalizer = aw.history.profile.finalizer
-    taken_away = _taken_away(aw, finalizer)
+    taken_away = _taken_away(aw)
     for track in aw.component_tracks:
         snapshot = aw.snapshot_at(track.created.n)
         if snapshot is None or track.created.n > taken_away:
             continue
-        if finalizer in finalizers_of(snapshot.object):
+        if snapshot.has_finalizer:
             yield met(track.created)
         else:
             yield violated(
                 track.created,
                 f"{track} was created at {when(track.created)}, while {aw} had no finalizer "
-                f"{finalizer}.",
+                f"{aw.history.profile.finalizer}.",
                 snapshot,
             )
     had_it = False
     for snapshot in aw.snapshots:
-        has_it = finalizer in finalizers_of(snapshot.object)
+        has_it = snapshot.has_finalizer
         if had_it and not has_it and snapshot.n < taken_away:
             yield _nothing_left(aw, snapshot.write, "the finalizer was removed from it")
         had_it = has_it
@@ -153,15 +159,15 @@ def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
         yield _nothing_left(aw, aw.removed, "it was removed")
 
 
-def _taken_away(aw: AppWrapperRun, finalizer: str) -> int:
+def _taken_away(aw: AppWrapperRun) -> int:
     """From which position on somebody other than the controller had removed the finalizer.
 
     Where it is unknown who made a write, it may have been anybody.
     """
     for before, after in pairwise(aw.snapshots):
         if (
-            finalizer in finalizers_of(before.object)
-            and finalizer not in finalizers_of(after.object)
+            before.has_finalizer
+            and not after.has_finalizer
             and not aw.history.profile.is_operator(after.write.actor)
         ):
             return after.n

@@ -28,7 +28,7 @@ from conformance.history_view.parameters import (
     WARMUP_GRACE,
     Origin,
 )
-from conformance.temporal import OPTIONS, WRITERS, Obligations, judges
+from conformance.temporal import OPTIONS, WRITERS, Obligations, judges, shared
 
 
 def _admission_grace(aw: AppWrapperRun) -> Iterator[Timed]:
@@ -184,13 +184,17 @@ AW_070 = Claim(
 
 @judges(AW_070, armed_by="parameter took effect with a value of its own", needs=(WRITERS, OPTIONS))
 def annotations_customize_each_appwrapper(aw: AppWrapperRun) -> Obligations:
-    for name, behaviour in BEHAVIOUR.items():
+    for name in _annotated(aw):
         operator = aw.history.operator_parameters.of(name, None)
-        if not aw.is_annotated(name):
-            continue
-        for timed in behaviour(aw):
+        for timed in BEHAVIOUR[name](aw):
             if timed.value.origin in _OWN_VALUES and timed.value.value != operator.value:
                 yield timed.obligation
+
+
+@shared
+def _annotated(aw: AppWrapperRun) -> Iterator[str]:
+    """The parameters for which the AppWrapper ever had an annotation."""
+    return (name for name in BEHAVIOUR if aw.is_annotated(name))
 
 
 AW_080 = Claim(
@@ -238,10 +242,8 @@ def _capped(aw: AppWrapperRun) -> Obligations:
     A lower bound does not show a cap. SuccessTTL is not capped: it shows in its lower bound.
     """
     maximum_us = aw.history.operator_parameters.maximum.value
-    for name, behaviour in BEHAVIOUR.items():
-        if not aw.is_annotated(name):
-            continue
-        for timed in behaviour(aw):
+    for name in _annotated(aw):
+        for timed in BEHAVIOUR[name](aw):
             if name == SUCCESS_TTL:
                 concerns = timed.value.value > maximum_us and not timed.from_above
             else:
