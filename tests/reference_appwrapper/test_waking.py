@@ -92,3 +92,11 @@ def test_a_node_wakes_those_who_have_pods_on_it_only_when_its_marks_change() -> 
 def test_an_appwrapper_wakes_itself(event: str) -> None:
     aw = {"metadata": {"name": "a", "namespace": "team", "resourceVersion": "7"}}
     assert Fed().hear(APPWRAPPER, aw, event) == [KEY]
+
+
+def test_binding_a_pod_wakes_nobody_until_it_runs() -> None:
+    fed = Fed()
+    unbound = with_path(pod("Pending"), "spec", {})
+    fed.hear(POD, unbound, "ADDED")
+    assert fed.hear(POD, pod("Pending")) == []
+    assert fed.hear(POD, pod("Running")) == [KEY]
