@@ -4,7 +4,8 @@
   nodes of their own. `tenancy` is for a control plane that stays.
 - `recorder`: follows the audit log and the watches of the whole session.
 - `history_merge`: makes one run's history of both, in the order of the store.
-- `operator_process`: the implementation under test, as a process that can be killed.
+- `operator_process`: the implementation under test, as a process that can be killed;
+  `operator_command` says how it is started.
 - `proxy`: what lies between the operator and the API server, and what chaos put on it.
 - `processes`: the processes by the names that faults use.
 - `world`: all of it as a `World`.

@@ -104,18 +104,7 @@ class Merge:
     def _committed(self, commit: Commit, event: dict[str, Any] | None) -> Write:
         """A commit, with the request that made it where the audit log shows that."""
         named = {} if event is None else {**self._request(event), **self._submitted(event)}
-        return Write(
-            n=0,
-            t=0,
-            kind=str(commit.kind),
-            namespace=namespace_of(commit.object),
-            name=name_of(commit.object),
-            event=commit.event,
-            rv=commit.rv,
-            uid=uid_of(commit.object),
-            object=commit.object,
-            **({"actor": "", "verb": ""} | named),
-        )
+        return msgspec.structs.replace(commit.as_write(), **named)
 
     def _submitted(self, event: dict[str, Any]) -> dict[str, Any]:
         """What a user asked to be stored; the audit log has it as it was before admission."""

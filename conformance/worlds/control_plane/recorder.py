@@ -22,7 +22,7 @@ from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
 from reference_controller.runtime.logs import LOG
 from vocabulary.clock import Micros
-from vocabulary.history import Event
+from vocabulary.history import Event, Write
 from vocabulary.kinds import LEASE, NODE, Kind
 from vocabulary.objects import (
     Object,
@@ -52,6 +52,22 @@ class Commit:
     kind: Kind
     object: dict[str, Any]
     seen_us: Micros
+
+    def as_write(self) -> Write:
+        """As an entry of a history, all but what a watch does not tell: who wrote, how, when."""
+        return Write(
+            n=0,
+            t=0,
+            actor="",
+            verb="",
+            kind=str(self.kind),
+            namespace=namespace_of(self.object),
+            name=name_of(self.object),
+            event=self.event,
+            rv=self.rv,
+            uid=uid_of(self.object),
+            object=self.object,
+        )
 
 
 class Recorder:

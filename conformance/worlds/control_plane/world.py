@@ -9,8 +9,6 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from typing import Any, Final, Literal
 
-import yaml
-
 from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
@@ -24,11 +22,13 @@ from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.component import components
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.history_merge import Merge
+from conformance.worlds.control_plane.operator_command import log_of, operator_command
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
+from conformance.worlds.control_plane.settled import is_settled
 from conformance.worlds.control_plane.webhooks import Webhooks
 from fixtures.behaviour import expand
 from fixtures.control_plane import nodes
@@ -40,12 +40,10 @@ from vocabulary.history import Entry, Header
 from vocabulary.kinds import APPWRAPPER, LEASE, Kind
 from vocabulary.objects import (
     Object,
-    condition_status,
     get_path,
     labels_of,
     meta,
     name_of,
-    uid_of,
 )
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
@@ -60,7 +58,6 @@ PATIENCE_US: Final = 90 * SECOND
 PATIENCE_ATTEMPTS: Final = 3
 """A wait lasts for so many attempts at their longest, if that is more."""
 LEADER_US: Final = 20 * SECOND
-RENEWAL_FLAGS: Final = ("--leader-elect", "--lease-namespace")
 
 
 class ControlPlaneWorld(World):
@@ -212,7 +209,7 @@ class ControlPlaneWorld(World):
         """Every AppWrapper is where it may stay, and nothing has been written for a while."""
         if _now_us() - self._last_write_us < QUIET_US:
             return False
-        return all(_is_settled(aw) for aw in self.list(APPWRAPPER))
+        return all(is_settled(aw) for aw in self.list(APPWRAPPER))
 
     def close(self) -> None:
         """End the operators and give back what the run had for itself."""
@@ -300,29 +297,25 @@ class ControlPlaneWorld(World):
         nodes.wait_ready(api, self.nodes)
 
     def _operator(self, name: str) -> RealOperator:
-        session, label = self.session, name.replace("/", "-")
         (health_port,) = free_ports(1)
-        config = self._work / f"{label}.yaml"
-        config.write_text(yaml.safe_dump(self.config), encoding="utf-8")
-        kubeconfig = session.kubeconfig_through(
-            self._users[name], self._proxies[name].url, self._work / f"{label}.kubeconfig"
+        command = operator_command(
+            self.session,
+            name,
+            self._users[name],
+            self._proxies[name].url,
+            folder=self._work,
+            config=self.config,
+            namespace=self.namespace,
+            health_port=health_port,
+            elects=self.scenario.operators > 1,
         )
-        options = [
-            *("--kubeconfig", str(kubeconfig)),
-            *("--config", str(config)),
-            *("--namespace", self.namespace),
-            *("--identity", label),
-            *("--health-port", str(health_port)),
-        ]
-        if self.scenario.operators > 1:
-            options += [*RENEWAL_FLAGS, self.namespace]
         return RealOperator(
             name,
-            [*session.implementation.command(), *options],
+            command,
             health_port,
-            self._work / f"{label}.log",
+            log_of(self._work, name),
             self._record_process,
-            session.starter.start,
+            self.session.starter.start,
         )
 
     def _facts(self) -> dict[str, Any]:
@@ -368,21 +361,8 @@ class ControlPlaneWorld(World):
             self._last_write_us = _now_us()
         if self._teller is None:
             return
-        write = history.Write(
-            n=0,
-            t=0,
-            actor="",
-            verb="",
-            kind=str(commit.kind),
-            namespace=scope if commit.kind.namespaced else "",
-            name=name_of(commit.object),
-            event=commit.event,
-            rv=commit.rv,
-            uid=uid_of(commit.object),
-            object=commit.object,
-        )
         with self._chaos_lock:
-            self._teller.seen(write)
+            self._teller.seen(commit.as_write())
 
     def _observe(self, happening: Happening) -> None:
         if self._injector.listens(Place.AFTER_COMMIT):
@@ -406,18 +386,6 @@ class ControlPlaneWorld(World):
                 due_us = self._injector.next_due_us()
             left_us = 50_000 if due_us is None else due_us - self.elapsed_us()
             time.sleep(min(max(left_us, 1_000), 50_000) / SECOND)
-
-
-def _is_settled(aw: Object) -> bool:
-    """Whether an AppWrapper may stay as it is for ever."""
-    match get_path(aw, "status.phase", ""):
-        case "Running":
-            return condition_status(aw, "PodsReady") == "True"
-        case "Succeeded" | "Failed":
-            return condition_status(aw, "ResourcesDeployed") == "False"
-        case "Suspended":
-            return bool(get_path(aw, "spec.suspend", False))
-    return False
 
 
 def _key(fault: Fault) -> bytes:
