@@ -13,26 +13,34 @@ from collections.abc import Iterator
 
 import msgspec
 
-from chaos.campaign import random_plan, terrain_of
+from chaos.campaign import pairwise, random_plan, terrain_of
+from chaos.plan import Plan
 from conformance.report.run_result import RunResult
 from conformance.workers import Task
 
 
-def random_tasks(run: RunResult, implementation: str, count: int) -> Iterator[Task]:
-    """So many runs of the scenario that a run shows the terrain of, each with a seed of its own."""
+def random_tasks(
+    run: RunResult, implementation: str, count: int, *, pairs: bool = False
+) -> Iterator[Task]:
+    """So many runs of the scenario that a run shows the terrain of, each with a seed of its own.
+
+    With `pairs`, also one under each kind of fault and one under each pair of kinds.
+    """
     terrain = terrain_of(run.scenario, run.entries)
     if terrain is None:
         return
-    for number in range(1, count + 1):
-        seed = plan_seed(run.scenario, run.seed, number)
-        yield Task(
-            run.scenario,
-            implementation,
-            seed,
-            random_plan(terrain, seed).to_data(),
-            f"random plan {number} of {count}",
-            keep_history=False,
+
+    def task(plan: Plan, variant: str) -> Task:
+        return Task(
+            run.scenario, implementation, plan.seed, plan.to_data(), variant, keep_history=False
         )
+
+    for number in range(1, count + 1):
+        plan = random_plan(terrain, plan_seed(run.scenario, run.seed, number))
+        yield task(plan, f"random plan {number} of {count}")
+    if pairs:
+        for plan in pairwise(terrain, plan_seed(run.scenario, run.seed, 0)):
+            yield task(plan, " and ".join(step.fault.plan_key for step in plan.faults))
 
 
 def plan_seed(scenario: str, seed: int, number: int) -> int:

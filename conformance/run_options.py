@@ -31,6 +31,8 @@ class RunOptions:
     """How many crash points at most; 0: all in the simulation, some minutes' worth elsewhere."""
     random_plans: int = 0
     """So many times repeat each scenario under faults drawn at random; only simulated."""
+    fault_pairs: bool = False
+    """Also repeat each scenario under each fault and each pair of faults; only simulated."""
     shrink: bool = True
     """Search for the smallest plan that still violates each claim; only simulated."""
     rerun: bool = False

@@ -43,7 +43,8 @@ def run_suite(
     mismatches = tried = existing = 0
     at_random: list[RunResult] = []
     shrunk: dict[str, RunResult] = {}
-    many = options.crash_points or len(baseline) * (1 + options.random_plans) > FEW
+    draws = options.random_plans or options.fault_pairs
+    many = options.crash_points or bool(draws) or len(baseline) > FEW
     with workers(options, many=many) as run_all:
         count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
         runs += count.through(run_all(baseline))
@@ -78,11 +79,13 @@ def run_suite(
             else:
                 notes += crash_tasks_in_words(campaign, existing)
             runs += campaign
-        if options.random_plans:
+        if draws:
             tasks = [
                 task
                 for run in runs[: len(baseline)]
-                for task in random_tasks(run, options.implementation, options.random_plans)
+                for task in random_tasks(
+                    run, options.implementation, options.random_plans, pairs=options.fault_pairs
+                )
             ]
             count.total += len(tasks)
             at_random = [in_spite_of_its_faults(run) for run in count.through(run_all(tasks))]

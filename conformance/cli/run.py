@@ -81,6 +81,14 @@ def run(
             min=0,
         ),
     ] = 0,
+    fault_pairs: Annotated[
+        bool,
+        typer.Option(
+            "--fault-pairs",
+            help="Repeat each scenario under each kind of fault, and each pair of kinds "
+            "(simulated only; some 300 runs each).",
+        ),
+    ] = False,
     no_shrink: Annotated[
         bool,
         typer.Option(
@@ -140,8 +148,9 @@ def run(
 
     if sample and not crash_points:
         raise BadInputError("--sample: is of crash points; add --crash-points")
-    if random_plans and cluster != "simulated":
-        raise BadInputError("--random-plans: only the simulated cluster runs them; leave one out")
+    if (random_plans or fault_pairs) and cluster != "simulated":
+        option = "--random-plans" if random_plans else "--fault-pairs"
+        raise BadInputError(f"{option}: only the simulated cluster runs them; leave one out")
     check_folder(out)
     words = resolve(selection or ())
     options = RunOptions(
@@ -152,6 +161,7 @@ def run(
         crash_points=crash_points,
         sample=sample,
         random_plans=random_plans,
+        fault_pairs=fault_pairs,
         shrink=not no_shrink,
         rerun=rerun,
         kubeconfig=kubeconfig,
@@ -182,4 +192,5 @@ def _command(words: tuple[str, ...], options: RunOptions) -> str:
         parts += ["--sample", str(options.sample)]
     if options.random_plans:
         parts += ["--random-plans", str(options.random_plans)]
+    parts += ["--fault-pairs"] * options.fault_pairs
     return shlex.join(parts)

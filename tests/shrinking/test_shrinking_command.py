@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from chaos.campaign import FAULT_MENU
 from chaos.plan import load_plan
 from conformance.cli.exit_code import ExitCode
 from conformance.report.yaml_text import read_report
@@ -89,3 +90,12 @@ def test_random_plans_are_refused_where_they_would_take_hours(assay: Assay) -> N
 def test_the_help_says_what_shrinking_is_and_how_to_do_without(assay: Assay) -> None:
     told = " ".join(assay("run", "--help").out.split())
     assert "--no-shrink" in told and "--random-plans" in told
+
+
+def test_fault_pairs_try_every_fault_alone_and_with_every_other(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    menu = dict(list(FAULT_MENU.items())[:3])
+    monkeypatch.setattr("chaos.campaign.FAULT_MENU", menu)
+    ended = assay("run", SLOW_PODS, "--fault-pairs", "-j", 1)
+    assert "random plans: 6 were run" in ended.out
