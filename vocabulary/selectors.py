@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from typing import Final, TypeAlias
 
@@ -113,7 +113,7 @@ def matches(selector: Object | None, labels: Labels) -> bool:
         if labels.get(key) != value:
             return False
     return all(
-        _holds(entry["key"], entry["operator"], frozenset(entry.get("values") or ()), labels)
+        holds(entry["key"], entry["operator"], entry.get("values") or (), labels)
         for entry in selector.get("matchExpressions") or ()
     )
 
@@ -124,10 +124,14 @@ def to_text(labels: Labels) -> str:
 
 
 def _matcher(requirements: tuple[tuple[str, str, frozenset[str]], ...]) -> Matcher:
-    return lambda labels: all(_holds(*requirement, labels) for requirement in requirements)
+    return lambda labels: all(holds(*requirement, labels) for requirement in requirements)
 
 
-def _holds(key: str, operator: str, values: frozenset[str], labels: Labels) -> bool:
+def holds(key: str, operator: str, values: Collection[str], labels: Labels) -> bool:
+    """Whether labels meet one requirement, of an object's labels or of a node's.
+
+    ValueError for an operator that is none; Gt and Lt are for nodes and for text.
+    """
     match operator:
         case "In":
             return labels.get(key) in values
@@ -139,16 +143,18 @@ def _holds(key: str, operator: str, values: frozenset[str], labels: Labels) -> b
             return key not in labels
         case "Gt" | "Lt":
             return _is_beyond(labels.get(key, ""), operator, values)
-    raise ValueError(f"unknown selector operator {operator!r}; use In, NotIn, Exists, DoesNotExist")
+    raise ValueError(
+        f"unknown selector operator {operator!r}; use In, NotIn, Exists, DoesNotExist, Gt or Lt"
+    )
 
 
-def _is_beyond(label: str, operator: str, values: frozenset[str]) -> bool:
+def _is_beyond(label: str, operator: str, values: Collection[str]) -> bool:
     """Whether a label is a whole number above, or below, the one value; False if it is none."""
-    (bound,) = values
+    bound = next(iter(values), "")
     if not _is_whole(label) or not _is_whole(bound):
         return False
     return int(label) > int(bound) if operator == "Gt" else int(label) < int(bound)
 
 
 def _is_whole(text: str) -> bool:
-    return text.removeprefix("-").isdecimal()
+    return text.isascii() and text[text[:1] in ("+", "-") :].isdigit()

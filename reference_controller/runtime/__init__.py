@@ -15,7 +15,8 @@ The shell around it that makes a process on a real cluster:
 - `connection`, `http_request`, `discovery`: requests over the official client's transport.
 - `admission_review`, `json_patch`, `webhook_server`, `webhook_certificate`: admission, from
   pure function to HTTPS.
-- `endpoints`, `metrics`, `logs`: what people and Prometheus see of it.
+- `endpoints`, `metrics`, `logs`: what people and Prometheus see of it; `server_thread` is what
+  its servers share.
 - `wall_clock`: the only place that reads one.
 
 `reference_controller.programs` puts a controller and this together by name.

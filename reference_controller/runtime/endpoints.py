@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Final, NamedTuple, TypeAlias
+from http.server import BaseHTTPRequestHandler
+from typing import NamedTuple, TypeAlias
 
 from reference_controller.runtime.logs import LOG, fields
 from reference_controller.runtime.options import OptionsError
-
-STOP_POLL_SECONDS: Final = 0.05
-"""How often a server looks whether it is to stop: the longest that `stop` may take."""
+from reference_controller.runtime.server_thread import OwnThreadServer, ServerThread
 
 
 class Page(NamedTuple):
@@ -33,38 +30,19 @@ def probe(problem: str) -> Page:
     return Page(HTTPStatus.OK, b"ok")
 
 
-class Endpoints:
+class Endpoints(ServerThread):
     """A few pages on one port; listens from its construction on, serves after `start`."""
 
     def __init__(self, host: str, port: int, pages: Pages) -> None:
         """Port 0 takes any free one. Raises OptionsError if the port cannot be had."""
         try:
-            self._server = _Server((host, port), pages)
+            server = _Server((host, port), pages)
         except OSError as error:
             raise OptionsError(f"port {port} on {host}: {error}; choose another one") from error
-        self._thread = threading.Thread(
-            target=self._server.serve_forever,
-            args=(STOP_POLL_SECONDS,),
-            name=f"endpoints-{self.port}",
-            daemon=True,
-        )
-
-    @property
-    def port(self) -> int:
-        return self._server.server_port
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(server, f"endpoints-{server.server_port}")
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
+class _Server(OwnThreadServer):
     def __init__(self, address: tuple[str, int], pages: Pages) -> None:
         self.pages = pages
         super().__init__(address, _Handler)

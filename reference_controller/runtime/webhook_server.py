@@ -5,16 +5,15 @@ from __future__ import annotations
 import socket
 import ssl
 import sys
-import threading
 from http import HTTPStatus
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Final
 
 from reference_controller.runtime.admission_review import Admit, ReviewError, review
-from reference_controller.runtime.endpoints import STOP_POLL_SECONDS
 from reference_controller.runtime.logs import LOG, fields
 from reference_controller.runtime.options import OptionsError
+from reference_controller.runtime.server_thread import OwnThreadServer, ServerThread
 
 MAX_BODY_BYTES: Final = 8 * 1024**2
 """API servers accept objects of about 1.5 MB; a review holds two of them."""
@@ -24,13 +23,13 @@ CLIENT_TIMEOUT_SECONDS: Final = 15.0
 _MAY_CHANGE: Final = {"/mutate": True, "/validate": False}
 
 
-class WebhookServer:
+class WebhookServer(ServerThread):
     """Listens from its construction on; serves between `start` and `stop`."""
 
     def __init__(self, host: str, port: int, certificate: Path, key: Path, admit: Admit) -> None:
         """Port 0 takes any free one. Raises OptionsError for unusable files or ports."""
         try:
-            self._server = _Server((host, port), certificate, key, admit)
+            server = _Server((host, port), certificate, key, admit)
         except ssl.SSLError as error:
             raise OptionsError(
                 f"webhook_certificate {certificate}, webhook_key {key}: {error}; "
@@ -38,30 +37,10 @@ class WebhookServer:
             ) from error
         except OSError as error:
             raise OptionsError(f"webhook_port {port} on {host}: {error}") from error
-        self._thread = threading.Thread(
-            target=self._server.serve_forever,
-            args=(STOP_POLL_SECONDS,),
-            name="webhook",
-            daemon=True,
-        )
-
-    @property
-    def port(self) -> int:
-        return self._server.server_port
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """Stop listening; reviews under way are still answered."""
-        self._server.shutdown()
-        self._server.server_close()
+        super().__init__(server, "webhook")
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    block_on_close = False
-
+class _Server(OwnThreadServer):
     def __init__(
         self, address: tuple[str, int], certificate: Path, key: Path, admit: Admit
     ) -> None:
