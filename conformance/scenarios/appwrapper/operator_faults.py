@@ -175,6 +175,23 @@ def suspended_over_a_bad_connection(world: World, fault: Fault) -> None:
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
+@scenario(arms=["AW-013", "AW-014", "AW-015"])
+def suspended_blindly(world: World) -> None:
+    """Pods that no cache shows, and that cannot be listed either, are not taken for gone."""
+    stale = StaleReads(kind="Pod")
+    failing = ApiErrors(verb=("list",), kind="Pod", code=500, times=0)
+    world.inject(stale)
+    aw = world.submit("job.yaml", behaviour="run forever, stop 20s")
+    world.until(aw.has_pods(2, "Running"))
+    world.wait(5 * SECOND)
+    world.inject(failing)
+    world.inject(Suspend("a"))
+    world.wait(5 * SECOND)
+    world.revert(failing)
+    world.revert(stale)
+    world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
+
+
 @scenario(arms=["INV-1", "INV-3", "INV-5"])
 def frozen_caches(world: World) -> None:
     """An operator that restarts onto stale caches neither creates twice nor releases early."""

@@ -65,6 +65,38 @@ def admission_grace_period(world: World, grace: str) -> None:
     world.until(aw.is_in("Failed"))
 
 
+STARTUP = {
+    "faultTolerance": {
+        "admissionGracePeriod": "12s",
+        "warmupGracePeriod": "16s",
+        "failureGracePeriod": "6s",
+    }
+}
+
+
+@scenario(arms=["AW-031", "AW-041", "AW-071"], config=STARTUP)
+def admission_grace_period_of_the_operator(world: World) -> None:
+    """Pods that are not created are borne as long as the operator's configuration says."""
+    world.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "no-pods"},
+            "spec": {"hard": {"pods": "0"}},
+        },
+        actor="chaos",
+    )
+    aw = world.submit("job.yaml", retryLimit=0)
+    world.until(aw.is_in("Failed"))
+
+
+@scenario(arms=["AW-032", "AW-042", "AW-072"], config=STARTUP)
+def warmup_grace_period_of_the_operator(world: World) -> None:
+    """Pods that do not start are borne as long as the operator's configuration says."""
+    aw = world.submit("pod.yaml", behaviour="stay pending", retryLimit=0)
+    world.until(aw.is_in("Failed"))
+
+
 @scenario(
     arms=["AW-080"],
     config=CAPPED,

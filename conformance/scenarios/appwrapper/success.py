@@ -35,6 +35,17 @@ def ttl_follows_its_annotation(world: World, ttl: str) -> None:
     world.until(aw.shows("ResourcesDeployed", "False"))
 
 
+@scenario(
+    arms=["AW-063", "AW-078"],
+    config={"faultTolerance": {"successTTLCeiling": "10s"}},
+)
+def ttl_is_bounded_by_the_operators(world: World) -> None:
+    """An annotation cannot prolong the TTL beyond what the operator is configured with."""
+    aw = world.submit("pod.yaml", behaviour="run 2s, exit 0", successTTLDuration="1h")
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
 @scenario(arms=["AW-063", "MLB-052"])
 def ttl_counts_from_success(world: World) -> None:
     """A workload that ran longer than its TTL is still kept for the TTL after its success."""
@@ -135,6 +146,7 @@ def one_pod_ends_before_the_other(world: World) -> None:
     """A workload has succeeded when its last pod has, not when its first one has."""
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(10 * SECOND)  # or an operator might not have heard yet of the other one
     world.inject(KillPod("a-0", exit_code=0))
     world.wait(10 * SECOND)
     world.inject(KillPod("a-1", exit_code=0))

@@ -76,6 +76,18 @@ def while_running(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
+@scenario(
+    arms=["AW-013", "AW-014", "AW-015", "INV-1", "INV-2"],
+    cases={"deployment": "deployment.yaml", "stateful-set": "stateful_set.yaml"},
+)
+def pods_outlive_their_controllers(world: World, manifest: str) -> None:
+    """Pods that stop slowly hold the quota, whoever made them and is gone already."""
+    aw = world.submit(manifest, behaviour="run forever, stop 5s")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Suspend("a"))
+    world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
+
+
 @scenario(arms=ARMS)
 def while_a_failure_is_borne(world: World) -> None:
     """Suspended within the failure grace period, it is suspended and not reset."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.appwrapper.names import Phase
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.rules.creation import TakenName
-from reference_controller.appwrapper.status import attempt_of
+from reference_controller.appwrapper.status import attempt_of, phase_of
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, controller_of
 
@@ -96,3 +97,20 @@ class NoFinalizer(Rules):
 class AnyRefusalIsFinal(Rules):
     def is_fatal(self, error: ApiError) -> bool:  # noqa: ARG002
         return True
+
+
+@mutant(
+    "overlooks-pods-of-deployments-while-suspending",
+    "While it is Suspending, pods that a ReplicaSet made do not count as the workload's.",
+    "AW-013",
+    "AW-014",
+    "AW-015",
+    "INV-1",
+    "INV-2",
+)
+class OverlooksPodsOfDeploymentsWhileSuspending(Rules):
+    def is_our_pod(self, pod: Object, aw: Object) -> bool:
+        owner = controller_of(pod)
+        if phase_of(aw) == Phase.SUSPENDING and owner is not None:
+            return owner.get("kind") != "ReplicaSet"
+        return super().is_our_pod(pod, aw)

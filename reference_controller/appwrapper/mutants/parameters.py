@@ -130,6 +130,23 @@ class ConfiguredLimitIgnored(Rules):
 
 
 @mutant(
+    "configured-startup-ignored",
+    "AdmissionGracePeriod and WarmupGracePeriod of the operator's configuration are not read.",
+    "AW-071",
+    "AW-072",
+)
+class ConfiguredStartupIgnored(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        built_in = FaultTolerance()
+        wrong = replace(
+            operator,
+            admission_grace_us=built_in.admission_grace_us,
+            warmup_grace_us=built_in.warmup_grace_us,
+        )
+        return super().parameters(annotations, wrong)
+
+
+@mutant(
     "cap-ignored",
     "GracePeriodMaximum limits nothing.",
     "AW-080",
@@ -174,6 +191,17 @@ class CapLimitsSuccessTtl(Rules):
 class SuccessTtlWithoutBound(Rules):
     def success_ttl_us(self, span_us: Micros, operator: FaultTolerance) -> Micros:
         return span_us if span_us > 0 else operator.success_ttl_us
+
+
+@mutant(
+    "success-ttl-bounded-by-the-default",
+    "An annotation may extend the SuccessTTL up to the built-in default, whatever is configured.",
+    "AW-078",
+)
+class SuccessTtlBoundedByTheDefault(Rules):
+    def success_ttl_us(self, span_us: Micros, operator: FaultTolerance) -> Micros:
+        longest_us = FaultTolerance().success_ttl_us
+        return span_us if 0 < span_us <= longest_us else operator.success_ttl_us
 
 
 @mutant(
