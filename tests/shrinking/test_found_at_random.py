@@ -54,6 +54,14 @@ faults:
 - kill_pod: {pod: {}}
   when: {at: 3s}
 """,
+    "a run was called stable while its operator was about to come back": """\
+seed: 1402389127
+scenario: appwrapper/autopilot/pods-that-do-not-run-are-not-moved
+exhaustive: true
+faults:
+- restart: {actor: operator}
+  when: {before: commit, by: operator, occurrence: 6}
+""",
     "a failed pod that a finalizer holds has no grace left to be taken": """\
 seed: 4126792400
 scenario: appwrapper/deletion/foreign-pod-with-our-label-is-left-alone

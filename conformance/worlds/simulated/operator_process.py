@@ -109,7 +109,8 @@ class OperatorProcess:
         if operator is None:
             return True
         return (
-            not self._in_flight
+            operator.is_synced
+            and not self._in_flight
             and not self.paused
             and not any(informer.has_undelivered for informer in self._informers.values())
             and operator.work_due_us() is None

@@ -194,6 +194,8 @@ class SimulatedWorld(World):
 
     def is_stable(self) -> bool:
         """Nothing left to do: no timer but housekeeping, or none of the operator's and quiet."""
+        if self.cluster.processes.awaits_restart:
+            return False
         if not all(operator.is_idle() for operator in self.operators.values()):
             return False
         if self.cluster.is_quiet(self.loop.now_us + HOUR):
