@@ -185,8 +185,10 @@ class Dialogue:
         label: str = "",
         show: Show = (),
     ) -> Answer:
-        """A request as HTTP has it, for what the vocabulary cannot say."""
-        encoded = b"" if body is None else msgspec.json.encode(body)
+        """A request as HTTP has it, for what the vocabulary cannot say; bytes go as they are."""
+        encoded = body if isinstance(body, bytes) else b""
+        if body is not None and not isinstance(body, bytes):
+            encoded = msgspec.json.encode(body)
         answer = self._target.exchange(Call(method, target, encoded, content_type, accept))
         self._write(label or f"{method} {target}", answer, show)
         return answer
@@ -250,6 +252,7 @@ class Dialogue:
         fields: str = "",
         initial_events: bool = False,
         distinct: bool = False,
+        accept: str = "application/json",
         within: float = WITHIN_SECONDS,
         show: Show = (),
     ) -> Events:
@@ -259,7 +262,7 @@ class Dialogue:
         writes led from one state to the next is up to timing.
         """
         selector = ",".join(filter(None, (fields, f"metadata.name={name}" if name else "")))
-        call = WatchCall(kind, self._in(kind), since, labels, selector, initial_events)
+        call = WatchCall(kind, self._in(kind), since, labels, selector, initial_events, accept)
         events = self._target.watch(call, enough.holds_for, within)
         label = f"watch {kind} {name or labels} until {enough.text}".replace("  ", " ")
         self.transcript.append(

@@ -13,6 +13,8 @@ from typing import Any, Protocol, TypeAlias
 from vocabulary.kinds import Kind
 
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
+METADATA_LIST = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,7 @@ class WatchCall:
     field_selector: str = ""
     initial_events: bool = False
     """Ask for a bookmark where what there was ends."""
+    accept: str = "application/json"
 
 
 @dataclass(frozen=True)

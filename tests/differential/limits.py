@@ -53,8 +53,8 @@ LIMITS: Final[tuple[Limit, ...]] = (
     ),
     Limit(
         "unknown-fields",
-        "Fields that a built-in kind does not have are kept, and strict field validation does"
-        " not complain of them.",
+        "Fields that a built-in kind does not have are kept, and strict field validation"
+        " complains of repeated ones only.",
         "It would take the schemas of all built-in kinds, on every write; what a controller sends"
         " is compared field by field in its own tests.",
         ("unknown-fields",),
@@ -103,13 +103,6 @@ LIMITS: Final[tuple[Limit, ...]] = (
         "A real server copies the template's labels to the Job only after it was checked.",
         ("invalid-metadata",),
         steps="create Job.batch a+",
-    ),
-    Limit(
-        "node-information",
-        "Nodes say nothing of their software, and have addresses of their own network.",
-        "That is the fake kubelets' choice on both sides, and no controller's business.",
-        ("other-tables",),
-        steps="table of Node n0",
     ),
 )
 

@@ -104,6 +104,12 @@ FIELD_MASKS: Final = (
 )
 TEXT_MASKS: Final = (
     TextMask(
+        "versions of kubelets",
+        "<kubelet>",
+        "each fake kubelet says who plays it",
+        re.compile(r"kwok-\d+\.\d+\.\d+|assay-simulated"),
+    ),
+    TextMask(
         "timestamps",
         "<time>",
         "one side runs in real time, the other in virtual time",
@@ -188,11 +194,13 @@ _VERSION: Final = re.compile(rf"<(?P<uid>{_UID.pattern})@(?P<version>\d+)>")
 _REVISION_IN_TEXT: Final = re.compile(
     r'(?<="resourceVersion":")\d+'
     r"|(?<=resource version: )\d+ \(\d+\)"
+    r"|(?<=Too large resource version: \d{12}, current: )\d+"
     r"|(?<=ResourceVersion in the precondition \()\d+(?=\))"
     r"|(?<=ResourceVersion in record \()\d+(?=\))"
 )
-"""In refused patches, in 410s, and in preconditions that fail."""
+"""In refused patches, in 410s, in 504s, and in preconditions that fail."""
 _ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
+_ADDRESS_COLUMNS: Final = ("IP", "Internal-IP")
 _AGE_COLUMNS: Final = ("Age", "Last Seen", "First Seen", "Duration")
 
 
@@ -297,7 +305,7 @@ def _aged(obj: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(columns, list) or "rows" not in obj:
         return obj
     ages = [column["name"] in _AGE_COLUMNS for column in columns]
-    addresses = [column["name"] == "IP" for column in columns]
+    addresses = [column["name"] in _ADDRESS_COLUMNS for column in columns]
     rows = []
     for row in obj["rows"] or ():
         cells = [

@@ -79,7 +79,7 @@ class RealTarget:
             connection.request(
                 "GET",
                 f"{watch.kind.path(watch.namespace)}?{_watch_query(watch, within_seconds)}",
-                headers=self._headers("user"),
+                headers=self._headers("user") | {"Accept": watch.accept},
             )
             response = connection.getresponse()
             if response.status >= 400:

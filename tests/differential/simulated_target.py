@@ -11,7 +11,7 @@ import msgspec
 
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
-from fixtures.simulated.serve.answering import answer_list, answer_one, document
+from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
 from fixtures.simulated.serve.requests import Call as SimulatedCall
 from fixtures.simulated.serve.routing import NoSuchPathError, route
 from fixtures.simulated.watches import EventType, WatchRequest
@@ -71,9 +71,13 @@ class SimulatedTarget:
         self, watch: WatchCall, enough: Callable[[Sequence[Event]], bool], within_seconds: float
     ) -> list[Event]:
         events: list[Event] = []
+        path = watch.kind.path(watch.namespace)
+        asked = SimulatedCall("GET", path, {}, {"Accept": watch.accept}, b"")
+        target = route(path, self._cluster.api.strategies)
+        render = event_renderer(asked, target, self._served)
 
         def deliver(event: EventType, obj: Object) -> None:
-            events.append({"type": event, "object": _as_json(obj)})
+            events.append({"type": event, "object": _as_json(render(event, obj))})
 
         request = WatchRequest(
             watch.kind,

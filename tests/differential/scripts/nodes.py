@@ -17,6 +17,7 @@ END = [
     "status.phase",
     "status.conditions",
 ]
+SAID = ["status.nodeInfo", "status.addresses.0.type", "status.addresses.1", "status.phase"]
 OWN = {"key": "tests.assay.dev/own", "effect": "NoSchedule"}
 
 
@@ -26,6 +27,12 @@ def _on(
     tolerations = [{"key": OWN["key"], "operator": "Exists"}, *spec.pop("tolerations", [])]
     selector = {"kubernetes.io/hostname": node}
     return pod(name, behaviour, nodeSelector=selector, tolerations=tolerations, **spec)
+
+
+@script("A node says where it is and what it runs.", ["4.12"])
+def node_information(c: Dialogue) -> None:
+    c.add_node("node-information", taints=[OWN])
+    c.get(NODE, "node-information", show=SAID)
 
 
 @script(

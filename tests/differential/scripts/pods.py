@@ -7,7 +7,7 @@ from typing import Any
 from tests.differential.dialogue import Dialogue
 from tests.differential.predicates import condition, has, phase, present
 from tests.differential.script import script
-from tests.differential.scripts.manifests import container, pod, unscheduled
+from tests.differential.scripts.manifests import container, job, pod, unscheduled
 from vocabulary.kinds import POD, PRIORITY_CLASS
 
 HOLD = "tests.assay.dev/hold"
@@ -191,6 +191,37 @@ def pod_validation(c: Dialogue) -> None:
             dry_run=True,
             show=["metadata.name"],
         )
+
+
+@script("Of what is not shared out twice, a container asks as much as it is limited to.", ["4.12"])
+def extended_resources(c: Dialogue) -> None:
+    gpu = "nvidia.com/gpu"
+    for name, resources in {
+        "equal": {"requests": {gpu: "1"}, "limits": {gpu: "1"}},
+        "limit": {"limits": {gpu: "1"}},
+        "alike": {"requests": {gpu: "1"}, "limits": {gpu: 1}},
+        "none": {"requests": {gpu: "0"}, "limits": {gpu: "0"}},
+        "less": {"requests": {gpu: "1"}, "limits": {gpu: "2"}},
+        "more": {"requests": {gpu: "2"}, "limits": {gpu: "1"}},
+        "request": {"requests": {gpu: "1"}},
+        "part": {"limits": {gpu: "500m"}},
+        "negative": {"limits": {gpu: "-1"}},
+        "parts": {"requests": {gpu: "1500m"}, "limits": {gpu: "2500m"}},
+        "own-domain": {"requests": {"example.kubernetes.io/thing": "500m"}},
+        "nameless": {"limits": {"example.org/": "1"}},
+        "unknown": {"limits": {"gpu": "1"}},
+        "requests": {"limits": {"requests.nvidia.com/gpu": "1"}},
+        "negative-cpu": {"requests": {"cpu": "-1"}},
+        "more-cpu": {"requests": {"cpu": "2"}, "limits": {"cpu": "1"}},
+    }.items():
+        only = [container(resources=resources)]
+        c.create(pod(name, schedulerName="nobody", containers=only), show=["spec.containers"])
+    request = container(resources={"requests": {gpu: "1"}})
+    c.create(
+        pod("init", schedulerName="nobody", initContainers=[{**request, "name": "first"}]),
+        show=["spec.initContainers"],
+    )
+    c.create(job("job", pod={"containers": [request]}), show=["spec.template.spec.containers"])
 
 
 @script("A priority class gives its value to the pods that name it.", ["4.12"])

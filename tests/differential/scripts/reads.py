@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 
 from tests.differential.dialogue import Dialogue
+from tests.differential.exchange import METADATA, METADATA_LIST
 from tests.differential.plane import WIDGET
 from tests.differential.predicates import event, events, has
 from tests.differential.script import script
@@ -89,6 +90,56 @@ def list_at_revision(c: Dialogue) -> None:
     c.list(CONFIG_MAP, revision="0", match="Exact", show=NAMES)
     c.list(CONFIG_MAP, revision="nonsense", show=NAMES)
     c.list(CONFIG_MAP, revision=first.revision, match="Sometimes", show=NAMES)
+
+
+FAR = "999999999999"
+
+
+@script("What has not happened yet cannot be read.", ["4.16"])
+def future_revision(c: Dialogue) -> None:
+    c.create(config_map("a"), show=NAMES)
+    one = CONFIG_MAP.path(c.namespace, "a")
+    c.raw("GET", f"{one}?resourceVersion={FAR}")
+    c.raw("GET", f"{one}?resourceVersion=0", show=NAMES)
+    c.raw("GET", f"{one}?resourceVersion=1", show=NAMES)
+    c.raw("GET", f"{one}?resourceVersion=nonsense")
+    c.raw("GET", f"{CONFIG_MAP.path(c.namespace, 'b')}?resourceVersion={FAR}")
+    c.list(CONFIG_MAP, revision=FAR, show=NAMES)
+    c.list(CONFIG_MAP, revision=FAR, match="NotOlderThan", show=NAMES)
+    c.list(CONFIG_MAP, revision=FAR, match="Exact", show=NAMES)
+    c.list(CONFIG_MAP, revision=FAR, limit=1, show=NAMES)
+    c.list(WIDGET, revision=FAR, show=NAMES)
+
+
+@script("A client may ask for the metadata alone.", ["4.13", "4.16"])
+def metadata_alone(c: Dialogue) -> None:
+    c.create(config_map("a", {"k": "v"}, labels={"l": "1"}), show=NAMES)
+    c.create(widget("a"), show=NAMES)
+    both = f"{METADATA},application/json"
+    for kind in (CONFIG_MAP, WIDGET):
+        many, one = kind.path(c.namespace), kind.path(c.namespace, "a")
+        c.raw("GET", one, accept=METADATA)
+        c.raw("GET", one, accept=both)
+        c.raw("GET", many, accept=METADATA_LIST)
+        c.raw("GET", f"{many}?limit=1", accept=f"{METADATA_LIST},application/json", show=NAMES)
+        c.raw("GET", many, accept=METADATA)
+        c.raw("GET", one, accept=METADATA_LIST)
+        absent = kind.path(c.namespace, "absent")
+        c.raw("GET", absent, accept=METADATA)
+        merge = "application/merge-patch+json"
+        labels = {"metadata": {"labels": {"l": "2"}}}
+        c.raw("PATCH", one, labels, content_type=merge, accept=METADATA)
+        c.watch(kind, events(1), accept=METADATA, initial_events=True)
+        c.watch(kind, event("BOOKMARK"), accept=both, initial_events=True)
+    path = CONFIG_MAP.path(c.namespace)
+    c.raw("POST", path, config_map("b", {"k": "v"}), accept=METADATA)
+    c.raw("DELETE", f"{path}/b", accept=METADATA)
+    c.raw("GET", f"{path}/a", accept="application/json;as=Nonsense;g=meta.k8s.io;v=v1,*/*")
+    c.raw("GET", f"{path}/a", accept=METADATA.replace("v=v1", "v=v1beta1"))
+    for kind in (CONFIG_MAP, WIDGET):
+        for unknown in ("text/html", "application/json;as=Nonsense;g=meta.k8s.io;v=v1"):
+            c.raw("GET", kind.path(c.namespace, "a"), accept=unknown)
+            c.raw("GET", kind.path(c.namespace), accept=unknown)
 
 
 @script("A list's revision is not older than any of its items.", ["4.13", "4.16"])

@@ -1,0 +1,120 @@
+"""Fields: those that a kind has not or that are said twice, and values that are too large."""
+
+from __future__ import annotations
+
+import base64
+
+from tests.differential.dialogue import Dialogue
+from tests.differential.plane import GADGET, WIDGET
+from tests.differential.script import script
+from tests.differential.scripts.manifests import config_map, gadget, job, pod, widget
+from vocabulary.kinds import CONFIG_MAP, JOB, NODE, POD, SECRET
+
+
+@script("A strict write names what its kind has not, and what it says twice.", ["4.16"])
+def strict_fields(c: Dialogue) -> None:
+    widgets, maps = WIDGET.path(c.namespace), CONFIG_MAP.path(c.namespace)
+    odd = {**widget("a"), "odd": 1}
+    odd["spec"] = {**odd["spec"], "odder": {"x": 1}, "parts": [{"name": "p", "oddest": 1}]}
+    for validation in ("Strict", "Warn", "Ignore", "Nonsense", "strict"):
+        c.raw("POST", f"{widgets}?fieldValidation={validation}", odd)
+    c.raw("POST", f"{maps}?fieldValidation=Nonsense", config_map("a"))
+    c.raw("POST", f"{widgets}?fieldValidation=Strict", widget("b", free={"odd": 1}))
+    kept = c.raw("GET", f"{widgets}/b", show=["spec"])
+    changed = {**kept.body, "spec": {**kept.body["spec"], "odd": 1}}
+    c.raw("PUT", f"{widgets}/b?fieldValidation=Strict", changed)
+    c.raw("PUT", f"{widgets}/b?fieldValidation=Nonsense", changed)
+    merge = "application/merge-patch+json"
+    patch = {"spec": {"odd": 1}}
+    c.raw("PATCH", f"{widgets}/b?fieldValidation=Strict", patch, content_type=merge)
+    c.raw("PATCH", f"{widgets}/b?fieldValidation=Nonsense", patch, content_type=merge)
+    c.raw("PATCH", f"{widgets}/b?fieldValidation=Warn", patch, content_type=merge)
+
+
+@script("A strict write may say nothing twice.", ["4.16"])
+def repeated_fields(c: Dialogue) -> None:
+    widgets, maps = WIDGET.path(c.namespace), CONFIG_MAP.path(c.namespace)
+    twice = (
+        b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a","labels":{"l":"1","l":"2"}},'
+        b'"data":{"k":"1","k":"2","k":"3"}}'
+    )
+    for validation in ("Strict", "Warn", "Ignore"):
+        c.raw("POST", f"{maps}?fieldValidation={validation}", twice)
+    c.raw("PUT", f"{maps}/a?fieldValidation=Strict", twice)
+    widget_twice = (
+        b'{"apiVersion":"tests.assay.dev/v1","kind":"Widget","metadata":{"name":"a"},'
+        b'"spec":{"size":"small","size":"large","parts":[{"name":"p","name":"q"}]}}'
+    )
+    for validation in ("Strict", "Ignore"):
+        c.raw("POST", f"{widgets}?fieldValidation={validation}", widget_twice)
+    patch = b'{"data":{"k":"4","k":"5"}}'
+    merge = "application/merge-patch+json"
+    for validation in ("Strict", "Ignore"):
+        target = f"{maps}/a?fieldValidation={validation}"
+        c.raw("PATCH", target, patch, content_type=merge)
+
+
+@script("Numbers that are too large for their format are refused.", ["4.16"])
+def too_large_numbers(c: Dialogue) -> None:
+    c.create(widget("a", count=2**31 - 1))
+    c.create(widget("b", count=2**31))
+    c.create(widget("c", count=-(2**31) - 1))
+    c.patch(WIDGET, "a", {"spec": {"count": 2**40}})
+    c.create({**job("d"), "spec": {**job("d")["spec"], "parallelism": 2**31}})
+
+
+@script("Finalizers of built-in kinds have a domain, also those that come later.", ["4.5"])
+def finalizers_without_domain(c: Dialogue) -> None:
+    first = c.create(config_map("a"))
+    c.patch(CONFIG_MAP, "a", {"metadata": {"finalizers": ["no-domain"]}})
+    c.patch(CONFIG_MAP, "a", {"metadata": {"finalizers": ["no-domain"]}}, "strategic")
+    c.update(config_map("a", finalizers=["no-domain"], resourceVersion=first.revision))
+    c.patch(CONFIG_MAP, "a", {"metadata": {"finalizers": ["a.b/c", "no-domain", "other"]}})
+    c.patch(CONFIG_MAP, "a", {"metadata": {"finalizers": ["a.b/c", "orphan"]}})
+    c.create(job("j", suspend=True), show=["metadata.name"])
+    c.patch(JOB, "j", {"metadata": {"finalizers": ["no-domain"]}})
+    c.create(pod("p", schedulerName="nobody"), show=["metadata.name"])
+    c.patch(POD, "p", {"metadata": {"finalizers": ["no-domain"]}})
+    c.create(gadget("g"), show=["metadata.name"])
+    finalizers = {"metadata": {"finalizers": ["no-domain"]}}
+    c.patch(GADGET, "g", finalizers, show=["metadata.finalizers"])
+
+
+@script("A map that loses its last key is gone.", ["4.16"])
+def emptied_maps(c: Dialogue) -> None:
+    both = {"labels": {"l": "1"}, "annotations": {"a": "1"}}
+    c.create(config_map("a", {"k": "v"}, **both))
+    c.patch(CONFIG_MAP, "a", {"data": {"k": None}})
+    c.patch(CONFIG_MAP, "a", [{"op": "add", "path": "/data/z", "value": "1"}], "json")
+    c.patch(CONFIG_MAP, "a", {"metadata": {"labels": {"l": None}, "annotations": {"a": None}}})
+    c.patch(CONFIG_MAP, "a", {"data": {}})
+    c.create({**config_map("b", {}), "binaryData": {}})
+    c.update(config_map("b", {}))
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+    c.create({**secret, "data": {"k": "dg=="}})
+    c.patch(SECRET, "s", {"data": {"k": None}})
+    c.create(pod("p", schedulerName="nobody", nodeSelector={}), show=["spec.nodeSelector"])
+    c.add_node("emptied", taints=[{"key": "k", "effect": "NoSchedule"}])
+    c.patch(NODE, "emptied", {"spec": {"taints": []}}, show=["spec"])
+    c.patch(NODE, "emptied", {"spec": {"unschedulable": True}}, show=["spec"])
+    c.patch(NODE, "emptied", {"spec": {"unschedulable": False}}, show=["spec"])
+
+
+@script("ConfigMaps and Secrets hold a mebibyte.", ["4.16"])
+def large_data(c: Dialogue) -> None:
+    mebibyte = 2**20
+    c.create(config_map("a", {"k": "v" * (mebibyte - 1), "l": "v"}), show=["metadata.name"])
+    c.create(config_map("b", {"k": "v" * mebibyte, "l": "v"}), show=["metadata.name"])
+    encoded = base64.b64encode(b"v" * (mebibyte // 2)).decode()
+    c.create(
+        {**config_map("c", {"k": "v" * (mebibyte // 2)}), "binaryData": {"l": encoded}},
+        show=["metadata.name"],
+    )
+    c.create(
+        {**config_map("d", {"k": "v" * (mebibyte // 2 + 1)}), "binaryData": {"l": encoded}},
+        show=["metadata.name"],
+    )
+    c.patch(CONFIG_MAP, "a", {"data": {"m": "v"}}, show=["metadata.name"])
+    secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
+    c.create({**secret, "stringData": {"k": "v" * mebibyte}}, show=["metadata.name"])
+    c.patch(SECRET, "s", {"stringData": {"l": "v"}}, show=["metadata.name"])
