@@ -113,7 +113,10 @@ def _inconclusive(claim: Claim, because: str) -> Verdict:
 def _kept(met: Iterable[Obligation]) -> tuple[Kept, ...]:
     """Where each arose and was met; what was so already was met where it arose."""
     return tuple(
-        [Kept(at.n, at.n if by is None or by.n < at.n else by.n) for _, at, _, _, by in met]
+        [
+            Kept(found.at.n, found.at.n if found.by is None else max(found.at.n, found.by.n))
+            for found in met
+        ]
     )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NamedTuple
+
+import msgspec
 
 from conformance.history_view.tracks import Moment
 
@@ -14,7 +15,7 @@ class Fate(Enum):
     UNDECIDED = "undecided"
 
 
-class Obligation(NamedTuple):
+class Obligation(msgspec.Struct, frozen=True):
     """`at` is where the history contradicts a violated claim, else where it armed it.
 
     `because` names actual values; it may be empty for what was met. `evidence` are the
@@ -30,7 +31,7 @@ class Obligation(NamedTuple):
 
 def met(at: Moment, by: Moment | None = None) -> Obligation:
     """The precondition occurred there, and what it demanded happened."""
-    return Obligation(Fate.MET, at, by=by)
+    return Obligation(Fate.MET, at, "", (), by)
 
 
 def violated(at: Moment, because: str, *evidence: Moment) -> Obligation:

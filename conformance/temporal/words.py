@@ -13,7 +13,7 @@ from vocabulary.history import Write
 def when(moment: Moment) -> str:
     """`t=12.001s rv117`; without the resourceVersion where the entry has none."""
     text = f"t={span(moment.t)}"
-    write = getattr(moment, "write", moment)
+    write = moment if isinstance(moment, Write) else getattr(moment, "write", None)
     version = write.rv if isinstance(write, Write) else 0
     return f"{text} rv{version}" if version else text
 
