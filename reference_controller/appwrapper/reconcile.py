@@ -219,24 +219,33 @@ class Reconciliation:
         return deciding.deleting(seen, self.rules)
 
     def _remove(self, step: Remove) -> Doing:
-        """Send the deletes. One that fails keeps none of the others back; no answer does."""
+        """Send the deletes. One that fails keeps none of the others back; no answer does.
+
+        What was refused is tried again soon, and then less and less often.
+        """
         if step.deletes and not (yield from self._refresh()):
             return None
         assert self.aw is not None
         is_accepted = not step.deletes
+        refused: ApiError | None = None
         for delete in step.deletes:
             try:
                 yield delete
             except ApiError as error:
                 if error.code == 0:
                     raise
-                is_accepted = is_accepted or error.is_not_found
+                if error.is_not_found:
+                    is_accepted = True
+                else:
+                    refused = error
             else:
                 is_accepted = True
                 if delete.grace_period_seconds == 0:
                     self.metrics.count("appwrapper_forceful_deletion_total", kind=str(delete.kind))
         if step.starts and is_accepted:
             yield from self._record(deciding.deletion_started(self.observer.glance(self.aw)))
+        if refused is not None:
+            raise refused
         return Stay(step.wake_at_us)
 
     def _refresh(self) -> Generator[Request, Any, bool]:

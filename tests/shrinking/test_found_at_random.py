@@ -62,6 +62,17 @@ faults:
 - restart: {actor: operator}
   when: {before: commit, by: operator, occurrence: 6}
 """,
+    "a forceful delete that was refused once was tried again only after half a minute": """\
+seed: 4290097163
+scenario: appwrapper/suspension/with-pods-that-do-not-stop
+scale: {nodes: 1, replicas: 1}
+exhaustive: true
+faults:
+- suspend: {appwrapper: a}
+  when: {injection: 1}
+- api_error: {verb: delete}
+  when: {at: 1s}
+""",
     "a failed pod that a finalizer holds has no grace left to be taken": """\
 seed: 4126792400
 scenario: appwrapper/deletion/foreign-pod-with-our-label-is-left-alone
