@@ -5,15 +5,13 @@ Whatever goes wrong on the way ends up in the result: a run never disappears.
 
 from __future__ import annotations
 
-import gc
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chaos.plan import Plan
 from conformance import claims
+from conformance.collecting import collector_at_rest
 from conformance.history_view import History
 from conformance.implementation import Implementation
 from conformance.report.run_result import RunResult
@@ -40,29 +38,11 @@ def run_one(
     the scenario smaller.
     """
     began = time.perf_counter()
-    with _collector_at_rest():
+    with collector_at_rest():
         scenario = scenario if plan is None else scenario.scaled(plan.scale)
         world = SimulatedWorld(scenario, implementation, seed, plan)
         error = _play(scenario, world)
         return _judged(world, implementation, plan, variant, error, began)
-
-
-@contextmanager
-def _collector_at_rest() -> Iterator[None]:
-    """Keep the cycle collector out of a run; it collects between runs, by itself.
-
-    Reference counting frees nearly all that a run makes. What is left (some 2,000 objects: the
-    world, its loop, and the callbacks between them) is garbage only once the run is over, so
-    to look for it earlier finds nothing. It took 6 % of a run's time, and more the more
-    histories were kept.
-    """
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def run_really(
