@@ -73,6 +73,14 @@ faults:
 - api_error: {verb: delete}
   when: {at: 1s}
 """,
+    "a run was called stable before the garbage collector, just resumed, had looked": """\
+seed: 1855557122
+scenario: appwrapper/deletion/appwrapper-is-deleted-while-running/foreground
+scale: {nodes: 1, replicas: 1}
+faults:
+- pause: {actor: garbage-collector}
+  when: {before: commit, by: operator}
+""",
     "a failed pod that a finalizer holds has no grace left to be taken": """\
 seed: 4126792400
 scenario: appwrapper/deletion/foreign-pod-with-our-label-is-left-alone

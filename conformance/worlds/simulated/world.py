@@ -86,7 +86,7 @@ class SimulatedWorld(World):
         self.cluster.api.admission.append(implementation.admission(self.config))
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
-        self._last_appwrapper_write_us = self.loop.now_us
+        self._quiet_since_us = self.loop.now_us
         self._leader = ""
         self._follower = Follower()
         self._strike_timer: Timer | None = None
@@ -187,6 +187,7 @@ class SimulatedWorld(World):
             self._run_until(lambda: not self._injector.is_waiting or self.is_stable(), bound_us)
         self._injector.stop()
         self._connection.injector = None
+        self._quiet_since_us = self.loop.now_us  # what was broken until now has not been quiet
         self.mark("faults-stopped")
         is_stable = self._run_until(self.is_stable, bound_us)
         self.mark("stable" if is_stable else "not-stable")
@@ -200,7 +201,7 @@ class SimulatedWorld(World):
             return False
         if self.cluster.is_quiet(self.loop.now_us + HOUR):
             return True
-        return self.loop.now_us - self._last_appwrapper_write_us > QUIET_US
+        return self.loop.now_us - self._quiet_since_us > QUIET_US
 
     @property
     def leader(self) -> str:
@@ -238,7 +239,7 @@ class SimulatedWorld(World):
 
     def _on_write(self, write: WriteEntry) -> None:
         if write.event and write.kind == _APPWRAPPER:
-            self._last_appwrapper_write_us = self.loop.now_us
+            self._quiet_since_us = self.loop.now_us
         elif write.event and write.kind == _LEASE:
             self._note_leader(get_path(write.object or {}, "spec.holderIdentity", ""))
         if self._connection.injector is not None:
