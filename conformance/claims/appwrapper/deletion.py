@@ -256,10 +256,13 @@ def _forced_or_gone(deletion: Deletion, track: Track) -> Moment | None:
 
 
 def _without_grace(track: Track) -> Moment | None:
-    """When it had no grace left: the API server grants none to a pod that has ended already.
+    """When a pod had no grace left: the API server grants none to one that has ended already.
 
     Nothing but a finalizer holds it then, and a delete with grace 0 would change nothing.
+    Other kinds never have any, which tells nothing of how they were deleted.
     """
+    if track.kind != "Pod":
+        return None
     return next(
         (
             version
