@@ -67,7 +67,7 @@ def falls_ill_again_and_again(world: World) -> None:
     world.wait(durations.warmup_grace_us)  # until then, pods that are missing are no sickness
     for _ in range(3):
         world.inject(EvictPod(FIRST_POD))
-        world.until(aw.shows("Unhealthy"))
+        world.wait(SECOND)  # it falls ill, and an operator that is killed just then misses that
         world.until(aw.has_pods(2, "Running") & aw.shows("Unhealthy", "False"))
         world.wait(2 * durations.failure_grace_us)
 
