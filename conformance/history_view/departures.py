@@ -84,28 +84,7 @@ class Departure:
         return int(Why.NODE_TAGGED not in causes), int(bool(causes & COUNTED))
 
     def _causes(self, aw: AppWrapperRun, attempt: Attempt) -> Iterator[tuple[Why, Moment, Micros]]:
-        timing = aw.history.timing
-        begin: Moment = attempt.begin
-        failure_us = aw.parameter_within(FAILURE_GRACE, begin, self.at)[0].value
-        begun_us = timing.stamped_us(begin.t)
-        expected = aw.expected_pods
-        slack_us = timing.slack_us
-        for spell in self._held(lambda health: health.failed_most > 0):
-            yield Why.FAILED_PODS, spell.begin, spell.begin.t + failure_us - slack_us
-        if expected:
-            # A failed pod has come and gone: it is not one that never came.
-            admission_us = aw.parameter_within(ADMISSION_GRACE, begin, self.at)[0].value
-            for spell in self._held(
-                lambda health: health.present_least + health.failed_most < expected
-            ):
-                ripe_us = max(begun_us + admission_us, spell.begin.t) + failure_us
-                yield Why.FEW_PODS, spell.begin, ripe_us - slack_us
-            warmup_us = aw.parameter_within(WARMUP_GRACE, begin, self.at)[0].value
-            for spell in self._held(
-                lambda health: health.running_least + health.failed_most < expected
-            ):
-                ripe_us = max(begun_us + warmup_us, spell.begin.t) + failure_us
-                yield Why.NOT_RUNNING, spell.begin, ripe_us - slack_us
+        yield from self._pod_level(aw, attempt)
         after = self._just_after(aw, attempt)
         for spell in self._held(lambda health: health.evicted_most > 0, after):
             yield Why.NODE_TAGGED, spell.begin, spell.begin.t
@@ -114,6 +93,53 @@ class Departure:
         for spell in self._held(lambda health: health.missing > 0):
             yield Why.COMPONENT_MISSING, spell.begin, spell.begin.t
         yield from self._creation_failed(aw, attempt)
+
+    def _pod_level(
+        self, aw: AppWrapperRun, attempt: Attempt
+    ) -> Iterator[tuple[Why, Moment, Micros]]:
+        """The causes that the failure grace period applies to.
+
+        It runs from when the workload became unhealthy, as long as it stays so: one of these
+        causes may take over from another, and the period is not waited for anew.
+        """
+        begin: Moment = attempt.begin
+        timing = aw.history.timing
+        begun_us = timing.stamped_us(begin.t)
+        failure_us = aw.parameter_within(FAILURE_GRACE, begin, self.at)[0].value
+        expected = aw.expected_pods
+        found = [
+            (spell.begin.t, Why.FAILED_PODS, spell)
+            for spell in self._seen(lambda health: health.failed_most > 0)
+        ]
+        if expected:
+            # A failed pod has come and gone: it is not one that never came.
+            admission_us = aw.parameter_within(ADMISSION_GRACE, begin, self.at)[0].value
+            found += [
+                (max(begun_us + admission_us, spell.begin.t), Why.FEW_PODS, spell)
+                for spell in self._seen(
+                    lambda health: health.present_least + health.failed_most < expected
+                )
+            ]
+            warmup_us = aw.parameter_within(WARMUP_GRACE, begin, self.at)[0].value
+            found += [
+                (max(begun_us + warmup_us, spell.begin.t), Why.NOT_RUNNING, spell)
+                for spell in self._seen(
+                    lambda health: health.running_least + health.failed_most < expected
+                )
+            ]
+        found.sort(key=lambda cause: cause[0])
+        gap_us = self.at.t - self.seen_us
+        unhealthy_from_us = unhealthy_to_us = -1
+        for from_us, why, spell in found:
+            to_us = self.at.t if spell.end is None else spell.end.t
+            if to_us < from_us:
+                continue  # it was over before its own grace period was
+            if unhealthy_from_us < 0 or from_us - unhealthy_to_us > gap_us:
+                unhealthy_from_us = from_us
+            unhealthy_to_us = max(unhealthy_to_us, to_us)
+            if to_us >= self.seen_us:
+                ripe_us = max(unhealthy_from_us + failure_us, from_us)
+                yield why, spell.begin, ripe_us - timing.slack_us
 
     def _creation_failed(
         self, aw: AppWrapperRun, attempt: Attempt
@@ -147,7 +173,15 @@ class Departure:
     def _held(
         self, holds: Callable[[Health], bool], after: Sequence[Health] = ()
     ) -> Iterator[Spell]:
-        """The spells that the controller may have seen, those merged whose gap it may not."""
+        """The spells that the controller may have seen as it acted."""
+        return (
+            spell
+            for spell in self._seen(holds, after)
+            if spell.end is None or spell.end.t >= self.seen_us
+        )
+
+    def _seen(self, holds: Callable[[Health], bool], after: Sequence[Health] = ()) -> list[Spell]:
+        """All spells of the attempt, those merged whose gap the controller may not have seen."""
         gap_us = self.at.t - self.seen_us
         merged: list[Spell] = []
         for spell in spells([*self.attempt.health, *after], holds, self.attempt.begin):
@@ -156,4 +190,4 @@ class Departure:
                 merged[-1] = Spell(last.begin, spell.end)
             else:
                 merged.append(spell)
-        return (spell for spell in merged if spell.end is None or spell.end.t >= self.seen_us)
+        return merged

@@ -54,6 +54,36 @@ faults:
 - kill_pod: {pod: {}}
   when: {at: 3s}
 """,
+    "a reason took over from another, and the grace period was counted anew": """\
+seed: 2656743077
+scenario: appwrapper/detection/pods-start-just-in-time
+faults:
+- delete_pod: {pod: {}}
+  when:
+    after: commit
+    event: updated
+    kind: Pod
+    labels: workload.codeflare.dev/appwrapper=a
+    occurrence: 3
+- node_lost: {node: {hosting: {appwrapper: a}}}
+  when:
+    after: commit
+    event: updated
+    kind: Pod
+    labels: workload.codeflare.dev/appwrapper=a
+    occurrence: 3
+""",
+    "what was deleted had never been known to a controller that died as it created it": """\
+seed: 1001369204
+scenario: appwrapper/detection/component-is-deleted-before-the-last-is-created
+scale: {nodes: 1, components: [a-service, a-1]}
+exhaustive: true
+faults:
+- kill: {actor: operator}
+  when: {after: reply, by: operator, outcome: any, occurrence: 4}
+- delete_object: {kind: Service, name: a-service}
+  when: {injection: 1}
+""",
     "a run was called stable while its operator was about to come back": """\
 seed: 1402389127
 scenario: appwrapper/autopilot/pods-that-do-not-run-are-not-moved
