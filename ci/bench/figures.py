@@ -17,16 +17,16 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from conformance import claims
-from conformance.collecting import collecting_seldom, collector_at_rest
-from conformance.crash_tasks import crash_tasks
 from conformance.history_view import History
 from conformance.implementation import implementation
 from conformance.report.run_result import RunResult
-from conformance.run_options import DEFAULT_SEED, RunOptions
-from conformance.runner import run_one
+from conformance.running.collecting import collecting_seldom, collector_at_rest
+from conformance.running.crash_tasks import crash_tasks
+from conformance.running.run_options import DEFAULT_SEED, RunOptions
+from conformance.running.runner import run_one
+from conformance.running.workers import run_task
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
-from conformance.workers import run_task
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import MINUTE
 from vocabulary.kinds import POD

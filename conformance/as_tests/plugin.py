@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
-from conformance.run_options import DEFAULT_SEED
+from conformance.running.run_options import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from conformance.report.run_result import RunResult
@@ -45,8 +45,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def run_scenario(pytestconfig: pytest.Config) -> Iterator[RunScenario]:
     """Runs a scenario on the cluster that the options name, and judges it."""
     from conformance.implementation import implementation
-    from conformance.rearming import STRETCHES, unarmed
-    from conformance.runner import run_one, run_really
+    from conformance.running.rearming import STRETCHES, unarmed
+    from conformance.running.runner import run_one, run_really
     from conformance.scenarios import all_crds
 
     seed = pytestconfig.getoption("--assay-seed")

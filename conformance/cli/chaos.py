@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
-from conformance.run_options import DEFAULT_SEED
+from conformance.running.run_options import DEFAULT_SEED
 
 
 def chaos(

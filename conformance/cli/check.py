@@ -37,7 +37,7 @@ def check(
     from conformance.cli.ending import echo_block, verdict_lines
     from conformance.cli.judging import all_claims, claim_named, judge
     from conformance.report.build import worst_of
-    from conformance.report.failure_page import failure_page
+    from conformance.report.pages.failure_page import failure_page
     from conformance.report.run_result import RunResult
     from conformance.verdict import Outcome
     from vocabulary.history import Mark, read_history

@@ -109,9 +109,9 @@ def catalogue(
     assay claims catalogue
     assay claims catalogue --check
     """
-    from conformance.fault_use import faults_by_scenario
-    from conformance.mutation import mutants_by_claim
     from conformance.report.catalogue import catalogue_text
+    from conformance.running.fault_use import faults_by_scenario
+    from conformance.running.mutation import mutants_by_claim
 
     text = catalogue_text(mutants_by_claim(), faults_by_scenario())
     standing = path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
-from conformance.run_options import DEFAULT_SEED, RunOptions
+from conformance.running.run_options import DEFAULT_SEED, RunOptions
 
 _SHOWN_KILLERS = 5
 
@@ -61,7 +61,7 @@ def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
 
     from conformance.cli.judging import all_claims
     from conformance.cli.progress import showing_progress
-    from conformance.mutation import claims_without_mutants, run_mutants
+    from conformance.running.mutation import claims_without_mutants, run_mutants
     from reference_controller.appwrapper.mutants import MUTANTS
 
     console = Console()

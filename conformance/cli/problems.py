@@ -25,7 +25,7 @@ _CODES: Final = {
     "fixtures.control_plane.binaries.BinariesMissingError": ExitCode.ENVIRONMENT,
     "chaos.fields.PlanError": ExitCode.BAD_INPUT,
     "chaoslib.exceptions.InvalidExperiment": ExitCode.BAD_INPUT,
-    "conformance.workers.UnknownClusterError": ExitCode.ENVIRONMENT,
+    "conformance.running.workers.UnknownClusterError": ExitCode.ENVIRONMENT,
     "conformance.implementation.UnknownImplementationError": ExitCode.BAD_INPUT,
     "reference_controller.appwrapper.config.ConfigError": ExitCode.BAD_INPUT,
     "reference_controller.runtime.options.OptionsError": ExitCode.BAD_INPUT,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from conformance.run_options import OnProgress, Progress
+from conformance.running.run_options import OnProgress, Progress
 from conformance.verdict import Outcome
 
 if TYPE_CHECKING:

@@ -38,8 +38,8 @@ def replay(
     from conformance.cli.problems import BadInputError
     from conformance.implementation import implementation as implementation_named
     from conformance.report.build import worst_of
-    from conformance.report.failure_page import failure_page
-    from conformance.runner import run_one
+    from conformance.report.pages.failure_page import failure_page
+    from conformance.running.runner import run_one
     from conformance.scenarios import SCENARIOS
     from conformance.verdict import Outcome
     from vocabulary.history import write_history

@@ -10,7 +10,7 @@ from typing import Annotated, cast
 import typer
 
 from conformance.cli.exit_code import ExitCode
-from conformance.run_options import DEFAULT_SEED, ClusterName, RunOptions
+from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
 
 
 def _complete_selection(incomplete: str) -> list[str]:
@@ -144,7 +144,7 @@ def run(
     from conformance.cli.progress import showing_progress
     from conformance.cli.selection import claims_asked_for, resolve
     from conformance.report.folder import check_folder
-    from conformance.suite import run_suite
+    from conformance.running.suite import run_suite
 
     if sample and not crash_points:
         raise BadInputError("--sample: is of crash points; add --crash-points")

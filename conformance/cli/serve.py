@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from conformance.run_options import DEFAULT_SEED
+from conformance.running.run_options import DEFAULT_SEED
 
 CLOCKS = ("real", "advanced")
 

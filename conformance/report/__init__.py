@@ -13,9 +13,8 @@ A tour, in the order of the data:
 Renderings, none of which knows more than the data:
 
 - `text`: the failure block and the tables of the terminal.
-- `index_page`, `failure_page`: offline HTML; `lanes` and `time_axis` derive what it draws.
+- `pages`: offline HTML, an index and a page per failure.
 - `junit`, `allure`: for the tools that read those.
 
-Below them: `change` says in a few words what an entry of a history did, `object_diff` in full,
-`untrusted` makes text from a cluster safe to print.
+Below them, `untrusted` makes text from a cluster safe to print.
 """

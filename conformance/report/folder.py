@@ -27,10 +27,10 @@ from conformance.claim import Claim
 from conformance.report.allure import write_allure_results
 from conformance.report.build import history_path, shrunk_history_path, test_name, verdict_on
 from conformance.report.conformance_report import API_VERSION, ConformanceReport, ReportError
-from conformance.report.failure_page import failure_page
 from conformance.report.failures import violated
-from conformance.report.index_page import index_page
 from conformance.report.junit import junit_xml
+from conformance.report.pages.failure_page import failure_page
+from conformance.report.pages.index_page import index_page
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.report.yaml_text import write_report
 from conformance.verdict import Verdict

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.claim import Claim
 from conformance.report.build import fault_texts
-from conformance.report.change import Step, actor_of, describe, subject_of, with_previous
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
+from conformance.report.pages.change import Step, actor_of, describe, subject_of, with_previous
+from conformance.report.pages.shown_time import shown_time
 from conformance.report.run_result import RunResult
-from conformance.report.shown_time import shown_time
 from conformance.report.untrusted import printable
 from conformance.verdict import Outcome, Verdict, Violation
 from vocabulary.history import Write

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import pickle
 
-from conformance.collecting import OBJECTS_PER_COLLECTION, collecting_seldom
 from conformance.implementation import implementation
-from conformance.run_options import DEFAULT_SEED
-from conformance.runner import run_one
+from conformance.running.collecting import OBJECTS_PER_COLLECTION, collecting_seldom
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from vocabulary.history import history_digest
 

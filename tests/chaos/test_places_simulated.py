@@ -6,7 +6,7 @@ import pytest
 
 from chaos.plan import Plan, plan_from_data
 from conformance.implementation import implementation
-from conformance.runner import run_one
+from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Fault, Mark, Write

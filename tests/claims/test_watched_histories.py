@@ -15,8 +15,8 @@ import pytest
 from conformance import claims
 from conformance.history_view import History
 from conformance.implementation import implementation
-from conformance.run_options import DEFAULT_SEED
-from conformance.runner import run_one
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
 from tests.claims.watched import Recording, from_the_middle, interrupted, thinned, watched

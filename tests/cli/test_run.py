@@ -9,7 +9,7 @@ import pytest
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.progress import plain_lines
 from conformance.report.yaml_text import read_report
-from conformance.run_options import Progress, RunOptions
+from conformance.running.run_options import Progress, RunOptions
 from conformance.verdict import Outcome
 from tests.cli.conftest import Assay
 
@@ -151,7 +151,7 @@ def test_an_interrupt_ends_with_130(assay: Assay, monkeypatch: pytest.MonkeyPatc
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conformance.suite.run_suite", interrupt)
+    monkeypatch.setattr("conformance.running.suite.run_suite", interrupt)
     assert assay("run", "-q").code == 130
 
 
@@ -164,7 +164,7 @@ def test_options_reach_the_runner(
         asked.append((words, options))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("conformance.suite.run_suite", remember)
+    monkeypatch.setattr("conformance.running.suite.run_suite", remember)
     assay("run", "aw-015", "--crash-points", "--rerun", "-j", 3, "--seed", 9, "-q")
     ((words, options),) = asked
     assert words == ("AW-015",)

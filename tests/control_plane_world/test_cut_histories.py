@@ -9,7 +9,7 @@ import pytest
 from conformance import claims
 from conformance.history_view import History
 from conformance.implementation import implementation
-from conformance.runner import run_one
+from conformance.running.runner import run_one
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome

@@ -8,16 +8,16 @@ from contextlib import contextmanager
 import msgspec
 import pytest
 
-from conformance import suite
 from conformance.implementation import implementation
 from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, overlay, short_config
-from conformance.rearming import STRETCHES, unarmed
 from conformance.report.run_result import RunResult, SuiteResult
-from conformance.run_options import RunOptions
-from conformance.runner import run_one
+from conformance.running import suite
+from conformance.running.rearming import STRETCHES, unarmed
+from conformance.running.run_options import RunOptions
+from conformance.running.runner import run_one
+from conformance.running.workers import RunAll, Task
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome, Verdict
-from conformance.workers import RunAll, Task
 from vocabulary.clock import SECOND
 
 REPAIRED = "appwrapper/detection/failed-pod-is-replaced-in-time"

@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 
 from conformance.implementation import implementation
-from conformance.run_options import DEFAULT_SEED
-from conformance.runner import run_one
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from vocabulary.history import history_digest
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.implementation import implementation
-from conformance.runner import run_one
+from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.simulated import world as simulated
 from fixtures.simulated import loop as loops

@@ -9,7 +9,7 @@ import pytest
 from conformance import claims
 from conformance.history_view import History
 from conformance.implementation import implementation
-from conformance.run_options import DEFAULT_SEED
+from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.simulated.world import SimulatedWorld

@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from chaos.fault import FAULTS
-from conformance.fault_use import faults_of
 from conformance.report.catalogue import catalogue_text
+from conformance.running.fault_use import faults_of
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from conformance.report.change import Step, describe, with_previous
-from conformance.report.object_diff import ABSENT, differences
+from conformance.report.pages.change import Step, describe, with_previous
+from conformance.report.pages.object_diff import ABSENT, differences
 from vocabulary.history import Entry, Fault, Mark, Process, Write
 
 

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 
 from conformance.report.build import build_report
-from conformance.report.failure_page import failure_page
 from conformance.report.folder import write_folder
+from conformance.report.pages.failure_page import failure_page
 from conformance.report.run_result import RunResult
 from tests.report.browser import Browser, find_chromium
 from tests.report.hostile import HOSTILE, hostile_run

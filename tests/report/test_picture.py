@@ -7,14 +7,14 @@ from itertools import pairwise
 import msgspec
 import pytest
 
-from conformance.report.change import with_previous
-from conformance.report.event_table import shown_positions
-from conformance.report.failure_page import MAX_PAGE_BYTES, failure_page
-from conformance.report.lane import Lane, LaneGroup
-from conformance.report.lanes import lane_groups
-from conformance.report.page import embedded_json
+from conformance.report.pages.change import with_previous
+from conformance.report.pages.event_table import shown_positions
+from conformance.report.pages.failure_page import MAX_PAGE_BYTES, failure_page
+from conformance.report.pages.lane import Lane, LaneGroup
+from conformance.report.pages.lanes import lane_groups
+from conformance.report.pages.page import embedded_json
+from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.run_result import RunResult
-from conformance.report.time_axis import TimeAxis
 from conformance.verdict import Kept, Outcome, Verdict
 from tests.report.sample_run import QUOTA, failing_run, passing_run
 from vocabulary.clock import HOUR, MILLISECOND, SECOND

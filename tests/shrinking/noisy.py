@@ -6,10 +6,10 @@ from chaos.plan import parse_plan
 from conformance import claims
 from conformance.implementation import implementation
 from conformance.report.run_result import RunResult
-from conformance.run_options import DEFAULT_SEED
-from conformance.runner import run_one
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
+from conformance.running.shrunk import Failure, failures
 from conformance.scenarios import SCENARIOS
-from conformance.shrunk import Failure, failures
 
 SLOW_PODS = "appwrapper/deletion/slow-pods-hold-their-quota"
 TWO_FAILURES = "appwrapper/detection/job-fails"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from conformance.shrunk import shrunk
+from conformance.running.shrunk import shrunk
 from tests.shrinking.noisy import SLOW_PODS, TWO_FAILURES, failure_of, noisy_run
 from vocabulary import canonical
 from vocabulary.history import history_digest

@@ -6,7 +6,7 @@ import pytest
 
 from chaos.plan import parse_plan
 from conformance.implementation import implementation
-from conformance.runner import run_one
+from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
 

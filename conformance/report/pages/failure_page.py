@@ -1,0 +1,84 @@
+"""One failure as one HTML file: the claim, why it is violated, the picture, every event."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.claim import Claim
+from conformance.report.build import fault_texts
+from conformance.report.pages.change import with_previous
+from conformance.report.pages.event_table import details, event_rows, shown_positions
+from conformance.report.pages.lanes import lane_groups
+from conformance.report.pages.page import embedded_json, render
+from conformance.report.pages.shown_time import axis_time, shown_span
+from conformance.report.pages.time_axis import TimeAxis
+from conformance.report.run_result import RunResult
+from conformance.report.untrusted import printable
+from conformance.verdict import Verdict
+from vocabulary.history import history_digest
+
+MAX_PAGE_BYTES: Final = 300_000
+_SIZES: Final = ((400, 24, 96_000), (220, 16, 60_000), (120, 10, 30_000), (60, 6, 12_000))
+"""Events, lines of detail per event, bytes of detail: the first that fits the page is taken."""
+_MAX_SHOWN_FAULTS: Final = 12
+
+
+def failure_page(
+    claim: Claim, run: RunResult, verdict: Verdict, *, command: str, index_href: str = ""
+) -> str:
+    """The page, at most `MAX_PAGE_BYTES` long. `command` shows it again."""
+    for size in _SIZES:
+        page = _page(claim, run, verdict, size, command=command, index_href=index_href)
+        if len(page.encode()) <= MAX_PAGE_BYTES:
+            break
+    return page
+
+
+def _page(
+    claim: Claim,
+    run: RunResult,
+    verdict: Verdict,
+    size: tuple[int, int, int],
+    *,
+    command: str,
+    index_href: str,
+) -> str:
+    max_events, lines, budget_bytes = size
+    steps = with_previous(run.entries)
+    positions = shown_positions(steps, verdict, max_events)
+    axis = TimeAxis(entry.t for entry in run.entries)
+    rows = event_rows(steps, positions, verdict, axis)
+    told = [row.n for row in rows if row.tone in ("at", "evidence")]
+    first = min((violation.at for violation in verdict.violations), default=-1)
+    important = sorted(positions, key=lambda n: (n not in told, abs(n - first), n))
+    faults = [printable(text, 240) for text in fault_texts(run)]
+    return render(
+        "failure.html.j2",
+        styles=("base.css", "failure.css"),
+        scripts=("failure.js",),
+        claim=claim,
+        run=run,
+        verdict=verdict,
+        violations=sorted(verdict.violations, key=lambda violation: violation.at)[:5],
+        evidence=[row for row in rows if row.n in told][:16],
+        rows=rows,
+        left_out=len(run.entries) - len(rows),
+        groups=lane_groups(run.header, run.entries, verdict, axis, frozenset(positions)),
+        axis=axis,
+        ticks=[(x, axis_time(at_us)) for x, at_us in axis.ticks],
+        folds=[(fold, shown_span(fold.span_us)) for fold in axis.folds],
+        faults=faults[:_MAX_SHOWN_FAULTS],
+        more_faults=max(len(faults) - _MAX_SHOWN_FAULTS, 0),
+        lasted=shown_span(round(run.virtual_seconds * 1_000_000)),
+        command=command,
+        digest=run.history_sha256 or history_digest(run.header, run.entries),
+        index_href=index_href,
+        first=first,
+        data=embedded_json(
+            {
+                "first": first,
+                "evidence": told,
+                "details": details(steps, important, lines=lines, budget_bytes=budget_bytes),
+            }
+        ),
+    )

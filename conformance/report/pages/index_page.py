@@ -1,0 +1,37 @@
+"""The report's front page: how it ended, every claim with its source, the way to each failure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from conformance.claim import Claim
+from conformance.report.conformance_report import ConformanceReport
+from conformance.report.pages.page import render
+from conformance.report.text import SIGNS, worst_first
+
+MAX_SHOWN_TESTS = 12
+
+
+def index_page(
+    report: ConformanceReport,
+    claims: Mapping[str, Claim],
+    pages: Mapping[tuple[str, str, int], str],
+) -> str:
+    """The page. `pages` has the file name of a failure's page by claim, test name and seed."""
+    ordered = worst_first(report.claims)
+    return render(
+        "index.html.j2",
+        styles=("base.css", "index.css"),
+        scripts=("index.js",),
+        report=report,
+        claims=claims,
+        pages=pages,
+        ordered=ordered,
+        signs=SIGNS,
+        counts=Counter(claim.outcome for claim in ordered),
+        levels=sorted({claim.level for claim in ordered}),
+        profiles=sorted({claim.profile for claim in ordered}),
+        runs=len({(test.name, test.seed) for claim in ordered for test in claim.tests}),
+        max_tests=MAX_SHOWN_TESTS,
+    )

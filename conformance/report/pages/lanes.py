@@ -1,0 +1,182 @@
+"""The picture of a failure: which lanes there are, in which order, and what is left out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from conformance.report.pages.lane import Lane, LaneGroup, Mark, State, Tone
+from conformance.report.pages.object_lanes import (
+    Canvas,
+    condition_lanes,
+    existence_lane,
+    node_lane,
+    phase_lane,
+    pod_lane,
+    quota_lane,
+    retry_lane,
+)
+from conformance.report.pages.object_track import Track, tracks_of
+from conformance.report.pages.time_axis import TimeAxis
+from conformance.report.untrusted import printable
+from conformance.verdict import Outcome, Verdict, Violation
+from vocabulary.history import Entry, Fault, Header, Process
+from vocabulary.history import Mark as RunMark
+
+MAX_SUBJECTS: Final = 4
+MAX_PODS: Final = 24
+MAX_COMPONENTS: Final = 16
+MAX_NODES: Final = 12
+
+_PROCESS_TONES: Final[dict[str, tuple[Tone, str]]] = {
+    "started": ("good", "up"),
+    "resumed": ("good", "up"),
+    "leading": ("good", "up, leading"),
+    "following": ("idle", "up, following"),
+    "paused": ("warn", "paused"),
+    "stopped": ("bad", "stopped"),
+    "killed": ("bad", "killed"),
+}
+
+
+def lane_groups(
+    header: Header,
+    entries: Sequence[Entry],
+    verdict: Verdict,
+    axis: TimeAxis,
+    shown: frozenset[int],
+) -> list[LaneGroup]:
+    """All lanes of a history for one verdict; `shown` are the entries in the table of events."""
+    end_us = (entries[-1].t if entries else 0) + 1
+    canvas = Canvas(axis, end_us, shown)
+    tracks = tracks_of(entries)
+    told = {n for violation in verdict.violations for n in (violation.at, *violation.evidence)}
+    ranked = sorted(tracks, key=lambda track: not any(w.n in told for w in track.touches))
+    subjects = [track for track in ranked if track.is_subject][:MAX_SUBJECTS]
+    groups = [
+        LaneGroup(verdict.claim, [claim_lane(entries, verdict, canvas)]),
+        LaneGroup("Faults and processes", _fault_and_process_lanes(entries, canvas)),
+    ]
+    groups += [_subject_group(subject, tracks, header, canvas) for subject in subjects]
+    pods = [track for track in ranked if track.is_pod]
+    owned = [
+        track
+        for track in ranked
+        if not track.is_pod and any(track.belongs_to(subject) for subject in subjects)
+    ]
+    nodes = [track for track in ranked if track.is_node]
+    groups += [
+        _limited("Pods", pods, MAX_PODS, lambda track: pod_lane(track, canvas)),
+        _limited("Components", owned, MAX_COMPONENTS, lambda t: existence_lane(t, canvas)),
+        _limited("Nodes", nodes, MAX_NODES, lambda track: node_lane(track, canvas)),
+    ]
+    return [group for group in groups if group.lanes]
+
+
+def claim_lane(entries: Sequence[Entry], verdict: Verdict, canvas: Canvas) -> Lane:
+    """The claim's own lane: from when it obliged, what it obliged to, and where that broke."""
+    violations = sorted(verdict.violations, key=lambda violation: violation.at)
+    known = [v for v in violations if 0 <= v.at < len(entries)]
+    kept = [each for each in verdict.kept if 0 <= each.since <= each.by < len(entries)]
+    states = [_resting(verdict, bool(known or kept))]
+    marks: list[Mark] = []
+    for since, by in kept:
+        states.append(State(entries[since].t, "pending", "obligation open"))
+        states.append(State(entries[by].t, "done", "met"))
+        marks.append(Mark(canvas.axis.x(entries[since].t), "diamond", "pending", "armed", since))
+        if by != since:
+            marks.append(Mark(canvas.axis.x(entries[by].t), "dot", "done", "met", by))
+    for violation in known:
+        evidence = _evidence(violation, len(entries))
+        states.append(State(entries[evidence[0]].t, "pending", "obligation open"))
+        states.append(State(entries[violation.at].t, "bad", "violated"))
+        for n in evidence:
+            x = canvas.axis.x(entries[n].t)
+            if n == violation.at:
+                marks.append(Mark(x, "cross", "bad", violation.because, n))
+            elif n == evidence[0]:
+                marks.append(Mark(x, "diamond", "pending", "armed", n))
+            else:
+                marks.append(Mark(x, "dot", "pending", "evidence", n))
+    return Lane("claim", canvas.bands(_in_order(states)), marks, tall=True)
+
+
+def _resting(verdict: Verdict, has_obligations: bool) -> State:
+    """The claim's state before its first obligation, or throughout where none can be shown."""
+    if has_obligations or not verdict.armed:
+        return State(0, "off", "not armed")
+    if verdict.outcome is Outcome.PASSED:
+        return State(0, "done", f"armed {verdict.armed} times, met")
+    return State(0, "pending", str(verdict.outcome))
+
+
+def _evidence(violation: Violation, count: int) -> list[int]:
+    """The violation's positions in order, up to the contradiction itself."""
+    return sorted({n for n in (*violation.evidence, violation.at) if 0 <= n < count})
+
+
+def _in_order(states: list[State]) -> list[State]:
+    """States sorted by time; the later said wins at equal times (sort is stable)."""
+    return sorted(states, key=lambda state: state.at_us)
+
+
+def _fault_and_process_lanes(entries: Sequence[Entry], canvas: Canvas) -> list[Lane]:
+    shapes = {"injected": ("down", "bad"), "reverted": ("up", "done"), "refused": ("cross", "off")}
+    faults = [
+        Mark(
+            canvas.axis.x(entry.t),
+            *shapes[entry.action],  # type: ignore[arg-type]
+            f"{entry.action}: {printable(entry.text, 200)}",
+            entry.n,
+        )
+        for entry in entries
+        if isinstance(entry, Fault)
+    ]
+    stopped = [
+        State(entry.t, "idle", "faults stopped, progress is due")
+        for entry in entries
+        if isinstance(entry, RunMark) and entry.mark == "faults-stopped"
+    ]
+    lanes = [Lane("faults", canvas.bands(stopped), faults)] if faults or stopped else []
+    processes: dict[str, list[Process]] = {}
+    for entry in entries:
+        if isinstance(entry, Process):
+            processes.setdefault(entry.process, []).append(entry)
+    operators_first = sorted(processes, key=lambda name: (not name.startswith("operator"), name))
+    return lanes + [_process_lane(name, processes[name], canvas) for name in operators_first]
+
+
+def _process_lane(name: str, changes: Sequence[Process], canvas: Canvas) -> Lane:
+    states = [State(change.t, *_PROCESS_TONES[change.change]) for change in changes]
+    if changes[0].change != "started":
+        states.insert(0, State(0, "good", "up"))
+    marks = [
+        Mark(canvas.axis.x(change.t), "tick", "idle", change.change, change.n) for change in changes
+    ]
+    return Lane(printable(name, 60), canvas.bands(states), marks)
+
+
+def _subject_group(
+    subject: Track, tracks: Sequence[Track], header: Header, canvas: Canvas
+) -> LaneGroup:
+    pods = [track for track in tracks if track.is_pod and track.belongs_to(subject)]
+    lanes = [
+        phase_lane(subject, canvas),
+        quota_lane(subject, pods, canvas),
+        retry_lane(subject, header, canvas),
+        *condition_lanes(subject, canvas),
+    ]
+    return LaneGroup(printable(subject.label, 80), [lane for lane in lanes if lane is not None])
+
+
+def _limited(
+    title: str,
+    ranked: Sequence[Track],
+    limit: int,
+    lane_of: Callable[[Track], Lane],
+) -> LaneGroup:
+    """The first `limit` of the ranked objects, shown in the order of their appearance."""
+    shown = sorted(ranked[:limit], key=lambda track: track.touches[0].n)
+    left_out = len(ranked) - len(shown)
+    note = f"{left_out} more that the verdict does not mention" if left_out else ""
+    return LaneGroup(title, [lane_of(track) for track in shown], note)

@@ -1,0 +1,61 @@
+"""Each scenario again, with the operator killed at one of its crash points: all, or a sample.
+
+In the simulation a run is the same up to its crash point, so every point is reached, and all
+of them are tried. On a real cluster a run takes seconds, and the operator writes a little more
+or less often each time: there a sample is drawn, by the seed, and a point that was not reached
+is counted as not tried.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+
+from chaos.exploration import crash_points
+from chaos.plan import Plan
+from conformance.report.run_result import RunResult
+from conformance.running.workers import Task
+
+FEW_ENOUGH: Final = 60
+"""How many are tried on a real cluster, unless somebody says otherwise: some minutes' worth."""
+
+
+def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
+    """The same scenario, with the operator killed at each of its crash points in turn."""
+    base = Plan(scenario=run.scenario, seed=run.seed)
+    for point in crash_points(run.entries):
+        yield Task(
+            run.scenario,
+            implementation,
+            run.seed,
+            point.plan(base).to_data(),
+            point.describe(),
+            keep_history=False,
+        )
+
+
+def drawn(tasks: Sequence[Task], most: int, seed: int) -> list[Task]:
+    """So many of the tasks at most, in their order; equal seeds draw equal ones."""
+    if len(tasks) <= most:
+        return list(tasks)
+    chosen = random.Random(f"{seed}/crash points").sample(range(len(tasks)), most)
+    return [tasks[n] for n in sorted(chosen)]
+
+
+def unless_missed(run: RunResult) -> RunResult:
+    """The run of a crash point, as an error if the operator was not killed after all."""
+    if run.strikes or run.error:
+        return run
+    return msgspec.structs.replace(run, error="the operator was not killed: point not reached")
+
+
+def in_words(runs: Sequence[RunResult], existing: int) -> Iterator[str]:
+    """What to know of a sample that was tried on a real cluster."""
+    missed = sum(run.strikes == 0 for run in runs)
+    if len(runs) < existing:
+        yield f"{len(runs)} of {existing} crash points were drawn by the seed"
+    if missed:
+        yield f"{missed} crash points were not reached: the operator wrote less often than before"

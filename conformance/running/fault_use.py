@@ -1,0 +1,33 @@
+"""Which faults the scenarios use: read off their runs, since a scenario's steps are code."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from conformance.implementation import implementation
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
+from conformance.running.side_by_side import side_by_side
+from conformance.scenarios import SCENARIOS
+from vocabulary.history import Fault
+
+CHUNK = 8
+"""Scenarios that are handed to another process at a time."""
+
+
+def faults_by_scenario() -> dict[str, tuple[str, ...]]:
+    """For each scenario the faults that strike in its simulated run, by their names in plans."""
+    names = list(SCENARIOS)
+    with side_by_side(0, many=True) as each:
+        return dict(zip(names, each(faults_of, names, CHUNK), strict=True))
+
+
+def faults_of(scenario: str) -> tuple[str, ...]:
+    """The faults of one scenario, sorted; ValueError if its run was cut short before all struck."""
+    run = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
+    if run.error:
+        raise ValueError(f"{scenario}: {run.error}; look at it with: assay run {scenario}")
+    struck: Sequence[Fault] = [entry for entry in run.entries if isinstance(entry, Fault)]
+    return tuple(
+        sorted({key for fault in struck if fault.action == "injected" for key in fault.fault})
+    )

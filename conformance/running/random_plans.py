@@ -1,0 +1,54 @@
+"""Each scenario again under faults drawn at random: what nobody thought of writing down.
+
+A plan strikes where and when it likes, so a scenario's steps may wait in vain for what they
+expect. That is no failure: the history so far is judged like any other, in two phases. While
+the faults last nothing may happen that must not; once they stop, the workload must settle
+within the bound that its parameters allow. What is violated is then shrunk.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+
+import msgspec
+
+from chaos.campaign import pairwise, random_plan, terrain_of
+from chaos.plan import Plan
+from conformance.report.run_result import RunResult
+from conformance.running.workers import Task
+
+
+def random_tasks(
+    run: RunResult, implementation: str, count: int, *, pairs: bool = False
+) -> Iterator[Task]:
+    """So many runs of the scenario that a run shows the terrain of, each with a seed of its own.
+
+    With `pairs`, also one under each kind of fault and one under each pair of kinds.
+    """
+    terrain = terrain_of(run.scenario, run.entries)
+    if terrain is None:
+        return
+
+    def task(plan: Plan, variant: str) -> Task:
+        return Task(
+            run.scenario, implementation, plan.seed, plan.to_data(), variant, keep_history=False
+        )
+
+    for number in range(1, count + 1):
+        plan = random_plan(terrain, plan_seed(run.scenario, run.seed, number))
+        yield task(plan, f"random plan {number} of {count}")
+    if pairs:
+        for plan in pairwise(terrain, plan_seed(run.scenario, run.seed, 0)):
+            yield task(plan, " and ".join(step.fault.plan_key for step in plan.faults))
+
+
+def plan_seed(scenario: str, seed: int, number: int) -> int:
+    """Another seed for each plan, so that suites with neighbouring seeds share none."""
+    digest = hashlib.sha256(f"{seed}/{scenario}/{number}".encode()).digest()
+    return int.from_bytes(digest[:4], "big")
+
+
+def in_spite_of_its_faults(run: RunResult) -> RunResult:
+    """The run as one that came to its end: that its steps did not is what the faults may do."""
+    return msgspec.structs.replace(run, error="")

@@ -1,0 +1,55 @@
+"""Makes runs again which a slow machine kept from arming the claims that they are for.
+
+Where time is real, a situation can be over before an operator that may be late can be told
+from one that is wrong: the claim is not armed, and nobody is to blame. Such a scenario is run
+again with longer durations, a few times at most. What earlier runs showed stays: nothing that
+was violated, or broke off, is tried again until it looks better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+from conformance.report.build import is_telling
+from conformance.report.run_result import RunResult
+from conformance.running.workers import Task
+from conformance.scenario import SCENARIOS
+from conformance.verdict import Outcome
+
+STRETCHES: Final = (2, 4)
+"""How many times as long durations are in the second run, and in the third and last."""
+
+
+def unarmed(runs: Iterable[RunResult]) -> dict[str, tuple[str, ...]]:
+    """By scenario, the claims that it is to arm and has not, and another run might."""
+    missing: dict[str, tuple[str, ...]] = {}
+    for run in runs:
+        wanted = missing.get(run.scenario, SCENARIOS[run.scenario].arms)
+        telling = {verdict.claim for verdict in run.verdicts if is_telling(verdict)}
+        missing[run.scenario] = () if _is_bad(run) else tuple(c for c in wanted if c not in telling)
+    return {scenario: claims for scenario, claims in missing.items() if claims}
+
+
+def tasks_again(
+    scenarios: Iterable[str], implementation: str, seed: int, stretch: int
+) -> list[Task]:
+    """The runs of those scenarios, with durations so many times as long."""
+    variant = f"durations × {stretch}"
+    return [
+        Task(found, implementation, seed, variant=variant, stretch=stretch) for found in scenarios
+    ]
+
+
+def in_words(missing: Mapping[str, Sequence[str]], stretch: int) -> str:
+    """`3 scenarios run again with durations × 2: the machine was too slow to arm AW-046, …`."""
+    scenarios = "1 scenario" if len(missing) == 1 else f"{len(missing)} scenarios"
+    claims = sorted({claim for each in missing.values() for claim in each})
+    return (
+        f"{scenarios} run again with durations × {stretch}: the machine was too slow to arm "
+        f"{', '.join(claims)}"
+    )
+
+
+def _is_bad(run: RunResult) -> bool:
+    return bool(run.error) or any(v.outcome is Outcome.FAILED for v in run.verdicts)

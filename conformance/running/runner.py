@@ -1,0 +1,124 @@
+"""Runs one scenario: build a world, take its steps, let it settle, judge the history.
+
+Whatever goes wrong on the way ends up in the result: a run never disappears.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chaos.plan import Plan
+from conformance import claims
+from conformance.history_view import History
+from conformance.implementation import Implementation
+from conformance.report.run_result import RunResult
+from conformance.running.collecting import collector_at_rest
+from conformance.scenario import Scenario
+from conformance.world import NotReachedError, World
+from conformance.worlds.simulated.world import SimulatedWorld
+from vocabulary.clock import SECOND
+from vocabulary.errors import ApiError
+
+if TYPE_CHECKING:
+    from conformance.worlds.control_plane.session import Session
+
+
+def run_one(
+    scenario: Scenario,
+    implementation: Implementation,
+    seed: int,
+    plan: Plan | None = None,
+    variant: str = "",
+) -> RunResult:
+    """Run a scenario in the simulation and judge it by every claim.
+
+    `plan` adds faults to those of the scenario's own steps, or replaces them; it may also make
+    the scenario smaller.
+    """
+    began = time.perf_counter()
+    with collector_at_rest():
+        scenario = scenario if plan is None else scenario.scaled(plan.scale)
+        world = SimulatedWorld(scenario, implementation, seed, plan)
+        error = _play(scenario, world)
+        return _judged(world, implementation, plan, variant, error, began)
+
+
+def run_really(
+    session: Session,
+    scenario: Scenario,
+    seed: int,
+    plan: Plan | None = None,
+    variant: str = "",
+    stretch: int = 1,
+) -> RunResult:
+    """Run a scenario on a session's control plane and judge it by every claim.
+
+    `stretch` multiplies the durations that the run would have otherwise.
+    """
+    from conformance.worlds.control_plane.world import ControlPlaneWorld
+
+    began = time.perf_counter()
+    scenario = scenario if plan is None else scenario.scaled(plan.scale)
+    with session.beginning:
+        world = ControlPlaneWorld(session, scenario, seed, plan, stretch)
+    session.unfinished.begin(world)
+    try:
+        error = _play(scenario, world)
+    finally:
+        world.close()
+        session.unfinished.end(world)
+    return _judged(world, session.implementation, plan, variant, error, began)
+
+
+def _play(scenario: Scenario, world: World) -> str:
+    """Let the scenario's steps happen, then let the world settle; why the steps ended early.
+
+    A state that does not come, or a request that is refused, ends the steps and not the run:
+    the history so far is judged like any other, and says what went wrong.
+    """
+    error = ""
+    try:
+        scenario.steps(world)
+    except NotReachedError as missed:
+        error = f"not reached: {missed}"
+    except ApiError as refused:
+        error = f"a step was refused: {refused.reason}: {refused.message}"
+    if error:
+        world.mark("step", error)
+    world.finish()
+    return error
+
+
+def _judged(
+    world: World,
+    implementation: Implementation,
+    plan: Plan | None,
+    variant: str,
+    error: str,
+    began: float,
+) -> RunResult:
+    header, entries = world.history()
+    verdicts = claims.judge(History(header, entries))
+    replayed = replace(
+        plan or Plan(header.scenario),
+        scenario=header.scenario,
+        seed=header.seed,
+        implementation="" if implementation.name == "reference" else implementation.name,
+    )
+    return RunResult(
+        scenario=header.scenario,
+        title=world.scenario.title,
+        seed=header.seed,
+        plan=replayed.to_data(),
+        header=header,
+        entries=entries,
+        verdicts=tuple(verdicts),
+        wall_seconds=time.perf_counter() - began,
+        virtual_seconds=entries[-1].t / SECOND if entries else 0.0,
+        error=error,
+        variant=variant,
+        strikes=world.strikes,
+        struck=tuple(step.to_data() for step in world.struck),
+    )

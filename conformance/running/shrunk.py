@@ -1,0 +1,161 @@
+"""Failures made small: the same claim violated by fewer faults, in a smaller scenario.
+
+A failure that was found among many faults is understood only once most of them are gone. What
+went wrong in a run is listed as one plan, whoever injected it, and `chaos.shrinking` takes
+away from it what the violation does not need. Each attempt is a run, so this is for the
+simulation, where runs take milliseconds and the same plan is the same run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from chaos.plan import Plan, plan_from_data
+from chaos.scale import Scale
+from chaos.shrinking import shrink
+from conformance.claim import CLAIMS
+from conformance.implementation import implementation
+from conformance.pod_templates import most_replicas
+from conformance.report.failures import violated
+from conformance.report.run_result import RunResult
+from conformance.running.runner import run_one
+from conformance.running.side_by_side import side_by_side
+from conformance.scenarios import SCENARIOS
+from conformance.verdict import Outcome
+from vocabulary.history import Entry, Write
+from vocabulary.kinds import APPWRAPPER
+from vocabulary.objects import Object, get_path
+
+MAX_SHRUNK: Final = 40
+"""So many claims have their simplest failure shrunk; of a controller that violates more than
+that, the first ones say enough."""
+MAX_ENTRIES: Final = 20_000
+"""So much is recorded on the way, all attempts together: a controller that writes for ever is
+shrunk less far. Time is not counted, or the result would depend on the machine."""
+FEW: Final = 4
+"""So few are done sooner here than other processes are started."""
+
+
+class Failure(msgspec.Struct, frozen=True, kw_only=True):
+    """What is to be shrunk, as plain data: it may go to another process."""
+
+    claim: str
+    implementation: str
+    plan: Plan
+    """All that went wrong, and how large the scenario is."""
+
+
+def failures(runs: Iterable[RunResult]) -> list[Failure]:
+    """The simplest failure of each claim, in the order of the claims."""
+    simplest: dict[str, RunResult] = {}
+    for found in violated(runs, CLAIMS):
+        simplest.setdefault(found.claim, found.run)
+    return [
+        Failure(claim=claim, implementation=run.header.implementation, plan=whole_plan(run))
+        for claim, run in list(simplest.items())[:MAX_SHRUNK]
+        if run.entries
+    ]
+
+
+def shrink_all(found: list[Failure], jobs: int) -> Iterator[tuple[str, RunResult | None]]:
+    """By claim what became of its failure, as they are done; None if nothing is smaller."""
+    with side_by_side(jobs, many=len(found) > FEW) as each:
+        for failure, run in zip(found, each(shrunk, found, 1), strict=True):
+            yield failure.claim, run
+
+
+def whole_plan(run: RunResult) -> Plan:
+    """All that went wrong in a run as one plan, and the scenario's surroundings as they were.
+
+    It replays the run byte for byte.
+    """
+    has_own = any("injection" in step["when"] for step in run.struck)
+    plan = plan_from_data({**run.plan, "exhaustive": has_own, "faults": list(run.struck)})
+    submitted = list(_submitted(run.entries))
+    nodes = SCENARIOS[run.scenario].nodes
+    replicas = max(map(most_replicas, submitted), default=1)
+    components = tuple(dict.fromkeys(name for obj in submitted for name in _components(obj)))
+    scale = Scale(
+        nodes=nodes if nodes > 1 else None,
+        replicas=replicas if replicas > 1 else None,
+        components=components if len(components) > 1 else None,
+    )
+    return replace(plan, scale=scale)
+
+
+def shrunk(failure: Failure) -> RunResult | None:
+    """The run of the smallest plan found that violates the claim; None if none is smaller."""
+    whole = failure.plan
+    scenario = SCENARIOS[whole.scenario]
+    under_test = implementation(failure.implementation)
+    recorded = 0
+
+    def still_fails(plan: Plan) -> bool:
+        nonlocal recorded
+        if recorded > MAX_ENTRIES:
+            return False
+        run = run_one(scenario, under_test, plan.seed, plan)
+        recorded += len(run.entries)
+        return _violates(run, failure.claim)
+
+    smallest = _without_what_is_as_before(shrink(whole, still_fails), whole)
+    told = _difference(whole, smallest)
+    if not told:
+        return None
+    run = run_one(scenario, under_test, smallest.seed, smallest)
+    return msgspec.structs.replace(run, shrunk=told) if _violates(run, failure.claim) else None
+
+
+def _violates(run: RunResult, claim: str) -> bool:
+    return any(v.claim == claim and v.outcome is Outcome.FAILED for v in run.verdicts)
+
+
+def _without_what_is_as_before(plan: Plan, whole: Plan) -> Plan:
+    """The plan without those parts of its scale which take nothing away from the scenario."""
+    now, before = plan.scale, whole.scale
+    scale = Scale(
+        nodes=None if now.nodes == before.nodes else now.nodes,
+        replicas=None if now.replicas == before.replicas else now.replicas,
+        components=None if now.components == before.components else now.components,
+    )
+    return replace(plan, scale=scale)
+
+
+def _difference(before: Plan, after: Plan) -> str:
+    """`plan shrunk 14 → 2 faults, 3 nodes → 1`; empty where nothing differs."""
+    words = []
+    old, new = len(before.faults), len(after.faults)
+    if new < old:
+        words.append(f"plan shrunk {old} → {new} fault{'s' * (new != 1)}")
+    elif after.faults != before.faults:
+        words.append("plan simplified")
+    for name in ("nodes", "replicas", "components"):
+        if getattr(after.scale, name) is not None:
+            counts = (_count(getattr(plan.scale, name)) for plan in (before, after))
+            words.append(" → ".join(map(str, counts)).replace(" ", f" {name} ", 1))
+    return ", ".join(words)
+
+
+def _count(value: int | tuple[str, ...] | None) -> int:
+    return len(value) if isinstance(value, tuple) else value or 0
+
+
+def _submitted(entries: Iterable[Entry]) -> Iterator[Object]:
+    """What the scenario's user created."""
+    for entry in entries:
+        if isinstance(entry, Write) and entry.event == "ADDED" and entry.actor == "user":
+            yield entry.object or {}
+
+
+def _components(obj: Object) -> Iterator[str]:
+    """The names of an AppWrapper's components; those without one cannot be left out."""
+    if obj.get("kind") == APPWRAPPER.kind:
+        names = (
+            get_path(component, "template.metadata.name", "")
+            for component in get_path(obj, "spec.components", ())
+        )
+        yield from filter(None, names)

@@ -1,0 +1,194 @@
+"""Runs many scenarios side by side, and campaigns over them: crash points, random plans, reruns.
+
+Work is cut into `Task`s, which are plain data, so that they can go to other processes or
+threads (`conformance.running.workers`). Results come back in the order of the tasks, whichever ends
+first: equal suites give equal reports, whatever the number of jobs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from chaos.fault import FAULTS
+from chaos.faults import UNDOING
+from conformance.claim import CLAIMS
+from conformance.report.run_result import Implementation, RunResult, SuiteResult
+from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, unless_missed
+from conformance.running.crash_tasks import in_words as crash_tasks_in_words
+from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
+from conformance.running.rearming import STRETCHES, in_words, tasks_again, unarmed
+from conformance.running.run_options import OnProgress, Progress, RunOptions
+from conformance.running.shrunk import failures, shrink_all
+from conformance.running.workers import Task, workers
+from conformance.scenario import Scenario
+from conformance.scenarios import SCENARIOS
+from conformance.verdict import Outcome, worst
+from vocabulary.history import history_digest
+
+FEW: Final = 24
+"""So few runs are done sooner here than other processes are started."""
+
+
+def run_suite(
+    selection: Sequence[str], options: RunOptions, on_progress: OnProgress
+) -> SuiteResult:
+    """Run what the words select (suites, scenarios, claims; nothing means everything)."""
+    began = time.perf_counter()
+    is_simulated = options.cluster == "simulated"
+    scenarios = [found for found in select(selection) if is_simulated or not found.only_simulated]
+    baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
+    runs: list[RunResult] = []
+    mismatches = tried = existing = 0
+    at_random: list[RunResult] = []
+    shrunk: dict[str, RunResult] = {}
+    draws = options.random_plans or options.fault_pairs
+    many = options.crash_points or bool(draws) or len(baseline) > FEW
+    with workers(options, many=many) as run_all:
+        count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
+        runs += count.through(run_all(baseline))
+        notes: list[str] = []
+        for stretch in () if is_simulated else STRETCHES:
+            missing = unarmed(runs)
+            if missing:
+                notes.append(in_words(missing, stretch))
+                longer = tasks_again(missing, options.implementation, options.seed, stretch)
+                count.total += len(longer)
+                runs += count.through(run_all(longer))
+        if options.rerun:
+            again = count.through(run_all(baseline))
+            mismatches = sum(
+                _digest(first) != _digest(second)
+                for first, second in zip(runs[: len(baseline)], again, strict=True)
+            )
+        if options.crash_points:
+            tasks = [
+                task
+                for run in runs[: len(baseline)]
+                for task in crash_tasks(run, options.implementation)
+            ]
+            existing = len(tasks)
+            most = options.sample or (existing if is_simulated else FEW_ENOUGH)
+            tasks = drawn(tasks, most, options.seed)
+            count.total += len(tasks)
+            campaign = list(count.through(run_all(tasks)))
+            tried = sum(run.strikes > 0 for run in campaign)
+            if is_simulated:
+                campaign = list(map(unless_missed, campaign))
+            else:
+                notes += crash_tasks_in_words(campaign, existing)
+            runs += campaign
+        if draws:
+            tasks = [
+                task
+                for run in runs[: len(baseline)]
+                for task in random_tasks(
+                    run, options.implementation, options.random_plans, pairs=options.fault_pairs
+                )
+            ]
+            count.total += len(tasks)
+            at_random = [in_spite_of_its_faults(run) for run in count.through(run_all(tasks))]
+            runs += at_random
+    if options.shrink and is_simulated:
+        found = failures(runs)
+        count.total += len(found)
+        for claim, run in shrink_all(found, options.jobs):
+            count.shrunk(claim)
+            if run is not None:
+                shrunk[claim] = run
+    return SuiteResult(
+        runs=tuple(runs),
+        implementation=_implementation(options.implementation),
+        cluster=options.cluster,
+        kubernetes_version=runs[0].header.kubernetes_version if runs else "",
+        clock="virtual" if is_simulated else "wall",
+        seed=options.seed,
+        command=options.command,
+        wall_seconds=time.perf_counter() - began,
+        claims=tuple(word for word in selection if word in CLAIMS),
+        fault_classes=tuple(sorted(FAULTS.keys() - UNDOING)),
+        crash_points=(tried, existing),
+        plans=len(runs),
+        random_plans=len(at_random),
+        shrunk=shrunk,
+        rerun=len(baseline) if options.rerun else 0,
+        mismatches=mismatches,
+        notes=tuple(notes),
+        out_of_reach=out_of_reach(options.cluster),
+    )
+
+
+def select(words: Iterable[str]) -> list[Scenario]:
+    """The scenarios that the words name: suites, scenario ids, or claims that they arm."""
+    wanted = list(words)
+    return [
+        found
+        for found in SCENARIOS.values()
+        if not wanted
+        or any(word in (found.suite, found.id) or word in found.arms for word in wanted)
+    ]
+
+
+def out_of_reach(cluster: str) -> dict[str, str]:
+    """The claims that no scenario can arm on a cluster, each with the reason."""
+    if cluster == "simulated":
+        return {}
+    arming: dict[str, list[Scenario]] = {}
+    for found in SCENARIOS.values():
+        for claim in found.arms:
+            arming.setdefault(claim, []).append(found)
+    return {
+        claim: "Only the simulation can arm it: "
+        + "; ".join(f"{found.id} {found.only_simulated}" for found in scenarios)
+        for claim, scenarios in sorted(arming.items())
+        if all(found.only_simulated for found in scenarios)
+    }
+
+
+def outcome_of(result: RunResult) -> Outcome:
+    """The worst outcome among the claims which a run armed."""
+    return worst(
+        verdict.outcome
+        for verdict in result.verdicts
+        if verdict.armed or verdict.outcome is Outcome.FAILED
+    )
+
+
+class _Count:
+    """Tells how far the suite has come, run by run."""
+
+    def __init__(self, on_progress: OnProgress, total: int) -> None:
+        self.total = total
+        self._on_progress = on_progress
+        self._done = 0
+
+    def through(self, results: Iterable[RunResult]) -> Iterator[RunResult]:
+        for result in results:
+            self._one_more(result.scenario, outcome_of(result))
+            yield result
+
+    def shrunk(self, claim: str) -> None:
+        """The simplest failure of a claim was made simpler, as far as that goes."""
+        self._one_more(f"shrinking {claim}", None)
+
+    def _one_more(self, what: str, outcome: Outcome | None) -> None:
+        self._done += 1
+        self._on_progress(
+            Progress(done=self._done, total=self.total, scenario=what, outcome=outcome)
+        )
+
+
+def _digest(run: RunResult) -> str:
+    return run.history_sha256 or history_digest(run.header, run.entries)
+
+
+def _implementation(name: str) -> Implementation:
+    from conformance.report.suite_version import version
+
+    return Implementation(
+        organization="Assay",
+        project=f"AppWrapper {name}",
+        url="",
+        version=version(),
+    )

@@ -1,0 +1,132 @@
+"""Who makes the runs: this process, a pool of others, or threads on a real control plane."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
+
+import msgspec
+
+from chaos.plan import plan_from_data
+from conformance.implementation import implementation
+from conformance.report.run_result import RunResult
+from conformance.running.collecting import collecting_seldom
+from conformance.running.run_options import RunOptions
+from conformance.running.runner import run_one, run_really
+from conformance.running.side_by_side import side_by_side
+from conformance.scenarios import SCENARIOS, all_crds
+from conformance.verdict import Outcome
+from vocabulary.history import Mark, history_digest
+
+if TYPE_CHECKING:
+    from conformance.worlds.control_plane.session import Session
+    from fixtures.control_plane.settings import Settings
+
+SIDE_BY_SIDE: Final = 12
+"""Runs at a time on a control plane: they mostly wait, and more would make operators late."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run to be made."""
+
+    scenario: str
+    implementation: str
+    seed: int
+    plan: dict[str, Any] | None = None
+    variant: str = ""
+    keep_history: bool = True
+    """Whether the history is wanted even if nothing was violated."""
+    stretch: int = 1
+    """How many times as long durations are, where time is real."""
+
+
+Submit: TypeAlias = Callable[[Task], "Future[RunResult]"]
+RunAll: TypeAlias = Callable[[Sequence[Task]], Iterator[RunResult]]
+"""Makes the runs; their results come in the order of the tasks."""
+
+
+@contextmanager
+def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
+    """What makes runs on the cluster that the options name; `many` makes a pool worth it."""
+    if options.cluster == "control-plane":
+        with _on_control_plane(options) as run_all:
+            yield run_all
+        return
+    if options.cluster != "simulated":
+        raise UnknownClusterError(
+            f"cluster {options.cluster!r} is not served yet; use simulated or control-plane"
+        )
+    with collecting_seldom(), side_by_side(options.jobs, many=many) as each:
+        yield lambda tasks: each(run_task, tasks, max(1, min(32, len(tasks) // 16)))
+
+
+class UnknownClusterError(ValueError):
+    """A cluster of a kind that nothing runs on; the message says what there is."""
+
+
+def run_task(task: Task) -> RunResult:
+    """Make one simulated run; what a worker process does."""
+    plan = None if task.plan is None else plan_from_data(task.plan)
+    result = run_one(
+        SCENARIOS[task.scenario],
+        implementation(task.implementation),
+        task.seed,
+        plan,
+        task.variant,
+    )
+    is_eventful = any(verdict.outcome is Outcome.FAILED for verdict in result.verdicts)
+    if task.keep_history or is_eventful:
+        return result
+    return msgspec.structs.replace(
+        result, entries=(), history_sha256=history_digest(result.header, result.entries)
+    )
+
+
+@contextmanager
+def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
+    """Many runs on one control plane; those which stop parts of it one by one on another."""
+    from conformance.worlds.control_plane.session import ALONE, SHARED, Session
+
+    under_test = implementation(options.implementation).on_real_clusters()
+    with ExitStack() as open_until_end:
+
+        def runs_on(settings: Settings, jobs: int) -> Submit:
+            # Runs that stop parts of a control plane never get one that stays.
+            cluster = options.cluster_folder if settings is SHARED else None
+            session = Session(under_test, all_crds(), options.out, settings, cluster)
+            open_until_end.enter_context(session)
+            pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
+            open_until_end.enter_context(pool)
+            return lambda task: pool.submit(_run_on, session, task)
+
+        together = cache(lambda: runs_on(SHARED, options.jobs or SIDE_BY_SIDE))
+        alone = cache(lambda: runs_on(ALONE, 1))
+
+        def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
+            # Long ones first: a long one that begins last is waited for by nobody but everybody.
+            order = sorted(range(len(tasks)), key=lambda n: -_expected_length(tasks[n]))
+            futures = {
+                n: (alone if SCENARIOS[tasks[n].scenario].alone else together)()(tasks[n])
+                for n in order
+            }
+            return (futures[n].result() for n in range(len(tasks)))
+
+        yield run_all
+
+
+def _run_on(session: Session, task: Task) -> RunResult:
+    plan = None if task.plan is None else plan_from_data(task.plan)
+    scenario = SCENARIOS[task.scenario]
+    return run_really(session, scenario, task.seed, plan, task.variant, task.stretch)
+
+
+def _expected_length(task: Task) -> float:
+    """How long the steps of a run take in the simulation; a guess, good enough for an order."""
+    result = run_task(task)
+    steps = (e.t for e in result.entries if isinstance(e, Mark) and e.mark == "faults-stopped")
+    return next(steps, 0)
