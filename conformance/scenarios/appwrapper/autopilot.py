@@ -58,6 +58,20 @@ def last_pod_leaves_an_evicted_node(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
+@scenario(arms=["AW-043", "AW-033"], gpus=1, nodes=4)
+def failed_pod_does_not_keep_another_on_its_node(world: World) -> None:
+    """The grace period that a failed pod is given is not one for a pod on an unhealthy node."""
+    aw = world.submit("gpu_pods.yaml", failureGracePeriodDuration="1h")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod("a-0"))
+    world.until(aw.shows("Unhealthy"))
+    world.inject(
+        AutopilotLabel(NodeChoice(hosting=PodChoice(appwrapper="a", phase="Running")), "EVICT")
+    )
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
 @scenario(arms=["INV-9"], gpus=4, config={"autopilot": {"monitorNodes": False}})
 def nodes_are_not_monitored(world: World) -> None:
     """Where nodes are not to be monitored, a workload stays on one that is tagged EVICT."""

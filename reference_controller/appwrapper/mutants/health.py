@@ -97,6 +97,19 @@ class MigratesOnlyTheFirstPod(Rules):
 
 
 @mutant(
+    "does-not-migrate-what-is-unhealthy",
+    "While failed pods are borne, unhealthy nodes are not looked at.",
+    "AW-043",
+    "AW-033",
+)
+class DoesNotMigrateWhatIsUnhealthy(Rules):
+    def pods_to_migrate(self, seen: Observation) -> tuple[str, ...]:
+        if self.failed_pods(seen, self.census(seen)):
+            return ()
+        return super().pods_to_migrate(seen)
+
+
+@mutant(
     "ignores-unhealthy-nodes",
     "Running pods on nodes tagged NoExecute are left there.",
     "AW-033",
