@@ -211,7 +211,7 @@ class Reconciliation:
         assert self.aw is not None
         seen = yield from self.observer.remains(self.aw, live=False)
         step = deciding.deleting(seen, self.rules)
-        if self.rules.waits_on_caches() and not deciding.hangs_on_what_is_left(step, seen):
+        if not deciding.hangs_on_what_is_left(step, seen):
             return step
         if not (yield from self._refresh()):
             return None

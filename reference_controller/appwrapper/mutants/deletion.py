@@ -149,9 +149,6 @@ class ServicesLeftBehind(Rules):
     "INV-1",
 )
 class BelievesAnErroredList(Rules):
-    def waits_on_caches(self) -> bool:
-        return False  # as one that lists at every look; where caches know better, it does no harm
-
     def pods_when_list_failed(self, error: ApiError) -> tuple[Object, ...] | None:  # noqa: ARG002
         return ()
 

@@ -52,11 +52,6 @@ class OwnershipRules:
         lags lacks what has just appeared."""
         return True
 
-    def waits_on_caches(self) -> bool:
-        """Whether a deletion that is only to be waited for asks nobody: what the caches lack
-        will be heard of."""
-        return True
-
     def pods_when_list_failed(self, error: ApiError) -> tuple[Object, ...] | None:  # noqa: ARG002
         """What to believe when the pods could not be listed: nothing. None passes the error on."""
         return None
