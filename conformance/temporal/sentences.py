@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from conformance.history_view.appwrapper import AppWrapperRun
 from conformance.history_view.tracks import Moment, Track
 from conformance.temporal.obligations import Obligation, met, undecided, violated
-from conformance.temporal.words import span, states_of, when
+from conformance.temporal.words import span, states_of, were, when
 from vocabulary.clock import Micros
 
 
@@ -30,9 +30,15 @@ def eventually(
 
     `steps` is how many things the controller has to notice one after the other; each may
     take it the latency that the header states.
-    `unless` is a moment that lifts the obligation if it comes first: undecided then, as it
-    is where the history ends before the deadline or an outage never does. A run that came to
-    rest need not be waited for: what has not happened when the span is over will not happen.
+    `unless` is a moment that lifts the obligation if it comes first. The first line that fits
+    decides:
+
+    - it happened by the deadline, or at any time after an outage that does not end: met
+    - such an outage: undecided
+    - `unless` came by the deadline: undecided
+    - it did not happen, and the history ends before the deadline: undecided, unless the run came
+      to rest once the span was over; what has not happened then will not happen
+    - violated
     """
     timing, end = aw.history.timing, aw.history.end
     due_us = timing.due_us(since.t, within_us + (steps - 1) * timing.latency_us)
@@ -96,7 +102,7 @@ def not_before(
     return violated(
         happened,
         f"{what} of {aw} came at {when(happened)}, {span(happened.t - since.t)} after "
-        f"{when(since)}; not before {span(at_least_us)} had passed was allowed.",
+        f"{when(since)}; it is allowed {span(at_least_us)} after that, and not before.",
         since,
         *evidence,
     )
@@ -113,7 +119,7 @@ def never(
         return met(at)
     return violated(
         at,
-        f"{when(at)} {aw}: {phrase}, but {states_of(left, at.n)} {what}.",
+        f"{when(at)} {aw}: {phrase}, but {states_of(left, at.n)} {were(left)} {what}.",
         *(version for track in left if (version := track.version_at(at.n)) is not None),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Sized
 from functools import lru_cache
 
 from conformance.history_view.tracks import Moment, Track
@@ -49,3 +49,8 @@ def states_of(tracks: Sequence[Track], n: int, limit: int = 4) -> str:
     if len(tracks) > limit:
         shown.append(f"{len(tracks) - limit} more")
     return listed(shown)
+
+
+def were(things: Sized) -> str:
+    """`was` of one, `were` of several."""
+    return "was" if len(things) == 1 else "were"

@@ -40,7 +40,7 @@ def deployed_until_all_is_deleted(aw: AppWrapperRun) -> Obligations:
 def undeployed_after_all_is_gone(aw: AppWrapperRun) -> Obligations:
     """An obligation for each time that ResourcesDeployed turned False: nothing may be left."""
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
-        yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+        yield never(aw, "still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
 
 
 AW_014 = Claim(
@@ -64,7 +64,7 @@ AW_014 = Claim(
 def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
     deployed_again = aw.turns(RESOURCES_DEPLOYED, "True")
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
-        yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+        yield never(aw, "still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
         until_n = min((again.n for again in deployed_again if again.n > edge.n), default=NEVER)
         for track in aw.belongings:
             if edge.n < track.created.n < until_n and not aw.may_have_shown(
@@ -106,13 +106,13 @@ def released_before_gone(aw: AppWrapperRun) -> Obligations:
     every_version = aw.history.shows_every_version
     for edge in aw.turns(QUOTA_RESERVED, "False"):
         if edge.phase != SUCCEEDED and (every_version or not edge.removed):
-            yield never(aw, "was still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+            yield never(aw, "still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
     for workload in aw.workloads if every_version else ():
         for moment, phrase in _releases(workload):
             snapshot = aw.snapshot_at(moment.n)
             if snapshot is None or snapshot.phase != SUCCEEDED:
                 left = aw.left_at(moment.n)
-                yield never(aw, "was still there", at=moment, left=left, phrase=phrase)
+                yield never(aw, "still there", at=moment, left=left, phrase=phrase)
 
 
 def _releases(workload: Track) -> Iterator[tuple[Moment, str]]:

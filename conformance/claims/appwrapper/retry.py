@@ -53,7 +53,7 @@ def reset_removes_everything(aw: AppWrapperRun) -> Obligations:
         ]
         phrase = f"{created} was created anew after the reset"
         yield never(
-            aw, "of an earlier attempt was still there", at=created.created, left=old, phrase=phrase
+            aw, "still there from an earlier attempt", at=created.created, left=old, phrase=phrase
         )
 
 
@@ -123,7 +123,7 @@ def reset_deletes_waits_creates(aw: AppWrapperRun) -> Obligations:
         if still:
             yield never(
                 aw,
-                "was still there",
+                "still there",
                 at=created,
                 left=still,
                 phrase="a new instance was created by the reset",
@@ -161,7 +161,7 @@ def reset_creates_new_instances(aw: AppWrapperRun) -> Obligations:
             if reused:
                 yield never(
                     aw,
-                    "was still in use",
+                    "still in use",
                     at=track.created,
                     left=reused,
                     phrase=f"{track} was created anew",

@@ -82,7 +82,7 @@ def _has_given_way(aw: AppWrapperRun, deletion: Deletion, reached: Snapshot) -> 
             )
     yield never(
         aw,
-        "was still there",
+        "still there",
         at=reached,
         left=aw.left_at(reached.n),
         phrase="Suspended was reached",

@@ -51,7 +51,7 @@ def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
                 for track in aw.component_tracks
                 if component.makes(track.kind, track.name) and track.exists_at(edge.n)
             ]
-            yield never(aw, "was still there", at=edge, left=left, phrase=str(edge))
+            yield never(aw, "still there", at=edge, left=left, phrase=str(edge))
     for deletion in resets(aw):
         attempt = attempt_after(aw, deletion)
         if attempt is None or attempt.running is None:

@@ -27,7 +27,7 @@ from conformance.temporal import (
     met,
     violated,
 )
-from conformance.temporal.words import states_of, when
+from conformance.temporal.words import states_of, were, when
 from vocabulary.clock import SECOND
 from vocabulary.objects import condition_status
 
@@ -263,9 +263,10 @@ def failed_holds_quota_until_undeployed(aw: AppWrapperRun) -> Obligations:
         if early is None:
             yield met(deletion.begin)
         else:
-            left = states_of(aw.left_at(early.n), early.n)
+            tracks = aw.left_at(early.n)
+            left = f"{states_of(tracks, early.n)} {were(tracks)}"
             yield violated(
                 early,
-                f"{when(early)}: {aw} is Failed and reserves no quota, but {left} was still there.",
+                f"{when(early)}: {aw} is Failed and reserves no quota, but {left} still there.",
                 deletion.begin,
             )
