@@ -101,7 +101,8 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
             session = Session(under_test, all_crds(), options.out, settings, cluster)
             open_until_end.enter_context(session)
             pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
-            open_until_end.enter_context(pool)
+            # What has not begun is not waited for when something went wrong.
+            open_until_end.callback(pool.shutdown, cancel_futures=True)
             return lambda task: pool.submit(_run_on, session, task)
 
         together = cache(lambda: runs_on(SHARED, options.jobs or SIDE_BY_SIDE))

@@ -61,6 +61,11 @@ def test_free_ports_are_distinct_and_free() -> None:
         assert port not in found
 
 
+def test_a_free_port_is_not_given_out_again_before_its_server_had_time_to_bind_it() -> None:
+    found = [port for _ in range(50) for port in free_ports(10)]
+    assert len(set(found)) == len(found)
+
+
 def test_waiting_says_what_for() -> None:
     with pytest.raises(WaitTimeoutError, match="until pigs fly"):
         wait_until(lambda: False, "pigs fly", limit_seconds=0.05)

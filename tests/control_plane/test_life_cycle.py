@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -21,6 +23,7 @@ from fixtures.control_plane import (
     up,
     wait_until,
 )
+from fixtures.control_plane.ports import LOOPBACK, free_ports
 
 from .namespace import LIMIT_SECONDS
 
@@ -106,6 +109,36 @@ def test_a_component_that_cannot_start_is_reported_with_its_log(tmp_path: Path) 
     with pytest.raises(StartError, match="no-such-flag"):
         ControlPlane(tmp_path, settings).start()
     assert not any(component.is_alive() for component in processes(tmp_path))
+
+
+def test_a_port_that_is_lost_before_its_component_binds_it_costs_a_second_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket() as stranger:
+        stranger.bind((LOOPBACK, 0))
+        stranger.listen()
+        lost = stranger.getsockname()[1]
+        given: list[list[int]] = []
+
+        def ports(count: int) -> list[int]:
+            found = free_ports(count)
+            # kwok-a's, which starts when others are already up.
+            given.append([*found[:4], lost, *found[5:]] if not given else found)
+            return given[-1]
+
+        monkeypatch.setattr("fixtures.control_plane.launch.free_ports", ports)
+        with ControlPlane(tmp_path) as plane:
+            assert len(given) == 2
+            assert {each.name: each.condition for each in plane.status()}["kwok-a"] == "ready"
+
+
+def test_components_started_and_killed_by_several_threads_at_once_end_up_running(
+    tmp_path: Path,
+) -> None:
+    with ControlPlane(tmp_path) as plane, ThreadPoolExecutor(4) as threads:
+        for restarted in [threads.submit(plane.restart, "kwok-a") for _ in range(8)]:
+            restarted.result()
+        assert {each.name: each.condition for each in plane.status()}["kwok-a"] == "ready"
 
 
 def test_a_second_control_plane_lives_beside_the_first_and(

@@ -44,28 +44,32 @@ class Component:
         return _CONDITIONS.get(found.condition, "running")
 
     def start(self) -> None:
-        if self.state == "down":
-            self._plane.restart(self._component)
-            self._record(self.name, "started")
+        with self._plane.turn:
+            if self.state == "down":
+                self._plane.restart(self._component)
+                self._record(self.name, "started")
 
     def kill(self) -> None:
-        if self.state != "down":
-            self._plane.kill(self._component)
-            self._record(self.name, "killed")
+        with self._plane.turn:
+            if self.state != "down":
+                self._plane.kill(self._component)
+                self._record(self.name, "killed")
 
     def stop(self) -> None:
         """It has nothing to put in order: ended is ended."""
         self.kill()
 
     def pause(self) -> None:
-        if self.state == "running":
-            self._plane.pause(self._component)
-            self._record(self.name, "paused")
+        with self._plane.turn:
+            if self.state == "running":
+                self._plane.pause(self._component)
+                self._record(self.name, "paused")
 
     def resume(self) -> None:
-        if self.state == "paused":
-            self._plane.resume(self._component)
-            self._record(self.name, "resumed")
+        with self._plane.turn:
+            if self.state == "paused":
+                self._plane.resume(self._component)
+                self._record(self.name, "resumed")
 
 
 def components(

@@ -26,6 +26,8 @@ class RealProcesses:
         self._operators = operators
         self._components = components
         self._restarts: dict[str, threading.Timer] = {}
+        self._lock = threading.RLock()
+        self._over = False
 
     def state(self, name: str) -> ProcessState:
         return self._process(name).state
@@ -44,10 +46,14 @@ class RealProcesses:
             restart.start()
 
     def start(self, name: str) -> None:
-        waiting = self._restarts.pop(name, None)
-        if waiting is not None:
-            waiting.cancel()
-        self._process(name).start()
+        with self._lock:
+            # A restart that came due while the run ended must not bring an operator back.
+            if self._over:
+                return
+            waiting = self._restarts.pop(name, None)
+            if waiting is not None:
+                waiting.cancel()
+            self._process(name).start()
 
     def pause(self, name: str) -> None:
         self._process(name).pause()
@@ -62,8 +68,10 @@ class RealProcesses:
 
     def end(self) -> None:
         """The run is over: no operator stays or comes back, and the control plane goes on."""
-        for restart in self._restarts.values():
-            restart.cancel()
+        with self._lock:
+            self._over = True
+            for restart in self._restarts.values():
+                restart.cancel()
         for operator in self._operators.values():
             operator.kill()
         for component in self._components.values():
