@@ -49,6 +49,7 @@ class RealOperator:
         self._lock = threading.RLock()
         self._process: Process | None = None
         self._paused = False
+        self._is_noted = False
 
     @property
     def state(self) -> ProcessState:
@@ -64,6 +65,7 @@ class RealOperator:
             if self.state != "down":
                 return
             self._paused = False
+            self._is_noted = False
             self._process = process = self._launch(self._command, self._log)
         # Not waited for here: a fault may start it while it holds up the proxy that this
         # process needs in order to become ready.
@@ -73,6 +75,7 @@ class RealOperator:
 
     def wait_ready(self) -> None:
         """Wait until it says that it is ready; OperatorStartError if it ends or takes too long."""
+        process = self._process
         deadline = time.monotonic() + READY_SECONDS
         while not self._is_ready():
             if self.state == "down":
@@ -83,13 +86,22 @@ class RealOperator:
                 time.sleep(POLL_SECONDS)
                 continue
             raise OperatorStartError(f"{self.name} {problem}; its log ends: {_tail(self._log)}")
+        if process is not None:
+            self._note_started(process)
 
     def _note_ready(self, process: Process) -> None:
         while process.is_alive():
             if self._is_ready():
-                self._record(self.name, "started")
+                self._note_started(process)
                 return
             time.sleep(POLL_SECONDS)
+
+    def _note_started(self, process: Process) -> None:
+        """Once for each process, and never after its end was noted."""
+        with self._lock:
+            if process is self._process and process.is_alive() and not self._is_noted:
+                self._is_noted = True
+                self._record(self.name, "started")
 
     def kill(self) -> None:
         """SIGKILL."""
