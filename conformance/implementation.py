@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import yaml
 
+from conformance.bug import in_words
 from reference_controller import appwrapper
 from reference_controller.appwrapper.admission import UserInfo
 from reference_controller.appwrapper.admission import admit as admit_appwrapper
@@ -27,6 +28,7 @@ from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import MILLISECOND, SECOND, Micros
+from vocabulary.errors import ApiError
 from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Delete, Request
@@ -74,8 +76,13 @@ class Implementation:
 
         return build
 
-    def admission(self, config: Mapping[str, Any]) -> AdmissionHook:
-        """The implementation's webhooks, as a hook of the simulated API server."""
+    def admission(
+        self, config: Mapping[str, Any], on_crash: Callable[[str, Exception], None]
+    ) -> AdmissionHook:
+        """The implementation's webhooks, as a hook of the simulated API server.
+
+        `on_crash` is told ("webhook", exception) of each review that ended in a bug.
+        """
         parsed = _parsed(config)
 
         def admit(
@@ -87,7 +94,15 @@ class Implementation:
                 return new
             operation: Operation = "CREATE" if isinstance(request, Create) else "UPDATE"
             user = UserInfo(username=actor, uid=f"uid-of-{actor}", groups=())
-            return dict(admit_appwrapper(operation, new, old, user, parsed, rules=self.rules))
+            try:
+                return dict(admit_appwrapper(operation, new, old, user, parsed, rules=self.rules))
+            except ApiError:
+                raise
+            except Exception as error:
+                on_crash("webhook", error)
+                # As an API server says it whose webhook broke.
+                message = f"failed calling webhook: {in_words(error)}"
+                raise ApiError(500, "InternalError", message) from error
 
         return admit
 

@@ -105,6 +105,11 @@ class World(ABC):
         """The operator process that leads where several compete; empty if none does."""
 
     @property
+    def crashes(self) -> tuple[str, ...]:
+        """The bugs that the implementation's own code ran into, as far as the world sees them."""
+        return ()
+
+    @property
     @abstractmethod
     def strikes(self) -> int:
         """How many faults of the plan have struck, beside those of the steps."""

@@ -88,7 +88,7 @@ def _play(scenario: Scenario, world: World) -> str:
     if error:
         world.mark("step", error)
     world.finish()
-    return error
+    return "; ".join((error, *world.crashes)) if error else ""
 
 
 def _judged(

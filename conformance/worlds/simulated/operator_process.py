@@ -41,8 +41,11 @@ class OperatorProcess:
         loop: Loop,
         store: Store,
         connection: Connection,
+        on_crash: Callable[[str, Exception], None],
     ) -> None:
+        """`on_crash` is told (name, exception) of each reconcile that ended in a bug."""
         self.name = name
+        self._on_crash = on_crash
         self._connection = connection
         self._build = build
         self._loop = loop
@@ -154,6 +157,8 @@ class OperatorProcess:
         while (pending := operator.poll(now_us)) is not None:
             self._in_flight += 1
             self._loop.call_later(self._delay_us(), self._send, self._incarnation, pending)
+        while operator.crashes:
+            self._on_crash(self.name, operator.crashes.popleft())
         wake_at_us = operator.wake_at_us()
         if wake_at_us is not None and wake_at_us <= now_us:
             wake_at_us = None  # all workers wait for replies; the next one polls again

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,6 +13,7 @@ from chaos.ground import Rule, WatchRule
 from chaos.happening import Follower
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
+from conformance.bug import in_words
 from conformance.implementation import Implementation
 from conformance.manifests import load_manifests
 from conformance.parameters import DEFAULT_CONFIG, Durations, overlay
@@ -42,6 +44,8 @@ the run counts as not stable."""
 MAX_STEPS: Final = 100_000
 """Seventy times what the longest scenario takes. A controller that wakes itself without end, and
 writes nothing, ends here in the same way."""
+MAX_CRASHES: Final = 300
+"""A controller whose code has raised so often is not waited for any longer."""
 QUIET_US: Final = 20 * MINUTE
 """No operator timer and no AppWrapper write for so long: twice a usual resync period."""
 
@@ -69,6 +73,7 @@ class SimulatedWorld(World):
         self.seed = seed
         self._rules = ConnectionRules(self._on_rule)
         self._connection = Connection(self.cluster.api, self._rules)
+        self._crashes: Counter[str] = Counter()
         self.operators: dict[str, OperatorProcess] = {}
         for name in OPERATORS:
             operator = OperatorProcess(
@@ -79,11 +84,12 @@ class SimulatedWorld(World):
                 loop=self.loop,
                 store=self.cluster.store,
                 connection=self._connection,
+                on_crash=self._note_crash,
             )
             self.operators[name] = operator
             self.cluster.processes.add(operator)
         self._processes = GroundProcesses(self.cluster.processes)
-        self.cluster.api.admission.append(implementation.admission(self.config))
+        self.cluster.api.admission.append(implementation.admission(self.config, self._note_crash))
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
         self._quiet_since_us = self.loop.now_us
@@ -148,7 +154,12 @@ class SimulatedWorld(World):
         def is_over() -> bool:
             nonlocal met
             met = done()
-            return met or len(entries) > MAX_ENTRIES or self.loop.steps > MAX_STEPS
+            return (
+                met
+                or len(entries) > MAX_ENTRIES
+                or self.loop.steps > MAX_STEPS
+                or self._crashes.total() > MAX_CRASHES
+            )
 
         self.loop.run_until(is_over, self.loop.now_us + within_us)
         return met
@@ -208,6 +219,10 @@ class SimulatedWorld(World):
         return self._leader
 
     @property
+    def crashes(self) -> tuple[str, ...]:
+        return tuple(self._crashes)
+
+    @property
     def strikes(self) -> int:
         return self._injector.strikes
 
@@ -244,6 +259,13 @@ class SimulatedWorld(World):
             self._note_leader(get_path(write.object or {}, "spec.holderIdentity", ""))
         if self._connection.injector is not None:
             self._connection.committed(self._follower.committed(write))
+
+    def _note_crash(self, name: str, error: Exception) -> None:
+        """Once for each bug: a controller that meets one meets it at every retry."""
+        text = f"{name} raised {in_words(error)}"
+        if text not in self._crashes:
+            self.mark("step", text)
+        self._crashes[text] += 1
 
     def _note_leader(self, identity: str) -> None:
         """The Lease is held by somebody; by nobody, if its holder gave it back."""
