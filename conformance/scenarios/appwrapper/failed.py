@@ -37,6 +37,23 @@ def deletion_waits_after_external_deletion(world: World) -> None:
     world.until(aw.shows("QuotaReserved", "False"))
 
 
+@scenario(arms=["AW-007", "AW-013", "AW-014"])
+def deleted_while_kept_for_debugging(world: World) -> None:
+    """Who deletes a Failed AppWrapper has seen enough: the rest of the delay is not waited for."""
+    aw = world.submit(
+        "pods.yaml",
+        retryLimit=0,
+        failureGracePeriodDuration="0s",
+        deletionOnFailureGracePeriodDuration="10m",
+    )
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.is_in("Failed"))
+    world.wait(2 * SECOND)
+    aw.delete()
+    world.until(aw.is_gone())
+
+
 @scenario(
     arms=["AW-062", "AW-053", "AW-076", "MLB-024"],
     cases={"absent": "", "zero": "0s", "negative": "-8s", "malformed": "8 s"},
