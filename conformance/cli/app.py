@@ -12,6 +12,7 @@ from conformance.cli import (
     claims,
     clean,
     cluster,
+    compare,
     controller,
     mutants,
     replay,
@@ -50,6 +51,7 @@ app.add_typer(claims.app, name="claims")
 app.command("replay", epilog=EXIT_CODES_HELP)(replay.replay)
 app.command("check", epilog=EXIT_CODES_HELP)(check.check)
 app.command("verify", epilog=EXIT_CODES_HELP)(verify.verify)
+app.command("compare", epilog=compare.COMPARE_EXIT_CODES)(compare.compare)
 app.command("chaos", epilog=EXIT_CODES_HELP)(chaos.chaos)
 app.command("serve")(serve.serve)
 app.add_typer(cluster.app, name="cluster")

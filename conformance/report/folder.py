@@ -32,11 +32,10 @@ from conformance.report.junit import junit_xml
 from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
 from conformance.report.run_result import RunResult, SuiteResult
-from conformance.report.yaml_text import write_report
+from conformance.report.yaml_text import REPORT_NAME, write_report
 from conformance.verdict import Verdict
 from vocabulary.history import write_history
 
-REPORT_NAME: Final = "report.yaml"
 ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
 FURTHER_NAME: Final = "further"

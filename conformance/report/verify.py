@@ -16,8 +16,7 @@ import msgspec
 from conformance.claim import Claim
 from conformance.report.build import claims_digest
 from conformance.report.conformance_report import ConformanceReport
-from conformance.report.folder import REPORT_NAME
-from conformance.report.yaml_text import read_report
+from conformance.report.yaml_text import read_report, report_path
 from conformance.verdict import Outcome, Verdict
 from vocabulary.history import Entry, Header, HistoryError, history_digest, read_history
 
@@ -46,7 +45,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 
 def verify_report(folder: Path, claims: Mapping[str, Claim], judge: Judge) -> Verification:
     """Check the report in a folder (or that file itself); YamlError if it cannot be read."""
-    path = folder if folder.is_file() else folder / REPORT_NAME
+    path = report_path(folder)
     report = read_report(path)
     rows: dict[str, list[_Told]] = {}
     without = 0

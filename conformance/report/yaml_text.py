@@ -18,6 +18,8 @@ from conformance.report.conformance_report import API_VERSION, KIND, Conformance
 from conformance.report.typed_yaml import as_type, field_error
 from vocabulary.safe_yaml import load_yaml_file
 
+REPORT_NAME: Final = "report.yaml"
+"""In a report's folder."""
 MAX_REPORT_BYTES: Final = 64 * 1024**2
 
 _PLAIN: Final = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*$")
@@ -32,6 +34,16 @@ _UNPRINTABLE: Final = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff\ud800
 def write_report(report: ConformanceReport) -> str:
     """The report as YAML."""
     return "\n".join(_lines(msgspec.to_builtins(report, str_keys=True), 0)) + "\n"
+
+
+def report_path(at: Path) -> Path:
+    """The report's file, given that or its folder."""
+    return at if at.is_file() else at / REPORT_NAME
+
+
+def read_report_at(at: Path) -> ConformanceReport:
+    """The report of a folder, or in a file; YamlError where there is none."""
+    return read_report(report_path(at))
 
 
 def read_report(path: Path) -> ConformanceReport:

@@ -1,11 +1,14 @@
-"""The command as a fixture."""
+"""The command, and reports that it wrote, as fixtures."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from conformance.cli import main
 from tests.cli.command import Ended
 from tests.cli.command import assay as run_assay
 
@@ -16,3 +19,28 @@ Assay = Callable[..., Ended]
 def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Assay:
     """`assay("run", "AW-015")` → how it ended."""
     return lambda *arguments: run_assay(monkeypatch, capsys, *arguments)
+
+
+class Reports(NamedTuple):
+    """Folders of two reports on one scenario."""
+
+    good: Path
+    """Of the reference."""
+    bad: Path
+    """Of a mutant that releases quota too early."""
+
+
+@pytest.fixture(scope="session")
+def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
+    """One scenario with a sound controller, and with one that breaks a promise."""
+    folder = tmp_path_factory.mktemp("reports")
+    found = Reports(folder / "good", folder / "bad")
+    wrong = ("--implementation", "mutant:quota-released-on-failed")
+    for out, which in ((found.good, ()), (found.bad, wrong)):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit):
+            patch.setattr(
+                "sys.argv",
+                ["assay", "run", "slow-pods-hold-their-quota", *which, "-q", "--out", str(out)],
+            )
+            main()
+    return found

@@ -1,0 +1,269 @@
+"""Two reports, claim by claim: what an operator's change gained, and what it lost.
+
+A claim is *newly failing* if it fails now in a scenario in which it did not fail before;
+*newly inconclusive* if it had a verdict and can no longer be judged; *no longer tested*
+if it had a verdict and is not in the current report, or was skipped there. *Newly passing* is
+the good news. A claim that fails in both reports, in the same scenarios, is no change.
+
+A scenario is *slower* by a rule that depends on the clock (`RULES`), and only between runs of
+one seed, without a campaign's faults. In virtual time only what the controller does can change
+it: a busy machine cannot. It is told, and never decides whether anything is worse.
+
+What makes two reports hard to compare (another seed, norm, cluster, selection) is listed in
+`differences`, never corrected for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, NamedTuple, TypeAlias
+
+import msgspec
+
+from conformance.report.conformance_report import (
+    ClaimReport,
+    ClaimTest,
+    ConformanceReport,
+    ReportError,
+    RunError,
+)
+from conformance.verdict import Outcome
+
+Worse: TypeAlias = Literal["", "inconclusive", "failing"]
+
+_DECIDED: Final = (Outcome.PASSED, Outcome.FAILED)
+_NOT_RUN: Final = (None, Outcome.SKIPPED, Outcome.UNSUPPORTED)
+
+
+class SlownessRule(NamedTuple):
+    """A scenario is slower if it takes `factor` times as long and `least_seconds` longer."""
+
+    factor: float
+    least_seconds: float
+
+
+RULES: Final = {
+    "virtual": SlownessRule(factor=1.1, least_seconds=1.0),
+    # Durations follow a real cluster's pace, so that only what is far off says anything.
+    "wall": SlownessRule(factor=2.0, least_seconds=10.0),
+}
+
+
+class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A claim whose outcome is another one than in the baseline."""
+
+    claim: str
+    name: str
+    level: str
+    before: Outcome | None
+    """None: the baseline does not have it."""
+    after: Outcome | None
+    because: str
+    scenarios: tuple[str, ...] = ()
+    """Of a claim that fails: where it does now and did not before, by test name."""
+
+
+class Slowdown(msgspec.Struct, frozen=True, kw_only=True):
+    """One scenario that takes longer than it did, on the cluster's clock."""
+
+    scenario: str
+    before_seconds: float
+    after_seconds: float
+
+
+class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+    """What differs between two reports; all lists in order of ids or names."""
+
+    baseline: ConformanceReport
+    current: ConformanceReport
+    newly_failing: tuple[ClaimChange, ...]
+    newly_inconclusive: tuple[ClaimChange, ...]
+    no_longer_tested: tuple[ClaimChange, ...]
+    newly_passing: tuple[ClaimChange, ...]
+    still_failing: tuple[str, ...]
+    newly_broken_off: tuple[RunError, ...]
+    """Runs that did not come to their end now, and did in the baseline."""
+    slower: tuple[Slowdown, ...]
+    times: str
+    """How times were compared, or why they were not: a sentence."""
+    differences: tuple[str, ...]
+    """What else differs between the two reports, in sentences."""
+
+    @property
+    def worse(self) -> Worse:
+        """`failing` if a promise broke; `inconclusive` if one can no longer be relied on."""
+        if self.newly_failing:
+            return "failing"
+        lost = self.newly_inconclusive or self.no_longer_tested or self.newly_broken_off
+        return "inconclusive" if lost else ""
+
+
+def compare_reports(baseline: ConformanceReport, current: ConformanceReport) -> Comparison:
+    """The comparison; ReportError if the two have no claim in common."""
+    before = {claim.id: claim for claim in baseline.claims}
+    after = {claim.id: claim for claim in current.claims}
+    if not before.keys() & after.keys():
+        raise ReportError(
+            f"the baseline ({_suites(baseline)}) and the current report ({_suites(current)}) "
+            "have no claim in common; compare reports of one suite"
+        )
+    changes = [
+        _change(before.get(id_), after.get(id_)) for id_ in sorted(before.keys() | after.keys())
+    ]
+    broken_before = {(error.name, error.seed) for error in baseline.errors}
+    return Comparison(
+        baseline=baseline,
+        current=current,
+        newly_failing=tuple(filter(_fails_newly, changes)),
+        newly_inconclusive=tuple(
+            change
+            for change in changes
+            if change.before in _DECIDED and change.after is Outcome.INCONCLUSIVE
+        ),
+        no_longer_tested=tuple(
+            change for change in changes if change.before in _DECIDED and change.after in _NOT_RUN
+        ),
+        newly_passing=tuple(
+            change
+            for change in changes
+            if change.after is Outcome.PASSED and change.before is not Outcome.PASSED
+        ),
+        still_failing=tuple(
+            change.claim
+            for change in changes
+            if change.after is Outcome.FAILED and not _fails_newly(change)
+        ),
+        newly_broken_off=tuple(
+            error for error in current.errors if (error.name, error.seed) not in broken_before
+        ),
+        slower=tuple(_slower(baseline, current)),
+        times=_times(baseline, current),
+        differences=tuple(_differences(baseline, current)),
+    )
+
+
+def _change(before: ClaimReport | None, after: ClaimReport | None) -> ClaimChange:
+    known = after or before
+    assert known is not None
+    return ClaimChange(
+        claim=known.id,
+        name=known.name,
+        level=known.level,
+        before=None if before is None else before.outcome,
+        after=None if after is None else after.outcome,
+        because=_because(after),
+        scenarios=_new_failures(before, after),
+    )
+
+
+def _because(claim: ClaimReport | None) -> str:
+    """Of a claim that fails, what was seen first; otherwise what the report says of it."""
+    if claim is None:
+        return "The current report does not have this claim."
+    for test in claim.tests:
+        if test.first_violation is not None:
+            return test.first_violation.because
+    return claim.reason
+
+
+def _new_failures(before: ClaimReport | None, after: ClaimReport | None) -> tuple[str, ...]:
+    """The tests that fail now, in scenarios in which none did; whatever was undecided counts."""
+    known = {_scenario(test) for test in _failing(before)}
+    return tuple(test.name for test in _failing(after) if _scenario(test) not in known)
+
+
+def _failing(claim: ClaimReport | None) -> Iterable[ClaimTest]:
+    tests = () if claim is None else claim.tests
+    return (test for test in tests if test.outcome is Outcome.FAILED)
+
+
+def _fails_newly(change: ClaimChange) -> bool:
+    is_failing = change.after is Outcome.FAILED
+    return is_failing and (change.before is not Outcome.FAILED or bool(change.scenarios))
+
+
+def _scenario(test: ClaimTest) -> str:
+    """Without the variant: which crash point was the worst is not what matters."""
+    return test.name.partition(" [")[0]
+
+
+def _slower(baseline: ConformanceReport, current: ConformanceReport) -> Iterator[Slowdown]:
+    rule = _rule(baseline, current)
+    if rule is None:
+        return
+    before, after = _seconds(baseline), _seconds(current)
+    for key in sorted(before.keys() & after.keys()):
+        longest = max(before[key] * rule.factor, before[key] + rule.least_seconds)
+        if after[key] > longest:
+            yield Slowdown(scenario=key[0], before_seconds=before[key], after_seconds=after[key])
+
+
+def _rule(baseline: ConformanceReport, current: ConformanceReport) -> SlownessRule | None:
+    """None where times cannot be compared: seconds of two clocks, or of two seeds."""
+    clocks = {baseline.environment.clock, current.environment.clock}
+    seeds = {baseline.reproduce.seed, current.reproduce.seed}
+    return RULES.get(clocks.pop()) if len(clocks) == len(seeds) == 1 else None
+
+
+def _seconds(report: ConformanceReport) -> dict[tuple[str, int], float]:
+    """How long each scenario took by (name, seed), where it ran by itself: not in a campaign."""
+    found: dict[tuple[str, int], float] = {}
+    for claim in report.claims:
+        for test in claim.tests:
+            if test.name == _scenario(test):
+                key = (test.name, test.seed)
+                found[key] = max(found.get(key, 0.0), test.virtual_seconds)
+    return found
+
+
+def _times(baseline: ConformanceReport, current: ConformanceReport) -> str:
+    rule = _rule(baseline, current)
+    if rule is None:
+        return "Times were not compared: the two reports differ in their clock or their seed."
+    clock = current.environment.clock
+    text = (
+        f"Slower means: {rule.factor:g} times as long and {rule.least_seconds:g} s longer, "
+        f"in {clock} time, for one scenario and seed."
+    )
+    return text if clock == "virtual" else f"{text} On a real cluster the machine has its part."
+
+
+def _differences(baseline: ConformanceReport, current: ConformanceReport) -> Iterator[str]:
+    for what, one, two in (
+        ("implementation", _implementation(baseline), _implementation(current)),
+        ("suite version", baseline.suite.version, current.suite.version),
+        ("suite commit", baseline.suite.git_commit, current.suite.git_commit),
+        ("claims digest", baseline.suite.claims_digest[:12], current.suite.claims_digest[:12]),
+        ("cluster", baseline.environment.cluster, current.environment.cluster),
+        (
+            "Kubernetes version",
+            baseline.environment.kubernetes_version,
+            current.environment.kubernetes_version,
+        ),
+        ("clock", baseline.environment.clock, current.environment.clock),
+        ("seed", str(baseline.reproduce.seed), str(current.reproduce.seed)),
+        ("command", baseline.reproduce.command, current.reproduce.command),
+    ):
+        if one != two:
+            yield f"The {what} differs: {one or 'none'}, now {two or 'none'}."
+    before = {claim.id: claim for claim in baseline.claims}
+    reworded = [
+        claim.id
+        for claim in current.claims
+        if claim.id in before
+        and (claim.text, claim.source) != (before[claim.id].text, before[claim.id].source)
+    ]
+    if reworded:
+        yield f"Claims with another text or source: {', '.join(reworded)}."
+    added = [claim.id for claim in current.claims if claim.id not in before]
+    if added:
+        yield f"Claims that the baseline does not have: {', '.join(added)}."
+
+
+def _implementation(report: ConformanceReport) -> str:
+    found = report.implementation
+    return f"{found.organization} {found.project} {found.version}"
+
+
+def _suites(report: ConformanceReport) -> str:
+    return ", ".join(profile.name for profile in report.profiles) or "no profile"

@@ -1,0 +1,104 @@
+"""A comparison of two reports for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from conformance.report.comparison import ClaimChange, Comparison
+from conformance.report.untrusted import printable
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+MAX_SCENARIOS: Final = 3
+MAX_BECAUSE: Final = 240
+MAX_SLOWER: Final = 20
+
+_STYLES: Final = {
+    "newly failing": "bold red",
+    "newly inconclusive": "yellow",
+    "no longer tested": "yellow",
+    "newly passing": "green",
+}
+
+
+def groups_of(comparison: Comparison) -> dict[str, tuple[ClaimChange, ...]]:
+    """The changes by what they are called, worst first."""
+    return {
+        "newly failing": comparison.newly_failing,
+        "newly inconclusive": comparison.newly_inconclusive,
+        "no longer tested": comparison.no_longer_tested,
+        "newly passing": comparison.newly_passing,
+    }
+
+
+def headline(comparison: Comparison) -> str:
+    """`1 claim newly failing, 2 newly passing; 1 still failing`, or that nothing changed."""
+    parts = [
+        f"{len(changes)} {'claim' if len(changes) == 1 else 'claims'} {name}"
+        for name, changes in groups_of(comparison).items()
+        if changes
+    ]
+    if comparison.newly_broken_off:
+        parts.append(f"{len(comparison.newly_broken_off)} runs newly broke off")
+    if comparison.slower:
+        parts.append(f"{len(comparison.slower)} scenarios slower")
+    if comparison.still_failing:
+        parts.append(f"{len(comparison.still_failing)} still failing")
+    return ", ".join(parts) or f"no change in {len(comparison.current.claims)} claims"
+
+
+def changes_table(comparison: Comparison) -> Table:
+    """One row per claim that changed, worst first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Change", no_wrap=True)
+    table.add_column("Outcome", no_wrap=True)
+    table.add_column("Claim", overflow="fold")
+    for name, changes in groups_of(comparison).items():
+        for change in changes:
+            told = Text(f"{change.claim} {change.name} ({change.level})")
+            if name != "newly passing":
+                told.append(f"\n{printable(change.because, MAX_BECAUSE)}", style="dim")
+            for line in scenario_lines(change):
+                told.append(f"\n{line}", style="dim")
+            table.add_row(
+                Text(name, style=_STYLES[name]),
+                Text(f"{outcome_word(change.before)} → {outcome_word(change.after)}"),
+                told,
+            )
+    return table
+
+
+def outcome_word(outcome: str | None) -> str:
+    """The outcome, or that a report does not have the claim."""
+    return "not tested" if outcome is None else str(outcome)
+
+
+def scenario_lines(change: ClaimChange) -> Iterator[str]:
+    """Where a claim fails now and did not; the first few."""
+    for name in change.scenarios[:MAX_SCENARIOS]:
+        yield f"in {printable(name)}"
+    if len(change.scenarios) > MAX_SCENARIOS:
+        yield f"and in {len(change.scenarios) - MAX_SCENARIOS} more scenarios"
+
+
+def note_lines(comparison: Comparison) -> Iterator[str]:
+    """All that is not about one claim: what broke off, what is slower, what else differs."""
+    for error in comparison.newly_broken_off:
+        yield f"{printable(error.name)}: did not end: {printable(error.error, MAX_BECAUSE)}"
+    for slow in comparison.slower[:MAX_SLOWER]:
+        yield (
+            f"slower: {printable(slow.scenario)} took {slow.before_seconds:.3f} s, "
+            f"now {slow.after_seconds:.3f} s"
+        )
+    if len(comparison.slower) > MAX_SLOWER:
+        yield f"and {len(comparison.slower) - MAX_SLOWER} more scenarios are slower"
+    if comparison.still_failing:
+        yield f"still failing: {', '.join(comparison.still_failing)}"
+    for difference in comparison.differences:
+        yield f"note: {printable(difference)}"
+    yield f"note: {comparison.times}"

@@ -1,0 +1,51 @@
+"""`assay compare` as a shell sees it: what it prints, what it writes, how it ends."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.cli.conftest import Assay, Reports
+
+
+def test_nothing_worse_ends_with_zero(assay: Assay, reports: Reports) -> None:
+    ended = assay("compare", reports.good, reports.good / "report.yaml")
+    assert ended.code == 0
+    assert ended.out.splitlines()[-1].startswith("no change in ")
+
+
+def test_a_promise_that_broke_ends_with_one_and_says_where(assay: Assay, reports: Reports) -> None:
+    ended = assay("compare", reports.good, reports.bad)
+    assert ended.code == 1
+    assert "newly failing" in ended.out
+    assert "AW-015 quota-released-after-last-pod" in ended.out
+    assert "note: The implementation differs" in ended.out
+
+
+def test_the_way_back_is_good_news(assay: Assay, reports: Reports) -> None:
+    ended = assay("compare", reports.bad, reports.good)
+    assert ended.code == 0
+    assert "newly passing" in ended.out.splitlines()[-1]
+
+
+def test_the_comment_goes_to_a_file_or_alone_to_standard_output(
+    assay: Assay, reports: Reports, tmp_path: Path
+) -> None:
+    comment = tmp_path / "comment.md"
+    ended = assay("compare", reports.good, reports.bad, "--markdown", comment)
+    assert ended.code == 1
+    assert f"markdown: {comment}" in ended.out
+    ended = assay("compare", reports.good, reports.bad, "--markdown", "-")
+    assert (ended.code, ended.out) == (1, comment.read_text())
+
+
+def test_no_report_is_bad_input(assay: Assay, reports: Reports, tmp_path: Path) -> None:
+    for pair in ((reports.good, tmp_path), (tmp_path / "none", reports.good)):
+        ended = assay("compare", *pair)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err.startswith("assay: ")
+
+
+def test_the_help_says_what_the_exit_codes_mean(assay: Assay) -> None:
+    ended = assay("compare", "--help")
+    assert "newly failing" in ended.out
+    assert "newly inconclusive" in ended.out
