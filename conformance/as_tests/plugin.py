@@ -54,10 +54,11 @@ def run_scenario(pytestconfig: pytest.Config) -> Iterator[RunScenario]:
     if pytestconfig.getoption("--assay-cluster") == "simulated":
         yield lambda scenario: run_one(scenario, under_test, seed)
         return
-    from conformance.worlds.control_plane.session import ALONE, Session
+    from conformance.worlds.control_plane.plane_session import ALONE, ControlPlaneSession
 
     # One run at a time, so each may have the control plane to itself.
-    with Session(under_test.on_real_clusters(), all_crds(), settings=ALONE) as session:
+    plane = ControlPlaneSession(under_test.on_real_clusters(), all_crds(), settings=ALONE)
+    with plane as session:
 
         def run(scenario: Scenario) -> RunResult:
             result = run_really(session, scenario, seed)

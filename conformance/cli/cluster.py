@@ -90,7 +90,8 @@ def up(
     """
     from conformance.implementation import implementation
     from conformance.scenarios import all_crds
-    from conformance.worlds.control_plane.session import SHARED, installed_crds
+    from conformance.worlds.control_plane.plane_session import SHARED
+    from conformance.worlds.control_plane.session import installed_crds
     from fixtures.control_plane import up as start
 
     crds = installed_crds(implementation("reference"), all_crds())

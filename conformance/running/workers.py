@@ -90,7 +90,11 @@ def run_task(task: Task) -> RunResult:
 @contextmanager
 def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
     """Many runs on one control plane; those which stop parts of it one by one on another."""
-    from conformance.worlds.control_plane.session import ALONE, SHARED, Session
+    from conformance.worlds.control_plane.plane_session import (
+        ALONE,
+        SHARED,
+        ControlPlaneSession,
+    )
 
     under_test = implementation(options.implementation).on_real_clusters()
     with ExitStack() as open_until_end:
@@ -98,7 +102,7 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
         def runs_on(settings: Settings, jobs: int) -> Submit:
             # Runs that stop parts of a control plane never get one that stays.
             cluster = options.cluster_folder if settings is SHARED else None
-            session = Session(under_test, all_crds(), options.out, settings, cluster)
+            session = ControlPlaneSession(under_test, all_crds(), options.out, settings, cluster)
             open_until_end.enter_context(session)
             pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
             # What has not begun is not waited for when something went wrong.

@@ -16,6 +16,7 @@ from conformance.running.crash_tasks import crash_tasks, drawn, in_words
 from conformance.running.runner import run_one, run_really
 from conformance.scenarios import SCENARIOS, all_crds
 from conformance.verdict import Outcome
+from conformance.worlds.control_plane.plane_session import ControlPlaneSession
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane import BinariesMissingError, locate
 from vocabulary.history import Fault, Process, Write
@@ -52,7 +53,8 @@ def session() -> Iterator[Session]:
         locate()
     except BinariesMissingError as missing:
         pytest.skip(str(missing))
-    with Session(implementation("reference").on_real_clusters(), all_crds()) as session:
+    plane = ControlPlaneSession(implementation("reference").on_real_clusters(), all_crds())
+    with plane as session:
         yield session
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from chaos.ground import ProcessState
@@ -73,7 +73,7 @@ class Component:
 
 
 def components(
-    plane: ControlPlane, zones: dict[str, str], record: Callable[[str, Any], None]
+    plane: ControlPlane, zones: Mapping[str, str], record: Callable[[str, Any], None]
 ) -> dict[str, Component]:
     """All of them, by the names of faults; `zones` says which zone a node is in."""
     processes = {

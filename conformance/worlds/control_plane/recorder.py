@@ -13,10 +13,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from fixtures.control_plane import audit
-from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.waiting import WaitTimeoutError
 from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
@@ -73,50 +74,91 @@ class Commit:
 class Recorder:
     """One per session; safe to read from many runs' threads."""
 
-    def __init__(self, plane: ControlPlane, connection: Connection, kinds: Iterable[Kind]) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        kinds: Iterable[Kind],
+        audit_log: Path | None,
+        keeps: Callable[[Kind, Object], bool] | None = None,
+    ) -> None:
+        """`audit_log` is the file that the API server writes; None: there is none to be had.
+
+        Without `keeps` everything on the cluster is recorded. With it, only the namespaces
+        that runs `follow`, and such objects without a namespace as it keeps.
+        """
         self.changed = threading.Condition()
         """Notified whenever a watch has told something new."""
-        self._plane = plane
         self.kinds = tuple(kinds)
         self._commits: dict[str, list[Commit]] = defaultdict(list)
         self._stored: dict[str, dict[tuple[str, str], Object]] = defaultdict(dict)
         self._audited: dict[str, list[dict[str, Any]]] = defaultdict(list)
-        self._listed: set[Kind] = set()
+        self._connection = connection
+        self._keeps = keeps
+        self._listed: set[tuple[Kind, str]] = set()
+        """What has been listed: a kind, in a namespace or ("") everywhere."""
+        self._listed_again: set[str] = set()
+        """Namespaces of which a watch was interrupted, and ("") those of all."""
         self._offset = 0
         self._stopping = threading.Event()
         self.revision = 0
         """The newest resourceVersion that any watch has shown."""
         self.listeners: list[Callable[[str, Commit], None]] = []
-        self._informers = [
-            Informer(connection, kind, "", self._replaced, self._delivered)
-            for kind in (*self.kinds, *NOT_RECORDED)
-        ]
-        self._threads = [
-            threading.Thread(target=informer.run, name=f"recorder-{index}", daemon=True)
-            for index, informer in enumerate(self._informers)
-        ]
-        self._threads.append(threading.Thread(target=self._tail, name="audit", daemon=True))
+        self._informers: dict[str, list[Informer]] = defaultdict(list)
+        """By the namespace that they watch; "" is all."""
+        self.hears_requests = audit_log is not None
+        """Whether there is an audit log to tell of requests, their writers and their options."""
+        self._tails: list[threading.Thread] = []
+        if audit_log is not None:
+            self._offset = audit.size(audit_log)
+            tail = threading.Thread(target=self._tail, args=(audit_log,), name="audit", daemon=True)
+            self._tails.append(tail)
 
     def start(self) -> None:
         """Begin to follow; returns once everything that is there has been listed.
 
         What was done before is no part of what is recorded.
         """
-        self._offset = audit.size(self._plane.audit_log)
-        for thread in self._threads:
+        for thread in self._tails:
             thread.start()
-        followed = {*self.kinds, *NOT_RECORDED}
-        with self.changed:
-            if not self.changed.wait_for(lambda: self._listed >= followed, LIST_SECONDS):
-                missing = sorted(map(str, followed - self._listed))
-                raise WaitTimeoutError(
-                    f"the API server did not list {', '.join(missing)} within {LIST_SECONDS:g} s"
-                )
+        kinds = (*self.kinds, *NOT_RECORDED)
+        everywhere = self._keeps is None
+        self._watch("", [kind for kind in kinds if everywhere or not kind.namespaced])
+
+    def follow(self, namespace: str) -> None:
+        """From now on what happens in a namespace is recorded, where not everything is."""
+        if self._keeps is not None:
+            kinds = (*self.kinds, *NOT_RECORDED)
+            self._watch(namespace, [kind for kind in kinds if kind.namespaced])
+
+    def unfollow(self, namespace: str) -> None:
+        """A run is over: its watches end, and what they told stays."""
+        for informer in self._informers.pop(namespace, ()):
+            informer.stop()
 
     def stop(self) -> None:
         self._stopping.set()
-        for informer in self._informers:
-            informer.stop()
+        for namespace in tuple(self._informers):
+            self.unfollow(namespace)
+
+    def was_interrupted(self, namespace: str) -> bool:
+        """Whether a watch of the namespace, or of all, may have missed what was in between."""
+        return bool(self._listed_again & {"", namespace})
+
+    def _watch(self, namespace: str, kinds: Iterable[Kind]) -> None:
+        """Begin to watch these kinds; returns once all of them have been listed."""
+        wanted = {(kind, namespace) for kind in kinds}
+        replaced = partial(self._replaced, namespace)
+        for kind, _ in sorted(wanted, key=lambda pair: str(pair[0])):
+            informer = Informer(self._connection, kind, namespace, replaced, self._delivered)
+            self._informers[namespace].append(informer)
+            name = f"recorder-{namespace}-{kind}"
+            threading.Thread(target=informer.run, name=name, daemon=True).start()
+        with self.changed:
+            if not self.changed.wait_for(lambda: self._listed >= wanted, LIST_SECONDS):
+                missing = sorted(str(kind) for kind, _ in wanted - self._listed)
+                raise WaitTimeoutError(
+                    f"the API server did not list {', '.join(missing)} within {LIST_SECONDS:g} s"
+                )
 
     # What runs read.
 
@@ -150,7 +192,9 @@ class Recorder:
 
     # Watching.
 
-    def _replaced(self, kind: Kind, objects: tuple[Object, ...], _revision: str) -> None:
+    def _replaced(
+        self, namespace: str, kind: Kind, objects: tuple[Object, ...], _revision: str
+    ) -> None:
         """A first list (or a relist after a restart of the API server)."""
         for obj in objects:
             known = self.stored(kind, namespace_of(obj), name_of(obj))
@@ -162,15 +206,21 @@ class Recorder:
                 obj
                 for held in self._stored.values()
                 for (found, _), obj in held.items()
-                if found == str(kind) and (namespace_of(obj), name_of(obj)) not in listed
+                if found == str(kind)
+                and namespace in ("", namespace_of(obj))
+                and (namespace_of(obj), name_of(obj)) not in listed
             ]
         for obj in gone:
             self._delivered(kind, "DELETED", obj)
         with self.changed:
-            self._listed.add(kind)
+            if (kind, namespace) in self._listed:
+                self._listed_again.add(namespace)
+            self._listed.add((kind, namespace))
             self.changed.notify_all()
 
     def _delivered(self, kind: Kind, event: Event, obj: Object) -> None:
+        if self._keeps is not None and not kind.namespaced and not self._keeps(kind, obj):
+            return
         scope = namespace_of(obj) or name_of(obj)
         self.revision = max(self.revision, int(_rv_text(obj)))
         plain = _without_managed_fields(obj)
@@ -190,12 +240,12 @@ class Recorder:
         for listener in tuple(self.listeners):
             listener(scope, commit)
 
-    def _tail(self) -> None:
+    def _tail(self, log: Path) -> None:
         while not self._stopping.wait(TAIL_SECONDS):
-            self._read_audit()
+            self._read_audit(log)
 
-    def _read_audit(self) -> None:
-        events, self._offset = audit.read(self._plane.audit_log, self._offset)
+    def _read_audit(self, log: Path) -> None:
+        events, self._offset = audit.read(log, self._offset)
         with self.changed:
             for event in events:
                 reference = event.get("objectRef") or {}

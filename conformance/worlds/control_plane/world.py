@@ -19,7 +19,6 @@ from conformance.pod_templates import map_pods
 from conformance.scenario import Scenario
 from conformance.world import World
 from conformance.worlds.control_plane.commit_teller import CommitTeller
-from conformance.worlds.control_plane.component import components
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.operator_command import log_of, operator_command
@@ -31,8 +30,6 @@ from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.settled import is_settled
 from conformance.worlds.control_plane.webhooks import Webhooks
 from fixtures.behaviour import expand
-from fixtures.control_plane import nodes
-from fixtures.control_plane.nodes import FakeNode
 from fixtures.control_plane.ports import free_ports
 from vocabulary import canonical, history
 from vocabulary.clock import SECOND, Micros
@@ -43,13 +40,11 @@ from vocabulary.objects import (
     get_path,
     labels_of,
     meta,
-    name_of,
 )
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
 
 OPERATORS: Final = ("operator", "operator/1")
-KUBERNETES_VERSION: Final = "v1.36.3"
 QUIET_US: Final = 1_500_000
 """Nothing was written in the run's namespace for so long, and the workload is settled."""
 BARRIER_SECONDS: Final = 0.5
@@ -75,11 +70,7 @@ class ControlPlaneWorld(World):
         self.config = overlay(overlay(DEFAULT_CONFIG, short), scenario.config)
         self.durations = Durations.of(self.config)
         self.namespace = session.new_namespace()
-        zones = session.plane.settings.zones
-        self._zones = {
-            f"{self.namespace}-n{index}": zones[index % len(zones)]
-            for index in range(scenario.nodes)
-        }
+        self._zones = session.take_nodes(self.namespace, scenario)
         self.nodes = tuple(self._zones)
         self._work = session.folder / self.namespace
         self._work.mkdir()
@@ -93,7 +84,6 @@ class ControlPlaneWorld(World):
         self._last_write_us = self._began_us
         self._leader = ""
         self._closed = False
-        self._create_nodes()
         self._webhooks = Webhooks(session, self.namespace, self.config)
         self._webhooks.start()
         self._users = {name: session.take_operator_user() for name in OPERATORS}
@@ -101,8 +91,9 @@ class ControlPlaneWorld(World):
             name: Proxy(name, session.plane.server, session.tls()) for name in OPERATORS
         }
         self._operators = {name: self._operator(name) for name in OPERATORS}
-        own = components(session.plane, self._zones, self._record_process)
-        self._processes = RealProcesses(self._operators, own if scenario.alone else {})
+        alone = scenario.alone
+        own = session.components(self._zones, self._record_process) if alone else {}
+        self._processes = RealProcesses(self._operators, own)
         self._connection = Connections(tuple(self._proxies.values()), self._webhooks)
         self._injector = Injector(self, self._record_fault, plan)
         self._teller = None if plan is None else CommitTeller(self._observe)
@@ -220,7 +211,7 @@ class ControlPlaneWorld(World):
         for proxy in self._proxies.values():
             proxy.stop()
         self._webhooks.stop()
-        nodes.delete(self.session.plane.api(), self.nodes)
+        self.session.end_run(self.namespace)
         for user in self._users.values():
             self.session.give_back(user)
 
@@ -242,7 +233,7 @@ class ControlPlaneWorld(World):
         scopes = (self.namespace, *self.nodes)
         merge = Merge(
             self._began_us,
-            {user.name: name for name, user in self._users.items()},
+            {**self.session.actors, **{user.name: name for name, user in self._users.items()}},
             recorder.kinds,
         )
         with self._others_lock:
@@ -250,16 +241,16 @@ class ControlPlaneWorld(World):
         header = Header(
             scenario=self.scenario.id,
             seed=self.seed,
-            cluster="control-plane",
+            cluster=self.session.cluster,
             implementation=self.session.implementation.name,
             clock="wall",
             began_us=self._began_us,
-            kubernetes_version=KUBERNETES_VERSION,
+            kubernetes_version=self.session.kubernetes_version,
+            capabilities=self.session.capabilities(self.namespace),
             parameters=self.config,
             facts=self._facts(),
         )
-        crds = map(name_of, self.session.implementation.crds())
-        commits = recorder.commits((*scopes, *crds))
+        commits = self.session.commits(self.namespace, self.nodes)
         return header, merge.entries(commits, recorder.audited(scopes), others)
 
     def history_so_far(self) -> tuple[Header, tuple[Entry, ...], bool]:
@@ -286,16 +277,6 @@ class ControlPlaneWorld(World):
 
     # Inside.
 
-    def _create_nodes(self) -> None:
-        gpus = {"nvidia.com/gpu": str(self.scenario.gpus)} if self.scenario.gpus else {}
-        wanted = [
-            FakeNode(name, zone, labels={RUN_LABEL: self.namespace}, capacity=gpus)
-            for name, zone in self._zones.items()
-        ]
-        api = self.session.plane.api()
-        nodes.create(api, wanted)
-        nodes.wait_ready(api, self.nodes)
-
     def _operator(self, name: str) -> RealOperator:
         (health_port,) = free_ports(1)
         command = operator_command(
@@ -321,7 +302,7 @@ class ControlPlaneWorld(World):
     def _facts(self) -> dict[str, Any]:
         """What to expect of the implementation, and how slow the machine was in this run."""
         slack_us = self.session.pulse.slack_us(self._began_us)
-        return {**self.session.implementation.facts, "slack_us": slack_us}
+        return {**self.session.facts, "slack_us": slack_us}
 
     def _start_operators(self, names: Sequence[str]) -> None:
         """Start them and wait until they are ready; the first of several is to lead."""

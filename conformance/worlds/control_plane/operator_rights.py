@@ -1,0 +1,77 @@
+"""The rights that an implementation asks for, granted to whoever its operators are in a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from conformance.clean import RUN_LABEL
+from conformance.implementation import Implementation
+from reference_controller.runtime.connection import Connection
+from vocabulary.errors import ApiError
+from vocabulary.kinds import Kind
+from vocabulary.objects import Object, name_of
+from vocabulary.requests import Create
+
+_GROUP = "rbac.authorization.k8s.io"
+_BINDING = Kind(_GROUP, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
+_ROLE = Kind(_GROUP, "v1", "ClusterRole", "clusterroles", namespaced=False)
+
+
+def grant(
+    connection: Connection,
+    implementation: Implementation,
+    extra_kinds: Iterable[Kind],
+    subjects: Sequence[dict[str, Any]],
+    *,
+    run_label: str,
+    prefix: str = "",
+) -> None:
+    """Create the roles, and bind the subjects to them; `prefix` begins the roles' names.
+
+    Beside those that the implementation asks for, they get, as whoever administers a cluster
+    would grant them, the rights to the kinds that only scenarios know.
+    """
+    roles = [role for role in map(_everywhere, implementation.rbac()) if role]
+    roles += _extra_rights(extra_kinds)
+    for role in roles:
+        name = f"{prefix}{name_of(role)}"
+        metadata = {"name": name, "labels": {RUN_LABEL: run_label}}
+        _create(connection, _ROLE, {**role, "metadata": metadata})
+        binding = {
+            "apiVersion": f"{_GROUP}/v1",
+            "kind": _BINDING.kind,
+            "metadata": {**metadata, "name": f"assay-operators-{name}"},
+            "roleRef": {"apiGroup": _GROUP, "kind": _ROLE.kind, "name": name},
+            "subjects": list(subjects),
+        }
+        _create(connection, _BINDING, binding)
+
+
+def _create(connection: Connection, kind: Kind, manifest: Object) -> None:
+    try:
+        connection.handle(Create(kind, manifest, "", name_of(manifest)))
+    except ApiError as error:
+        if not error.is_already_exists:
+            raise
+
+
+def _everywhere(manifest: Object) -> Object | None:
+    """What the implementation asks for; a Role for its own namespace, for any: each run has one
+    of its own. None for what is no role."""
+    if manifest["kind"] not in ("Role", "ClusterRole"):
+        return None
+    return {**manifest, "kind": "ClusterRole"}
+
+
+def _extra_rights(kinds: Iterable[Kind]) -> list[Object]:
+    rules = [
+        {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": ["*"]} for kind in kinds
+    ]
+    role = {
+        "apiVersion": f"{_GROUP}/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": "scenario-kinds"},
+        "rules": rules,
+    }
+    return [role] if rules else []

@@ -1,0 +1,159 @@
+"""A session on a control plane of Assay's own: one it starts, or one that stays."""
+
+from __future__ import annotations
+
+import queue
+import ssl
+from collections.abc import Iterable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import yaml
+
+from conformance.clean import RUN_LABEL
+from conformance.implementation import Implementation
+from conformance.running.run_options import ClusterName
+from conformance.scenario import Scenario
+from conformance.worlds.control_plane.operator_rights import grant
+from conformance.worlds.control_plane.recorder import Recorder
+from conformance.worlds.control_plane.session import Session, installed_crds, kind_of_crd
+from conformance.worlds.control_plane.tenancy import Tenancy
+from fixtures.control_plane import nodes, users
+from fixtures.control_plane.launch import ControlPlane
+from fixtures.control_plane.nodes import FakeNode
+from fixtures.control_plane.settings import Settings
+from reference_controller.runtime.connection import Connection
+from vocabulary.kinds import KNOWN_KINDS
+from vocabulary.objects import Object
+from vocabulary.requests import create
+
+NOT_FOLLOWED: Final = frozenset(("Event", "Lease.coordination.k8s.io"))
+SHARED: Final = Settings(node_monitor_grace_seconds=30)
+"""No node of a shared control plane falls silent, so their heartbeats may be far apart: each
+one goes to every operator."""
+TOLERATION_SECONDS: Final = 3
+ALONE: Final = Settings(
+    zones=("a", "b", "c"),
+    extra_arguments={
+        "kube-apiserver": (
+            f"--default-not-ready-toleration-seconds={TOLERATION_SECONDS}",
+            f"--default-unreachable-toleration-seconds={TOLERATION_SECONDS}",
+        )
+    },
+)
+"""For runs one at a time: nodes can be lost, and pods tolerate that for seconds, not minutes."""
+ACTORS: Final = {
+    "user": users.SCENARIO_USER,
+    "chaos": users.CHAOS,
+    "harness": users.HARNESS,
+}
+
+
+class ControlPlaneSession(Session):
+    """Every run has an own namespace and own fake nodes; the audit log tells who wrote what."""
+
+    cluster: ClassVar[ClusterName] = "control-plane"
+    kubernetes_version = "v1.36.3"
+    plane: ControlPlane
+
+    def __init__(
+        self,
+        implementation: Implementation,
+        extra_crds: Iterable[Object] = (),
+        out: Path | None = None,
+        settings: Settings = SHARED,
+        cluster: Path | None = None,
+    ) -> None:
+        """With the settings `ALONE`, make one run at a time. `cluster` is the folder of a
+        control plane that runs already, and goes on; its settings are its own."""
+        super().__init__(implementation, out)
+        self._tenancy = None if cluster is None else Tenancy(cluster)
+        self.plane = (
+            ControlPlane(self.folder / "control-plane", settings)
+            if self._tenancy is None
+            else self._tenancy.plane
+        )
+        self.own_plane = self.plane
+        self._nodes: dict[str, tuple[str, ...]] = {}
+        extra = tuple(extra_crds)
+        self._crds = installed_crds(implementation, extra)
+        self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra)
+        self._operator_users: queue.SimpleQueue[users.User] = queue.SimpleQueue()
+        for user in users.OPERATORS:
+            self._operator_users.put(user)
+
+    def _open(self, begun: ExitStack) -> None:
+        if self._tenancy is None:
+            begun.callback(self.plane.stop)
+            self.plane.start(self._crds)
+        else:
+            begun.enter_context(self._tenancy)
+            self._tenancy.require(self._crds)
+        self.connections = {actor: self._as_user(user) for actor, user in ACTORS.items()}
+        subjects = [
+            {"kind": "User", "name": user.name, "apiGroup": "rbac.authorization.k8s.io"}
+            for user in users.OPERATORS
+        ]
+        grant(
+            self.connections["harness"],
+            self.implementation,
+            self._extra_kinds,
+            subjects,
+            run_label="session",
+        )
+        followed = [kind for kind in KNOWN_KINDS if str(kind) not in NOT_FOLLOWED]
+        self.recorder = Recorder(
+            self._as_user(users.HARNESS), [*followed, *self._extra_kinds], self.plane.audit_log
+        )
+
+    def new_namespace(self) -> str:
+        name = f"run-{self._next_number()}"
+        metadata = {"name": name, "labels": {RUN_LABEL: name}}
+        manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+        self.connections["harness"].handle(create(manifest))
+        return name
+
+    def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
+        zones = self.plane.settings.zones
+        taken = {
+            f"{namespace}-n{index}": zones[index % len(zones)] for index in range(scenario.nodes)
+        }
+        gpus = {"nvidia.com/gpu": str(scenario.gpus)} if scenario.gpus else {}
+        wanted = [
+            FakeNode(name, zone, labels={RUN_LABEL: namespace}, capacity=gpus)
+            for name, zone in taken.items()
+        ]
+        api = self.plane.api()
+        nodes.create(api, wanted)
+        self._nodes[namespace] = tuple(taken)
+        nodes.wait_ready(api, taken)
+        return taken
+
+    def end_run(self, namespace: str) -> None:
+        """The namespace stays until the control plane goes, or is cleaned."""
+        nodes.delete(self.plane.api(), self._nodes.pop(namespace))
+
+    def take_operator_user(self) -> users.User:
+        return self._operator_users.get()
+
+    def give_back(self, user: users.User) -> None:
+        self._operator_users.put(user)
+
+    def tls(self) -> ssl.SSLContext:
+        return ssl.create_default_context(cafile=str(self.plane.ca))
+
+    def kubeconfig_through(self, user: users.User, server: str, path: Path) -> Path:
+        config: dict[str, Any] = yaml.safe_load(
+            self.plane.kubeconfig(user).read_text(encoding="utf-8")
+        )
+        config["clusters"][0]["cluster"] = {"server": server}
+        path.write_text(yaml.safe_dump(config), encoding="utf-8")
+        path.chmod(0o600)
+        return path
+
+    def harness_kubeconfig_through(self, server: str, path: Path) -> Path:
+        return self.kubeconfig_through(users.HARNESS, server, path)
+
+    def _as_user(self, user: users.User) -> Connection:
+        return self.connection(self.plane.kubeconfig(user), None, "assay")
