@@ -1,7 +1,8 @@
-"""The implementation under test: the reference, one of its mutants, later a vendor's.
+"""The implementations that are our own: the reference, and its mutants.
 
 Worlds build operators through here, so they never name a controller. This is the one place
-of `conformance` that knows the reference.
+of `conformance` that knows the reference. Programs of others are described by profiles
+(`conformance.profiles`) and run as processes only.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any, Final
 import yaml
 
 from conformance.bug import in_words
+from conformance.under_test import Launch, Place
 from reference_controller import appwrapper
 from reference_controller.appwrapper.admission import UserInfo
 from reference_controller.appwrapper.admission import admit as admit_appwrapper
@@ -140,18 +142,32 @@ class Implementation:
             if found["kind"] == "Namespace" or (found["kind"], name_of(found)) in bound
         )
 
-    def command(self) -> tuple[str, ...]:
-        """How to run it as a process; options follow."""
+    @property
+    def sees_whole_cluster(self) -> bool:
+        """It is told its namespace."""
+        return False
+
+    @property
+    def poke_every_us(self) -> Micros | None:
+        """It watches whatever it must react to."""
+        return None
+
+    def launch(self, place: Place) -> Launch:
+        """How to run it as a process; writes its configuration file."""
         mutant = self.name.partition(":")[2]
-        return (
-            sys.executable,
-            "-m",
-            "conformance.cli",
-            "controller",
-            "run",
-            "appwrapper",
+        config_file = place.folder / f"{place.label}.yaml"
+        config_file.write_text(yaml.safe_dump(dict(place.config)), encoding="utf-8")
+        command = (
+            *(sys.executable, "-m", "conformance.cli", "controller", "run", "appwrapper"),
             *(("--mutant", mutant) if mutant else ()),
+            *("--kubeconfig", str(place.kubeconfig)),
+            *("--config", str(config_file)),
+            *("--namespace", place.namespace),
+            *("--identity", place.label),
+            *("--health-port", str(place.health_port)),
+            *(("--leader-elect", "--lease-namespace", place.namespace) if place.elects else ()),
         )
+        return Launch(command=command)
 
 
 REAL_FACTS: Final[dict[str, Any]] = {

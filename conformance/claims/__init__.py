@@ -19,7 +19,7 @@ from typing import Final
 
 from conformance.claim import CLAIMS, Claim
 from conformance.history_view import History
-from conformance.verdict import Verdict
+from conformance.verdict import Outcome, Verdict
 
 _SUITES: Final = ("AW", "INV", "MLB")
 
@@ -35,8 +35,18 @@ def load() -> tuple[Claim, ...]:
 
 
 def judge(history: History) -> list[Verdict]:
-    """The verdict of every claim that any cluster can judge, in the order of `load`."""
-    return [claim.judge(history) for claim in load() if claim.judge is not None]
+    """The verdict of every claim that any cluster can judge, in the order of `load`.
+
+    What the implementation says that it lacks is not judged; the header has the reason.
+    """
+    lacking = history.header.facts.get("unsupported") or {}
+    return [
+        Verdict(claim=claim.id, outcome=Outcome.UNSUPPORTED, because=str(lacking[claim.id]))
+        if claim.id in lacking
+        else claim.judge(history)
+        for claim in load()
+        if claim.judge is not None
+    ]
 
 
 def _order(claim: Claim) -> tuple[int, int]:

@@ -19,6 +19,7 @@ class BadInputError(Exception):
 
 _CODES: Final = {
     "conformance.cli.problems.BadInputError": ExitCode.BAD_INPUT,
+    "conformance.audit_log.events.AuditLogError": ExitCode.BAD_INPUT,
     "conformance.report.conformance_report.ReportError": ExitCode.BAD_INPUT,
     "vocabulary.history.HistoryError": ExitCode.BAD_INPUT,
     "vocabulary.safe_yaml.YamlError": ExitCode.BAD_INPUT,
@@ -29,6 +30,7 @@ _CODES: Final = {
     "conformance.implementation.UnknownImplementationError": ExitCode.BAD_INPUT,
     "reference_controller.appwrapper.config.ConfigError": ExitCode.BAD_INPUT,
     "reference_controller.runtime.options.OptionsError": ExitCode.BAD_INPUT,
+    "conformance.profiles.program.ProgramMissingError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.builder.BuildError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.launch.AlreadyRunningError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.launch.StartError": ExitCode.ENVIRONMENT,

@@ -9,7 +9,7 @@ from conformance.history_view.appwrapper import AppWrapperRun
 from conformance.history_view.autopilot import Autopilot
 from conformance.history_view.outages import is_unanswered, outages_of
 from conformance.history_view.parameters import OperatorParameters
-from conformance.history_view.profile import RELEASED, Profile
+from conformance.history_view.profile import Profile, profile_of
 from conformance.history_view.timing import Timing
 from conformance.history_view.tracks import Instant, Moment, Track
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
@@ -20,11 +20,11 @@ class History:
     """One recorded run. Immutable: checkers only read it, and may run in any order."""
 
     def __init__(
-        self, header: Header, entries: Sequence[Entry], profile: Profile = RELEASED
+        self, header: Header, entries: Sequence[Entry], profile: Profile | None = None
     ) -> None:
         self.header = header
         self.entries = entries
-        self.profile = profile
+        self.profile = profile or profile_of(header)
         self.tracks: dict[str, Track] = {}
         self.by_kind: dict[str, list[Track]] = {}
         self._by_name: dict[tuple[str, str, str], list[Track]] = {}

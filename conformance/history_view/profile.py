@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
+from vocabulary.history import Header
 from vocabulary.objects import Object
 
 Path = tuple[str, ...]
@@ -43,6 +44,12 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
 
 RELEASED: Final = Profile()
 """The names of the released AppWrapper API, v1beta2."""
+
+
+def profile_of(header: Header) -> Profile:
+    """The names of the implementation that a history is of: the header's, or the released ones."""
+    told = header.facts.get("fields")
+    return RELEASED if told is None else msgspec.convert(told, Profile)
 
 
 def dig(obj: Object, path: Path) -> Any:

@@ -1,7 +1,8 @@
 """How early and how late a conforming controller may act in this history.
 
 Lower bounds are strict: nothing may happen before its time. Two things soften them, both
-small. Times that come from the API are whole seconds. And a controller that times something
+small. Times that come from the API are whole seconds, be it that the history has no others
+or that the controller's own timers count from such. And a controller that times something
 from its own doing stamps it a moment before the write is committed, so bounds that count
 from one of its own writes are shorter by `stamp_us`.
 
@@ -45,7 +46,8 @@ class Timing:
         facts = header.facts
         known = [_span(facts, key) for key in ("detection_latency_us", "poll_us", "slack_us")]
         told = [span for span in known if span is not None]
-        self.slack_us = 0 if header.capabilities.exact_times else SECOND
+        coarse_us = _span(facts, "clock_resolution_us") or 0
+        self.slack_us = max(coarse_us, 0 if header.capabilities.exact_times else SECOND)
         self.latency_us = (sum(told) if told else UNKNOWN_LATENCY_US[header.clock]) + self.slack_us
         request_us = _span(facts, "request_latency_us")
         self.stamp_us = (

@@ -16,6 +16,7 @@ from conformance.implementation import Implementation
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collector_at_rest
 from conformance.scenario import Scenario
+from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import SECOND
@@ -93,7 +94,7 @@ def _play(scenario: Scenario, world: World) -> str:
 
 def _judged(
     world: World,
-    implementation: Implementation,
+    implementation: Implementation | UnderTest,
     plan: Plan | None,
     variant: str,
     error: str,

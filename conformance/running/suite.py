@@ -11,9 +11,14 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+import msgspec
+
 from chaos.fault import FAULTS
 from chaos.faults import UNDOING
 from conformance.claim import CLAIMS
+from conformance.implementation import UnknownImplementationError
+from conformance.profiles.choosing import left_out, profile_named
+from conformance.profiles.profile import ImplementationProfile
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, unless_missed
 from conformance.running.crash_tasks import in_words as crash_tasks_in_words
@@ -37,7 +42,18 @@ def run_suite(
     """Run what the words select (suites, scenarios, claims; nothing means everything)."""
     began = time.perf_counter()
     is_simulated = options.cluster == "simulated"
-    scenarios = [found for found in select(selection) if is_simulated or not found.only_simulated]
+    profile = profile_named(options.implementation)
+    if profile is not None and is_simulated:
+        raise UnknownImplementationError(
+            f"{profile.name} is a program of its own, which virtual time cannot slow down; "
+            "add --cluster control-plane"
+        )
+    missing_out = left_out(profile)
+    scenarios = [
+        found
+        for found in select(selection)
+        if (is_simulated or not found.only_simulated) and found.id not in missing_out
+    ]
     baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
     runs: list[RunResult] = []
     mismatches = tried = existing = 0
@@ -48,7 +64,7 @@ def run_suite(
     with workers(options, many=many) as run_all:
         count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
         runs += count.through(run_all(baseline))
-        notes: list[str] = []
+        notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
         for stretch in () if is_simulated else STRETCHES:
             missing = unarmed(runs)
             if missing:
@@ -99,7 +115,7 @@ def run_suite(
                 shrunk[claim] = run
     return SuiteResult(
         runs=tuple(runs),
-        implementation=_implementation(options.implementation),
+        implementation=_implementation(options.implementation, profile),
         cluster=options.cluster,
         kubernetes_version=runs[0].header.kubernetes_version if runs else "",
         clock="virtual" if is_simulated else "wall",
@@ -116,6 +132,10 @@ def run_suite(
         mismatches=mismatches,
         notes=tuple(notes),
         out_of_reach=out_of_reach(options.cluster),
+        supported_features=() if profile is None else profile.features,
+        unsupported_features=(
+            () if profile is None else tuple(lack.feature for lack in profile.lacks)
+        ),
     )
 
 
@@ -183,9 +203,11 @@ def _digest(run: RunResult) -> str:
     return run.history_sha256 or history_digest(run.header, run.entries)
 
 
-def _implementation(name: str) -> Implementation:
+def _implementation(name: str, profile: ImplementationProfile | None) -> Implementation:
     from conformance.report.suite_version import version
 
+    if profile is not None:
+        return Implementation(**msgspec.structs.asdict(profile.implementation))
     return Implementation(
         organization="Assay",
         project=f"AppWrapper {name}",

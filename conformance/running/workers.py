@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -13,6 +13,7 @@ import msgspec
 
 from chaos.plan import plan_from_data
 from conformance.implementation import implementation
+from conformance.profiles.choosing import under_test
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom
 from conformance.running.run_options import RunOptions
@@ -96,13 +97,13 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
         ControlPlaneSession,
     )
 
-    under_test = implementation(options.implementation).on_real_clusters()
+    implemented = under_test(options.implementation)
     with ExitStack() as open_until_end:
 
         def runs_on(settings: Settings, jobs: int) -> Submit:
             # Runs that stop parts of a control plane never get one that stays.
             cluster = options.cluster_folder if settings is SHARED else None
-            session = ControlPlaneSession(under_test, all_crds(), options.out, settings, cluster)
+            session = ControlPlaneSession(implemented, all_crds(), options.out, settings, cluster)
             open_until_end.enter_context(session)
             pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
             # What has not begun is not waited for when something went wrong.
@@ -132,6 +133,6 @@ def _run_on(session: Session, task: Task) -> RunResult:
 
 def _expected_length(task: Task) -> float:
     """How long the steps of a run take in the simulation; a guess, good enough for an order."""
-    result = run_task(task)
+    result = run_task(replace(task, implementation="reference"))
     steps = (e.t for e in result.entries if isinstance(e, Mark) and e.mark == "faults-stopped")
     return next(steps, 0)

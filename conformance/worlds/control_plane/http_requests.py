@@ -18,6 +18,8 @@ from vocabulary.requests import (
     Update,
 )
 
+PROTOBUF: Final = b"k8s\x00"
+"""How a body begins that is in Kubernetes' other encoding; what it says, the audit log tells."""
 _BY_RESOURCE: Final = {(kind.group, kind.plural): kind for kind in KNOWN_KINDS}
 
 
@@ -35,7 +37,7 @@ def parse_request(method: str, target: str, body: bytes) -> Request | None:
         namespace, rest = rest[1], rest[2:]
     plural, name, subresource = (*rest, "", "")[:3]
     kind = _BY_RESOURCE.get((group, plural)) or Kind(group, version, plural, plural)
-    content: Any = json.loads(body) if body else {}
+    content: Any = json.loads(body) if body and not body.startswith(PROTOBUF) else {}
     match method:
         case "GET":
             if name:
@@ -53,3 +55,22 @@ def parse_request(method: str, target: str, body: bytes) -> Request | None:
         case "DELETE":
             return DeleteCollection(kind, namespace)
     return None
+
+
+def narrowed(target: str, namespace: str) -> str:
+    """The same list or watch, of one namespace instead of all of them; others as they are."""
+    path, question, query = target.partition("?")
+    parts = path.strip("/").split("/")
+    prefix = 2 if parts[0] == "api" else 3
+    if len(parts) != prefix + 1 or parts[0] not in ("api", "apis"):
+        return target
+    kind = _BY_RESOURCE.get(("" if prefix == 2 else parts[1], parts[-1]))
+    if kind is None or not kind.namespaced:
+        return target
+    return f"/{'/'.join(parts[:prefix])}/namespaces/{namespace}/{parts[-1]}{question}{query}"
+
+
+def in_json(accept: str) -> str:
+    """An Accept header without Kubernetes' other encoding, which nobody here could read."""
+    wanted = [item for item in accept.split(",") if "protobuf" not in item]
+    return ",".join(wanted) or "application/json"

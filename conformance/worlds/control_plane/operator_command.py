@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import yaml
 
+from conformance.under_test import Launch, Place
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.users import User
+from reference_controller.runtime.connection import Connection
+from vocabulary.errors import ApiError
+from vocabulary.requests import create
 
-RENEWAL_FLAGS: Final = ("--leader-elect", "--lease-namespace")
 
-
-def operator_command(
+def launch_of(
     session: Session,
     name: str,
     user: User,
@@ -25,24 +27,50 @@ def operator_command(
     namespace: str,
     health_port: int,
     elects: bool,
-) -> list[str]:
+) -> Launch:
     """How to start an operator of that name for one namespace; writes what it will read.
 
     `server` is its way to the API server: a proxy. `elects`: it is one of several.
     """
     label = _label(name)
-    config_file = folder / f"{label}.yaml"
-    config_file.write_text(yaml.safe_dump(dict(config)), encoding="utf-8")
-    kubeconfig = session.kubeconfig_through(user, server, folder / f"{label}.kubeconfig")
-    return [
-        *session.implementation.command(),
-        *("--kubeconfig", str(kubeconfig)),
-        *("--config", str(config_file)),
-        *("--namespace", namespace),
-        *("--identity", label),
-        *("--health-port", str(health_port)),
-        *((*RENEWAL_FLAGS, namespace) if elects else ()),
-    ]
+    return session.implementation.launch(
+        Place(
+            label=label,
+            folder=folder,
+            kubeconfig=session.kubeconfig_through(user, server, folder / f"{label}.kubeconfig"),
+            namespace=namespace,
+            health_port=health_port,
+            config=config,
+            elects=elects,
+        )
+    )
+
+
+def prepare(launch: Launch, connection: Connection) -> None:
+    """Create what it needs in its namespace; two operators may need the same."""
+    for needed in launch.objects:
+        try:
+            connection.handle(create(needed))
+        except ApiError as error:
+            if not error.is_already_exists:
+                raise
+
+
+def command_line(launch: Launch) -> tuple[str, ...]:
+    """What to execute. Whoever executes it may have been started long ago, by another
+    environment, so that variables are set by `env`, which then becomes the program."""
+    if not launch.environment:
+        return launch.command
+    return ("env", *(f"{k}={v}" for k, v in launch.environment.items()), *launch.command)
+
+
+def token_of(folder: Path, name: str) -> str:
+    """The bearer token in that operator's kubeconfig; empty if it proves itself otherwise.
+
+    The proxy adds it, because Go's client sends no token where nothing is encrypted.
+    """
+    text = (folder / f"{_label(name)}.kubeconfig").read_text(encoding="utf-8")
+    return str(yaml.safe_load(text)["users"][0]["user"].get("token", ""))
 
 
 def log_of(folder: Path, name: str) -> Path:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from chaos.ground import ProcessState
+from conformance.under_test import READY_PATH
 from fixtures.control_plane import process as operating_system
 from fixtures.control_plane.process import Process
 
@@ -38,11 +39,12 @@ class RealOperator:
         log: Path,
         record: Callable[[str, Any], None],
         launch: Launch | None = None,
+        ready_path: str = READY_PATH,
     ) -> None:
         """`record` is told (name, change) of each change in its life."""
         self.name = name
         self._command = tuple(command)
-        self._health_url = f"http://127.0.0.1:{health_port}/readyz"
+        self._health_url = f"http://127.0.0.1:{health_port}{ready_path}"
         self._log = log
         self._record = record
         self._launch = launch or launch_directly

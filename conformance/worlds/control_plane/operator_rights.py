@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from conformance.clean import RUN_LABEL
-from conformance.implementation import Implementation
+from conformance.under_test import UnderTest
 from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import Kind
@@ -20,7 +20,7 @@ _ROLE = Kind(_GROUP, "v1", "ClusterRole", "clusterroles", namespaced=False)
 
 def grant(
     connection: Connection,
-    implementation: Implementation,
+    implementation: UnderTest,
     extra_kinds: Iterable[Kind],
     subjects: Sequence[dict[str, Any]],
     *,

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from conformance.clean import RUN_LABEL
-from conformance.implementation import Implementation
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
+from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.operator_rights import grant
 from conformance.worlds.control_plane.recorder import Recorder
 from conformance.worlds.control_plane.session import Session, installed_crds, kind_of_crd
@@ -59,7 +59,7 @@ class ControlPlaneSession(Session):
 
     def __init__(
         self,
-        implementation: Implementation,
+        implementation: UnderTest,
         extra_crds: Iterable[Object] = (),
         out: Path | None = None,
         settings: Settings = SHARED,

@@ -23,7 +23,7 @@ from chaos.ground import Break, Freeze, NoAnswer, Refuse, Rule, Slow, WatchRule
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
 from conformance.worlds.control_plane.commit_teller import CommitTeller, on_its_way
-from conformance.worlds.control_plane.http_requests import parse_request
+from conformance.worlds.control_plane.http_requests import in_json, narrowed, parse_request
 from conformance.worlds.control_plane.watch_relay import WatchRelay
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
@@ -52,6 +52,10 @@ class Proxy:
         """Both only while a plan is carried out."""
         self.followed: frozenset[str] | None = None
         """The kinds whose writes faults may strike at: those of the history. None: all."""
+        self.only_namespace = ""
+        """The only namespace that it shows to an operator which asks for all of them."""
+        self.token = ""
+        """For an operator that sends none itself."""
         self.lives = 0
         """How many operators have ended that came this way."""
         self.lock = threading.RLock()
@@ -198,6 +202,8 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length) if length else b""
+        if self.command == "GET" and self.server.proxy.only_namespace:
+            self.path = narrowed(self.path, self.server.proxy.only_namespace)
         request = parse_request(self.command, self.path, body)
         if request is None:
             self._forward(body)
@@ -287,6 +293,10 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {
             name: value for name, value in self.headers.items() if name.lower() not in _HOP_HEADERS
         }
+        if "Accept" in headers:
+            headers["Accept"] = in_json(headers["Accept"])
+        if self.server.proxy.token:
+            headers.setdefault("Authorization", f"Bearer {self.server.proxy.token}")
         for is_last in (False, True):
             connection = self._connection
             if connection is None:

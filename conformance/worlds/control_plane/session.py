@@ -11,9 +11,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
-from conformance.implementation import Implementation
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
+from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import Component, components
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.pulse import Pulse
@@ -67,7 +67,7 @@ class Session(ABC):
     connections: Mapping[str, Connection]
     """Clients of the API server, by actor: `user`, `chaos`, `harness`."""
 
-    def __init__(self, implementation: Implementation, out: Path | None = None) -> None:
+    def __init__(self, implementation: UnderTest, out: Path | None = None) -> None:
         """`out` is where the report will go, and until then the histories as far as they are."""
         self.implementation = implementation
         remove_abandoned()
@@ -164,7 +164,7 @@ class Session(ABC):
     @property
     def facts(self) -> dict[str, Any]:
         """What a history's header says of implementation and cluster."""
-        return self.implementation.facts
+        return dict(self.implementation.facts)
 
     # What is the same everywhere.
 
@@ -195,7 +195,7 @@ class Session(ABC):
         begun.callback(self.pulse.stop)
 
 
-def installed_crds(implementation: Implementation, extra: Iterable[Object]) -> tuple[Object, ...]:
+def installed_crds(implementation: UnderTest, extra: Iterable[Object]) -> tuple[Object, ...]:
     """The definitions that a cluster must have before scenarios run there."""
     return (*implementation.crds(), *fixture_crds.all_crds(), *extra)
 

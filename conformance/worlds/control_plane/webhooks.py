@@ -21,18 +21,23 @@ _GROUP: Final = "admissionregistration.k8s.io"
 
 
 class Webhooks:
-    """Start, stop and start again: the API server is told of them once."""
+    """Start, stop and start again: the API server is told of them once.
+
+    An implementation without any leaves nothing to serve, and nothing happens.
+    """
 
     def __init__(self, session: Session, namespace: str, config: Mapping[str, Any]) -> None:
         self._session = session
         self._admit = session.implementation.review(config)
         self._server: WebhookServer | None = None
         (self._port,) = free_ports(1)
+        if self._admit is None:
+            return
         for kind, path in (("Mutating", "mutate"), ("Validating", "validate")):
             self._register(kind, path, namespace)
 
     def start(self) -> None:
-        if self._server is None:
+        if self._server is None and self._admit is not None:
             pair = self._session.plane.webhook_pair
             self._server = WebhookServer(
                 "127.0.0.1", self._port, pair.certificate, pair.key, self._admit

@@ -21,8 +21,15 @@ from conformance.world import World
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.history_merge import Merge
-from conformance.worlds.control_plane.operator_command import log_of, operator_command
+from conformance.worlds.control_plane.operator_command import (
+    command_line,
+    launch_of,
+    log_of,
+    prepare,
+    token_of,
+)
 from conformance.worlds.control_plane.operator_process import RealOperator
+from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.recorder import Commit
@@ -91,6 +98,11 @@ class ControlPlaneWorld(World):
             name: Proxy(name, session.plane.server, session.tls()) for name in OPERATORS
         }
         self._operators = {name: self._operator(name) for name in OPERATORS}
+        self._poker = Poker(
+            session.implementation.poke_every_us,
+            lambda: self.list(APPWRAPPER),
+            session.connections["harness"].handle,
+        )
         alone = scenario.alone
         own = session.components(self._zones, self._record_process) if alone else {}
         self._processes = RealProcesses(self._operators, own)
@@ -104,9 +116,12 @@ class ControlPlaneWorld(World):
             proxy.injector = self._injector if plan is not None else None
             proxy.teller = self._teller
             proxy.followed = frozenset(map(str, session.recorder.kinds))
+            if session.implementation.sees_whole_cluster:
+                proxy.only_namespace = self.namespace
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
         self._start_operators(OPERATORS[: scenario.operators])
+        self._poker.start()
         with self._chaos_lock:
             self._injector.start()
         if plan is not None:
@@ -205,6 +220,7 @@ class ControlPlaneWorld(World):
     def close(self) -> None:
         """End the operators and give back what the run had for itself."""
         self._closed = True
+        self._poker.stop()
         self._processes.end()
         if self._on_commit in self.session.recorder.listeners:
             self.session.recorder.listeners.remove(self._on_commit)
@@ -279,7 +295,7 @@ class ControlPlaneWorld(World):
 
     def _operator(self, name: str) -> RealOperator:
         (health_port,) = free_ports(1)
-        command = operator_command(
+        launch = launch_of(
             self.session,
             name,
             self._users[name],
@@ -290,13 +306,16 @@ class ControlPlaneWorld(World):
             health_port=health_port,
             elects=self.scenario.operators > 1,
         )
+        self._proxies[name].token = token_of(self._work, name)
+        prepare(launch, self.session.connections["harness"])
         return RealOperator(
             name,
-            command,
+            command_line(launch),
             health_port,
             log_of(self._work, name),
             self._record_process,
             self.session.starter.start,
+            launch.ready_path,
         )
 
     def _facts(self) -> dict[str, Any]:
@@ -338,7 +357,7 @@ class ControlPlaneWorld(World):
         if commit.kind == LEASE:
             self._note_leader(str(get_path(commit.object, "spec.holderIdentity", "")))
             return
-        if scope == self.namespace:
+        if scope == self.namespace and not self._poker.made(commit.kind, commit.object):
             self._last_write_us = _now_us()
         if self._teller is None:
             return

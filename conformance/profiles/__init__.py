@@ -1,0 +1,20 @@
+"""Implementation profiles: somebody else's controller, described so that the suite can run it.
+
+A profile is one YAML file. A walk through the package, in the order of its use:
+
+- `profile` is the format, as types; `profile.schema.json` the same for editors.
+- `reading` reads a file strictly and says what is wrong with it; `shipped/` holds those that
+  come with the suite, which can be named without a path.
+- `program` builds the released program from its Go module, once, into a cache.
+- `configuration` and `placeholders` put a run's settings into the implementation's own words.
+- `profiled` is what a world then runs: one process for each run, killed and restarted by it.
+
+Most controllers watch the whole cluster. Here each run still has one of its own: the proxy
+between it and the API server shows it the namespace of its run alone, so that runs go on side
+by side, and a fault strikes one of them. What a controller polls for, the suite pokes: it
+changes an annotation of the run's AppWrappers at a stated interval, so that noticing late is
+no violation, and acting in the wrong order is one.
+
+Import the modules by name; this file imports nothing, so that asking for a shipped profile's
+name costs nothing either.
+"""

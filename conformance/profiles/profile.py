@@ -1,0 +1,136 @@
+"""An implementation profile: how to run, observe and fairly judge somebody else's controller.
+
+The types are the format: reading is strict, and the JSON schema is made from them. Texts may
+hold placeholders in braces, which are filled in for each operator process; see `placeholders`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from conformance.history_view import Profile as Fields
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """Unknown keys are errors: a misspelled one that is ignored would be a wrong verdict."""
+
+
+class Origin(_Part, frozen=True, kw_only=True):
+    """Who made it; goes into the report."""
+
+    organization: str
+    project: str
+    url: str
+    version: str
+    contact: tuple[str, ...] = ()
+
+
+class GoModule(_Part, frozen=True, kw_only=True):
+    """Where the program's released source is; the version is the implementation's."""
+
+    path: str
+    package: str
+    """The main package, relative to the module: `./cmd`."""
+    sum: str = ""
+    """The module's checksum as go.sum has it, `h1:…`: what is built is what was meant."""
+
+
+class Program(_Part, frozen=True, kw_only=True):
+    """The program: built from a Go module into the cache, or a file that is there."""
+
+    go_module: GoModule | None = None
+    path: str = ""
+    """A file; relative to the profile."""
+
+
+class Manifests(_Part, frozen=True, kw_only=True):
+    """Files to install, as glob patterns; relative to the Go module, or else to the profile."""
+
+    crds: tuple[str, ...]
+    rbac: tuple[str, ...] = ()
+    """Roles; their bindings are made by the suite."""
+
+
+class Process(_Part, frozen=True, kw_only=True):
+    """How to start it, and how to see that it is ready."""
+
+    command: tuple[str, ...]
+    environment: dict[str, str] = {}
+    ready_path: str = "/readyz"
+    """Answers 200 on the port that the placeholder {health_port} stands for."""
+
+
+class ConfigMapRef(_Part, frozen=True, kw_only=True):
+    """A ConfigMap in the operator's namespace which holds its configuration."""
+
+    name: str
+    key: str
+
+
+class Configuration(_Part, frozen=True, kw_only=True):
+    """How the run's configuration is told to it."""
+
+    document: dict[str, Any] = {}
+    """Everything but the settings of the suite."""
+    settings_under: tuple[str, ...] = ()
+    """The keys below which those are laid: faultTolerance, autopilot, …"""
+    durations: Literal["text", "nanoseconds"] = "text"
+    """How the retry loop's spans are spelled: `"90s"`, or 90000000000."""
+    config_map: ConfigMapRef | None = None
+    """Without one it is the file that the placeholder {config} stands for."""
+
+
+class Detection(_Part, frozen=True, kw_only=True):
+    """How late it may notice what happens. Durations as Go writes them."""
+
+    latency: str
+    """From a change (or a poke) to its reaction."""
+    request_latency: str = "500ms"
+    """From deciding to write to the write being stored."""
+    poke_every: str = ""
+    """How often an annotation of its objects is changed, so that it looks at them; empty: not."""
+    clock_resolution: str = ""
+    """How coarse the times are that its timers count from: `1s` for those of conditions."""
+
+
+class Lack(_Part, frozen=True, kw_only=True):
+    """Something that it does not have, or that this profile does not switch on."""
+
+    feature: str
+    because: str
+    claims: tuple[str, ...] = ()
+    """Reported as unsupported, whatever its history says."""
+    scenarios: tuple[str, ...] = ()
+    """Not run."""
+
+
+class Difference(_Part, frozen=True, kw_only=True):
+    """A claim that it is known not to keep. It is judged all the same."""
+
+    claim: str
+    because: str
+    link: str
+
+
+class ImplementationProfile(_Part, frozen=True, kw_only=True):
+    """One implementation, one version."""
+
+    api_version: Literal["assay.dev/v1"]
+    kind: Literal["ImplementationProfile"]
+    name: str
+    suite: Literal["appwrapper"]
+    implementation: Origin
+    program: Program
+    manifests: Manifests
+    process: Process
+    configuration: Configuration
+    detection: Detection
+    watches: Literal["namespace", "cluster"] = "cluster"
+    """`cluster`: it cannot be told to watch one namespace; the suite's proxy shows it but one."""
+    fields: Fields = Fields()
+    """Where its API keeps what the claims speak of; the released AppWrapper's names by default."""
+    features: tuple[str, ...] = ()
+    lacks: tuple[Lack, ...] = ()
+    known_differences: tuple[Difference, ...] = ()

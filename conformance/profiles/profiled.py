@@ -1,0 +1,122 @@
+"""An implementation as its profile describes it: what a world of real processes runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+import yaml
+
+from conformance.history_view import RELEASED
+from conformance.implementation import REAL_FACTS
+from conformance.profiles.configuration import configuration
+from conformance.profiles.placeholders import fill
+from conformance.profiles.profile import ImplementationProfile
+from conformance.profiles.program import manifests_of, program_of
+from conformance.under_test import Launch, Place
+from reference_controller.runtime.admission_review import Admit
+from vocabulary.clock import Micros
+from vocabulary.durations import parse_duration
+from vocabulary.objects import Object
+
+ROLES: Final = ("ClusterRole", "Role")
+_LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+@dataclass(frozen=True)
+class Profiled:
+    """Implements `conformance.under_test.UnderTest` by a profile and the file it stands in."""
+
+    profile: ImplementationProfile
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.profile.name
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What histories say of it. `fields` and `unsupported` only where there are any, so that
+        whoever judges a stored history again judges it as it was judged here."""
+        told = self.profile.detection
+        facts: dict[str, Any] = {
+            **REAL_FACTS,
+            "detection_latency_us": parse_duration(told.latency),
+            "request_latency_us": parse_duration(told.request_latency),
+        }
+        if told.poke_every:
+            facts["poll_us"] = parse_duration(told.poke_every)
+        if told.clock_resolution:
+            facts["clock_resolution_us"] = parse_duration(told.clock_resolution)
+        if self.profile.fields != RELEASED:
+            facts["fields"] = msgspec.to_builtins(self.profile.fields)
+        lacking = {c: lack.because for lack in self.profile.lacks for c in lack.claims}
+        if lacking:
+            facts["unsupported"] = lacking
+        return facts
+
+    @property
+    def sees_whole_cluster(self) -> bool:
+        return self.profile.watches == "cluster"
+
+    @property
+    def poke_every_us(self) -> Micros | None:
+        told = self.profile.detection.poke_every
+        return parse_duration(told) if told else None
+
+    @cached_property
+    def program(self) -> Path:
+        """The file to execute; ProgramMissingError if it was not built."""
+        return program_of(self.profile, self.path)
+
+    def crds(self) -> tuple[Object, ...]:
+        return self._manifests(self.profile.manifests.crds, ("CustomResourceDefinition",))
+
+    def rbac(self) -> tuple[Object, ...]:
+        return self._manifests(self.profile.manifests.rbac, ROLES)
+
+    def review(self, _config: Mapping[str, Any], /) -> Admit | None:
+        """None: a program's webhooks are its own, and a profile runs it without them."""
+        return None
+
+    def launch(self, place: Place) -> Launch:
+        told = self.profile.configuration
+        file = place.folder / f"{place.label}.yaml"
+        words = {
+            "program": str(self.program),
+            "kubeconfig": str(place.kubeconfig),
+            "config": str(file),
+            "namespace": place.namespace,
+            "health_port": str(place.health_port),
+            "identity": place.label,
+            "leader_elect": "true" if place.elects else "false",
+        }
+        text = yaml.safe_dump(configuration(told, place.config, words))
+        objects: tuple[Object, ...] = ()
+        if told.config_map is None:
+            file.write_text(text, encoding="utf-8")
+        else:
+            objects = (
+                {
+                    "apiVersion": "v1",
+                    "kind": "ConfigMap",
+                    "metadata": {"name": told.config_map.name, "namespace": place.namespace},
+                    "data": {told.config_map.key: text},
+                },
+            )
+        process = self.profile.process
+        return Launch(
+            command=tuple(fill(process.command, words)),
+            environment=fill(process.environment, words),
+            ready_path=process.ready_path,
+            objects=objects,
+        )
+
+    def _manifests(self, patterns: tuple[str, ...], kinds: tuple[str, ...]) -> tuple[Object, ...]:
+        texts = manifests_of(self.profile, self.path, patterns)
+        documents = [d for text in texts for d in yaml.load_all(text, Loader=_LOADER)]
+        return tuple(d for d in documents if d and d.get("kind") in kinds)

@@ -1,0 +1,134 @@
+"""The program of a profile: built from its released Go module, once, into the cache.
+
+Beside the program the cache keeps the module's manifests that the profile names, so that a run
+needs neither Go nor the module. The folder is named after everything that decides what is in
+it; a folder is complete, or it is not there under that name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.profiles.profile import GoModule, ImplementationProfile
+from fixtures.control_plane import builder, versions
+from fixtures.control_plane.binaries import cache_root
+
+PROGRAM: Final = "program"
+MODULE: Final = "module"
+"""The folder with the module's manifests."""
+
+
+class ProgramMissingError(Exception):
+    """The program of a profile is not there; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Downloaded:
+    """The module's source as Go keeps it; builds like a module of ours."""
+
+    name: str
+    folder: Path
+
+
+def program_of(profile: ImplementationProfile, path: Path) -> Path:
+    """The program's file; `path` is the profile's. ProgramMissingError if it is not there."""
+    if profile.program.go_module is None:
+        found = path.parent / profile.program.path
+        if not found.is_file():
+            raise ProgramMissingError(f"{path}: program.path: {found} is not there; build it first")
+        return found.resolve()
+    found = built_folder(profile) / PROGRAM
+    if not found.is_file():
+        raise ProgramMissingError(
+            f"{profile.name} is not built; build it once, in some minutes, with: "
+            f"assay profile build {_name_or_file(profile, path)}"
+        )
+    return found
+
+
+def manifests_of(profile: ImplementationProfile, path: Path, patterns: Iterable[str]) -> list[str]:
+    """The texts of the manifests that the patterns name, in the order of patterns and names."""
+    base = path.parent if profile.program.go_module is None else built_folder(profile) / MODULE
+    return [file.read_text(encoding="utf-8") for p in patterns for file in _matching(base, p, path)]
+
+
+def built_folder(profile: ImplementationProfile) -> Path:
+    """Where the built program is, or will be."""
+    decides = {
+        "module": profile.program.go_module,
+        "version": profile.implementation.version,
+        "environment": versions.BUILD_ENVIRONMENT,
+        "manifests": profile.manifests,
+    }
+    digest = hashlib.sha256(repr(decides).encode()).hexdigest()[:12]
+    return cache_root() / "implementations" / f"{profile.name}-{digest}"
+
+
+def build(
+    profile: ImplementationProfile, path: Path, progress: builder.Progress | None = None
+) -> Path:
+    """Build what the cache lacks; the program's file. BuildError if that does not succeed."""
+    wanted = profile.program.go_module
+    if wanted is None:
+        return program_of(profile, path)
+    report = progress or (lambda _step: None)
+    target = built_folder(profile)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with builder.locked(target.parent / f"{target.name}.lock", report):
+        if (target / PROGRAM).is_file():
+            report(builder.BuildStep("cached", profile.name, (PROGRAM,)))
+            return target / PROGRAM
+        module = _download(wanted, profile.implementation.version)
+        with tempfile.TemporaryDirectory(dir=target.parent, prefix=builder.INCOMPLETE) as scratch:
+            made = Path(scratch) / "made"
+            made.mkdir()
+            for pattern in (*profile.manifests.crds, *profile.manifests.rbac):
+                for file in _matching(module.folder, pattern, path):
+                    kept = made / MODULE / file.relative_to(module.folder)
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(file, kept)
+            builder.build_into(module, {PROGRAM: wanted.package}, made, report)
+            made.replace(target)
+    return target / PROGRAM
+
+
+def _download(wanted: GoModule, version: str) -> Downloaded:
+    """Have Go fetch the module; it must be the one that the profile means."""
+    go = builder.go_toolchain()
+    name = f"{wanted.path}@{version}"
+    ended = subprocess.run(
+        [go, "mod", "download", "-json", name], capture_output=True, text=True, check=False
+    )
+    told: dict[str, Any] = json.loads(ended.stdout or "{}")
+    if ended.returncode != 0:
+        why = told.get("Error") or ended.stderr[-500:]
+        raise builder.BuildError(
+            f"{name} cannot be downloaded: {why}; is a module proxy reachable?"
+        )
+    if wanted.sum and told["Sum"] != wanted.sum:
+        raise builder.BuildError(
+            f"{name} has the checksum {told['Sum']}, but the profile says {wanted.sum}; "
+            "correct program.goModule.sum if this is the source that is meant"
+        )
+    return Downloaded(wanted.path, Path(told["Dir"]))
+
+
+def _matching(base: Path, pattern: str, profile: Path) -> list[Path]:
+    found = sorted(base.glob(pattern))
+    if not found:
+        raise ProgramMissingError(
+            f"{profile}: manifests: nothing in {base} matches {pattern!r}; correct the pattern"
+        )
+    return found
+
+
+def _name_or_file(profile: ImplementationProfile, path: Path) -> str:
+    return profile.name if path.stem == profile.name else str(path)

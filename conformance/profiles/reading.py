@@ -1,0 +1,107 @@
+"""Reads a profile; what is wrong with it is told with file, line and field."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any, Final
+
+from conformance import claims
+from conformance.profiles.placeholders import PLACEHOLDERS, unknown
+from conformance.profiles.profile import ImplementationProfile
+from conformance.report.typed_yaml import as_type, field_error
+from conformance.scenarios import SCENARIOS
+from vocabulary.durations import parse_duration
+from vocabulary.safe_yaml import load_yaml_file
+
+SUFFIXES: Final = (".yaml", ".yml")
+DURATIONS: Final = ("latency", "requestLatency", "pokeEvery", "clockResolution")
+
+
+def shipped() -> dict[str, Path]:
+    """The profiles that come with the suite, by name."""
+    folder = Path(str(resources.files("conformance.profiles"))) / "shipped"
+    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+
+
+def find(name: str) -> Path | None:
+    """The file of a shipped profile's name, or a profile's file itself; None for other names."""
+    if name in shipped():
+        return shipped()[name]
+    return Path(name) if name.endswith(SUFFIXES) else None
+
+
+def read_profile(path: Path) -> ImplementationProfile:
+    """The profile in a file; YamlError says which field of which line to change, and how."""
+    data = load_yaml_file(path)
+    profile = as_type(data, ImplementationProfile, path)
+    for field, what in _problems(profile, data):
+        raise field_error(path, field, what)
+    return profile
+
+
+def _problems(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, str]]:
+    """What the types cannot say: (field, what is wrong and what to do)."""
+    if (profile.program.go_module is None) == (not profile.program.path):
+        yield "program", "needs one of goModule and path, and not both"
+    for field, text in _texts(data["process"], "process"):
+        yield from _unknown_placeholders(field, text)
+    for field, text in _texts(data["configuration"].get("document", {}), "configuration.document"):
+        yield from _unknown_placeholders(field, text)
+    told = " ".join((*profile.process.command, *profile.process.environment.values()))
+    if profile.configuration.config_map is None and "{config}" not in told:
+        yield "process.command", "tells it no {config} file, nor is there a configMap; add one"
+    if "{kubeconfig}" not in told:
+        yield "process", "hands it no {kubeconfig}, so it would look for another cluster; add it"
+    for name in DURATIONS:
+        yield from _bad_duration(f"detection.{name}", data["detection"].get(name, ""))
+    yield from _unknown_names(profile)
+
+
+def _unknown_names(profile: ImplementationProfile) -> Iterator[tuple[str, str]]:
+    ids = {claim.id for claim in claims.load()}
+    for index, lack in enumerate(profile.lacks):
+        for n, claim in enumerate(lack.claims):
+            yield from _missing(f"lacks[{index}].claims[{n}]", "claim", claim, ids)
+        for n, scenario in enumerate(lack.scenarios):
+            yield from _missing(f"lacks[{index}].scenarios[{n}]", "scenario", scenario, SCENARIOS)
+    for index, known in enumerate(profile.known_differences):
+        yield from _missing(f"knownDifferences[{index}].claim", "claim", known.claim, ids)
+
+
+def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
+    """All texts in some data, each with the field that it stands in."""
+    if isinstance(value, str):
+        yield field, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _texts(item, f"{field}.{key}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, f"{field}[{index}]")
+
+
+def _unknown_placeholders(field: str, text: str) -> Iterator[tuple[str, str]]:
+    for word in unknown(text):
+        there = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
+        yield field, f"{{{word}}} stands for nothing; use {there}"
+
+
+def _bad_duration(field: str, text: str) -> Iterator[tuple[str, str]]:
+    if not text:
+        return
+    try:
+        parse_duration(text)
+    except ValueError:
+        yield field, f"{text!r} is no duration; write one as Go does, 500ms or 2s"
+
+
+def _missing(field: str, what: str, name: str, among: Iterable[str]) -> Iterator[tuple[str, str]]:
+    known = sorted(among)
+    if name in known:
+        return
+    near = difflib.get_close_matches(name, known, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"see assay claims {what}s"
+    yield field, f"there is no {what} {name!r}; {hint}"

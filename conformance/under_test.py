@@ -1,0 +1,82 @@
+"""What a world of real processes needs to know of the thing under test, whoever made it.
+
+The reference and its mutants (`conformance.implementation`) are one answer, a program that is
+described by a profile (`conformance.profiles`) another. Worlds ask through here and cannot tell
+which of them they run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from reference_controller.runtime.admission_review import Admit
+from vocabulary.clock import Micros
+from vocabulary.objects import Object
+
+READY_PATH = "/readyz"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where one operator process is to live: what it may read, write and listen on."""
+
+    label: str
+    """The operator's name, fit for a file name and as its identity in a Lease."""
+    folder: Path
+    """For the files that it reads; there is one per run."""
+    kubeconfig: Path
+    """Its own user, and its own way to the API server."""
+    namespace: str
+    """The only one that it may act in."""
+    health_port: int
+    config: Mapping[str, Any]
+    """The run's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`."""
+    elects: bool
+    """Whether it is one of several, of which one leads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Launch:
+    """How to start one operator process, and how to see that it is ready."""
+
+    command: tuple[str, ...]
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables beyond those of the harness."""
+    ready_path: str = READY_PATH
+    """Where, on its health port, it answers 200 once it is ready."""
+    objects: tuple[Object, ...] = ()
+    """What must stand in its namespace before it starts, its ConfigMap for instance."""
+
+
+class UnderTest(Protocol):
+    """An implementation that runs as a process."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """For the history's header: how late it may be, and what it lacks."""
+
+    @property
+    def sees_whole_cluster(self) -> bool:
+        """Whether it watches every namespace, so that the harness must show it one alone."""
+
+    @property
+    def poke_every_us(self) -> Micros | None:
+        """How often its objects are touched, so that it looks at them; None: it watches."""
+
+    def crds(self) -> tuple[Object, ...]:
+        """The custom resource definitions that it brings."""
+
+    def rbac(self) -> tuple[Object, ...]:
+        """The roles that its users are given."""
+
+    def review(self, config: Mapping[str, Any], /) -> Admit | None:
+        """Its admission webhooks as a function; None if it runs without them."""
+
+    def launch(self, place: Place) -> Launch:
+        """How to start it there; writes the files that it will read."""

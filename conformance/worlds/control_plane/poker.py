@@ -1,0 +1,67 @@
+"""Pokes the AppWrappers of a run, for implementations that poll where others watch.
+
+A controller that looks again once a minute would make every scenario last for minutes, and its
+slowness would hide its order. An edit of an annotation makes it look at once. So while a run
+lasts its AppWrappers are edited at a stated interval, which the history's header names: what
+is noticed later than that is late, and what is done in the wrong order stays wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from vocabulary.clock import SECOND, Micros
+from vocabulary.errors import ApiError
+from vocabulary.kinds import APPWRAPPER, Kind
+from vocabulary.objects import Object, annotations_of, name_of, namespace_of, uid_of
+from vocabulary.requests import Patch, Request
+
+POKE: Final = "assay.dev/poke"
+
+
+class Poker:
+    """Edits what `objects` names, every so often, until it is stopped. An interval: in µs."""
+
+    def __init__(
+        self,
+        every_us: Micros | None,
+        objects: Callable[[], Iterable[Object]],
+        call: Callable[[Request], object],
+    ) -> None:
+        """`every_us` is None for implementations that need no poking: nothing happens then."""
+        self._every_us = every_us
+        self._objects = objects
+        self._call = call
+        self._stopping = threading.Event()
+        self._seen: dict[str, str] = {}
+
+    def start(self) -> None:
+        if self._every_us is not None:
+            every_seconds = self._every_us / SECOND
+            threading.Thread(
+                target=self._poke, args=(every_seconds,), name="poker", daemon=True
+            ).start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+
+    def made(self, kind: Kind, obj: Object) -> bool:
+        """Whether a new version of an object is nothing but a poke. Ask once of each version."""
+        if self._every_us is None or kind != APPWRAPPER:
+            return False
+        value = annotations_of(obj).get(POKE, "")
+        before, self._seen[uid_of(obj)] = self._seen.get(uid_of(obj), ""), value
+        return value != before
+
+    def _poke(self, every_seconds: float) -> None:
+        number = 0
+        while not self._stopping.wait(every_seconds):
+            number += 1
+            body = {"metadata": {"annotations": {POKE: str(number)}}}
+            for aw in self._objects():
+                # It may be gone by now, or the API server may be away: the next poke will do.
+                with contextlib.suppress(ApiError):
+                    self._call(Patch(APPWRAPPER, namespace_of(aw), name_of(aw), body))
