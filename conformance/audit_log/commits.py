@@ -1,0 +1,124 @@
+"""What a request did to the store, read off its response, as the API server would tell a watch.
+
+The rules are those of Kubernetes' generic registry. A deletion that finds finalizers or a grace
+period left only marks the object; the update that takes the last finalizer off a marked object
+removes it; a response that is a bare Status means that the object is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from conformance.audit_log.events import Event
+from vocabulary.history import Event as Change
+from vocabulary.objects import is_terminating, meta, uid_of
+
+_NOT_OF_THE_OBJECT: Final = frozenset({"eviction", "scale", "token"})
+"""Subresources whose response is another object than the one that they change."""
+
+
+class Effect(NamedTuple):
+    """What became of one object; `rv` 0 where the response does not tell."""
+
+    change: Change
+    object: dict[str, Any]
+    rv: int
+    uid: str
+
+
+def effects_of(event: Event, stored: Mapping[str, dict[str, Any]]) -> Iterator[Effect]:
+    """The effects of a request that succeeded; none if nothing of them can be seen.
+
+    `stored` has the last version of each object, by its uid and by its `name_key`.
+    """
+    subresource = event.reference.subresource
+    if event.code >= 400 or subresource in _NOT_OF_THE_OBJECT:
+        return
+    response = event.response_object or {}
+    if subresource == "binding":
+        yield from _bound(event, stored)
+    elif event.verb == "deletecollection":
+        for item in response.get("items") or ():
+            yield _deleted(item)
+    elif event.verb == "delete":
+        yield from _deletion(event, response, stored)
+    elif version_of(response):
+        is_new = event.code == 201
+        yield _effect("ADDED" if is_new else _updated(response), response)
+
+
+def is_blind(event: Event) -> bool:
+    """Whether a request changed an object in a way that its event does not show."""
+    if event.code >= 400 or event.reference.subresource in ("binding", "token"):
+        return False
+    if event.reference.subresource in _NOT_OF_THE_OBJECT:
+        return True
+    response = event.response_object
+    if response is None:
+        return True
+    return event.verb == "deletecollection" and "items" not in response
+
+
+def name_key(event: Event) -> str:
+    """By which `stored` finds the object that a request names."""
+    found = event.reference
+    return f"{event.resource}/{found.namespace}/{found.name}"
+
+
+def _effect(change: Change, obj: dict[str, Any]) -> Effect:
+    return Effect(change, without_managed_fields(obj), version_of(obj), uid_of(obj))
+
+
+def _updated(obj: dict[str, Any]) -> Change:
+    return "DELETED" if is_terminating(obj) and _nothing_holds(obj) else "MODIFIED"
+
+
+def _deleted(obj: dict[str, Any]) -> Effect:
+    return _effect("DELETED" if _nothing_holds(obj) else "MODIFIED", obj)
+
+
+def _nothing_holds(obj: dict[str, Any]) -> bool:
+    found = meta(obj)
+    return not found.get("finalizers") and not found.get("deletionGracePeriodSeconds")
+
+
+def _deletion(
+    event: Event, response: dict[str, Any], stored: Mapping[str, dict[str, Any]]
+) -> Iterator[Effect]:
+    if version_of(response) and uid_of(response):
+        yield _deleted(response)
+        return
+    uid = str((response.get("details") or {}).get("uid", ""))
+    last = stored.get(uid) or stored.get(name_key(event))
+    if response.get("kind") == "Status" and last is not None:
+        yield Effect("DELETED", last, 0, uid_of(last))
+
+
+def _bound(event: Event, stored: Mapping[str, dict[str, Any]]) -> Iterator[Effect]:
+    """A binding does one thing: the pod has a node, and a condition that says so."""
+    last = stored.get(name_key(event))
+    node = ((event.request_object or {}).get("target") or {}).get("name")
+    if last is None or not node:
+        return
+    status = last.get("status") or {}
+    others = [c for c in status.get("conditions") or () if c.get("type") != "PodScheduled"]
+    scheduled = {"type": "PodScheduled", "status": "True"}
+    bound = {
+        **last,
+        "spec": {**last.get("spec", {}), "nodeName": node},
+        "status": {**status, "conditions": [*others, scheduled]},
+    }
+    yield Effect("MODIFIED", bound, 0, uid_of(last))
+
+
+def without_managed_fields(obj: dict[str, Any]) -> dict[str, Any]:
+    """Field managers double an object's size, and no claim reads them."""
+    metadata = {key: value for key, value in meta(obj).items() if key != "managedFields"}
+    return {**obj, "metadata": metadata}
+
+
+def version_of(obj: Mapping[str, Any]) -> int:
+    """The object's resourceVersion; 0 if it has none."""
+    text = str(meta(obj).get("resourceVersion", ""))
+    return int(text) if text.isdigit() else 0
