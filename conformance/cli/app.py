@@ -15,7 +15,9 @@ from conformance.cli import (
     compare,
     controller,
     mutants,
+    profile,
     replay,
+    report,
     run,
     serve,
     verify,
@@ -51,10 +53,12 @@ app.add_typer(claims.app, name="claims")
 app.command("replay", epilog=EXIT_CODES_HELP)(replay.replay)
 app.command("check", epilog=EXIT_CODES_HELP)(check.check)
 app.command("verify", epilog=EXIT_CODES_HELP)(verify.verify)
+app.add_typer(report.app, name="report")
 app.command("compare", epilog=compare.COMPARE_EXIT_CODES)(compare.compare)
 app.command("chaos", epilog=EXIT_CODES_HELP)(chaos.chaos)
 app.command("serve")(serve.serve)
 app.add_typer(cluster.app, name="cluster")
+app.add_typer(profile.app, name="profile")
 app.add_typer(controller.app, name="controller")
 app.command("mutants", epilog=EXIT_CODES_HELP)(mutants.mutants)
 app.command("clean")(clean.clean)

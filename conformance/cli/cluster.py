@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from conformance.cli.exit_code import ExitCode
-
-if TYPE_CHECKING:
-    from fixtures.control_plane import BuildStep
 
 app = typer.Typer(
     help="A real control plane (etcd, kube-apiserver, controller manager, scheduler, KWOK nodes).",
@@ -27,52 +23,12 @@ def build() -> None:
 
     Takes some minutes the first time. Programs in KUBEBUILDER_ASSETS or on PATH need no build.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-
+    from conformance.cli.building import showing_build
     from fixtures.control_plane import build as build_programs
 
-    console = Console()
-    if not console.is_terminal:
-        folder = build_programs(_plain_steps())
-    else:
-        with Progress(
-            TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console
-        ) as progress:
-            tasks: dict[str, TaskID] = {}
-
-            def show(step: BuildStep) -> None:
-                if step.module not in tasks:
-                    tasks[step.module] = progress.add_task("", total=None)
-                is_done = step.state in ("cached", "built")
-                progress.update(
-                    tasks[step.module],
-                    description=_step_text(step),
-                    completed=1 if is_done else step.done,
-                    total=1 if is_done else step.total or None,
-                )
-
-            folder = build_programs(show)
+    with showing_build() as show:
+        folder = build_programs(show)
     typer.echo(f"programs: {folder}")
-
-
-def _plain_steps() -> Callable[[BuildStep], None]:
-    """Tells each module's changes of state, and not every package."""
-    told: dict[str, str] = {}
-
-    def show(step: BuildStep) -> None:
-        if told.get(step.module) != step.state:
-            told[step.module] = step.state
-            typer.echo(_step_text(step))
-
-    return show
-
-
-def _step_text(step: BuildStep) -> str:
-    """`kubernetes: building 312/1480 packages (41 s)`."""
-    packages = f" {step.done}/{step.total} packages" if step.state == "building" else ""
-    took = f" ({step.seconds:.0f} s)" if step.seconds >= 1 else ""
-    return f"{step.module}: {step.state}{packages}{took}"
 
 
 @app.command("up")

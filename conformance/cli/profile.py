@@ -1,0 +1,100 @@
+"""`assay profile`: descriptions of controllers that are not Assay's, and their programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Implementation profiles: how to run and judge somebody else's controller.",
+    no_args_is_help=True,
+)
+Name = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="A shipped profile, or a file of your own.")
+]
+
+
+@app.command("list")
+def list_profiles() -> None:
+    """List the profiles that come with the suite, and whether their programs are built."""
+    from conformance.profiles.program import ProgramMissingError, program_of
+    from conformance.profiles.reading import read_profile, shipped
+
+    for name, path in shipped().items():
+        profile = read_profile(path)
+        try:
+            state = str(program_of(profile, path))
+        except ProgramMissingError:
+            state = f"not built; build it with: assay profile build {name}"
+        typer.echo(f"{name:<20} {profile.implementation.url}\n{'':<20} {state}")
+
+
+@app.command("check")
+def check(name: Name) -> None:
+    """Read a profile strictly, and say what is wrong with it: file, line, field, what to do.
+
+    Exit code 2: something is. What a profile may hold is told by `assay profile schema`.
+
+    \b
+    assay profile check my-operator.yaml
+    """
+    from conformance.profiles.program import ProgramMissingError, program_of
+    from conformance.profiles.reading import read_profile
+
+    path = _file(name)
+    profile = read_profile(path)
+    typer.echo(
+        f"{profile.name}: a profile of {profile.implementation.project} "
+        f"{profile.implementation.version}"
+    )
+    for lack in profile.lacks:
+        named = ", ".join((*lack.claims, *lack.scenarios)) or "no claim"
+        typer.echo(f"  lacks {lack.feature} ({named}): {lack.because}")
+    for known in profile.known_differences:
+        typer.echo(f"  known to differ in {known.claim}: {known.because} {known.link}")
+    try:
+        typer.echo(f"  program: {program_of(profile, path)}")
+    except ProgramMissingError as missing:
+        typer.echo(f"  program: {missing}")
+    typer.echo(
+        f"  run it: assay run {profile.suite} --cluster control-plane --implementation {name}"
+    )
+
+
+@app.command("build")
+def build(name: Name) -> None:
+    """Build the program of a profile from its Go module into the cache; once.
+
+    \b
+    assay profile build appwrapper-v1.1.2
+    """
+    from conformance.cli.building import showing_build
+    from conformance.profiles.program import build as build_program
+    from conformance.profiles.reading import read_profile
+
+    path = _file(name)
+    with showing_build() as show:
+        program = build_program(read_profile(path), path, show)
+    typer.echo(f"program: {program}")
+
+
+@app.command("schema")
+def schema() -> None:
+    """Print the JSON schema of a profile, for editors."""
+    from conformance.profiles.schema import schema_text
+
+    typer.echo(schema_text(), nl=False)
+
+
+def _file(name: str) -> Path:
+    from conformance.cli.problems import BadInputError
+    from conformance.profiles.reading import find, shipped
+
+    found = find(name)
+    if found is None:
+        raise BadInputError(
+            f"{name!r} is neither a shipped profile ({', '.join(shipped())}) nor a .yaml file"
+        )
+    return found

@@ -1,0 +1,24 @@
+"""The JSON schema of a profile, made from its types, so that the two cannot differ."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from conformance.profiles.profile import ImplementationProfile
+
+SCHEMA_PATH: Final = Path(__file__).parent / "profile.schema.json"
+
+
+def schema_text() -> str:
+    """The bytes of the file that ships (JSON Schema 2020-12)."""
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$id": "https://assay.dev/schemas/v1/implementation-profile.json",
+        "title": "Assay ImplementationProfile",
+        **msgspec.json.schema(ImplementationProfile),
+    }
+    return json.dumps(schema, indent=2) + "\n"

@@ -1,0 +1,154 @@
+"""What a profile makes of a run: the configuration, the command, the ConfigMap, the facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from conformance import claims
+from conformance.history_view import RELEASED, History
+from conformance.implementation import UnknownImplementationError
+from conformance.parameters import DEFAULT_CONFIG
+from conformance.profiles.choosing import under_test
+from conformance.profiles.configuration import configuration
+from conformance.profiles.profile import Configuration
+from conformance.profiles.profiled import Profiled
+from conformance.profiles.program import ProgramMissingError, program_of
+from conformance.profiles.reading import read_profile
+from conformance.under_test import Place
+from conformance.verdict import Outcome
+from vocabulary.clock import SECOND
+from vocabulary.history import Header
+
+OWN = """
+apiVersion: assay.dev/v1
+kind: ImplementationProfile
+name: mine
+suite: appwrapper
+implementation: {organization: me, project: mine, url: "https://example.org", version: v1}
+program: {path: run.sh}
+manifests: {crds: [crd.yaml]}
+process: {command: ["{program}", --config, "{config}", --kubeconfig, "{kubeconfig}"]}
+configuration: {document: {port: "127.0.0.1:{health_port}", elects: "{leader_elect}"}}
+detection: {latency: 3s, clockResolution: 1s}
+fields: {resets: [status, restarts]}
+lacks:
+- {feature: webhooks, because: It has none., claims: [MLB-020]}
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Profiled:
+    (tmp_path / "mine.yaml").write_text(OWN, encoding="utf-8")
+    (tmp_path / "run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    (tmp_path / "crd.yaml").write_text(
+        "kind: CustomResourceDefinition\nmetadata: {name: a}\n---\nkind: Role\n", encoding="utf-8"
+    )
+    return Profiled(read_profile(tmp_path / "mine.yaml"), tmp_path / "mine.yaml")
+
+
+def place(folder: Path, **changes: Any) -> Place:
+    known: dict[str, Any] = {
+        "label": "operator-1",
+        "folder": folder,
+        "kubeconfig": folder / "kubeconfig",
+        "namespace": "run-7",
+        "health_port": 4711,
+        "config": DEFAULT_CONFIG,
+        "elects": False,
+    }
+    return Place(**{**known, **changes})
+
+
+def test_a_program_of_ones_own_is_started_with_its_files(own: Profiled, tmp_path: Path) -> None:
+    launch = own.launch(place(tmp_path, elects=True))
+    file = tmp_path / "operator-1.yaml"
+    program, kubeconfig = str(tmp_path / "run.sh"), str(tmp_path / "kubeconfig")
+    assert launch.command == (program, "--config", str(file), "--kubeconfig", kubeconfig)
+    told = yaml.safe_load(file.read_text(encoding="utf-8"))
+    assert told["port"] == "127.0.0.1:4711"
+    assert told["elects"] is True
+    assert told["faultTolerance"] == DEFAULT_CONFIG["faultTolerance"]
+    assert launch.objects == ()
+
+
+def test_of_its_manifests_only_those_of_the_kind_that_is_meant_are_used(own: Profiled) -> None:
+    assert [crd["metadata"]["name"] for crd in own.crds()] == ["a"]
+    assert own.rbac() == ()
+
+
+def test_the_released_operator_reads_nanoseconds_from_its_config_map() -> None:
+    released = under_test("appwrapper-v1.1.2")
+    assert isinstance(released, Profiled)
+    words = {"health_port": "4711", "leader_elect": "false"}
+    document = configuration(released.profile.configuration, DEFAULT_CONFIG, words)
+    settings = document["appwrapper"]["faultTolerance"]
+    assert settings["resetPause"] == 90_000_000_000
+    assert settings["retryLimit"] == 3
+    assert document["webhooksEnabled"] is False
+    assert document["controllerManager"]["leaderElection"] is False
+    assert document["appwrapper"]["userRBACAdmissionCheck"] is False
+
+
+def test_settings_may_stand_at_the_top_and_keep_their_spelling() -> None:
+    document = configuration(Configuration(document={"a": 1}), DEFAULT_CONFIG, {})
+    assert document == {"a": 1, **DEFAULT_CONFIG}
+
+
+def test_histories_say_how_late_it_may_be_how_coarse_its_clock_is_and_what_it_lacks(
+    own: Profiled,
+) -> None:
+    assert own.facts["detection_latency_us"] == 3 * SECOND
+    assert own.facts["clock_resolution_us"] == SECOND
+    assert "poll_us" not in own.facts
+    assert own.facts["unsupported"] == {"MLB-020": "It has none."}
+
+
+def test_whoever_judges_its_history_reads_its_fields_and_leaves_out_what_it_lacks(
+    own: Profiled,
+) -> None:
+    history = History(header(own.facts), ())
+    assert history.profile.resets == ("status", "restarts")
+    assert history.profile.phase == RELEASED.phase
+    unsupported = [v for v in claims.judge(history) if v.outcome is Outcome.UNSUPPORTED]
+    assert [(verdict.claim, verdict.because) for verdict in unsupported] == [
+        ("MLB-020", "It has none.")
+    ]
+
+
+def test_a_clock_of_whole_seconds_softens_lower_bounds_by_one(own: Profiled) -> None:
+    from conformance.history_view.timing import Timing
+
+    assert Timing(header(own.facts), ()).slack_us == SECOND
+    assert Timing(header({}), ()).slack_us == 0
+
+
+def test_a_program_that_is_not_built_is_told_with_the_command_that_builds_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
+    released = under_test("appwrapper-v1.1.2")
+    assert isinstance(released, Profiled)
+    with pytest.raises(ProgramMissingError, match=r"assay profile build appwrapper-v1\.1\.2"):
+        program_of(released.profile, released.path)
+
+
+def test_a_misspelled_profile_is_told_with_the_one_that_is_near() -> None:
+    with pytest.raises(UnknownImplementationError, match=r"did you mean appwrapper-v1\.1\.2"):
+        under_test("appwraper-v1.1.2")
+
+
+def header(facts: dict[str, Any]) -> Header:
+    return Header(
+        scenario="appwrapper/x",
+        seed=1,
+        cluster="control-plane",
+        implementation="mine",
+        clock="wall",
+        began_us=0,
+        kubernetes_version="v1.36.3",
+        facts=facts,
+    )

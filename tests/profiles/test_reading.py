@@ -1,0 +1,109 @@
+"""A profile is read strictly: what is wrong is told with file, line, field and what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.profiles.placeholders import PLACEHOLDERS
+from conformance.profiles.reading import find, read_profile, shipped
+from conformance.profiles.schema import SCHEMA_PATH, schema_text
+from vocabulary.safe_yaml import YamlError
+
+RELEASED = "appwrapper-v1.1.2"
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_profile_is_sound_and_named_after_its_file(name: str) -> None:
+    profile = read_profile(shipped()[name])
+    assert profile.name == name
+    assert profile.implementation.version in name
+    assert profile.program.go_module is not None
+    assert profile.program.go_module.sum
+
+
+def test_the_schema_that_ships_is_the_one_of_the_types() -> None:
+    assert SCHEMA_PATH.read_text(encoding="utf-8") == schema_text()
+
+
+def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
+    assert find(RELEASED) == shipped()[RELEASED]
+    assert find("./mine.yaml") == Path("mine.yaml")
+    assert find("reference") is None
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "field", "advice"),
+    [
+        ("suite: appwrapper", "suite: jobset", "suite", "invalid enum value 'jobset'"),
+        ("readyPath:", "readypath:", "process", "unknown field `readypath`"),
+        ("{kubeconfig}", "{kubeconf}", "process.environment.KUBECONFIG", "{kubeconfig}"),
+        ("latency: 2s", "latency: soon", "detection.latency", "write one as Go does"),
+        ("durations: nanoseconds", "durations: seconds", "configuration.durations", "invalid enum"),
+        ("{leader_elect}", "{elect}", "configuration.document.controllerManager", "{leader_elect}"),
+        (
+            "    path: github.com/",
+            "    pth: github.com/",
+            "program.goModule",
+            "unknown field `pth`",
+        ),
+    ],
+)
+def test_a_mistake_is_told_with_its_line_its_field_and_the_way_out(
+    tmp_path: Path, right: str, wrong: str, field: str, advice: str
+) -> None:
+    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    file = tmp_path / "mine.yaml"
+    file.write_text(text.replace(right, wrong), encoding="utf-8")
+    with pytest.raises(YamlError) as error:
+        read_profile(file)
+    told = str(error.value)
+    assert told.startswith(f"{file}:")
+    assert field in told
+    assert advice in told
+
+
+@pytest.mark.parametrize(
+    ("lack", "field", "advice"),
+    [
+        ("claims: [AW-0333]", "lacks[0].claims[0]", "did you mean AW-033"),
+        (
+            "scenarios: [appwrapper/retry/one-failure-is-retired]",
+            "lacks[0].scenarios[0]",
+            "did you",
+        ),
+    ],
+)
+def test_a_lack_names_claims_and_scenarios_that_there_are(
+    tmp_path: Path, lack: str, field: str, advice: str
+) -> None:
+    text = without_lacks(shipped()[RELEASED].read_text(encoding="utf-8"))
+    file = tmp_path / "mine.yaml"
+    file.write_text(f"{text}\nlacks:\n- {{feature: x, because: y, {lack}}}\n", encoding="utf-8")
+    with pytest.raises(YamlError) as error:
+        read_profile(file)
+    assert f"{field}: " in str(error.value)
+    assert advice in str(error.value)
+
+
+def test_a_profile_must_hand_over_kubeconfig_and_configuration(tmp_path: Path) -> None:
+    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    file = tmp_path / "mine.yaml"
+    file.write_text(text.replace("{kubeconfig}", "elsewhere"), encoding="utf-8")
+    with pytest.raises(YamlError, match=r"hands it no \{kubeconfig\}"):
+        read_profile(file)
+    kept = [line for line in text.splitlines() if not line.strip().startswith("configMap:")]
+    file.write_text("\n".join(kept), encoding="utf-8")
+    with pytest.raises(YamlError, match=r"tells it no \{config\} file"):
+        read_profile(file)
+
+
+def test_every_placeholder_is_explained() -> None:
+    assert all(PLACEHOLDERS.values())
+
+
+def without_lacks(text: str) -> str:
+    """A profile's text up to its lacks: a key may stand only once."""
+    return text.partition("\nlacks:")[0]
