@@ -15,8 +15,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from conformance.patience import PatientConnection
 from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
-from reference_controller.runtime.connection import Connection, connect
+from reference_controller.runtime.connection import connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NAMESPACE, NODE, POD, Kind
@@ -77,8 +78,14 @@ def clean_cluster(
     It returns when all of it is gone. Raises ApiError if the cluster cannot be asked, and
     NotCleanError if something stays.
     """
-    connection = connect(
-        kubeconfig, context or None, user_agent="assay-clean", timeout_us=30 * SECOND, pool_size=2
+    connection = PatientConnection(
+        connect(
+            kubeconfig,
+            context or None,
+            user_agent="assay-clean",
+            timeout_us=30 * SECOND,
+            pool_size=2,
+        )
     )
     selector = f"{RUN_LABEL}={run_label}" if run_label else RUN_LABEL
     try:
@@ -91,7 +98,7 @@ def clean_cluster(
 class _Cleaning:
     """One cleaning of one cluster."""
 
-    def __init__(self, connection: Connection, selector: str) -> None:
+    def __init__(self, connection: PatientConnection, selector: str) -> None:
         self._connection = connection
         self._selector = selector
         self._released: dict[str, str] = {}

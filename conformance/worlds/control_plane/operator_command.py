@@ -8,10 +8,10 @@ from typing import Any
 
 import yaml
 
+from conformance.patience import PatientConnection
 from conformance.under_test import Launch, Place
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.users import User
-from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
 from vocabulary.requests import create
 
@@ -46,7 +46,7 @@ def launch_of(
     )
 
 
-def prepare(launch: Launch, connection: Connection) -> None:
+def prepare(launch: Launch, connection: PatientConnection) -> None:
     """Create what it needs in its namespace; two operators may need the same."""
     for needed in launch.objects:
         try:

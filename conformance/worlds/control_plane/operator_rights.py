@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from conformance.clean import RUN_LABEL
+from conformance.patience import PatientConnection
 from conformance.under_test import UnderTest
-from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object, name_of
@@ -19,7 +19,7 @@ _ROLE = Kind(_GROUP, "v1", "ClusterRole", "clusterroles", namespaced=False)
 
 
 def grant(
-    connection: Connection,
+    connection: PatientConnection,
     implementation: UnderTest,
     extra_kinds: Iterable[Kind],
     subjects: Sequence[dict[str, Any]],
@@ -48,7 +48,7 @@ def grant(
         _create(connection, _BINDING, binding)
 
 
-def _create(connection: Connection, kind: Kind, manifest: Object) -> None:
+def _create(connection: PatientConnection, kind: Kind, manifest: Object) -> None:
     try:
         connection.handle(Create(kind, manifest, "", name_of(manifest)))
     except ApiError as error:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 import yaml
 
 from conformance.clean import RUN_LABEL
+from conformance.patience import PATIENCE_SECONDS, PatientConnection
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
@@ -90,7 +91,9 @@ class ControlPlaneSession(Session):
         else:
             begun.enter_context(self._tenancy)
             self._tenancy.require(self._crds)
-        self.connections = {actor: self._as_user(user) for actor, user in ACTORS.items()}
+        self.connections = {
+            actor: PatientConnection(self._as_user(user)) for actor, user in ACTORS.items()
+        }
         subjects = [
             {"kind": "User", "name": user.name, "apiGroup": "rbac.authorization.k8s.io"}
             for user in users.OPERATORS
@@ -124,7 +127,7 @@ class ControlPlaneSession(Session):
             FakeNode(name, zone, labels={RUN_LABEL: namespace}, capacity=gpus)
             for name, zone in taken.items()
         ]
-        api = self.plane.api()
+        api = self.plane.api(patience_seconds=PATIENCE_SECONDS)
         nodes.create(api, wanted)
         self._nodes[namespace] = tuple(taken)
         nodes.wait_ready(api, taken)
@@ -132,7 +135,8 @@ class ControlPlaneSession(Session):
 
     def end_run(self, namespace: str) -> None:
         """The namespace stays until the control plane goes, or is cleaned."""
-        nodes.delete(self.plane.api(), self._nodes.pop(namespace))
+        api = self.plane.api(patience_seconds=PATIENCE_SECONDS)
+        nodes.delete(api, self._nodes.pop(namespace))
 
     def take_operator_user(self) -> users.User:
         return self._operator_users.get()

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
+from conformance.patience import PatientConnection
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
@@ -64,7 +65,7 @@ class Session(ABC):
     own_plane: ControlPlane | None = None
     """The control plane, if it is Assay's own and its processes may be stopped."""
     recorder: Recorder
-    connections: Mapping[str, Connection]
+    connections: Mapping[str, PatientConnection]
     """Clients of the API server, by actor: `user`, `chaos`, `harness`."""
 
     def __init__(self, implementation: UnderTest, out: Path | None = None) -> None:
