@@ -80,6 +80,11 @@ class Informer:
         if stream is not None:
             stream.close()
 
+    @property
+    def is_watching(self) -> bool:
+        """Whether a watch is open; or the kind is not served, so that there is none to open."""
+        return self._stream is not None or not self._is_served
+
     def _list_or_watch(self) -> None:
         """One list, or one watch until it ends in good order; raises ApiError otherwise."""
         if not self._revision:

@@ -211,10 +211,12 @@ def follows_the_graph(aw: AppWrapperRun, before: str, after: str) -> bool:
     """
     if after == TERMINATING or (before, after) in EDGES:
         return True
-    if aw.history.shows_requests or before in FINAL:
+    if before in FINAL:
         return False
     if not aw.history.shows_every_version:
         return bool(after)
+    if aw.history.shows_requests:
+        return False
     return any((before, between) in EDGES and (between, after) in EDGES for between, _ in EDGES)
 
 

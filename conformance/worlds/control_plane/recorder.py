@@ -96,7 +96,8 @@ class Recorder:
         self._keeps = keeps
         self._listed: set[tuple[Kind, str]] = set()
         """What has been listed: a kind, in a namespace or ("") everywhere."""
-        self._listed_again: set[str] = set()
+        self._listed_again: dict[str, Micros] = {}
+        """By namespace ("" is all): when a watch of it last began anew, with a gap before."""
         """Namespaces of which a watch was interrupted, and ("") those of all."""
         self._offset = 0
         self._stopping = threading.Event()
@@ -140,9 +141,17 @@ class Recorder:
         for namespace in tuple(self._informers):
             self.unfollow(namespace)
 
-    def was_interrupted(self, namespace: str) -> bool:
+    def was_interrupted(self, namespace: str, since_us: Micros) -> bool:
         """Whether a watch of the namespace, or of all, may have missed what was in between."""
-        return bool(self._listed_again & {"", namespace})
+        with self.changed:
+            return any(self._listed_again.get(each, 0) >= since_us for each in ("", namespace))
+
+    @property
+    def is_watching(self) -> bool:
+        """Whether no watch is broken just now: what happens is heard of, sooner or later."""
+        with self.changed:
+            informers = [each for found in self._informers.values() for each in found]
+        return all(informer.is_watching for informer in informers)
 
     def _watch(self, namespace: str, kinds: Iterable[Kind]) -> None:
         """Begin to watch these kinds; returns once all of them have been listed."""
@@ -214,7 +223,7 @@ class Recorder:
             self._delivered(kind, "DELETED", obj)
         with self.changed:
             if (kind, namespace) in self._listed:
-                self._listed_again.add(namespace)
+                self._listed_again[namespace] = time.time_ns() // 1000
             self._listed.add((kind, namespace))
             self.changed.notify_all()
 

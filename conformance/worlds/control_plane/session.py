@@ -141,15 +141,16 @@ class Session(ABC):
         """The cluster's own processes, where a run that has it to itself may stop them."""
         return {} if self.own_plane is None else components(self.own_plane, zones, record)
 
-    def capabilities(self, namespace: str) -> Capabilities:
-        """What the history of a run in that namespace can show."""
+    def capabilities(self, namespace: str, began_us: Micros) -> Capabilities:
+        """What the history can show of a run that began in that namespace at that time."""
+        is_gapless = not self.recorder.was_interrupted(namespace, began_us)
         if self.recorder.hears_requests:
-            return Capabilities()
+            return Capabilities() if is_gapless else Capabilities(versions=False)
         return Capabilities(
             writers=False,
             options=False,
             exact_times=False,
-            versions=not self.recorder.was_interrupted(namespace),
+            versions=is_gapless,
         )
 
     def commits(self, namespace: str, nodes: Iterable[str]) -> list[Commit]:

@@ -208,6 +208,7 @@ class ControlPlaneWorld(World):
         self.mark("faults-stopped")
         is_stable = self._wait_until(self.is_stable, self.patience_us)
         self.mark("stable" if is_stable else "not-stable")
+        self._wait_until(lambda: self.session.recorder.is_watching, self.patience_us)
         time.sleep(BARRIER_SECONDS)
         self.mark("end")
 
@@ -262,7 +263,7 @@ class ControlPlaneWorld(World):
             clock="wall",
             began_us=self._began_us,
             kubernetes_version=self.session.kubernetes_version,
-            capabilities=self.session.capabilities(self.namespace),
+            capabilities=self.session.capabilities(self.namespace, self._began_us),
             parameters=self.config,
             facts=self._facts(),
         )
