@@ -1,10 +1,12 @@
 """Finds what a killed run left on a cluster, by its run label, and removes it.
 
 Everything that Assay makes for itself carries the label `assay.dev/run`: namespaces, nodes,
-webhook configurations, roles and their bindings. Nobody is left who could finish what the
-killed run had begun: the operator that took its finalizer off is gone with it, pods may be
-told never to end, and a fault may have put a foreign finalizer on anything. So whatever holds
-up the end of something labelled is taken off, and this waits until all of it is gone.
+webhook configurations, roles and their bindings, definitions of custom resources. Nodes of
+somebody else's that it has borrowed carry it too, and are given back as they were. Nobody is
+left who could finish what the killed run had begun: the operator that took its finalizer off is
+gone with it, pods may be told never to end, and a fault may have put a foreign finalizer on
+anything. So whatever holds up the end of something labelled is taken off, and this waits until
+all of it is gone.
 """
 
 from __future__ import annotations
@@ -15,12 +17,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from conformance.borrowed_nodes import as_before, is_borrowed, status_before
 from conformance.patience import PatientConnection
 from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
 from reference_controller.runtime.connection import connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import NAMESPACE, NODE, POD, Kind
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, NODE, POD, Kind
 from vocabulary.objects import (
     Object,
     finalizers_of,
@@ -53,9 +56,10 @@ _CLUSTER_WIDE: Final = (
     Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False),
     NAMESPACE,
     NODE,
+    CUSTOM_RESOURCE_DEFINITION,
 )
-"""Webhooks first: one whose server is gone would refuse the writes that follow. Nodes last:
-fake kubelets end the pods of the namespaces before."""
+"""Webhooks first: one whose server is gone would refuse the writes that follow. Then nodes:
+fake kubelets end the pods of the namespaces before. Definitions last, when nothing needs them."""
 GONE_SECONDS: Final = 120.0
 EVERY_SECONDS: Final = 0.1
 
@@ -119,7 +123,10 @@ class _Cleaning:
     def _search(self) -> Iterator[str]:
         for kind in _CLUSTER_WIDE:
             for obj in self._labelled(kind):
-                yield f"{kind.kind} {name_of(obj)}"
+                if kind == CUSTOM_RESOURCE_DEFINITION and self._is_used(obj):
+                    continue
+                lent = "loan of " if kind == NODE and is_borrowed(obj) else ""
+                yield f"{lent}{kind.kind} {name_of(obj)}"
                 held = [obj]
                 if kind == NAMESPACE:
                     held += [content for _, content in self._held_up(name_of(obj))]
@@ -128,7 +135,7 @@ class _Cleaning:
     def _remove_kind(self, kind: Kind) -> None:
         """Delete what is labelled of a kind, and wait until nothing of it is left."""
         deadline = time.monotonic() + GONE_SECONDS
-        while left := self._labelled(kind):
+        while left := [obj for obj in self._labelled(kind) if self._may_go(kind, obj)]:
             if time.monotonic() > deadline:
                 names = ", ".join(map(name_of, left))
                 raise NotCleanError(
@@ -136,13 +143,33 @@ class _Cleaning:
                     "see what its status says, and whether the controller manager runs"
                 )
             for obj in left:
-                if not is_terminating(obj):
+                if kind == NODE and is_borrowed(obj):
+                    self._give_back(obj)
+                elif not is_terminating(obj):
                     self._ask(Delete(kind, "", name_of(obj)))
-                    continue
-                if kind == NAMESPACE:
-                    self._let_go(name_of(obj))
-                self._release(kind, obj)
+                elif kind != CUSTOM_RESOURCE_DEFINITION:  # the API server ends its objects first
+                    if kind == NAMESPACE:
+                        self._let_go(name_of(obj))
+                    self._release(kind, obj)
             time.sleep(EVERY_SECONDS)
+
+    def _give_back(self, node: Object) -> None:
+        """Have a borrowed node offer, and be, what it did and was before."""
+        name = name_of(node)
+        offered = self._ask(Patch(NODE, "", name, status_before(node), subresource="status"))
+        if offered is not None:
+            self._ask(Patch(NODE, "", name, as_before(offered)))
+
+    def _may_go(self, kind: Kind, obj: Object) -> bool:
+        """Not a definition which somebody else has come to use meanwhile, and its objects."""
+        return kind != CUSTOM_RESOURCE_DEFINITION or is_terminating(obj) or not self._is_used(obj)
+
+    def _is_used(self, crd: Object) -> bool:
+        """Whether there are objects of the kind that are no run's."""
+        kind = defined_kind(crd)
+        namespaces = {name_of(found) for found in self._labelled(NAMESPACE)}
+        found = self._listed(List(kind, live=True))
+        return any(namespace_of(obj) not in namespaces for obj in found)
 
     def _let_go(self, namespace: str) -> None:
         """Take away what might keep a namespace that is being deleted; nothing new comes there."""
@@ -194,19 +221,32 @@ class _Cleaning:
         try:
             answer = self._connection.handle(request)
         except ApiError as error:
-            if error.is_not_found:
+            if error.is_not_found or (error.code == 403 and request.kind not in (NAMESPACE, NODE)):
+                # What may not be looked at was not made here: that would take more rights.
                 return ()
             raise
         assert isinstance(answer, ObjectList)
         return answer.items
 
-    def _ask(self, request: Request) -> None:
+    def _ask(self, request: Request) -> Object | None:
         """A write; that its object has gone meanwhile, or has changed, is seen the next time."""
         try:
-            self._connection.handle(request)
+            answer = self._connection.handle(request)
         except ApiError as error:
             if not (error.is_not_found or error.is_conflict):
                 raise
+            return None
+        assert not isinstance(answer, ObjectList)
+        return answer
+
+
+def defined_kind(crd: Object) -> Kind:
+    """The kind that a custom resource definition defines, in a version that is served."""
+    spec = crd["spec"]
+    version = next(found["name"] for found in spec["versions"] if found["served"])
+    names = spec["names"]
+    namespaced = spec["scope"] == "Namespaced"
+    return Kind(spec["group"], version, names["kind"], names["plural"], namespaced=namespaced)
 
 
 def _foreign(obj: Object) -> list[str]:

@@ -17,6 +17,7 @@ from conformance.cli import (
     mutants,
     profile,
     replay,
+    report,
     run,
     serve,
     verify,
@@ -52,6 +53,7 @@ app.add_typer(claims.app, name="claims")
 app.command("replay", epilog=EXIT_CODES_HELP)(replay.replay)
 app.command("check", epilog=EXIT_CODES_HELP)(check.check)
 app.command("verify", epilog=EXIT_CODES_HELP)(verify.verify)
+app.add_typer(report.app, name="report")
 app.command("compare", epilog=compare.COMPARE_EXIT_CODES)(compare.compare)
 app.command("chaos", epilog=EXIT_CODES_HELP)(chaos.chaos)
 app.command("serve")(serve.serve)

@@ -36,6 +36,8 @@ _CODES: Final = {
     "fixtures.control_plane.launch.StartError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.tenancy.TenancyError": ExitCode.ENVIRONMENT,
     "conformance.clean.NotCleanError": ExitCode.ENVIRONMENT,
+    "conformance.borrowed_nodes.NotAsWrittenError": ExitCode.ENVIRONMENT,
+    "conformance.worlds.existing.webhook_probe.UnreachableWebhooksError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.operator_process.OperatorStartError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.waiting.WaitTimeoutError": ExitCode.ENVIRONMENT,
     "builtins.OSError": ExitCode.ENVIRONMENT,

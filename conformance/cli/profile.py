@@ -53,7 +53,7 @@ def check(name: Name) -> None:
         named = ", ".join((*lack.claims, *lack.scenarios)) or "no claim"
         typer.echo(f"  lacks {lack.feature} ({named}): {lack.because}")
     for known in profile.known_differences:
-        typer.echo(f"  known to differ in {known.claim}: {known.because} {known.link}")
+        typer.echo(f"  known to differ in {', '.join(known.claims)}: {known.because} {known.link}")
     try:
         typer.echo(f"  program: {program_of(profile, path)}")
     except ProgramMissingError as missing:
@@ -78,6 +78,40 @@ def build(name: Name) -> None:
     with showing_build() as show:
         program = build_program(read_profile(path), path, show)
     typer.echo(f"program: {program}")
+
+
+@app.command("findings")
+def findings(
+    name: Name,
+    report: Annotated[Path, typer.Argument(help="A report.yaml, or the folder that has it.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where the page goes; default: here.")
+    ] = None,
+) -> None:
+    """Write what a report contradicts of a released program, with evidence, as Markdown.
+
+    Exit code 1: the report has violations of which the profile's knownDifferences do not say who
+    is at fault.
+
+    \b
+    assay profile findings appwrapper-v1.1.2 .assay --out docs/findings/appwrapper-v1.1.2.md
+    """
+    from conformance.cli.exit_code import ExitCode
+    from conformance.profiles.findings import findings_page, unexplained
+    from conformance.profiles.reading import read_profile
+    from conformance.report.yaml_text import read_report
+
+    profile = read_profile(_file(name))
+    told = read_report(report / "report.yaml" if report.is_dir() else report)
+    page = findings_page(told, profile)
+    if out is None:
+        typer.echo(page, nl=False)
+    else:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(page, encoding="utf-8")
+    if missing := unexplained(told, profile):
+        typer.echo(f"not explained by the profile: {', '.join(missing)}", err=True)
+        raise typer.Exit(ExitCode.VIOLATED)
 
 
 @app.command("schema")

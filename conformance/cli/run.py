@@ -9,6 +9,7 @@ from typing import Annotated, cast
 
 import typer
 
+from conformance.cli import existing
 from conformance.cli.exit_code import ExitCode
 from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
 
@@ -21,6 +22,7 @@ def _complete_selection(incomplete: str) -> list[str]:
 
 CLUSTERS = ("simulated", "control-plane", "kind", "existing")
 DEFAULT_OUT = Path(".assay")
+DEFAULT_NODE_SELECTOR = "assay.dev/usable=true"
 
 
 def _cluster(name: str) -> str:
@@ -111,6 +113,27 @@ def run(
             help="Run on the control plane that `assay cluster up` started there, and leave it up."
         ),
     ] = None,
+    node_selector: Annotated[
+        str,
+        typer.Option(help="The nodes that runs on an existing cluster may taint and cordon."),
+    ] = DEFAULT_NODE_SELECTOR,
+    audit_log: Annotated[
+        Path | None,
+        typer.Option(help="The existing cluster's audit log, which tells who wrote what."),
+    ] = None,
+    time_limit: Annotated[
+        str, typer.Option(help="How long a suite may take on an existing cluster.")
+    ] = "2h",
+    object_limit: Annotated[
+        int,
+        typer.Option(
+            help="How many pods, Jobs and AppWrappers a run may have on an existing cluster.",
+            min=10,
+        ),
+    ] = 100,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Begin on an existing cluster without asking.")
+    ] = False,
     allure: Annotated[
         bool, typer.Option("--allure", help="Also write allure-results/ (thousands of files).")
     ] = False,
@@ -131,6 +154,7 @@ def run(
     assay run AW-049 --cluster control-plane --crash-points --sample 20
     assay run --cluster control-plane -j 8    on a real kube-apiserver and etcd
     assay run --cluster control-plane --cluster-folder .assay/cluster     on one that stays up
+    assay run --cluster existing --kubeconfig FILE        on a cluster of somebody else's
     assay run --implementation mutant:quota-released-on-failed
 
     The report goes to .assay/ (report.yaml, index.html, a page and a plan per failure,
@@ -151,6 +175,10 @@ def run(
     if (random_plans or fault_pairs) and cluster != "simulated":
         option = "--random-plans" if random_plans else "--fault-pairs"
         raise BadInputError(f"{option}: only the simulated cluster runs them; leave one out")
+    if cluster == "existing" and rerun:
+        raise BadInputError("--rerun: histories of an existing cluster never repeat; leave it out")
+    if cluster == "existing" and crash_points and audit_log is None:
+        raise BadInputError("--crash-points: needs to know who wrote what; add --audit-log FILE")
     check_folder(out)
     words = resolve(selection or ())
     options = RunOptions(
@@ -164,11 +192,20 @@ def run(
         fault_pairs=fault_pairs,
         shrink=not no_shrink,
         rerun=rerun,
-        kubeconfig=kubeconfig,
-        context=context,
         cluster_folder=cluster_folder,
         out=out,
     )
+    if cluster == "existing":
+        undertaking = existing.examined(
+            kubeconfig,
+            context,
+            implementation,
+            existing.limits(time_limit, object_limit),
+            node_selector=node_selector,
+            audit_log=audit_log,
+        )
+        options = replace(options, undertaking=undertaking)
+        existing.agree(undertaking, words, yes=yes)
     options = replace(options, command=_command(words, options))
     console = Console()
     with showing_progress(console, quiet=quiet) as on_progress:

@@ -13,16 +13,28 @@ _MAX_LINES = 50
 
 
 def verify(
-    report: Annotated[Path, typer.Argument(help="A report's folder, or its report.yaml.")],
+    report: Annotated[
+        Path,
+        typer.Argument(help="A report's folder, its report.yaml, or a folder of submissions."),
+    ],
 ) -> None:
-    """Check a report without a cluster: digests, and every verdict judged again.
+    """Check a report without a cluster: digests, sums, and every verdict judged again.
 
     \b
     assay verify .assay
-    assay verify reports/appwrapper-v1.1.2/report.yaml
+    assay verify reports/example-appwrapper            every report below it
 
     Exit code 0: all of it holds. 1: something differs; each difference is printed.
     """
+    from conformance.report.submission import reports_below
+
+    codes = [_verify(found) for found in reports_below(report) or [report]]
+    if ExitCode.VIOLATED in codes:
+        raise typer.Exit(ExitCode.VIOLATED)
+    raise typer.Exit(max(codes))
+
+
+def _verify(report: Path) -> ExitCode:
     from conformance.cli.judging import all_claims, judge
     from conformance.report.untrusted import printable
     from conformance.report.verify import verify_report
@@ -37,11 +49,12 @@ def verify(
     if found.without_history:
         typer.echo(f"note: {found.without_history} rows have no stored history; not checked")
     typer.echo(
-        f"{found.histories} histories, {found.verdicts} verdicts judged again: "
+        f"{report}: {found.histories} histories, {found.verdicts} verdicts judged again: "
         + (f"{len(found.findings)} differences" if found.findings else "all as reported")
     )
     if found.findings:
-        raise typer.Exit(ExitCode.VIOLATED)
+        return ExitCode.VIOLATED
     if not found.verdicts:
         typer.echo("note: the report holds nothing that could be judged again")
-        raise typer.Exit(ExitCode.INCONCLUSIVE)
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.CONFORMANT

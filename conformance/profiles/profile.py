@@ -45,12 +45,21 @@ class Program(_Part, frozen=True, kw_only=True):
     """A file; relative to the profile."""
 
 
+class Grant(_Part, frozen=True, kw_only=True):
+    """Rights to a kind of resource that its own roles lack, but that users of it need."""
+
+    group: str
+    resources: tuple[str, ...]
+
+
 class Manifests(_Part, frozen=True, kw_only=True):
     """Files to install, as glob patterns; relative to the Go module, or else to the profile."""
 
     crds: tuple[str, ...]
     rbac: tuple[str, ...] = ()
     """Roles; their bindings are made by the suite."""
+    grants: tuple[Grant, ...] = ()
+    """What an administrator grants beside these, so that users can wrap such resources."""
 
 
 class Process(_Part, frozen=True, kw_only=True):
@@ -107,11 +116,15 @@ class Lack(_Part, frozen=True, kw_only=True):
 
 
 class Difference(_Part, frozen=True, kw_only=True):
-    """A claim that it is known not to keep. It is judged all the same."""
+    """Claims that it is known not to keep, for one reason. They are judged all the same."""
 
-    claim: str
+    claims: tuple[str, ...]
+    fault: Literal["implementation", "text"]
+    """Who is at fault: the implementation, or the sentence that the claims stand on, which can
+    be read in another way."""
     because: str
-    link: str
+    link: str = ""
+    """Where it can be looked up: a line of its source, an issue."""
 
 
 class ImplementationProfile(_Part, frozen=True, kw_only=True):

@@ -77,7 +77,18 @@ class Profiled:
         return self._manifests(self.profile.manifests.crds, ("CustomResourceDefinition",))
 
     def rbac(self) -> tuple[Object, ...]:
-        return self._manifests(self.profile.manifests.rbac, ROLES)
+        told = self.profile.manifests
+        rules = [
+            {"apiGroups": [grant.group], "resources": list(grant.resources), "verbs": ["*"]}
+            for grant in told.grants
+        ]
+        granted = {
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "kind": "ClusterRole",
+            "metadata": {"name": "granted-beside"},
+            "rules": rules,
+        }
+        return (*self._manifests(told.rbac, ROLES), *([granted] if rules else []))
 
     def review(self, _config: Mapping[str, Any], /) -> Admit | None:
         """None: a program's webhooks are its own, and a profile runs it without them."""

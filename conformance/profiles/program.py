@@ -56,6 +56,7 @@ def program_of(profile: ImplementationProfile, path: Path) -> Path:
 
 def manifests_of(profile: ImplementationProfile, path: Path, patterns: Iterable[str]) -> list[str]:
     """The texts of the manifests that the patterns name, in the order of patterns and names."""
+    program_of(profile, path)  # what was not built has no manifests either
     base = path.parent if profile.program.go_module is None else built_folder(profile) / MODULE
     return [file.read_text(encoding="utf-8") for p in patterns for file in _matching(base, p, path)]
 
@@ -66,7 +67,7 @@ def built_folder(profile: ImplementationProfile) -> Path:
         "module": profile.program.go_module,
         "version": profile.implementation.version,
         "environment": versions.BUILD_ENVIRONMENT,
-        "manifests": profile.manifests,
+        "manifests": (profile.manifests.crds, profile.manifests.rbac),
     }
     digest = hashlib.sha256(repr(decides).encode()).hexdigest()[:12]
     return cache_root() / "implementations" / f"{profile.name}-{digest}"

@@ -68,7 +68,8 @@ def _unknown_names(profile: ImplementationProfile) -> Iterator[tuple[str, str]]:
         for n, scenario in enumerate(lack.scenarios):
             yield from _missing(f"lacks[{index}].scenarios[{n}]", "scenario", scenario, SCENARIOS)
     for index, known in enumerate(profile.known_differences):
-        yield from _missing(f"knownDifferences[{index}].claim", "claim", known.claim, ids)
+        for n, claim in enumerate(known.claims):
+            yield from _missing(f"knownDifferences[{index}].claims[{n}]", "claim", claim, ids)
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:

@@ -72,7 +72,7 @@ def build_report(
             cluster=suite.cluster, kubernetes_version=suite.kubernetes_version, clock=suite.clock
         ),
         reproduce=Reproduce(command=suite.command, seed=suite.seed),
-        profiles=_profiles(reports, suite),
+        profiles=_profiles(reports, suite, claims),
         claims=reports,
         coverage=_coverage(suite),
         determinism=Determinism(rerun=suite.rerun, mismatches=suite.mismatches),
@@ -239,12 +239,31 @@ def first_violation(run: RunResult, verdict: Verdict) -> FirstViolation | None:
     )
 
 
-def _profiles(reports: tuple[ClaimReport, ...], suite: SuiteResult) -> tuple[Profile, ...]:
+def _profiles(
+    reports: tuple[ClaimReport, ...], suite: SuiteResult, claims: Mapping[str, Claim]
+) -> tuple[Profile, ...]:
+    """The profiles of which anything was judged.
+
+    Their claims that were not asked for are listed as skipped: the report of a selection is
+    partial, and never reads like one of the whole.
+    """
     profiles = []
+    judged = {report.id for report in reports}
     for name in sorted({report.profile for report in reports}):
         mine = [report for report in reports if report.profile == name]
-        core = _tier([report for report in mine if report.level in CORE_LEVELS])
-        plain = _tier([report for report in mine if report.level not in CORE_LEVELS])
+        left_out = [
+            claim
+            for id_, claim in claims.items()
+            if suite.claims and claim.profile == name and id_ not in judged
+        ]
+        core = _tier(
+            [report for report in mine if report.level in CORE_LEVELS],
+            [claim.id for claim in left_out if claim.level in CORE_LEVELS],
+        )
+        plain = _tier(
+            [report for report in mine if report.level not in CORE_LEVELS],
+            [claim.id for claim in left_out if claim.level not in CORE_LEVELS],
+        )
         extended = ExtendedTier(
             result=plain.result,
             statistics=plain.statistics,
@@ -254,30 +273,42 @@ def _profiles(reports: tuple[ClaimReport, ...], suite: SuiteResult) -> tuple[Pro
             supported_features=tuple(sorted(suite.supported_features)),
             unsupported_features=tuple(sorted(suite.unsupported_features)),
         )
-        summary = f"{_sentence('Core', core)} {_sentence('Extended', extended)}"
+        summary = summary_of(core, extended)
         profiles.append(Profile(name=name, summary=summary, core=core, extended=extended))
     return tuple(profiles)
 
 
-def _tier(reports: list[ClaimReport]) -> Tier:
+def _tier(reports: list[ClaimReport], left_out: list[str]) -> Tier:
     by_outcome: dict[Outcome, list[str]] = defaultdict(list)
     for report in reports:
         by_outcome[report.outcome].append(report.id)
-    skipped = sorted(by_outcome[Outcome.SKIPPED] + by_outcome[Outcome.UNSUPPORTED])
+    skipped = sorted([*by_outcome[Outcome.SKIPPED], *by_outcome[Outcome.UNSUPPORTED], *left_out])
     failed, inconclusive = by_outcome[Outcome.FAILED], by_outcome[Outcome.INCONCLUSIVE]
-    result: Result = "failure" if failed else "partial" if skipped or inconclusive else "success"
+    statistics = Statistics(
+        passed=len(by_outcome[Outcome.PASSED]),
+        skipped=len(skipped),
+        failed=len(failed),
+        inconclusive=len(inconclusive),
+    )
     return Tier(
-        result=result,
-        statistics=Statistics(
-            passed=len(by_outcome[Outcome.PASSED]),
-            skipped=len(skipped),
-            failed=len(failed),
-            inconclusive=len(inconclusive),
-        ),
+        result=result_of(statistics),
+        statistics=statistics,
         skipped_tests=tuple(skipped),
         failed_tests=tuple(failed),
         inconclusive_tests=tuple(inconclusive),
     )
+
+
+def result_of(counted: Statistics) -> Result:
+    """The result of a tier with so many claims of each outcome."""
+    if counted.failed:
+        return "failure"
+    return "partial" if counted.skipped or counted.inconclusive else "success"
+
+
+def summary_of(core: Tier, extended: Tier) -> str:
+    """A sentence for each tier of a profile."""
+    return f"{_sentence('Core', core)} {_sentence('Extended', extended)}"
 
 
 def _sentence(name: str, tier: Tier) -> str:
@@ -307,6 +338,8 @@ def _coverage(suite: SuiteResult) -> Coverage:
         for key in entry.fault
         if key != "when"
     }
+    # Campaigns do not keep the histories of uneventful runs, but what struck in them.
+    seen.update(key for run in suite.runs for step in run.struck for key in step if key != "when")
     known = seen.union(suite.fault_classes)
     tried, existing = suite.crash_points
     return Coverage(

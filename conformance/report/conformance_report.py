@@ -74,7 +74,8 @@ class Suite(_Part, frozen=True, kw_only=True):
 
     version: str
     git_commit: str
-    """The commit of the checkout that it ran from; empty for an installed distribution."""
+    """The commit of the checkout that it ran from, with `-dirty` if its code had been changed;
+    empty for an installed distribution."""
     claims_digest: Sha256
     """Over all claims' ids, levels, texts and sources: equal digests judged by equal norms."""
 

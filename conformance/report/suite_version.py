@@ -5,6 +5,10 @@ from __future__ import annotations
 import subprocess
 from importlib import metadata
 from pathlib import Path
+from typing import Final
+
+_ROOMS: Final = ("vocabulary", "reference_controller", "fixtures", "chaos", "conformance")
+"""What a run executes; whatever else is changed decides nothing."""
 
 
 def version() -> str:
@@ -16,18 +20,23 @@ def version() -> str:
 
 
 def git_commit() -> str:
-    """The commit of the checkout that this file stands in; empty outside of one."""
+    """The commit of the checkout that this file stands in; empty outside of one.
+
+    With `-dirty` at its end, as git writes it, where the code that ran is not that commit's.
+    """
     root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         return ""
+    commit = _git(root, "rev-parse", "HEAD")
+    changed = commit and _git(root, "status", "--porcelain", "--untracked-files=no", "--", *_ROOMS)
+    return f"{commit}-dirty" if changed else commit
+
+
+def _git(root: Path, *arguments: str) -> str:
+    """What git prints; empty if there is no git, or if it fails."""
+    command = ["git", "--no-optional-locks", "-C", str(root), *arguments]
     try:
-        done = subprocess.run(
-            ["git", "-C", str(root), "rev-parse", "HEAD"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=False,
-        )
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -7,18 +7,23 @@ say what the report says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
 from conformance.claim import Claim
-from conformance.report.build import claims_digest
-from conformance.report.conformance_report import ConformanceReport
+from conformance.report.build import CORE_LEVELS, claims_digest, result_of, summary_of
+from conformance.report.conformance_report import ConformanceReport, Statistics
+from conformance.report.folder import HISTORIES_NAME
 from conformance.report.yaml_text import read_report, report_path
 from conformance.verdict import Outcome, Verdict
 from vocabulary.history import Entry, Header, HistoryError, history_digest, read_history
+
+SHRUNK: Final = "shrunk"
+"""In the place of a test's name: what was made of a claim's simplest failure."""
 
 Judge: TypeAlias = Callable[[Header, Sequence[Entry]], Sequence[Verdict]]
 
@@ -57,11 +62,11 @@ def verify_report(folder: Path, claims: Mapping[str, Claim], judge: Judge) -> Ve
             else:
                 without += 1
         if claim.shrunk is not None:
-            told = _Told(claim.id, "shrunk", claim.shrunk.history_sha256, Outcome.FAILED)
+            told = _Told(claim.id, SHRUNK, claim.shrunk.history_sha256, Outcome.FAILED)
             rows.setdefault(claim.shrunk.history, []).append(told)
-    findings = list(_inconsistencies(report))
+    findings = [*_inconsistencies(report), *_wrong_sums(report), *_unnamed(path.parent, rows)]
     for name, tests in sorted(rows.items()):
-        findings += _check_history(path.parent, name, tests, judge)
+        findings += _check_history(path.parent, name, tests, judge, report)
     return Verification(
         report=report,
         histories=len(rows),
@@ -104,7 +109,46 @@ def _inconsistencies(report: ConformanceReport) -> Iterator[Finding]:
             yield Finding(claim.id, f"is {claim.outcome}, but one of its tests is failed")
 
 
-def _check_history(folder: Path, name: str, rows: list[_Told], judge: Judge) -> Iterator[Finding]:
+def _wrong_sums(report: ConformanceReport) -> Iterator[Finding]:
+    """Statistics, results and summaries that do not follow from the claims."""
+    tested = {claim.id for claim in report.claims}
+    for profile in report.profiles:
+        for name, tier in (("core", profile.core), ("extended", profile.extended)):
+            where = f"{profile.name} {name}"
+            is_core = name == "core"
+            outcomes = Counter(
+                claim.outcome
+                for claim in report.claims
+                if claim.profile == profile.name and (claim.level in CORE_LEVELS) is is_core
+            )
+            skipped = outcomes[Outcome.SKIPPED] + outcomes[Outcome.UNSUPPORTED]
+            skipped += sum(id_ not in tested for id_ in tier.skipped_tests)
+            counted = Statistics(
+                passed=outcomes[Outcome.PASSED],
+                skipped=skipped,
+                failed=outcomes[Outcome.FAILED],
+                inconclusive=outcomes[Outcome.INCONCLUSIVE],
+            )
+            if counted != tier.statistics:
+                yield Finding(where, "has other statistics than its claims")
+            if tier.result != result_of(counted):
+                yield Finding(where, f"has result {tier.result}, its claims {result_of(counted)}")
+        if profile.summary != summary_of(profile.core, profile.extended):
+            yield Finding(profile.name, "has a summary that its tiers do not have")
+
+
+def _unnamed(folder: Path, rows: Iterable[str]) -> Iterator[Finding]:
+    """Histories that were stored, and of which the report says nothing."""
+    stored = {
+        path.relative_to(folder).as_posix() for path in (folder / HISTORIES_NAME).glob("*.jsonl.gz")
+    }
+    for name in sorted(stored - set(rows)):
+        yield Finding(name, "is stored, but no row of the report refers to it")
+
+
+def _check_history(
+    folder: Path, name: str, rows: list[_Told], judge: Judge, report: ConformanceReport
+) -> Iterator[Finding]:
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
         yield Finding(name, "lies outside of the report's folder; it was not opened")
@@ -116,6 +160,7 @@ def _check_history(folder: Path, name: str, rows: list[_Told], judge: Judge) -> 
         return
     if not whole:
         yield Finding(name, "was cut short: its last line is missing")
+    yield from _other_circumstances(name, header, report)
     digest = history_digest(header, entries)
     verdicts = {verdict.claim: verdict for verdict in judge(header, entries)}
     for told in rows:
@@ -129,3 +174,21 @@ def _check_history(folder: Path, name: str, rows: list[_Told], judge: Judge) -> 
             yield Finding(where, "no checker of today judges this claim")
         elif verdict.outcome is not told.outcome:
             yield Finding(where, f"is {verdict.outcome} now, the report says {told.outcome}")
+    if any(told.test == SHRUNK for told in rows):
+        return  # made smaller for one claim; what else it may violate was not looked for
+    failed = {claim.id for claim in report.claims if claim.outcome is Outcome.FAILED}
+    for claim, verdict in verdicts.items():
+        if verdict.outcome is Outcome.FAILED and claim not in failed:
+            yield Finding(claim, f"is violated in {name}, the report does not say so")
+
+
+def _other_circumstances(name: str, header: Header, report: ConformanceReport) -> Iterator[Finding]:
+    """Where a history says that it was made elsewhere than the report does."""
+    told = report.environment
+    for what, of_history, of_report in (
+        ("cluster", header.cluster, told.cluster),
+        ("clock", header.clock, told.clock),
+        ("Kubernetes version", header.kubernetes_version, told.kubernetes_version),
+    ):
+        if of_history != of_report:
+            yield Finding(name, f"was recorded with {what} {of_history}, not {of_report}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from conformance.verdict import Outcome
+    from conformance.worlds.existing.preflight import Undertaking
 
 ClusterName: TypeAlias = Literal["simulated", "control-plane", "kind", "existing"]
 
@@ -37,8 +38,8 @@ class RunOptions:
     """Search for the smallest plan that still violates each claim; only simulated."""
     rerun: bool = False
     """Run every scenario twice and compare the histories byte by byte."""
-    kubeconfig: Path | None = None
-    context: str = ""
+    undertaking: Undertaking | None = None
+    """What was found on an existing cluster, and agreed to be done there."""
     cluster_folder: Path | None = None
     """The control plane that `assay cluster up` left running there; None starts a new one."""
     out: Path | None = None

@@ -22,6 +22,7 @@ from conformance.profiles.profile import ImplementationProfile
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, unless_missed
 from conformance.running.crash_tasks import in_words as crash_tasks_in_words
+from conformance.running.hosting import out_of_reach, reason_not_run
 from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
 from conformance.running.rearming import STRETCHES, in_words, tasks_again, unarmed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
@@ -42,6 +43,7 @@ def run_suite(
     """Run what the words select (suites, scenarios, claims; nothing means everything)."""
     began = time.perf_counter()
     is_simulated = options.cluster == "simulated"
+    cluster, undertaking = options.cluster, options.undertaking
     profile = profile_named(options.implementation)
     if profile is not None and is_simulated:
         raise UnknownImplementationError(
@@ -52,7 +54,7 @@ def run_suite(
     scenarios = [
         found
         for found in select(selection)
-        if (is_simulated or not found.only_simulated) and found.id not in missing_out
+        if not reason_not_run(found, cluster, undertaking) and found.id not in missing_out
     ]
     baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
     runs: list[RunResult] = []
@@ -65,7 +67,10 @@ def run_suite(
         count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
         runs += count.through(run_all(baseline))
         notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
-        for stretch in () if is_simulated else STRETCHES:
+        notes += not_in_time(baseline, runs)
+        # Without writers a claim that was not armed would not be armed in a longer run either.
+        shows_writers = undertaking is None or undertaking.tells_writers
+        for stretch in () if is_simulated or not shows_writers else STRETCHES:
             missing = unarmed(runs)
             if missing:
                 notes.append(in_words(missing, stretch))
@@ -131,7 +136,7 @@ def run_suite(
         rerun=len(baseline) if options.rerun else 0,
         mismatches=mismatches,
         notes=tuple(notes),
-        out_of_reach=out_of_reach(options.cluster),
+        out_of_reach=out_of_reach(cluster, undertaking),
         supported_features=() if profile is None else profile.features,
         unsupported_features=(
             () if profile is None else tuple(lack.feature for lack in profile.lacks)
@@ -150,20 +155,11 @@ def select(words: Iterable[str]) -> list[Scenario]:
     ]
 
 
-def out_of_reach(cluster: str) -> dict[str, str]:
-    """The claims that no scenario can arm on a cluster, each with the reason."""
-    if cluster == "simulated":
-        return {}
-    arming: dict[str, list[Scenario]] = {}
-    for found in SCENARIOS.values():
-        for claim in found.arms:
-            arming.setdefault(claim, []).append(found)
-    return {
-        claim: "Only the simulation can arm it: "
-        + "; ".join(f"{found.id} {found.only_simulated}" for found in scenarios)
-        for claim, scenarios in sorted(arming.items())
-        if all(found.only_simulated for found in scenarios)
-    }
+def not_in_time(tasks: Sequence[Task], runs: Sequence[RunResult]) -> list[str]:
+    """A sentence about the runs that a limit of time left no room for; none if there are none."""
+    made = {run.scenario for run in runs}
+    missing = [task.scenario for task in tasks if task.scenario not in made]
+    return [f"the time was up before the end of: {', '.join(missing)}"] if missing else []
 
 
 def outcome_of(result: RunResult) -> Outcome:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 SIDE_BY_SIDE: Final = 12
 """Runs at a time on a control plane: they mostly wait, and more would make operators late."""
+SIDE_BY_SIDE_ELSEWHERE: Final = 4
+"""On a cluster of somebody else's, unless more are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +60,14 @@ def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
         with _on_control_plane(options) as run_all:
             yield run_all
         return
+    if options.cluster == "existing":
+        with _on_existing(options) as run_all:
+            yield run_all
+        return
     if options.cluster != "simulated":
         raise UnknownClusterError(
-            f"cluster {options.cluster!r} is not served yet; use simulated or control-plane"
+            f"cluster {options.cluster!r} is not served yet; "
+            "use simulated, control-plane or existing"
         )
     with collecting_seldom(), side_by_side(options.jobs, many=many) as each:
         yield lambda tasks: each(run_task, tasks, max(1, min(32, len(tasks) // 16)))
@@ -123,6 +130,42 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
             return (futures[n].result() for n in range(len(tasks)))
 
         yield run_all
+
+
+@contextmanager
+def _on_existing(options: RunOptions) -> Iterator[RunAll]:
+    """As many runs side by side as there are nodes for; none once the time is up."""
+    from conformance.worlds.existing.preflight import NODES_OF_A_RUN
+    from conformance.worlds.existing.session import ExistingSession
+
+    undertaking = options.undertaking
+    if undertaking is None or undertaking.problems:
+        raise UnknownClusterError("nothing was agreed on for that cluster; use `assay run`")
+    jobs = min(
+        options.jobs or SIDE_BY_SIDE_ELSEWHERE, len(undertaking.nodes.usable) // NODES_OF_A_RUN
+    )
+    with ExitStack() as open_until_end:
+        session = open_until_end.enter_context(
+            ExistingSession(
+                under_test(options.implementation), undertaking, all_crds(), options.out, jobs
+            )
+        )
+        pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
+        open_until_end.callback(pool.shutdown, cancel_futures=True)
+
+        def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
+            futures = [pool.submit(_run_in_time, session, task) for task in tasks]
+            return (found for future in futures if (found := future.result()) is not None)
+
+        yield run_all
+
+
+def _run_in_time(session: Session, task: Task) -> RunResult | None:
+    """None if the time was up before its end: what was cut off shows nothing."""
+    if not session.seconds_left():
+        return None
+    result = _run_on(session, task)
+    return result if session.seconds_left() else None
 
 
 def _run_on(session: Session, task: Task) -> RunResult:

@@ -14,9 +14,10 @@ from conformance.implementation import implementation
 from conformance.report.build import build_report
 from conformance.report.run_result import RunResult
 from conformance.report.yaml_text import write_report
+from conformance.running.hosting import out_of_reach
 from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
-from conformance.running.suite import out_of_reach, run_suite
+from conformance.running.suite import run_suite
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome, Verdict
 

@@ -263,3 +263,15 @@ def test_what_was_submitted_is_unknown_where_the_audit_log_or_the_request_does_n
     assert submitted("patch", "assay-user", requestObject={"metadata": {}}) is None
     assert submitted("create", "assay-user", "eviction", requestObject=asked) is None
     assert submitted("create", "operator-3", requestObject=asked) is None
+
+
+def test_a_change_of_the_spec_is_not_taken_for_a_status_patch_that_changed_nothing() -> None:
+    """A no-op that comes a moment later is answered with the same version."""
+    before, after = commit(5, at=1.0), commit(6, at=2.0)
+    after.object["spec"] = {"suspend": True}
+    events = [
+        audited("patch", 6, 1.9, subresource="status"),
+        audited("patch", 6, 1.95, user="assay-user"),
+    ]
+    found = [entry for entry in merged([before, after], events) if isinstance(entry, Write)]
+    assert [(entry.rv, entry.actor) for entry in found if entry.rv] == [(5, ""), (6, "user")]

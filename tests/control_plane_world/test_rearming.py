@@ -11,7 +11,7 @@ import pytest
 from conformance.implementation import implementation
 from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, overlay, short_config
 from conformance.report.run_result import RunResult, SuiteResult
-from conformance.running import suite
+from conformance.running import hosting, suite
 from conformance.running.rearming import STRETCHES, unarmed
 from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
@@ -129,8 +129,8 @@ def test_a_suite_that_armed_everything_is_run_once(
 
 
 def test_a_claim_is_out_of_reach_only_where_no_scenario_could_arm_it() -> None:
-    assert suite.out_of_reach("simulated") == {}
-    reasons = suite.out_of_reach("control-plane")
+    assert hosting.out_of_reach("simulated") == {}
+    reasons = hosting.out_of_reach("control-plane")
     assert reasons["AW-079"].startswith("Only the simulation can arm it: appwrapper/parameters/")
     for claim in reasons:
         arming = [found for found in SCENARIOS.values() if claim in found.arms]

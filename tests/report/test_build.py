@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import msgspec
 import pytest
 
 from conformance.cli.exit_code import ExitCode
+from conformance.report import suite_version
 from conformance.report.build import build_report, history_path, slug
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.run_result import RunResult
@@ -146,3 +150,41 @@ def test_a_slug_is_a_plain_short_file_name(text: str) -> None:
     made = slug(text)
     assert set(made) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
     assert 0 < len(made) <= 80
+
+
+def test_the_report_of_a_selection_is_partial_and_lists_what_was_not_asked_for() -> None:
+    (profile,) = _report(passing_run(), claims=("AW-063",)).profiles
+    assert profile.core.result == "partial"
+    assert profile.core.skipped_tests == ("AW-012", "AW-015")
+    assert profile.extended.skipped_tests == ("AW-049",)
+    assert "succeeded" not in profile.summary
+
+
+def test_faults_of_runs_whose_histories_were_not_kept_count_as_tried() -> None:
+    run = msgspec.structs.replace(
+        passing_run(), entries=(), history_sha256="0" * 64, struck=({"evict": {}, "when": {}},)
+    )
+    assert _report(run).coverage.fault_classes == "1/4"
+
+
+def test_the_commit_of_a_changed_checkout_is_marked_as_such(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def git(*arguments: str) -> None:
+        who = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+        subprocess.run(["git", "-C", str(tmp_path), *who, *arguments], check=True)
+
+    code = tmp_path / "conformance" / "report" / "suite_version.py"
+    code.parent.mkdir(parents=True)
+    code.write_text("x = 1")
+    (tmp_path / "README.md").write_text("")
+    git("init", "-q")
+    git("add", ".")
+    git("commit", "-q", "-m", "first")
+    monkeypatch.setattr(suite_version, "__file__", str(code))
+    clean = suite_version.git_commit()
+    assert len(clean) == 40
+    (tmp_path / "README.md").write_text("changed")
+    assert suite_version.git_commit() == clean
+    code.write_text("x = 2")
+    assert suite_version.git_commit() == f"{clean}-dirty"

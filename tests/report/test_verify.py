@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import msgspec
 import pytest
 
-from conformance.report.build import build_report
+from conformance.report.build import build_report, summary_of
 from conformance.report.folder import write_folder
 from conformance.report.verify import verify_report
+from conformance.report.yaml_text import read_report, write_report
 from conformance.verdict import Outcome, Verdict
 from tests.report.sample_run import CLAIMS, SCENARIO, failing_run, passing_run, sample_suite
 from vocabulary.history import Entry, Header, write_history
@@ -79,9 +81,53 @@ def _escape(folder: Path) -> None:
     _edit(folder, f"history: histories/{_history(folder).name}", "history: ../../../etc/passwd")
 
 
+def _embellish(folder: Path) -> None:
+    _edit(folder, "      Failed: 1", "      Failed: 0")
+
+
+def _upgrade(folder: Path) -> None:
+    _edit(folder, "    result: failure", "    result: success")
+
+
+def _praise(folder: Path) -> None:
+    _edit(folder, "Core tests failed with 1 test failures.", "Core tests succeeded.")
+
+
+def _move(folder: Path) -> None:
+    _edit(folder, "  cluster: simulated", "  cluster: existing")
+
+
+def _hide(folder: Path) -> None:
+    """Take a violated claim out, so that all that is left adds up."""
+    path = folder / "report.yaml"
+    report = read_report(path)
+    (profile,) = report.profiles
+    statistics = msgspec.structs.replace(profile.core.statistics, failed=0)
+    core = msgspec.structs.replace(
+        profile.core, result="partial", statistics=statistics, failed_tests=()
+    )
+    profile = msgspec.structs.replace(
+        profile, core=core, summary=summary_of(core, profile.extended)
+    )
+    claims = tuple(claim for claim in report.claims if claim.id != "AW-015")
+    report = msgspec.structs.replace(report, profiles=(profile,), claims=claims)
+    path.write_text(write_report(report), encoding="utf-8")
+
+
+def _forget(folder: Path) -> None:
+    run = passing_run()
+    write_history(folder / "histories" / "another.jsonl.gz", run.header, run.entries)
+
+
 @pytest.mark.parametrize(
     ("tamper", "complaint"),
     [
+        (_embellish, "has other statistics than its claims"),
+        (_upgrade, "has result success, its claims failure"),
+        (_praise, "has a summary that its tiers do not have"),
+        (_move, "was recorded with cluster simulated, not existing"),
+        (_hide, "is violated in histories/appwrapper-quota-release"),
+        (_forget, "is stored, but no row of the report refers to it"),
         (_cut, "cut short"),
         (_forge, "has digest"),
         (_lose, "cannot be read"),

@@ -21,7 +21,7 @@ from conformance.worlds.control_plane.recorder import Commit
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.history import SUBMITTERS, Entry, Mark, Write
 from vocabulary.kinds import Kind
-from vocabulary.objects import is_terminating, name_of, namespace_of, uid_of
+from vocabulary.objects import Object, is_terminating, name_of, namespace_of, uid_of
 
 _SERVICE_ACCOUNT: Final = "system:serviceaccount:kube-system:"
 _ACTORS: Final = {
@@ -38,9 +38,21 @@ _ACTORS: Final = {
 }
 
 
+_AGENTS: Final = {
+    "assay-user": "user",
+    "assay-chaos": "chaos",
+    "assay-harness": "harness",
+    "assay-clean": "harness",
+}
+"""Where all of them are one API user, their clients say who they are."""
+_KUBELET: Final = "system:node:"
+
+
 def actor_of(username: str, operators: dict[str, str]) -> str:
     """The actor that an API user is; controllers go by their own names."""
     bare = username.removeprefix(_SERVICE_ACCOUNT)
+    if bare.startswith(_KUBELET):
+        return "kubelet"
     return operators.get(bare) or _ACTORS.get(bare) or bare
 
 
@@ -67,8 +79,11 @@ class Merge:
         """Requests whose object is on its way to its end, each with the place of that commit."""
         superseded: set[int] = set()
         last_us = self._began_us
+        latest: dict[str, Object] = {}
         for commit in commits:
-            index, is_its_end = written.take(commit)
+            uid = uid_of(commit.object)
+            index, is_its_end = written.take(commit, latest.get(uid))
+            latest[uid] = commit.object
             event = None if index is None else requests[index]
             if index is not None and not is_its_end:
                 passed[index] = len(placed)
@@ -111,7 +126,7 @@ class Merge:
         is_whole = event["verb"] in ("create", "update")
         if not is_whole or event["objectRef"].get("subresource"):
             return {}
-        if actor_of(event["user"]["username"], self._operators) not in SUBMITTERS:
+        if self._actor(event) not in SUBMITTERS:
             return {}
         return {"submitted": event.get("requestObject")}
 
@@ -131,9 +146,13 @@ class Merge:
             **self._request(event),
         )
 
+    def _actor(self, event: dict[str, Any]) -> str:
+        agent = _AGENTS.get(str(event.get("userAgent", "")))
+        return agent or actor_of(event["user"]["username"], self._operators)
+
     def _request(self, event: dict[str, Any]) -> dict[str, Any]:
         return {
-            "actor": actor_of(event["user"]["username"], self._operators),
+            "actor": self._actor(event),
             "verb": event["verb"],
             "subresource": event["objectRef"].get("subresource", ""),
             "options": _delete_options(event),
@@ -155,7 +174,7 @@ class _Matcher:
     def __init__(self, events: Sequence[dict[str, Any]]) -> None:
         self._events = events
         self._taken: set[int] = set()
-        self._by_rv: dict[str, int] = {}
+        self._by_rv: dict[str, list[int]] = defaultdict(list)
         self._deletes: dict[str, deque[int]] = defaultdict(deque)
         self._bindings: dict[str, deque[int]] = defaultdict(deque)
         self._evictions: dict[str, deque[int]] = defaultdict(deque)
@@ -165,7 +184,7 @@ class _Matcher:
             response = event.get("responseObject") or {}
             rv = (response.get("metadata") or {}).get("resourceVersion")
             if rv:
-                self._by_rv.setdefault(f"{_resource(event)}/{rv}", index)
+                self._by_rv[f"{_resource(event)}/{rv}"].append(index)
             if event["objectRef"].get("subresource") == "binding":
                 self._bindings[_named(event)].append(index)
             if event["objectRef"].get("subresource") == "eviction":
@@ -173,10 +192,13 @@ class _Matcher:
             if event["verb"] in ("delete", "patch", "update"):
                 self._deletes[_uid(event) or _named(event)].append(index)
 
-    def take(self, commit: Commit) -> tuple[int | None, bool]:
-        """The position of the commit's request; False if that will make another commit yet."""
+    def take(self, commit: Commit, before: Object | None = None) -> tuple[int | None, bool]:
+        """The position of the commit's request; False if that will make another commit yet.
+
+        `before` is the object as it was until then.
+        """
         resource = f"{commit.kind.group}/{commit.kind.plural}"
-        index = self._by_rv.get(f"{resource}/{commit.rv}")
+        index = self._answered_with(f"{resource}/{commit.rv}", commit.object, before)
         if index is None and commit.event == "DELETED":
             index = self._deletion(commit, resource)
         elif index is None and commit.event == "MODIFIED":
@@ -196,6 +218,20 @@ class _Matcher:
             return None, True
         self._taken.add(index)
         return index, True
+
+    def _answered_with(self, version: str, after: Object, before: Object | None) -> int | None:
+        """The request that made a version. Requests that changed nothing, because they came a
+        moment later, were answered with the same: only the status is changed through `status`."""
+        answered = self._by_rv.get(version, ())
+        if len(answered) > 1 and before is not None:
+            is_status = after.get("status") != before.get("status")
+            fitting = [
+                index
+                for index in answered
+                if (self._events[index]["objectRef"].get("subresource") == "status") is is_status
+            ]
+            answered = fitting or answered
+        return answered[0] if answered else None
 
     def unmatched(self) -> list[dict[str, Any]]:
         return [event for index, event in enumerate(self._events) if index not in self._taken]

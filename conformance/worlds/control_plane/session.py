@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import ssl
 import threading
 import time
@@ -135,6 +136,14 @@ class Session(ABC):
     def tls(self) -> ssl.SSLContext | None:
         """For proxies on their way to the API server; None if that speaks plain HTTP."""
 
+    def harness_tls(self) -> ssl.SSLContext | None:
+        """The same for the harness's own requests."""
+        return self.tls()
+
+    def seconds_left(self) -> float:
+        """How long runs may go on."""
+        return math.inf
+
     def components(
         self, zones: Mapping[str, str], record: Callable[[str, Any], None]
     ) -> dict[str, Component]:
@@ -159,11 +168,6 @@ class Session(ABC):
         return self.recorder.commits((namespace, *nodes, *definitions))
 
     @property
-    def actors(self) -> Mapping[str, str]:
-        """The actors by the names that an audit log has for them, beside those known anyway."""
-        return {}
-
-    @property
     def facts(self) -> dict[str, Any]:
         """What a history's header says of implementation and cluster."""
         return dict(self.implementation.facts)
@@ -186,7 +190,7 @@ class Session(ABC):
             return next(self._numbers)
 
     def _start_pulse(self, begun: ExitStack) -> None:
-        canary = Proxy("canary", self.plane.server, self.tls())
+        canary = Proxy("canary", self.plane.server, self.harness_tls())
         canary.start()
         begun.callback(canary.stop)
         way = self.harness_kubeconfig_through(canary.url, self.folder / "canary.kubeconfig")

@@ -161,11 +161,11 @@ class ControlPlaneWorld(World):
         return tuple(obj for obj in found if selects(labels_of(obj)))
 
     def wait(self, span_us: Micros) -> None:
-        time.sleep(span_us / SECOND)
+        time.sleep(min(span_us / SECOND, self.session.seconds_left()))
 
     def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Look again whenever a watch has told something new."""
-        deadline = time.monotonic() + within_us / SECOND
+        deadline = time.monotonic() + min(within_us / SECOND, self.session.seconds_left())
         changed = self.session.recorder.changed
         with changed:
             while not done():
@@ -250,7 +250,7 @@ class ControlPlaneWorld(World):
         scopes = (self.namespace, *self.nodes)
         merge = Merge(
             self._began_us,
-            {**self.session.actors, **{user.name: name for name, user in self._users.items()}},
+            {user.name: name for name, user in self._users.items()},
             recorder.kinds,
         )
         with self._others_lock:

@@ -1,0 +1,86 @@
+"""Before a suite touches somebody else's cluster: what is there, what will be done, and consent."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from conformance.cli.exit_code import ExitCode
+from conformance.cli.problems import BadInputError
+
+if TYPE_CHECKING:
+    from conformance.worlds.existing.preflight import Limits, Undertaking
+
+
+def limits(time_limit: str, object_limit: int) -> Limits:
+    """The options as limits; BadInputError if the time is no duration."""
+    from conformance.worlds.existing.preflight import Limits
+    from vocabulary.durations import parse_duration
+
+    try:
+        time_us = parse_duration(time_limit)
+    except ValueError as error:
+        raise BadInputError(f"--time-limit: {error}; write 90m or 2h") from error
+    if time_us <= 0:
+        raise BadInputError(f"--time-limit: {time_limit} leaves no time; write 90m or 2h")
+    return Limits(time_us=time_us, objects=object_limit)
+
+
+def examined(
+    kubeconfig: Path | None,
+    context: str,
+    implementation: str,
+    limits: Limits,
+    *,
+    node_selector: str,
+    audit_log: Path | None,
+) -> Undertaking:
+    """What the cluster is like. Ends the command, with every problem told, if it has any."""
+    from conformance.profiles.choosing import under_test
+    from conformance.report.untrusted import printable
+    from conformance.scenarios import all_crds
+    from conformance.worlds.existing.access import Access
+    from conformance.worlds.existing.preflight import examine, lacking_in_words
+    from vocabulary.errors import ApiError
+
+    if kubeconfig is not None and not kubeconfig.is_file():
+        raise BadInputError(f"{kubeconfig}: there is no such kubeconfig")
+    try:
+        undertaking = examine(
+            Access(kubeconfig, context),
+            limits,
+            under_test(implementation),
+            all_crds(),
+            node_selector=node_selector,
+            audit_log=audit_log,
+        )
+    except ApiError as error:
+        typer.echo(f"assay: the cluster cannot be used: {printable(error.message)}", err=True)
+        raise typer.Exit(ExitCode.ENVIRONMENT) from error
+    if undertaking.problems:
+        for problem in (*undertaking.problems, *lacking_in_words(undertaking)):
+            typer.echo(printable(problem), err=True)
+        raise typer.Exit(ExitCode.ENVIRONMENT)
+    return undertaking
+
+
+def agree(undertaking: Undertaking, words: Sequence[str], *, yes: bool) -> None:
+    """Show what will be touched, and have somebody agree; BadInputError if nobody is asked."""
+    from conformance.report.untrusted import printable
+    from conformance.running.hosting import reason_not_run
+    from conformance.running.suite import select
+    from conformance.worlds.existing.preflight import in_words
+
+    reasons = {found.id: reason_not_run(found, "existing", undertaking) for found in select(words)}
+    not_run = {scenario: reason for scenario, reason in reasons.items() if reason}
+    for line in in_words(undertaking, not_run):
+        typer.echo(printable(line))
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise BadInputError("nothing was done: there is no terminal to ask on; add --yes to go on")
+    typer.confirm("Go on?", abort=True)

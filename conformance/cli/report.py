@@ -1,0 +1,120 @@
+"""`assay report`: a stored report in other formats, each from its data alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from conformance.cli.exit_code import ExitCode
+
+app = typer.Typer(
+    help="A stored report as HTML, JUnit, Sonobuoy or AI-conformance results, or to hand in.",
+    no_args_is_help=True,
+)
+
+_Report = Annotated[Path, typer.Argument(help="A report's folder, or its report.yaml.")]
+_OutFile = Annotated[
+    Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: beside the report.")
+]
+
+
+@app.command("html")
+def html(
+    report: _Report,
+    *,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="DIR", help="Default: the report's own folder."),
+    ] = None,
+) -> None:
+    """Write index.html and the pages of violations; violating histories are judged again."""
+    from conformance.cli.judging import all_claims, judge
+    from conformance.report.html import write_html
+    from conformance.report.yaml_text import report_path
+
+    index = write_html(report, out or report_path(report).parent, all_claims(), judge)
+    typer.echo(f"written: {index}")
+
+
+@app.command("junit")
+def junit(report: _Report, *, out: _OutFile = None) -> None:
+    """Write JUnit XML: a suite per profile, a case per claim and scenario."""
+    from conformance.report.junit import junit_xml
+    from conformance.report.yaml_text import read_report_at
+
+    _write(_beside(report, out, "junit.xml"), junit_xml(read_report_at(report)))
+
+
+@app.command("sonobuoy")
+def sonobuoy(report: _Report, *, out: _OutFile = None) -> None:
+    """Write sonobuoy_results.yaml, as a Sonobuoy plugin with result-format manual leaves it."""
+    from conformance.report.sonobuoy import FILE_NAME, sonobuoy_yaml
+    from conformance.report.yaml_text import read_report_at
+
+    _write(_beside(report, out, FILE_NAME), sonobuoy_yaml(read_report_at(report)))
+
+
+@app.command("ai-conformance")
+def ai_conformance(report: _Report, *, out: _OutFile = None) -> None:
+    """Write what a run says of the Kubernetes AI conformance checklist.
+
+    Of its two items that a controller's behaviour can speak for, one is filled from the run;
+    what a run does not show stays unanswered, with the reason in its notes.
+    """
+    from conformance.report.ai_conformance import FILE_NAME, ai_conformance_yaml
+    from conformance.report.html import INDEX_NAME
+    from conformance.report.yaml_text import read_report_at, report_path
+
+    path = _beside(report, out, FILE_NAME)
+    source = report_path(report)
+    files = (source, source.parent / INDEX_NAME)
+    evidence = [
+        Path(os.path.relpath(file, path.parent)).as_posix() for file in files if file.exists()
+    ]
+    _write(path, ai_conformance_yaml(read_report_at(report), evidence))
+
+
+@app.command("submission")
+def submission(
+    report: _Report,
+    *,
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports are handed in.")
+    ] = Path("reports"),
+) -> None:
+    """Make a folder to hand in: the report, its histories, and a README as Gateway API's have.
+
+    \b
+    assay report submission .assay --out reports
+    assay verify reports/example-appwrapper
+
+    The report is verified first; one that does not hold is not handed in (exit code 1).
+    """
+    from conformance.cli.judging import all_claims, judge
+    from conformance.report.submission import write_submission
+    from conformance.report.untrusted import printable
+    from conformance.report.verify import verify_report
+
+    found = verify_report(report, all_claims(), judge)
+    if found.findings:
+        typer.echo(f"{len(found.findings)} differences; assay verify {report} names them")
+        raise typer.Exit(ExitCode.VIOLATED)
+    written = write_submission(report, out)
+    for text in written.wanting:
+        typer.echo(f"note: {printable(text)}")
+    typer.echo(f"written: {written.folder}")
+    typer.echo(f"readme: {written.readme}")
+
+
+def _beside(report: Path, out: Path | None, name: str) -> Path:
+    from conformance.report.yaml_text import report_path
+
+    return out or report_path(report).parent / name
+
+
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    typer.echo(f"written: {path}")

@@ -1,0 +1,118 @@
+"""A report as evidence for the Kubernetes AI conformance checklist.
+
+The checklist (cncf/k8s-ai-conformance, docs/AIConformance-<version>.yaml) asks a platform's
+vendor for `status`, `evidence` and `notes` of each requirement. A run of this suite speaks of
+`robust_controller`; of `gang_scheduling` only if a claim about gangs was judged, and there is
+none yet. What a run does not show stays unanswered (an empty status, as in the template), with
+a note that says why. The vendor's own metadata stay placeholders, which the checklist's
+validation refuses: they are not ours to fill in.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+from conformance.report.conformance_report import ConformanceReport
+from conformance.report.text import counts_line
+from conformance.report.yaml_text import dump
+from conformance.verdict import Outcome
+
+FILE_NAME: Final = "ai-conformance.yaml"
+
+IMPLEMENTED: Final = "Implemented"
+PARTIALLY: Final = "Partially Implemented"
+NOT_IMPLEMENTED: Final = "Not Implemented"
+UNANSWERED: Final = ""
+
+_MINOR: Final = re.compile(r"v\d+\.\d+")
+_GANG: Final = (
+    "The platform must allow for the installation and successful operation of at least one gang "
+    "scheduling solution that ensures all-or-nothing scheduling for distributed AI workloads "
+    "(e.g. Kueue, Volcano, etc.) To be conformant, the vendor must demonstrate that their platform "
+    "can successfully run at least one such solution."
+)
+_CONTROLLER: Final = (
+    "The platform must prove that at least one complex AI operator with a CRD (e.g., Ray, "
+    "Kubeflow) can be installed and functions reliably. This includes verifying that the "
+    "operator's pods run correctly, its webhooks are operational, and its custom resources can be "
+    "reconciled."
+)
+_PLACEHOLDERS: Final = {
+    "platformName": "[Platform Name]",
+    "platformVersion": "[Platform Version]",
+    "vendorName": "[Vendor Name]",
+    "websiteUrl": "[Website URL]",
+    "documentationUrl": "[Documentation URL]",
+    "productLogoUrl": "[Product Logo URL]",
+    "description": "[Description]",
+    "contactEmailAddress": "[Contact Email Address]",
+    "k8sConformanceUrl": "[URL of the Kubernetes conformance submission]",
+}
+
+
+class _Answer(NamedTuple):
+    status: str
+    notes: str
+
+
+def ai_conformance_yaml(report: ConformanceReport, evidence: Sequence[str]) -> str:
+    """The two items that a run can speak of; `evidence` are paths as seen from the file."""
+    minor = _MINOR.match(report.environment.kubernetes_version)
+    controller = _controller(report)
+    gang = _Answer(
+        UNANSWERED,
+        "No claim of this suite is about gangs yet: demonstrate all-or-nothing scheduling with "
+        "the gang scheduler itself.",
+    )
+    return dump(
+        {
+            "metadata": {
+                "kubernetesVersion": minor[0] if minor else "[Kubernetes Version]",
+                **_PLACEHOLDERS,
+            },
+            "spec": {
+                "schedulingOrchestration": [_item("gang_scheduling", _GANG, gang, ())],
+                "operator": [_item("robust_controller", _CONTROLLER, controller, evidence)],
+            },
+        }
+    )
+
+
+def _item(id_: str, text: str, answer: _Answer, evidence: Sequence[str]) -> dict[str, Any]:
+    return {
+        "id": id_,
+        "description": text,
+        "level": "MUST",
+        "status": answer.status,
+        "evidence": list(evidence),
+        "notes": answer.notes,
+    }
+
+
+def _controller(report: ConformanceReport) -> _Answer:
+    """`Implemented` only where pods of a real cluster ran, and every claim was kept."""
+    implementation = report.implementation
+    where = f"{report.environment.cluster}, Kubernetes {report.environment.kubernetes_version}"
+    told = (
+        f"{implementation.project} {implementation.version} under injected faults on {where}: "
+        f"{counts_line(report)}. Reproduce: {report.reproduce.command}"
+    )
+    counts = Counter(claim.outcome for claim in report.claims)
+    if report.environment.cluster == "simulated":
+        return _Answer(
+            UNANSWERED,
+            f"{told}. A simulated cluster says nothing of a platform: run the suite on yours.",
+        )
+    if counts[Outcome.FAILED]:
+        return _Answer(NOT_IMPLEMENTED, told)
+    if report.environment.cluster == "control-plane":
+        return _Answer(
+            PARTIALLY,
+            f"{told}. The operator ran as a process beside the cluster, not in its pods.",
+        )
+    if report.result != "success":
+        return _Answer(PARTIALLY, f"{told}. Some of it could not be judged.")
+    return _Answer(IMPLEMENTED, told)

@@ -1,0 +1,165 @@
+"""A folder to hand in: reports as they were made, their histories, and a README about them.
+
+The layout is that of the Gateway API's conformance reports, with a folder for each report, since
+ours come with the histories that make them verifiable:
+
+```
+reports/<organization>-<project>/
+  README.md                            table of contents, and how to reproduce each report
+  <version>-<cluster>/report.yaml      byte for byte as the run wrote it
+  <version>-<cluster>/histories/       what `assay verify` judges again
+```
+
+What stands above "Table of contents" in a README that exists is its owner's, and is kept.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from conformance.report.build import slug
+from conformance.report.conformance_report import ConformanceReport, ReportError
+from conformance.report.text import counts_line
+from conformance.report.untrusted import printable
+from conformance.report.yaml_text import REPORT_NAME, read_report, read_report_at, report_path
+
+README_NAME: Final = "README.md"
+_CONTENTS: Final = "## Table of contents"
+
+
+class Submission(NamedTuple):
+    """What was written, and what a reviewer will ask for."""
+
+    folder: Path
+    """That of this report."""
+    readme: Path
+    wanting: tuple[str, ...]
+    """What the rules of such submissions want and the report does not have, in sentences."""
+
+
+def write_submission(report_at: Path, out: Path) -> Submission:
+    """Copy a report and its histories below `out`, and bring its README up to date.
+
+    An earlier submission of the same version and cluster is replaced. ReportError if a history
+    that the report refers to is missing, since nobody could verify it.
+    """
+    report = read_report_at(report_at)
+    source = report_path(report_at)
+    histories = sorted(_histories(report))
+    for name in histories:
+        path = source.parent / name
+        if not path.resolve().is_relative_to(source.parent.resolve()) or not path.is_file():
+            raise ReportError(
+                f"{source}: its history {name} is not in its folder; hand in the folder of the "
+                "run, as a whole"
+            )
+    implementation = report.implementation
+    owner = slug(f"{implementation.organization}-{implementation.project}")
+    version = slug(f"{implementation.version}-{report.environment.cluster}")
+    if not owner or not version:
+        raise ReportError(f"{source}: implementation: organization, project and version are empty")
+    folder = out / owner / version
+    _remove_earlier(folder)
+    for name in (REPORT_NAME, *histories):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source if name == REPORT_NAME else source.parent / name, folder / name)
+    readme = folder.parent / README_NAME
+    readme.write_text(_readme(readme), encoding="utf-8")
+    return Submission(folder, readme, tuple(_wanting(report)))
+
+
+def reports_below(folder: Path) -> list[Path]:
+    """The folders of all reports of a submission, or of several; none if it is one itself."""
+    if folder.is_file() or (folder / REPORT_NAME).exists():
+        return []
+    return sorted(path.parent for path in folder.glob(f"**/{REPORT_NAME}"))
+
+
+def _histories(report: ConformanceReport) -> set[str]:
+    named = {test.history for claim in report.claims for test in claim.tests}
+    named |= {claim.shrunk.history for claim in report.claims if claim.shrunk is not None}
+    return named - {""}
+
+
+def _remove_earlier(folder: Path) -> None:
+    """Only what a submission consists of: an owner may have put further files there."""
+    (folder / REPORT_NAME).unlink(missing_ok=True)
+    for path in (folder / "histories").glob("*.jsonl.gz"):
+        path.unlink()
+
+
+def _wanting(report: ConformanceReport) -> Iterator[str]:
+    implementation = report.implementation
+    if not implementation.url:
+        yield "implementation.url is empty: name the project's page or repository."
+    if not implementation.contact:
+        yield "implementation.contact is empty: name who answers for this report."
+    if not report.suite.git_commit:
+        yield "suite.gitCommit is empty: the suite did not run from a checkout."
+    if report.suite.git_commit.endswith("-dirty"):
+        yield "suite.gitCommit: the suite that ran had been changed since that commit."
+    if report.result != "success":
+        yield f"The result is {report.result}: {counts_line(report)}."
+    rows = [test for claim in report.claims for test in claim.tests]
+    without = sum(not test.history for test in rows)
+    if without:
+        yield f"{without} of {len(rows)} rows have no stored history; nobody can verify them."
+
+
+def _readme(path: Path) -> str:
+    reports = {
+        found.parent.name: read_report(found) for found in path.parent.glob(f"*/{REPORT_NAME}")
+    }
+    first = next(iter(reports.values()))
+    above = f"# {_cell(first.implementation.project)}\n\n{_about(first)}\n\n"
+    if path.is_file():
+        owned, found, _ = path.read_text(encoding="utf-8").partition(_CONTENTS)
+        above = owned if found else f"{owned.rstrip()}\n\n"
+    rows = [
+        f"| {_cell(_release(report))} | {_cell(report.suite.version)} "
+        f"| {_cell(report.environment.cluster)} | {report.result} "
+        f"| [link](./{name}/{REPORT_NAME}) |"
+        for name, report in sorted(reports.items())
+    ]
+    return above + "\n".join(
+        [
+            _CONTENTS,
+            "",
+            "| Implementation version | Suite version | Cluster | Result | Report |",
+            "|---|---|---|---|---|",
+            *rows,
+            "",
+            "## Reproduce",
+            "",
+            "`assay verify .` in this folder judges the stored histories again, without a cluster.",
+            "To run the suite anew:",
+            "",
+            *(
+                line
+                for name, report in sorted(reports.items())
+                for line in (f"### {name}", "", f"    {printable(report.reproduce.command)}", "")
+            ),
+        ]
+    )
+
+
+def _about(report: ConformanceReport) -> str:
+    implementation = report.implementation
+    contact = ", ".join(map(_cell, implementation.contact)) or "nobody is named"
+    url = _cell(implementation.url) or "no page is named"
+    return f"By {_cell(implementation.organization)}: {url}. Contact: {contact}."
+
+
+def _release(report: ConformanceReport) -> str:
+    return report.implementation.version
+
+
+def _cell(text: str) -> str:
+    """Text of a stranger in Markdown: on one line, and nothing of it is a table, HTML or a link."""
+    shown = printable(text, 300)
+    for character in "\\`|<>[]*_":
+        shown = shown.replace(character, f"\\{character}")
+    return shown

@@ -1,0 +1,47 @@
+"""Which scenarios a cluster cannot host, and which claims therefore nothing can arm there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.scenario import Scenario
+from conformance.scenarios import SCENARIOS
+
+if TYPE_CHECKING:
+    from conformance.worlds.existing.preflight import Undertaking
+
+
+def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | None = None) -> str:
+    """Why that cluster cannot host the scenario; empty if it can.
+
+    `undertaking` is what was found on an existing cluster.
+    """
+    if cluster == "simulated":
+        return ""
+    if scenario.only_simulated:
+        return scenario.only_simulated
+    if undertaking is None:
+        return ""
+    if scenario.alone:
+        return "it stops a node or a controller of Kubernetes, on which others depend here"
+    there_are = len(undertaking.nodes.usable)
+    if scenario.nodes > there_are:
+        return f"it needs {scenario.nodes} nodes, and {there_are} may be used"
+    return ""
+
+
+def out_of_reach(cluster: str, undertaking: Undertaking | None = None) -> dict[str, str]:
+    """The claims that no scenario can arm on a cluster, each with the reason."""
+    if cluster == "simulated":
+        return {}
+    arming: dict[str, dict[str, str]] = {}
+    for found in SCENARIOS.values():
+        for claim in found.arms:
+            arming.setdefault(claim, {})[found.id] = reason_not_run(found, cluster, undertaking)
+    only = "the simulation" if undertaking is None else "another cluster"
+    return {
+        claim: f"Only {only} can arm it: "
+        + "; ".join(f"{scenario} {reason}" for scenario, reason in reasons.items())
+        for claim, reasons in sorted(arming.items())
+        if all(reasons.values())
+    }

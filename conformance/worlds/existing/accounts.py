@@ -1,0 +1,118 @@
+"""Whom the operators under test act as on somebody else's cluster.
+
+Where the rights allow it each has a service account of its own, bound to the roles that the
+implementation asks for and to nothing else. Where they do not, operators act as whoever runs
+the suite: then no audit log can tell one from the other.
+"""
+
+from __future__ import annotations
+
+import queue
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, Protocol
+
+from conformance.clean import RUN_LABEL
+from conformance.patience import PatientConnection
+from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.operator_rights import grant
+from conformance.worlds.existing.access import Access, write_kubeconfig
+from fixtures.control_plane.users import User
+from vocabulary.kinds import SERVICE_ACCOUNT, Kind
+from vocabulary.objects import get_path
+from vocabulary.requests import Create, create
+
+TOKEN_SECONDS_MIN: Final = 3600
+
+
+class Accounts(Protocol):
+    """Gives every operator that runs a user, and takes it back."""
+
+    is_oneself: bool
+    """Whether operators act as whoever runs the suite."""
+
+    def take(self) -> User: ...
+
+    def give_back(self, user: User) -> None: ...
+
+    def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
+        """For that user, by way of a proxy."""
+
+
+class Oneself:
+    """The kubeconfig's own user, for everybody."""
+
+    is_oneself = True
+
+    def __init__(self, access: Access, username: str) -> None:
+        self._access = access
+        self._user = User(username)
+
+    def take(self) -> User:
+        return self._user
+
+    def give_back(self, user: User) -> None:
+        """There are as many as it takes."""
+
+    def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
+        del user
+        return self._access.kubeconfig_through(server, path)
+
+
+class ServiceAccounts:
+    """So many accounts in one namespace, each with the implementation's rights."""
+
+    is_oneself = False
+
+    def __init__(
+        self,
+        connection: PatientConnection,
+        implementation: UnderTest,
+        extra_kinds: Iterable[Kind],
+        namespace: str,
+        count: int,
+        seconds: int,
+    ) -> None:
+        """Creates them, for so many seconds, in a namespace that bears the label of its name."""
+        self._connection = connection
+        self._users: queue.SimpleQueue[User] = queue.SimpleQueue()
+        self._tokens: dict[str, str] = {}
+        names = [f"operator-{number}" for number in range(count)]
+        subjects = [
+            {"kind": "ServiceAccount", "name": name, "namespace": namespace} for name in names
+        ]
+        grant(
+            connection,
+            implementation,
+            extra_kinds,
+            subjects,
+            run_label=namespace,
+            prefix=f"{namespace}-",
+        )
+        for name in names:
+            metadata = {"name": name, "namespace": namespace, "labels": {RUN_LABEL: namespace}}
+            manifest = {"apiVersion": "v1", "kind": SERVICE_ACCOUNT.kind, "metadata": metadata}
+            connection.handle(create(manifest))
+            user = User(f"system:serviceaccount:{namespace}:{name}")
+            self._tokens[user.name] = self._token(namespace, name, seconds)
+            self._users.put(user)
+
+    def take(self) -> User:
+        return self._users.get()
+
+    def give_back(self, user: User) -> None:
+        self._users.put(user)
+
+    def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
+        return write_kubeconfig(path, server, "operator", self._tokens[user.name])
+
+    def _token(self, namespace: str, name: str, seconds: int) -> str:
+        request = {
+            "apiVersion": "authentication.k8s.io/v1",
+            "kind": "TokenRequest",
+            "spec": {"expirationSeconds": max(seconds, TOKEN_SECONDS_MIN)},
+        }
+        answer = self._connection.handle(
+            Create(SERVICE_ACCOUNT, request, namespace, name, subresource="token")
+        )
+        return str(get_path(answer, "status.token"))

@@ -1,0 +1,48 @@
+"""Definitions of custom resources, added to a cluster that is at work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from functools import partial
+from typing import Final
+
+from conformance.clean import RUN_LABEL
+from conformance.patience import PatientConnection
+from fixtures.control_plane.waiting import wait_until
+from vocabulary.errors import ApiError
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION
+from vocabulary.objects import Object, condition_status, meta, name_of
+from vocabulary.requests import Create, Get, ObjectList
+
+SERVED_SECONDS: Final = 60.0
+NOTICED_SECONDS: Final = 40.0
+"""The garbage collector of a cluster asks for new kinds every half a minute, and until then a
+deleted owner's dependents stay: scenarios would see that as the implementation's doing."""
+
+
+def install(connection: PatientConnection, crds: Sequence[Object], *, run_label: str) -> None:
+    """Create them with the run's label; returns when all controllers know them."""
+    for crd in crds:
+        labels = {**(meta(crd).get("labels") or {}), RUN_LABEL: run_label}
+        labelled = {**crd, "metadata": {**meta(crd), "labels": labels}}
+        connection.handle(Create(CUSTOM_RESOURCE_DEFINITION, labelled, "", name_of(crd)))
+    for crd in crds:
+        wait_until(
+            partial(_is_served, connection, name_of(crd)),
+            f"the API server serves {name_of(crd)}",
+            limit_seconds=SERVED_SECONDS,
+        )
+    if crds:
+        time.sleep(NOTICED_SECONDS)
+
+
+def _is_served(connection: PatientConnection, name: str) -> bool:
+    try:
+        found = connection.handle(Get(CUSTOM_RESOURCE_DEFINITION, "", name, live=True))
+    except ApiError as error:
+        if error.is_not_found:
+            return False
+        raise
+    assert not isinstance(found, ObjectList)
+    return condition_status(found, "Established") == "True"

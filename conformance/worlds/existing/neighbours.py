@@ -1,0 +1,76 @@
+"""Controllers that are at work on a cluster already, and would have a hand in every run.
+
+Two operators that look after the same AppWrappers undo each other's work, and what one did
+wrong would be held against the other. So one that is found is named, and nothing is begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from conformance.clean import RUN_LABEL
+from reference_controller.runtime.connection import Connection
+from vocabulary.errors import ApiError
+from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, STATEFUL_SET, Kind
+from vocabulary.objects import Object, get_path, labels_of, name_of, namespace_of
+from vocabulary.requests import List, ObjectList
+
+OPERATOR_WORD: Final = "appwrapper"
+"""Part of the name, or of an image, of every AppWrapper operator that is known."""
+_WEBHOOKS: Final = tuple(
+    Kind(
+        "admissionregistration.k8s.io",
+        "v1",
+        f"{which}WebhookConfiguration",
+        f"{which.lower()}webhookconfigurations",
+        namespaced=False,
+    )
+    for which in ("Mutating", "Validating")
+)
+
+
+def interfering(connection: Connection) -> Iterator[str]:
+    """What would interfere with every run, in words; with what to do about it."""
+    for kind in (DEPLOYMENT, STATEFUL_SET):
+        for workload in _all_of(connection, kind):
+            if get_path(workload, "spec.replicas", 1) and _is_operator(workload):
+                where = f"{namespace_of(workload)}/{name_of(workload)}"
+                yield (
+                    f"{kind.kind} {where} looks like an AppWrapper operator, which would act on "
+                    "the AppWrappers of runs too; scale it to 0 first"
+                )
+    for kind in _WEBHOOKS:
+        for found in _all_of(connection, kind):
+            if RUN_LABEL not in labels_of(found) and any(map(_is_asked, found["webhooks"])):
+                yield (
+                    f"{kind.kind} {name_of(found)} is asked about every AppWrapper, so an operator "
+                    "is installed; remove it first"
+                )
+
+
+def _is_operator(workload: Object) -> bool:
+    containers = get_path(workload, "spec.template.spec.containers") or ()
+    words = (name_of(workload), *(str(container.get("image", "")) for container in containers))
+    return any(OPERATOR_WORD in word.lower() for word in words)
+
+
+def _is_asked(webhook: Object) -> bool:
+    """Whether a webhook is made for AppWrappers; one for everything is nobody's operator."""
+    return any(
+        APPWRAPPER.group in (rule.get("apiGroups") or ())
+        and {"*", "*/*", APPWRAPPER.plural} & set(rule.get("resources") or ())
+        for rule in webhook.get("rules") or ()
+    )
+
+
+def _all_of(connection: Connection, kind: Kind) -> tuple[Object, ...]:
+    """Those that may be seen; a right to look that is missing is named elsewhere."""
+    try:
+        found = connection.handle(List(kind, live=True))
+    except ApiError as error:
+        if error.code == 403:
+            return ()
+        raise
+    assert isinstance(found, ObjectList)
+    return found.items

@@ -1,0 +1,122 @@
+"""The nodes that runs may use: which of a cluster's they are, and who has which just now."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.borrowed_nodes import borrowing, offering
+from conformance.clean import RUN_LABEL
+from conformance.patience import PatientConnection
+from fixtures.control_plane import kwok
+from fixtures.control_plane.nodes import is_usable
+from reference_controller.runtime.connection import Connection
+from vocabulary.errors import ApiError
+from vocabulary.kinds import NODE, POD
+from vocabulary.objects import Object, get_path, labels_of, name_of, namespace_of
+from vocabulary.requests import Get, List, ObjectList, Patch
+
+ATTEMPTS: Final = 20
+_ENDED: Final = ("Succeeded", "Failed")
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The nodes that a label selector chooses: those that can be used, and why others cannot."""
+
+    usable: tuple[str, ...]
+    refused: Mapping[str, str]
+
+
+def survey(connection: Connection, selector: str) -> Survey:
+    """Look at the nodes; nothing is changed."""
+    chosen = connection.handle(List(NODE, label_selector=selector, live=True))
+    pods = connection.handle(List(POD, live=True))
+    assert isinstance(chosen, ObjectList) and isinstance(pods, ObjectList)
+    guests = {
+        str(get_path(pod, "spec.nodeName", "")): f"{namespace_of(pod)}/{name_of(pod)}"
+        for pod in pods.items
+        if get_path(pod, "status.phase") not in _ENDED and not _is_daemon(pod)
+    }
+    reasons = {name_of(node): _refusal(node, guests) for node in chosen.items}
+    return Survey(
+        usable=tuple(sorted(name for name, reason in reasons.items() if not reason)),
+        refused={name: reason for name, reason in sorted(reasons.items()) if reason},
+    )
+
+
+def _refusal(node: Object, guests: Mapping[str, str]) -> str:
+    """Why a node cannot be used; empty if it can."""
+    if RUN_LABEL in labels_of(node):
+        return f"belongs to run {labels_of(node)[RUN_LABEL]}"
+    if not is_usable(node):
+        return "is not ready, is cordoned, or has a taint"
+    if kwok.ZONE not in labels_of(node):
+        return (
+            f"has a kubelet of its own (no label {kwok.ZONE}): its containers cannot be told "
+            "how to end, so scenarios would wait for what never comes"
+        )
+    if name_of(node) in guests:
+        return f"runs {guests[name_of(node)]}, which faults at the node would hit"
+    return ""
+
+
+def _is_daemon(pod: Object) -> bool:
+    owners = get_path(pod, "metadata.ownerReferences") or ()
+    return any(owner["kind"] == "DaemonSet" for owner in owners)
+
+
+class NodePool:
+    """Lends nodes to runs, whole and one run each. Safe to use from several threads."""
+
+    def __init__(self, connection: PatientConnection, names: Iterable[str]) -> None:
+        self._connection = connection
+        self._free = list(names)
+        self._changed = threading.Condition()
+        self._error: Exception | None = None
+
+    def take(self, count: int, run: str, devices: Mapping[str, str]) -> dict[str, int]:
+        """Wait for so many nodes and make them the run's own, offering these devices.
+
+        By name, the resourceVersion from which on the node's history is the run's. Raises what
+        `fail` was told, if nodes will not come back.
+        """
+        with self._changed:
+            self._changed.wait_for(lambda: self._error or len(self._free) >= count)
+            if self._error is not None:
+                raise self._error
+            names, self._free = self._free[:count], self._free[count:]
+        return {name: self._lend(name, run, devices) for name in names}
+
+    def put_back(self, names: Iterable[str]) -> None:
+        """They are as they were before; the next run may have them."""
+        with self._changed:
+            self._free += names
+            self._changed.notify_all()
+
+    def fail(self, error: Exception) -> None:
+        """Nodes stay as a run left them: whoever waits, and whoever comes, is told why."""
+        with self._changed:
+            self._error = error
+            self._changed.notify_all()
+
+    def _lend(self, name: str, run: str, devices: Mapping[str, str]) -> int:
+        for attempt in range(1, ATTEMPTS + 1):
+            node = self._connection.handle(Get(NODE, "", name, live=True))
+            assert not isinstance(node, ObjectList)
+            try:
+                patch = borrowing(node, {RUN_LABEL: run})
+                lent = self._connection.handle(Patch(NODE, "", name, patch))
+            except ApiError as error:
+                # Its kubelet has written its heartbeat in between.
+                if not error.is_conflict or attempt == ATTEMPTS:
+                    raise
+                continue
+            assert not isinstance(lent, ObjectList)
+            if devices:
+                body = offering(devices)
+                self._connection.handle(Patch(NODE, "", name, body, subresource="status"))
+            return int(lent["metadata"]["resourceVersion"])
+        raise AssertionError("unreachable")

@@ -1,0 +1,224 @@
+"""What a cluster is like before a suite touches it, and what the suite would touch there.
+
+Everything here only looks. What it finds is either a problem, which ends the matter with the
+next thing to do, or part of the plan that is shown before anything is begun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from conformance.clean import RUN_LABEL
+from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
+from conformance.worlds.existing import rights
+from conformance.worlds.existing.access import Access, whoami
+from conformance.worlds.existing.neighbours import interfering
+from conformance.worlds.existing.node_pool import Survey, survey
+from reference_controller.runtime.connection import Connection
+from vocabulary.clock import Micros, format_seconds
+from vocabulary.errors import ApiError
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE
+from vocabulary.objects import Object, name_of
+from vocabulary.requests import Get, List, ObjectList
+
+OLDEST: Final = (1, 28)
+"""The first release with SelfSubjectReview, which tells who one is."""
+NODES_OF_A_RUN: Final = 2
+"""What nearly all scenarios need."""
+NO_NODES: Final = Survey((), {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How long a suite may take on somebody else's cluster, and how much it may put there."""
+
+    time_us: Micros
+    objects: int
+    """Pods, Jobs and AppWrappers each, in the namespace of each run."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Undertaking:
+    """What was found, and what a suite therefore undertakes to do there."""
+
+    access: Access
+    limits: Limits
+    audit_log: Path | None
+    server: str = ""
+    version: str = ""
+    username: str = ""
+    uid: str = ""
+    problems: tuple[str, ...] = ()
+    """Why nothing can be run; empty if something can."""
+    lacking: tuple[rights.Right, ...] = ()
+    without_accounts: tuple[rights.Right, ...] = ()
+    """The rights without which operators act as whoever runs the suite."""
+    to_install: tuple[Object, ...] = ()
+    """Definitions of custom resources that are not there."""
+    nodes: Survey = NO_NODES
+
+    @property
+    def tells_writers(self) -> bool:
+        """Whether its histories can tell who wrote what."""
+        return self.audit_log is not None and not self.without_accounts
+
+
+def examine(
+    access: Access,
+    limits: Limits,
+    implementation: UnderTest,
+    extra_crds: Iterable[Object],
+    *,
+    node_selector: str,
+    audit_log: Path | None,
+) -> Undertaking:
+    """Look at the cluster; raises OptionsError or ApiError if it cannot be asked at all."""
+    connection = access.connection("assay-preflight")
+    extra = tuple(extra_crds)
+    try:
+        version = str(connection.get("/version")["gitVersion"])
+        user = whoami(connection) if _is_recent(version) else {}
+        lacking = _lacking(connection, implementation, extra)
+        problems = list(_problems(connection, version, lacking, audit_log))
+        found = NO_NODES if lacking else survey(connection, node_selector)
+        if not lacking:
+            problems += _too_few(found, node_selector)
+            problems += interfering(connection)
+        return Undertaking(
+            access=access,
+            limits=limits,
+            audit_log=audit_log,
+            server=connection.server,
+            version=version,
+            username=str(user.get("username", "")),
+            uid=str(user.get("uid", "")),
+            problems=tuple(problems),
+            lacking=lacking,
+            without_accounts=tuple(rights.missing(connection, rights.ACCOUNTS)),
+            to_install=() if lacking else _not_there(connection, implementation, extra),
+            nodes=found,
+        )
+    finally:
+        connection.close()
+
+
+def in_words(undertaking: Undertaking, not_run: Mapping[str, str]) -> Iterator[str]:
+    """What will be touched, line by line; `not_run` has the scenarios that cannot be, and why."""
+    yield f"{undertaking.server}, Kubernetes {undertaking.version}, as {undertaking.username}."
+    yield f"Everything made there bears the label {RUN_LABEL}, and goes when the suite ends:"
+    most = undertaking.limits.objects
+    yield f"  a namespace per run, with at most {most} pods, {most} Jobs and {most} AppWrappers"
+    yield "  webhook configurations for these namespaces alone, served by this machine"
+    if undertaking.to_install:
+        definitions = ", ".join(map(name_of, undertaking.to_install))
+        yield f"  definitions of custom resources: {definitions}"
+    if undertaking.without_accounts:
+        needed = "; ".join(rights.rules(undertaking.without_accounts))
+        yield f"  no accounts for operators, which act as you: that would need {needed}"
+    else:
+        yield "  service accounts, cluster roles and bindings for the operators under test"
+    yield (
+        "Nodes lent to one run at a time, labelled, tainted, cordoned, and given back as they are: "
+        + ", ".join(undertaking.nodes.usable)
+    )
+    for name, reason in undertaking.nodes.refused.items():
+        yield f"Node {name} is left alone: it {reason}."
+    if not undertaking.tells_writers:
+        yield (
+            "Histories come from watches, which do not tell who wrote: claims that need to know "
+            "will be inconclusive. --audit-log FILE, the API server's own, tells."
+        )
+    for reason in sorted(set(not_run.values())):
+        names = [name for name, each in not_run.items() if each == reason]
+        yield f"Not run: {', '.join(names)}: {reason}."
+    where = _options(undertaking.access)
+    yield (
+        f"It takes {format_seconds(undertaking.limits.time_us)} at most. "
+        f"If it is killed: assay clean{where} --yes"
+    )
+
+
+def lacking_in_words(undertaking: Undertaking) -> Iterator[str]:
+    """The rights that are missing, each with the rule of a ClusterRole that gives it."""
+    if undertaking.lacking:
+        yield f"{undertaking.username} lacks rights; bind a ClusterRole with these rules:"
+        yield from rights.rules(undertaking.lacking)
+
+
+def _problems(
+    connection: Connection,
+    version: str,
+    lacking: tuple[rights.Right, ...],
+    audit_log: Path | None,
+) -> Iterator[str]:
+    if not _is_recent(version):
+        oldest = ".".join(map(str, OLDEST))
+        yield f"Kubernetes {version} is too old; {oldest} or later is needed"
+    if audit_log is not None and not audit_log.is_file():
+        yield f"--audit-log {audit_log}: there is no such file; give the one the API server writes"
+    if lacking:
+        yield f"{len(lacking)} rights are missing"
+        return
+    ours = connection.handle(List(NAMESPACE, label_selector=RUN_LABEL, live=True))
+    assert isinstance(ours, ObjectList)
+    if ours.items:
+        names = ", ".join(map(name_of, ours.items))
+        yield (
+            f"namespaces {names} are of another run, which is at work or was killed; wait for its "
+            "end, or remove what it left: assay clean --yes"
+        )
+
+
+def _lacking(
+    connection: Connection, implementation: UnderTest, extra: tuple[Object, ...]
+) -> tuple[rights.Right, ...]:
+    kinds = [kind_of_crd(crd) for crd in installed_crds(implementation, extra)]
+    lacking = rights.missing(connection, rights.required(implementation.rbac(), kinds))
+    if not lacking and _not_there(connection, implementation, extra):
+        lacking = rights.missing(connection, rights.INSTALLING)
+    return tuple(lacking)
+
+
+def _not_there(
+    connection: Connection, implementation: UnderTest, extra: tuple[Object, ...]
+) -> tuple[Object, ...]:
+    return tuple(
+        crd
+        for crd in installed_crds(implementation, extra)
+        if not _is_there(connection, name_of(crd))
+    )
+
+
+def _is_there(connection: Connection, name: str) -> bool:
+    try:
+        connection.handle(Get(CUSTOM_RESOURCE_DEFINITION, "", name, live=True))
+    except ApiError as error:
+        if error.is_not_found:
+            return False
+        raise
+    return True
+
+
+def _too_few(found: Survey, selector: str) -> Iterator[str]:
+    if len(found.usable) >= NODES_OF_A_RUN:
+        return
+    reasons = "".join(f"; {name} {reason}" for name, reason in found.refused.items())
+    yield (
+        f"{len(found.usable)} nodes with label {selector} can be used, {NODES_OF_A_RUN} are "
+        f"needed{reasons}. Label nodes that runs may taint and cordon: "
+        f"kubectl label node NAME {selector}"
+    )
+
+
+def _is_recent(version: str) -> bool:
+    major, minor = version.removeprefix("v").split(".")[:2]
+    return (int(major), int("".join(filter(str.isdigit, minor)))) >= OLDEST
+
+
+def _options(access: Access) -> str:
+    named = "" if access.kubeconfig is None else f" --kubeconfig {access.kubeconfig}"
+    return named + (f" --context {access.context}" if access.context else "")

@@ -1,0 +1,126 @@
+"""What a run must be allowed to do on a cluster, asked right by right before it begins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.worlds.existing.access import asked
+from reference_controller.runtime.connection import Connection
+from vocabulary.kinds import APPWRAPPER, KNOWN_KINDS, Kind
+from vocabulary.objects import Object, get_path
+
+ACCESS_REVIEW: Final = Kind(
+    "authorization.k8s.io",
+    "v1",
+    "SelfSubjectAccessReview",
+    "selfsubjectaccessreviews",
+    namespaced=False,
+)
+AT_A_TIME: Final = 8
+_READ: Final = ("get", "list", "watch")
+_OWN: Final = (*_READ, "create", "update", "patch", "delete")
+FOLLOWED: Final = tuple(
+    kind for kind in KNOWN_KINDS if kind.plural not in ("events", "leases", "priorityclasses")
+)
+"""The kinds of a history, where not all of a cluster may be looked at."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Right:
+    """One verb on one resource, in all namespaces: those of runs have no names yet."""
+
+    group: str
+    resource: str
+    verb: str
+
+
+def required(roles: Iterable[Object], extra: Iterable[Kind]) -> list[Right]:
+    """Without these nothing can be run: the harness's, the users', and the operators' own.
+
+    `roles` are those that the implementation asks for, `extra` kinds that only scenarios know.
+    """
+    found = set(_of("", "nodes", "get", "list", "watch", "patch"))
+    found.update(_of("", "nodes/status", "patch"))
+    found.update(_of("", "namespaces", "get", "list", "watch", "create", "delete"))
+    found.update(_of("", "pods/eviction", "create"))
+    found.update(_of(APPWRAPPER.group, f"{APPWRAPPER.plural}/status", "patch"))
+    found.update(_of("apiextensions.k8s.io", "customresourcedefinitions", *_READ))
+    found.update(_of("coordination.k8s.io", "leases", *_OWN))
+    for which in ("mutating", "validating"):
+        resource = f"{which}webhookconfigurations"
+        found.update(_of("admissionregistration.k8s.io", resource, "list", "create", "delete"))
+    for kind in (*FOLLOWED, *extra):
+        if kind.namespaced:
+            found.update(_of(kind.group, kind.plural, *_OWN))
+    found.update(_granted(roles))
+    return sorted(found)
+
+
+INSTALLING: Final = tuple(
+    Right("apiextensions.k8s.io", "customresourcedefinitions", verb)
+    for verb in ("create", "delete")
+)
+"""Needed where a definition is missing."""
+ACCOUNTS: Final = (
+    *(
+        Right("rbac.authorization.k8s.io", resource, verb)
+        for resource in ("clusterroles", "clusterrolebindings")
+        for verb in ("list", "create", "delete")
+    ),
+    Right("", "serviceaccounts", "create"),
+    Right("", "serviceaccounts/token", "create"),
+)
+"""With these the operators get accounts of their own, with no other rights than they ask for."""
+
+
+def missing(connection: Connection, rights: Iterable[Right]) -> list[Right]:
+    """Those that the API server would refuse."""
+    wanted = list(rights)
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        allowed = list(pool.map(lambda right: _is_allowed(connection, right), wanted))
+    return [right for right, is_allowed in zip(wanted, allowed, strict=True) if not is_allowed]
+
+
+def rules(rights: Iterable[Right]) -> Iterator[str]:
+    """The rules of a ClusterRole that would give these rights, one line of YAML each."""
+    verbs: dict[tuple[str, str], list[str]] = {}
+    for right in sorted(rights):
+        verbs.setdefault((right.group, right.resource), []).append(right.verb)
+    resources: dict[tuple[str, str], list[str]] = {}
+    for (group, resource), listed in verbs.items():
+        resources.setdefault((group, ", ".join(listed)), []).append(resource)
+    for (group, words), names in resources.items():
+        text = group or '""'
+        yield f"- {{apiGroups: [{text}], resources: [{', '.join(names)}], verbs: [{words}]}}"
+
+
+def _of(group: str, resource: str, *verbs: str) -> Iterator[Right]:
+    return (Right(group, resource, verb) for verb in verbs)
+
+
+def _granted(roles: Iterable[Object]) -> Iterator[Right]:
+    """What operators are given: nobody may give what he has not."""
+    for role in roles:
+        for rule in role.get("rules") or ():
+            for group in rule.get("apiGroups") or ():
+                for resource in rule.get("resources") or ():
+                    yield from _of(group, resource, *rule["verbs"])
+
+
+def _is_allowed(connection: Connection, right: Right) -> bool:
+    resource, _, subresource = right.resource.partition("/")
+    attributes = {
+        "group": right.group,
+        "resource": resource,
+        "subresource": subresource,
+        "verb": right.verb,
+    }
+    review = {
+        "apiVersion": ACCESS_REVIEW.api_version,
+        "kind": ACCESS_REVIEW.kind,
+        "spec": {"resourceAttributes": attributes},
+    }
+    return bool(get_path(asked(connection, ACCESS_REVIEW, review), "status.allowed", False))

@@ -1,0 +1,231 @@
+"""A session on somebody else's cluster: borrowed nodes, labelled namespaces, all undone."""
+
+from __future__ import annotations
+
+import secrets
+import ssl
+import time
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from conformance.borrowed_nodes import NotAsWrittenError
+from conformance.clean import RUN_LABEL, NotCleanError, clean_cluster
+from conformance.patience import PatientConnection
+from conformance.running.run_options import ClusterName
+from conformance.scenario import Scenario
+from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.recorder import Commit, Recorder
+from conformance.worlds.control_plane.session import Session, kind_of_crd
+from conformance.worlds.existing import definitions
+from conformance.worlds.existing.accounts import Accounts, Oneself, ServiceAccounts
+from conformance.worlds.existing.node_pool import NodePool
+from conformance.worlds.existing.preflight import Undertaking
+from conformance.worlds.existing.rights import FOLLOWED
+from conformance.worlds.existing.webhook_probe import require_reachable
+from fixtures.control_plane import pki
+from fixtures.control_plane.users import User
+from vocabulary.clock import SECOND
+from vocabulary.errors import ApiError
+from vocabulary.kinds import (
+    APPWRAPPER,
+    CUSTOM_RESOURCE_DEFINITION,
+    JOB,
+    NAMESPACE,
+    NODE,
+    POD,
+    RESOURCE_QUOTA,
+    Kind,
+)
+from vocabulary.objects import Object, name_of
+from vocabulary.requests import create
+
+CLEANERS: Final = 2
+"""Runs that are cleaned up after at a time."""
+OPERATORS_OF_A_RUN: Final = 2
+COUNTED: Final = (APPWRAPPER, JOB, POD)
+"""What runs create many of."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """The address of the cluster, and our own certificates for its webhooks."""
+
+    server: str
+    ca: Path
+    webhook_pair: pki.KeyPair
+
+
+class ExistingSession(Session):
+    """Every run has a namespace of its own, and nodes that are lent to it."""
+
+    cluster: ClassVar[ClusterName] = "existing"
+
+    def __init__(
+        self,
+        implementation: UnderTest,
+        undertaking: Undertaking,
+        extra_crds: Iterable[Object] = (),
+        out: Path | None = None,
+        at_a_time: int = 1,
+    ) -> None:
+        """`undertaking` has no problems; `at_a_time`: how many runs there will be side by side."""
+        super().__init__(implementation, out)
+        self.kubernetes_version = undertaking.version
+        self.name = f"assay-{secrets.token_hex(3)}"
+        self._undertaking = undertaking
+        self._access = undertaking.access
+        self._at_a_time = at_a_time
+        self._extra_kinds = tuple(map(kind_of_crd, extra_crds))
+        self._nodes: dict[str, dict[str, int]] = {}
+        """By the namespace of a run, its nodes, and the revision from which on they are its own."""
+        self._standing: dict[str, None] = {}
+        """The namespaces of runs that have not been cleaned up after."""
+        self._ends_at = time.monotonic() + undertaking.limits.time_us / SECOND
+
+    def _open(self, begun: ExitStack) -> None:
+        own = pki.create(self.folder / "pki")
+        self.plane = Reached(self._undertaking.server, own.ca.certificate, own.webhook)
+        self.connections = {
+            actor: PatientConnection(self._access.connection(f"assay-{actor}"))
+            for actor in ("user", "chaos", "harness")
+        }
+        for connection in self.connections.values():
+            begun.callback(connection.close)
+        begun.callback(self._clean, self.name)
+        self._create_namespace(self.name)
+        definitions.install(
+            self.connections["harness"], self._undertaking.to_install, run_label=self.name
+        )
+        require_reachable(self, self.name)
+        self._accounts = self._make_accounts()
+        self._pool = NodePool(self.connections["harness"], self._undertaking.nodes.usable)
+        self._cleaners = ThreadPoolExecutor(CLEANERS, thread_name_prefix="clean")
+        begun.callback(self._clean_all)
+        wanted = set(self._undertaking.nodes.usable)
+        wanted.update(name_of(crd) for crd in self.implementation.crds())
+
+        def keeps(kind: Kind, obj: Object) -> bool:
+            return kind in (NODE, CUSTOM_RESOURCE_DEFINITION) and name_of(obj) in wanted
+
+        self.recorder = Recorder(
+            self._access.connection("assay-harness"),
+            [*FOLLOWED, *self._extra_kinds],
+            self._undertaking.audit_log if self._undertaking.tells_writers else None,
+            keeps,
+        )
+
+    def new_namespace(self) -> str:
+        name = f"{self.name}-{self._next_number()}"
+        self._standing[name] = None
+        self._create_namespace(name)
+        self.recorder.follow(name)
+        return name
+
+    def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
+        devices = {"nvidia.com/gpu": str(scenario.gpus)} if scenario.gpus else {}
+        lent = self._pool.take(scenario.nodes, namespace, devices)
+        self._nodes[namespace] = lent
+        return dict.fromkeys(lent, "")
+
+    def end_run(self, namespace: str) -> None:
+        self.recorder.unfollow(namespace)
+        self._cleaners.submit(self._clean_run, namespace)
+
+    def take_operator_user(self) -> User:
+        return self._accounts.take()
+
+    def give_back(self, user: User) -> None:
+        self._accounts.give_back(user)
+
+    def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
+        return self._accounts.kubeconfig_through(user, server, path)
+
+    def harness_kubeconfig_through(self, server: str, path: Path) -> Path:
+        return self._access.kubeconfig_through(server, path)
+
+    def tls(self) -> ssl.SSLContext | None:
+        return self._access.tls(as_oneself=self._accounts.is_oneself)
+
+    def harness_tls(self) -> ssl.SSLContext | None:
+        return self._access.tls(as_oneself=True)
+
+    def commits(self, namespace: str, nodes: Iterable[str]) -> list[Commit]:
+        """What a node went through before it was lent to the run is no part of it."""
+        since = self._nodes.get(namespace, {})
+        found: list[Commit] = []
+        known: set[str] = set()
+        for commit in super().commits(namespace, nodes):
+            name = name_of(commit.object)
+            if commit.kind == NODE:
+                if commit.rv < since.get(name, 0):
+                    continue
+                if name not in known:
+                    known.add(name)
+                    found.append(replace(commit, event="ADDED"))
+                    continue
+            found.append(commit)
+        return found
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        user = {"username": self._undertaking.username, "uid": self._undertaking.uid}
+        return {**self.implementation.facts, "users": {"user": user}}
+
+    def seconds_left(self) -> float:
+        return max(0.0, self._ends_at - time.monotonic())
+
+    # Inside.
+
+    def _create_namespace(self, name: str) -> None:
+        harness = self.connections["harness"]
+        metadata = {"name": name, "labels": {RUN_LABEL: name}}
+        harness.handle(create({"apiVersion": "v1", "kind": NAMESPACE.kind, "metadata": metadata}))
+        hard = {_counted(kind): str(self._undertaking.limits.objects) for kind in COUNTED}
+        quota = {
+            "apiVersion": "v1",
+            "kind": RESOURCE_QUOTA.kind,
+            "metadata": {"name": "assay-objects", "namespace": name},
+            "spec": {"hard": hard},
+        }
+        harness.handle(create(quota))
+
+    def _make_accounts(self) -> Accounts:
+        if self._undertaking.without_accounts:
+            return Oneself(self._access, self._undertaking.username)
+        return ServiceAccounts(
+            self.connections["harness"],
+            self.implementation,
+            self._extra_kinds,
+            self.name,
+            OPERATORS_OF_A_RUN * self._at_a_time,
+            2 * self._undertaking.limits.time_us // SECOND,
+        )
+
+    def _clean_run(self, namespace: str) -> None:
+        """Give its nodes to the next run; without that, tell whoever waits for nodes why not."""
+        try:
+            self._clean(namespace)
+        except (ApiError, NotCleanError, NotAsWrittenError) as error:
+            self._pool.fail(error)
+            return
+        del self._standing[namespace]
+        self._pool.put_back(self._nodes[namespace])
+
+    def _clean(self, label: str) -> None:
+        clean_cluster(
+            self._access.kubeconfig, context=self._access.context, run_label=label, remove=True
+        )
+
+    def _clean_all(self) -> None:
+        """Also after runs that did not come as far as to their end; raises what prevents it."""
+        self._cleaners.shutdown()
+        for namespace in tuple(self._standing):
+            self._clean(namespace)
+
+
+def _counted(kind: Kind) -> str:
+    return f"count/{kind.plural}.{kind.group}" if kind.group else f"count/{kind.plural}"

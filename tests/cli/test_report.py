@@ -1,0 +1,100 @@
+"""`assay report`: what a run wrote, and more, from the stored report alone."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+import yaml
+
+from tests.cli.conftest import Assay, Reports
+
+
+@pytest.fixture
+def bad(reports: Reports, tmp_path: Path) -> Path:
+    """A copy of the report with a violation, to write into."""
+    return shutil.copytree(reports.bad, tmp_path / "bad")
+
+
+def test_junit_written_afterwards_is_what_the_run_wrote(assay: Assay, bad: Path) -> None:
+    before = (bad / "junit.xml").read_bytes()
+    (bad / "junit.xml").unlink()
+    ended = assay("report", "junit", bad)
+    assert (ended.code, ended.out) == (0, f"written: {bad / 'junit.xml'}\n")
+    assert (bad / "junit.xml").read_bytes() == before
+    assert ElementTree.parse(bad / "junit.xml").getroot().tag == "testsuites"
+
+
+def test_html_written_afterwards_has_a_page_for_each_violation(assay: Assay, bad: Path) -> None:
+    pages = sorted(path.name for path in bad.glob("*.html"))
+    for page in pages:
+        (bad / page).unlink()
+    assert assay("report", "html", bad / "report.yaml").code == 0
+    assert sorted(path.name for path in bad.glob("*.html")) == pages
+    page = (bad / "aw-015.html").read_text()
+    assert f"assay replay {bad / 'aw-015.yaml'}" in page
+    assert "QuotaReserved turned True" in page
+    assert 'href="aw-015.html"' in (bad / "index.html").read_text()
+
+
+def test_html_elsewhere_links_back_to_the_histories(assay: Assay, bad: Path) -> None:
+    out = bad.parent / "pages"
+    assert assay("report", "html", bad, "--out", out).code == 0
+    index = (out / "index.html").read_text()
+    assert 'href="../bad/histories/' in index
+    assert 'href="histories/' not in index
+
+
+def test_html_opens_no_history_outside_of_the_report(assay: Assay, bad: Path) -> None:
+    path, history = bad / "report.yaml", next((bad / "histories").iterdir())
+    path.write_text(path.read_text().replace(f"histories/{history.name}", "../../etc/passwd"))
+    for other in (bad / "histories").iterdir():
+        path.write_text(path.read_text().replace(f"histories/{other.name}", "../../etc/passwd"))
+    ended = assay("report", "html", bad)
+    assert ended.code == 2
+    assert "lies outside of the report's folder" in ended.err
+
+
+def test_sonobuoy_and_the_checklist_go_where_they_are_told(assay: Assay, bad: Path) -> None:
+    assert assay("report", "sonobuoy", bad).code == 0
+    assert yaml.safe_load((bad / "sonobuoy_results.yaml").read_text())["status"] == "failed"
+    out = bad.parent / "PRODUCT.yaml"
+    assert assay("report", "ai-conformance", bad, "-o", out).code == 0
+    (item,) = yaml.safe_load(out.read_text())["spec"]["operator"]
+    assert item["evidence"] == ["bad/report.yaml", "bad/index.html"]
+
+
+def test_a_submission_is_verified_before_it_is_made_and_can_be_afterwards(
+    assay: Assay, bad: Path
+) -> None:
+    out = bad.parent / "reports"
+    ended = assay("report", "submission", bad, "--out", out)
+    assert ended.code == 0, ended
+    assert "note: implementation.contact is empty" in ended.out
+    ended = assay("verify", out)
+    assert ended.code == 0
+    assert "all as reported" in ended.out
+
+
+def test_a_report_that_does_not_hold_is_not_handed_in(assay: Assay, bad: Path) -> None:
+    path = bad / "report.yaml"
+    text = path.read_text()
+    path.write_text(re.sub(r"Failed: [1-9]", "Failed: 0", text, count=1))
+    assert path.read_text() != text
+    out = bad.parent / "reports"
+    ended = assay("report", "submission", bad, "--out", out)
+    assert ended.code == 1
+    assert not out.exists()
+    ended = assay("verify", bad)
+    assert "DIFFERS appwrapper core: has other statistics than its claims" in ended.out
+
+
+@pytest.mark.parametrize("format_", ["html", "junit", "sonobuoy", "ai-conformance", "submission"])
+def test_no_report_is_bad_input(assay: Assay, format_: str, tmp_path: Path) -> None:
+    ended = assay("report", format_, tmp_path)
+    assert (ended.code, ended.out) == (2, "")
+    assert "report.yaml" in ended.err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,61 @@
+"""`assay run --cluster existing` as somebody types it, and what it leaves on the cluster."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from fixtures.control_plane import ControlPlane
+
+ASSAY = (sys.executable, "-m", "conformance.cli")
+USABLE = "assay.dev/usable"
+NOTHING = "nothing of Assay is left there"
+WHOLE = (
+    "/api/v1/namespaces",
+    "/apis/rbac.authorization.k8s.io/v1/clusterroles",
+    "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+    "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+)
+
+
+def assay(*words: str, code: int | None = 0) -> str:
+    """What the command said, both ways; it must end with that code."""
+    ended = subprocess.run(
+        [*ASSAY, *words],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,
+        check=False,
+    )
+    said = ended.stdout + ended.stderr
+    assert code is None or ended.returncode == code, said
+    return said
+
+
+def run(kubeconfig: Path, *words: str, code: int | None = 0) -> str:
+    """`assay run` there, in words."""
+    where = ("--cluster", "existing", "--kubeconfig", str(kubeconfig))
+    return assay("run", *words, *where, code=code)
+
+
+def standing(plane: ControlPlane) -> dict[str, Any]:
+    """What is on the cluster: nodes in all that lasts of them, of everything else the names."""
+    api = plane.api()
+    found: dict[str, Any] = {}
+    for path in WHOLE:
+        found |= {f"{path}/{each['metadata']['name']}": None for each in api.get(path)["items"]}
+    for node in api.get("/api/v1/nodes")["items"]:
+        metadata = node["metadata"]
+        found[metadata["name"]] = {
+            "labels": metadata.get("labels"),
+            "annotations": metadata.get("annotations"),
+            "spec": node["spec"],
+            "capacity": node["status"]["capacity"],
+            "allocatable": node["status"]["allocatable"],
+        }
+    return found

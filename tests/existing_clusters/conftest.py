@@ -1,0 +1,63 @@
+"""Somebody else's cluster: a control plane with nodes, of which tests use the kubeconfig alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from conformance.implementation import implementation
+from conformance.scenarios import all_crds
+from conformance.worlds.control_plane.plane_session import SHARED
+from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
+from conformance.worlds.existing import rights
+from fixtures.control_plane import BinariesMissingError, ControlPlane, FakeNode, User, locate, nodes
+
+from .command import USABLE
+
+NODES = tuple(f"n{index}" for index in range(4))
+KEPT = "kept"
+"""A node that is not for runs."""
+RBAC = "/apis/rbac.authorization.k8s.io/v1"
+
+
+@pytest.fixture(scope="package")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    try:
+        locate()
+    except BinariesMissingError as missing:
+        pytest.skip(str(missing))
+    crds = installed_crds(implementation("reference"), all_crds())
+    with ControlPlane(tmp_path_factory.mktemp("cluster"), SHARED) as plane:
+        plane.install_crds(crds)
+        wanted = [FakeNode(name, labels={USABLE: "true"}) for name in NODES]
+        nodes.create(plane.api(), [*wanted, FakeNode(KEPT)])
+        nodes.wait_ready(plane.api(), [*NODES, KEPT])
+        yield plane
+
+
+@pytest.fixture(scope="package")
+def guest(plane: ControlPlane) -> Path:
+    """The kubeconfig of somebody with the rights that Assay says it needs, and no others."""
+    reference = implementation("reference")
+    kinds = [kind_of_crd(crd) for crd in installed_crds(reference, all_crds())]
+    lines = rights.rules(rights.required(reference.rbac(), kinds))
+    name = "assay-guest"
+    role = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole",
+        "metadata": {"name": name},
+        "rules": yaml.safe_load("\n".join(lines)),
+    }
+    binding = {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRoleBinding",
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": name},
+        "subjects": [{"kind": "User", "name": name, "apiGroup": "rbac.authorization.k8s.io"}],
+    }
+    plane.api().post(f"{RBAC}/clusterroles", role)
+    plane.api().post(f"{RBAC}/clusterrolebindings", binding)
+    return plane.mint_kubeconfig(User(name))

@@ -1,0 +1,133 @@
+"""Before anything is touched: what is missing is named with what to do, and somebody agrees."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.worlds.existing import rights
+from conformance.worlds.existing.rights import Right
+from fixtures.control_plane import ControlPlane, User
+
+from .command import USABLE, run, standing
+from .conftest import KEPT, NODES
+
+control_plane = pytest.mark.control_plane
+DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
+
+
+def test_rights_become_the_rules_of_a_cluster_role() -> None:
+    wanted = [
+        Right("", "nodes", "patch"),
+        Right("", "pods", "list"),
+        Right("", "nodes", "get"),
+        Right("", "namespaces", "list"),
+        Right("batch", "jobs", "list"),
+    ]
+    assert list(rights.rules(wanted)) == [
+        '- {apiGroups: [""], resources: [namespaces, pods], verbs: [list]}',
+        '- {apiGroups: [""], resources: [nodes], verbs: [get, patch]}',
+        "- {apiGroups: [batch], resources: [jobs], verbs: [list]}",
+    ]
+
+
+@control_plane
+def test_the_plan_is_shown_and_nothing_done_where_nobody_can_agree(
+    plane: ControlPlane, tmp_path: Path
+) -> None:
+    before = standing(plane)
+    said = run(plane.kubeconfig(), "appwrapper", "--out", str(tmp_path), code=2)
+    assert "add --yes to go on" in said
+    assert "as assay-admin" in said
+    assert ", ".join(NODES) in said and KEPT not in said
+    assert "Not run: " in said and "appwrapper/nodes/node-is-lost" in said
+    assert "claims that need to know will be inconclusive" in said
+    assert f"assay clean --kubeconfig {plane.kubeconfig()} --yes" in said
+    assert standing(plane) == before
+
+
+@control_plane
+def test_every_right_that_is_missing_is_named_with_its_rule(plane: ControlPlane) -> None:
+    nobody = plane.mint_kubeconfig(User("nobody"))
+    said = run(nobody, "AW-005", "--yes", code=4)
+    assert "nobody lacks rights; bind a ClusterRole with these rules:" in said
+    assert '- {apiGroups: [""], resources: [nodes/status], verbs: [patch]}' in said
+    assert "resources: [appwrappers/status]" in said
+
+
+@control_plane
+def test_without_nodes_that_may_be_used_it_says_how_to_choose_some(plane: ControlPlane) -> None:
+    said = run(plane.kubeconfig(), "AW-005", "--yes", "--node-selector", "pool=gpu", code=4)
+    assert "0 nodes with label pool=gpu can be used, 2 are needed" in said
+    assert "kubectl label node NAME pool=gpu" in said
+
+
+@control_plane
+def test_nodes_with_guests_and_real_kubelets_are_left_alone_and_it_says_why(
+    plane: ControlPlane,
+) -> None:
+    api = plane.api()
+    api.patch(f"/api/v1/nodes/{KEPT}", {"metadata": {"labels": {USABLE: "true"}}})
+    pod: dict[str, Any] = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "guest"},
+        "spec": {"nodeName": KEPT, "containers": [{"name": "c", "image": "i"}]},
+    }
+    api.post("/api/v1/namespaces/default/pods", pod)
+    try:
+        said = run(plane.kubeconfig(), "AW-005", code=2)
+        assert f"Node {KEPT} is left alone: it runs default/guest" in said
+    finally:
+        api.delete("/api/v1/namespaces/default/pods/guest", {"gracePeriodSeconds": 0})
+        api.patch(f"/api/v1/nodes/{KEPT}", {"metadata": {"labels": {USABLE: None}}})
+
+
+@pytest.fixture
+def operator(plane: ControlPlane) -> Iterator[str]:
+    """An AppWrapper operator that somebody has deployed."""
+    labels = {"app": "batch"}
+    container = {"name": "manager", "image": "example.com/appwrapper-controller:v1"}
+    spec = {
+        "selector": {"matchLabels": labels},
+        "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+    }
+    metadata = {"name": "batch-manager"}
+    manifest = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": metadata, "spec": spec}
+    plane.api().post(DEPLOYMENTS, manifest)
+    yield "default/batch-manager"
+    plane.api().delete(f"{DEPLOYMENTS}/batch-manager")
+
+
+@control_plane
+def test_an_operator_that_is_at_work_there_is_named_and_nothing_begun(
+    plane: ControlPlane, operator: str
+) -> None:
+    said = run(plane.kubeconfig(), "AW-005", "--yes", code=4)
+    assert f"Deployment {operator} looks like an AppWrapper operator" in said
+    assert "scale it to 0 first" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("--time-limit", "soon"), "--time-limit: "),
+        (("--time-limit", "0s"), "leaves no time"),
+        (("--rerun",), "never repeat"),
+        (("--crash-points",), "add --audit-log FILE"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused_before_the_cluster_is_looked_at(
+    tmp_path: Path, words: tuple[str, ...], hint: str
+) -> None:
+    kubeconfig = tmp_path / "kubeconfig"
+    kubeconfig.touch()
+    assert hint in run(kubeconfig, "AW-005", "--yes", *words, code=2)
+
+
+def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
+    missing = tmp_path / "missing"
+    assert f"{missing}: there is no such kubeconfig" in run(missing, "AW-005", code=2)

@@ -1,0 +1,64 @@
+"""The findings page says what a report contradicts, who is at fault, and hides nothing."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from conformance.profiles.findings import findings_page, unexplained, violated
+from conformance.profiles.profile import Difference, ImplementationProfile
+from conformance.profiles.reading import read_profile, shipped
+from conformance.report.build import build_report
+from conformance.report.conformance_report import ConformanceReport
+from tests.report.sample_run import CLAIMS, sample_suite
+
+
+@pytest.fixture(scope="module")
+def report() -> ConformanceReport:
+    return build_report(sample_suite(), CLAIMS, version="0", git_commit="", date="")
+
+
+def profile(*known: Difference) -> ImplementationProfile:
+    released = read_profile(shipped()["appwrapper-v1.1.2"])
+    return msgspec.structs.replace(released, known_differences=known)
+
+
+def test_a_violation_is_shown_with_sentence_evidence_plan_and_the_profiles_reason(
+    report: ConformanceReport,
+) -> None:
+    (claim,) = violated(report)
+    reason = "Its cache is behind."
+    known = Difference(claims=(claim.id,), fault="implementation", because=reason, link="https://x")
+    page = findings_page(report, profile(known))
+    assert f"## {claim.id}\n\n**{claim.text}**" in page
+    assert claim.source.sentence in page
+    assert f"**At fault**: the implementation. {reason} ([source](https://x))" in page
+    failing = next(test for test in claim.tests if test.first_violation is not None)
+    assert failing.first_violation is not None
+    assert failing.first_violation.because in page
+    assert f"`{failing.name}`, seed {failing.seed}, faults: " in page
+    assert unexplained(report, profile(known)) == []
+
+
+def test_a_violation_that_nobody_explains_is_shown_as_such(report: ConformanceReport) -> None:
+    (claim,) = violated(report)
+    assert unexplained(report, profile()) == [claim.id]
+    page = findings_page(report, profile())
+    assert "- **At fault**: not decided yet." in page
+    assert f"[{claim.id}](#{claim.id.lower()}) | {claim.name} | unexplained |" in page
+
+
+def test_a_known_difference_that_does_not_show_is_listed_and_so_is_what_was_not_judged(
+    report: ConformanceReport,
+) -> None:
+    stale = Difference(claims=("INV-9",), fault="text", because="Long repaired.")
+    page = findings_page(report, profile(stale))
+    assert "## Known differences that this report does not show\n\n- INV-9: Long repaired." in page
+    assert "- admission-webhooks (MLB-020, MLB-021): " in page
+
+
+def test_what_the_implementation_was_allowed_is_stated(report: ConformanceReport) -> None:
+    page = findings_page(report, profile())
+    assert "edited every 1s" in page
+    assert "1s early" in page
+    assert "is granted configmaps" in page

@@ -1,0 +1,58 @@
+"""The poker edits AppWrappers at its interval, and tells its own edits from others."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from conformance.worlds.control_plane.poker import POKE, Poker
+from vocabulary.errors import ApiError
+from vocabulary.kinds import APPWRAPPER, POD
+from vocabulary.requests import Patch, Request
+
+PATIENCE_SECONDS = 60.0
+
+
+def appwrapper(poke: str = "") -> dict[str, Any]:
+    annotations = {POKE: poke} if poke else {}
+    return {"metadata": {"name": "a", "namespace": "n", "uid": "u", "annotations": annotations}}
+
+
+def test_it_edits_every_object_again_and_again_whatever_became_of_the_last_edit() -> None:
+    heard: list[Patch] = []
+    enough = threading.Event()
+
+    def call(request: Request) -> None:
+        assert isinstance(request, Patch)
+        heard.append(request)
+        if len(heard) == 3:
+            enough.set()
+        raise ApiError(404, "NotFound", "gone meanwhile")
+
+    poker = Poker(1_000, lambda: [appwrapper()], call)
+    poker.start()
+    assert enough.wait(PATIENCE_SECONDS)
+    poker.stop()
+    bodies = [patch.body["metadata"]["annotations"][POKE] for patch in heard[:3]]
+    assert bodies == ["1", "2", "3"]
+    assert {(patch.kind, patch.namespace, patch.name) for patch in heard} == {
+        (APPWRAPPER, "n", "a")
+    }
+
+
+def test_a_version_that_changes_the_annotation_is_a_poke_and_others_are_not() -> None:
+    poker = Poker(1_000, tuple, lambda _request: None)
+    assert not poker.made(APPWRAPPER, appwrapper())
+    assert poker.made(APPWRAPPER, appwrapper("1"))
+    assert not poker.made(APPWRAPPER, appwrapper("1"))
+    assert poker.made(APPWRAPPER, appwrapper("2"))
+    assert not poker.made(POD, appwrapper("3"))
+
+
+def test_an_implementation_that_watches_is_left_in_peace() -> None:
+    heard: list[Request] = []
+    poker = Poker(None, lambda: [appwrapper()], heard.append)
+    before = threading.active_count()
+    poker.start()
+    assert threading.active_count() == before
+    assert not poker.made(APPWRAPPER, appwrapper("1"))
