@@ -204,6 +204,8 @@ def run(
             node_selector=node_selector,
             audit_log=audit_log,
         )
+        if crash_points and not undertaking.tells_writers:
+            raise BadInputError("--crash-points: operators need accounts of their own for that")
         options = replace(options, undertaking=undertaking)
         existing.agree(undertaking, words, yes=yes)
     options = replace(options, command=_command(words, options))

@@ -3,6 +3,8 @@
 - `simulated`: in this process, in virtual time; the default.
 - `control_plane`: real etcd and Kubernetes control-plane processes, KWOK as the kubelet, the
   implementation under test as a process of its own.
+- `existing`: a cluster that somebody else has set up, and wants back as it was; the rest is
+  what `control_plane` has.
 
 Here, and only here, the implementation meets the cluster and the faults.
 """

@@ -17,7 +17,7 @@ from fixtures.control_plane import BinariesMissingError, ControlPlane, FakeNode,
 
 from .command import USABLE
 
-NODES = tuple(f"n{index}" for index in range(4))
+NODES = tuple(f"n{index}" for index in range(8))
 KEPT = "kept"
 """A node that is not for runs."""
 RBAC = "/apis/rbac.authorization.k8s.io/v1"

@@ -128,9 +128,14 @@ def in_words(undertaking: Undertaking, not_run: Mapping[str, str]) -> Iterator[s
     for name, reason in undertaking.nodes.refused.items():
         yield f"Node {name} is left alone: it {reason}."
     if not undertaking.tells_writers:
+        remedy = (
+            "--audit-log FILE, the API server's own, tells"
+            if undertaking.audit_log is None
+            else "The audit log cannot tell operators that act as you from you"
+        )
         yield (
             "Histories come from watches, which do not tell who wrote: claims that need to know "
-            "will be inconclusive. --audit-log FILE, the API server's own, tells."
+            f"will be inconclusive. {remedy}."
         )
     for reason in sorted(set(not_run.values())):
         names = [name for name, each in not_run.items() if each == reason]
