@@ -67,6 +67,17 @@ def test_a_reset_that_never_creates_anything_is_a_violation() -> None:
         assert_fails(claim, story, at=last(story))
 
 
+def test_what_a_quota_forbids_cannot_be_created_anew() -> None:
+    """Found with a released operator, which tries again for the admission grace period."""
+    story = started(pod("a-0"), config_map("a-config"))
+    gone = reset(story, 10)
+    story.at(gone + PAUSE + SOON).resumes()
+    story.makes("a-0")
+    story.refused("create", "ConfigMap", "a-config", 403)
+    story.at(1000).ends()
+    assert_unarmed("AW-006", story)
+
+
 def test_a_suspension_ends_the_duty_to_create_anew() -> None:
     story = started()
     reset(story, 10)

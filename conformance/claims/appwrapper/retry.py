@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.retry_pause import (
     attempt_after,
@@ -15,6 +17,7 @@ from conformance.claims.decisions import A3
 from conformance.claims.sources import detailed_description, overview
 from conformance.claims.templates import first_difference
 from conformance.history_view import AppWrapperRun
+from conformance.history_view.attempts import Attempt
 from conformance.history_view.parameters import RETRY_PAUSE
 from conformance.temporal import (
     Obligations,
@@ -26,6 +29,9 @@ from conformance.temporal import (
     violated,
 )
 from conformance.temporal.words import when
+from vocabulary.history import Write
+
+FORBIDDEN: Final = 403
 
 AW_005 = Claim(
     id="AW-005",
@@ -86,6 +92,9 @@ def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
         if attempt is not None and missing and attempt.left is not None:
             yield undecided(deletion.begin, f"the next attempt ended at {when(attempt.left)}")
             continue
+        if attempt is not None and missing and (refusal := _last_refusal(attempt)):
+            yield undecided(deletion.begin, f"creating it anew was forbidden at {when(refusal)}")
+            continue
         complete = None if missing or attempt is None else attempt.components[-1].created
         yield eventually(
             aw,
@@ -96,6 +105,12 @@ def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
             unless=overtaken or aw.deleting,
             steps=2,
         )
+
+
+def _last_refusal(attempt: Attempt) -> Write | None:
+    """The last creation that a quota, a policy or the lack of a right forbade."""
+    forbidden = [write for write in attempt.failed_creates if write.code == FORBIDDEN]
+    return forbidden[-1] if forbidden else None
 
 
 AW_047 = Claim(
