@@ -157,9 +157,9 @@ def _change(before: ClaimReport | None, after: ClaimReport | None) -> ClaimChang
 
 
 def _because(claim: ClaimReport | None) -> str:
-    """Of a claim that fails, what was seen first; otherwise what the report says of it."""
+    """Of a claim that fails, what was seen first; otherwise what the current report says of it."""
     if claim is None:
-        return "The current report does not have this claim."
+        return ""
     for test in claim.tests:
         if test.first_violation is not None:
             return test.first_violation.because

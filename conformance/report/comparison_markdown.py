@@ -105,6 +105,8 @@ def _changes(changes: Sequence[ClaimChange]) -> Iterator[str]:
 
 
 def _why(change: ClaimChange) -> str:
+    if change.after is None:
+        return ""
     where = f"{change.scenarios[0]}: " if change.scenarios else ""
     more = len(change.scenarios) - 1
     return f"{where}{change.because}" + (f" (and in {more} more scenarios)" if more > 0 else "")

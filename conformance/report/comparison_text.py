@@ -11,6 +11,8 @@ from conformance.report.untrusted import printable
 if TYPE_CHECKING:
     from rich.table import Table
 
+MAX_ROWS: Final = 20
+"""Of each kind of change."""
 MAX_SCENARIOS: Final = 3
 MAX_BECAUSE: Final = 240
 MAX_SLOWER: Final = 20
@@ -59,9 +61,9 @@ def changes_table(comparison: Comparison) -> Table:
     table.add_column("Outcome", no_wrap=True)
     table.add_column("Claim", overflow="fold")
     for name, changes in groups_of(comparison).items():
-        for change in changes:
+        for change in changes[:MAX_ROWS]:
             told = Text(f"{change.claim} {change.name} ({change.level})")
-            if name != "newly passing":
+            if name in ("newly failing", "newly inconclusive"):
                 told.append(f"\n{printable(change.because, MAX_BECAUSE)}", style="dim")
             for line in scenario_lines(change):
                 told.append(f"\n{line}", style="dim")
@@ -69,6 +71,10 @@ def changes_table(comparison: Comparison) -> Table:
                 Text(name, style=_STYLES[name]),
                 Text(f"{outcome_word(change.before)} → {outcome_word(change.after)}"),
                 told,
+            )
+        if len(changes) > MAX_ROWS:
+            table.add_row(
+                Text(name, style=_STYLES[name]), "", f"and {len(changes) - MAX_ROWS} more"
             )
     return table
 
