@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from conformance.verdict import Outcome
 from tests.claims.judging import (
     assert_fails,
     assert_passes,
@@ -208,6 +209,26 @@ def test_a_forged_user_is_a_violation_where_the_users_are_known() -> None:
     right = Story(facts={"users": {"user": {"username": "user", "uid": "u1"}}})
     right.submitted()
     assert_passes("MLB-020", right)
+
+
+def test_a_user_without_an_id_is_labelled_with_none_and_may_not_make_one_up() -> None:
+    """As those whom a client certificate names."""
+    users = {"users": {"user": {"username": "user", "uid": ""}}}
+    story = Story(facts=users)
+    story.submitted(**{"workload.codeflare.dev/userid": ""})
+    assert_passes("MLB-020", story)
+    forged = Story(facts=users)
+    wrong = forged.submitted(asked={"workload.codeflare.dev/userid": "u1"})
+    assert_fails("MLB-020", forged, at=wrong)
+
+
+def test_a_missing_id_shows_nothing_where_whoever_submitted_may_have_none() -> None:
+    users = {"users": {"admin": {"username": "admin", "uid": ""}}}
+    story = Story(facts=users)
+    story.submitted(**{"workload.codeflare.dev/userid": ""})
+    verdict = verdict_of("MLB-020", story)
+    assert verdict.outcome is not Outcome.FAILED
+    assert "1 undecided" in verdict.because
 
 
 def test_a_user_who_changes_afterwards_is_a_violation() -> None:

@@ -50,14 +50,21 @@ def submitting_user_is_labelled(aw: AppWrapperRun) -> Obligations:
     known = users.get(aw.track.created.actor) or {}
     for label, field in ((profile.user_label, "username"), (profile.user_id_label, "uid")):
         name = known.get(field)
-        yield _is_labelled(aw, label, None if name is None else as_label(str(name)))
+        may_lack = any(user.get(field) == "" for user in users.values())
+        yield _is_labelled(aw, label, None if name is None else as_label(str(name)), may_lack)
 
 
-def _is_labelled(aw: AppWrapperRun, label: str, wanted: str | None) -> Obligation:
-    """Whether a label was as it should be from the beginning, and stayed; `wanted` if known."""
+def _is_labelled(aw: AppWrapperRun, label: str, wanted: str | None, may_lack: bool) -> Obligation:
+    """Whether a label was as it should be from the beginning, and stayed.
+
+    `wanted` is None where nobody knows who submitted it; `may_lack`: it may have been somebody
+    who has no such thing, as users whom a certificate names have no id.
+    """
     created = aw.track.created
     seen = labels_of(aw.track.first).get(label, "")
-    if not seen or (wanted is not None and seen != wanted):
+    if wanted is None and not seen and may_lack:
+        return undecided(created, f"the history does not say who submitted {aw}")
+    if seen != wanted if wanted is not None else not seen:
         if not aw.was_seen_created:
             return undecided(created, NOT_SEEN_CREATED)
         return violated(
@@ -66,7 +73,7 @@ def _is_labelled(aw: AppWrapperRun, label: str, wanted: str | None) -> Obligatio
             f"{label}={seen!r}, expected {wanted or 'a value'}.",
         )
     changed = next(
-        (snap for snap in aw.snapshots if labels_of(snap.object).get(label) != seen), None
+        (snap for snap in aw.snapshots if labels_of(snap.object).get(label, "") != seen), None
     )
     if changed is not None:
         return violated(
