@@ -2,7 +2,7 @@
 
     $ chaos discover --no-install assay
     $ chaos run experiment.yaml          # on the cluster of a kubeconfig
-    $ assay chaos run experiment.yaml    # in the simulation, `pauses` in virtual time
+    $ assay chaos experiment.yaml        # in the simulation, `pauses` in virtual time
 
 What chaostoolkit-kubernetes lacks: exit codes and reasons, evictions, taints, propagation
 policies and foreign finalizers, an operator that is killed and restarted, and every other

@@ -19,7 +19,7 @@ from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Delete, Get, List, ObjectList, Patch, Request
 from vocabulary.selectors import matches
 
-ELSEWHERE = "run the experiment with `assay chaos run`, or the plan on the control plane"
+ELSEWHERE = "run the experiment with `assay chaos`, or the plan on the control plane"
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,7 +80,7 @@ class LocalOperator:
         if operator is None:
             raise FaultRefusedError(
                 f"an experiment can control {' and '.join(INSTANCES)}, not {name}; "
-                "run it with `assay chaos run`, or the plan on the control plane"
+                "run it with `assay chaos`, or the plan on the control plane"
             )
         return operator
 

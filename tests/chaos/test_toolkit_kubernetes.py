@@ -100,7 +100,7 @@ def test_what_a_kubeconfig_cannot_do_is_refused_with_what_would_do(ground, fault
     with pytest.raises(FaultRefusedError) as caught:
         fault.inverse(ground)
         fault.inject(ground)
-    assert str(caught.value).startswith(why) and "assay chaos run" in str(caught.value)
+    assert str(caught.value).startswith(why) and "`assay chaos`" in str(caught.value)
 
 
 def test_objects_are_changed_through_the_kubeconfig(ground, connection):
