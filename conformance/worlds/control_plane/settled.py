@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from vocabulary.errors import ApiError
+from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object, condition_status, get_path
+from vocabulary.requests import List, ObjectList, Request
 
 
 def is_settled(aw: Object) -> bool:
@@ -15,3 +20,13 @@ def is_settled(aw: Object) -> bool:
         case "Suspended":
             return bool(get_path(aw, "spec.suspend", False))
     return False
+
+
+def are_settled_now(call: Callable[[Request], Object | ObjectList], namespace: str) -> bool:
+    """Whether the API server itself says so of all AppWrappers: on a crowded machine watches may
+    be late by more than the quiet that a run waits for."""
+    try:
+        found = call(List(APPWRAPPER, namespace, live=True))
+        return isinstance(found, ObjectList) and all(map(is_settled, found.items))
+    except ApiError:
+        return False  # it is away; whether they are settled is not known yet

@@ -34,7 +34,7 @@ from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
-from conformance.worlds.control_plane.settled import is_settled
+from conformance.worlds.control_plane.settled import are_settled_now, is_settled
 from conformance.worlds.control_plane.webhooks import Webhooks
 from fixtures.behaviour import expand
 from fixtures.control_plane.ports import free_ports
@@ -216,7 +216,9 @@ class ControlPlaneWorld(World):
         """Every AppWrapper is where it may stay, and nothing has been written for a while."""
         if _now_us() - self._last_write_us < QUIET_US:
             return False
-        return all(is_settled(aw) for aw in self.list(APPWRAPPER))
+        return all(map(is_settled, self.list(APPWRAPPER))) and are_settled_now(
+            self.session.connections["harness"].handle, self.namespace
+        )
 
     def close(self) -> None:
         """End the operators and give back what the run had for itself."""

@@ -1,0 +1,33 @@
+"""A run has settled when the API server says so, not when nothing else was heard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.worlds.control_plane.settled import are_settled_now
+from vocabulary.errors import ApiError
+from vocabulary.requests import List, ObjectList, Request
+
+
+def failed(deployed: str) -> dict[str, Any]:
+    conditions = [{"type": "ResourcesDeployed", "status": deployed}]
+    return {"status": {"phase": "Failed", "conditions": conditions}}
+
+
+@pytest.mark.parametrize(("deployed", "settled"), [("False", True), ("True", False)])
+def test_what_watches_have_not_told_yet_counts(deployed: str, settled: bool) -> None:
+    def call(request: Request) -> ObjectList:
+        assert isinstance(request, List)
+        assert request.namespace == "run-1"
+        return ObjectList((failed("False"), failed(deployed)), "7")
+
+    assert are_settled_now(call, "run-1") is settled
+
+
+def test_an_api_server_that_is_away_leaves_it_open() -> None:
+    def call(request: Request) -> ObjectList:
+        raise ApiError(503, "ServiceUnavailable", "away")
+
+    assert not are_settled_now(call, "run-1")
