@@ -71,13 +71,11 @@ def examined(
 def agree(undertaking: Undertaking, words: Sequence[str], *, yes: bool) -> None:
     """Show what will be touched, and have somebody agree; BadInputError if nobody is asked."""
     from conformance.report.untrusted import printable
-    from conformance.running.hosting import reason_not_run
+    from conformance.running.hosting import not_run
     from conformance.running.suite import select
     from conformance.worlds.existing.preflight import in_words
 
-    reasons = {found.id: reason_not_run(found, "existing", undertaking) for found in select(words)}
-    not_run = {scenario: reason for scenario, reason in reasons.items() if reason}
-    for line in in_words(undertaking, not_run):
+    for line in (*in_words(undertaking), *not_run(select(words), "existing", undertaking)):
         typer.echo(printable(line))
     if yes:
         return

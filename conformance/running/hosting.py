@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from conformance.scenario import Scenario
@@ -23,11 +24,23 @@ def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | 
     if undertaking is None:
         return ""
     if scenario.alone:
-        return "it stops a node or a controller of Kubernetes, on which others depend here"
+        return "stops a node or a controller of Kubernetes, on which others depend here"
     there_are = len(undertaking.nodes.usable)
     if scenario.nodes > there_are:
-        return f"it needs {scenario.nodes} nodes, and {there_are} may be used"
+        return f"needs {scenario.nodes} nodes, of which {there_are} may be used"
     return ""
+
+
+def not_run(
+    scenarios: Iterable[Scenario], cluster: str, undertaking: Undertaking | None = None
+) -> list[str]:
+    """A sentence for each reason why some of these scenarios cannot be run there."""
+    by_reason: dict[str, list[str]] = {}
+    for found in scenarios:
+        reason = reason_not_run(found, cluster, undertaking)
+        if reason:
+            by_reason.setdefault(reason, []).append(found.id)
+    return [f"not run: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]
 
 
 def out_of_reach(cluster: str, undertaking: Undertaking | None = None) -> dict[str, str]:

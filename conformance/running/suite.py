@@ -22,7 +22,7 @@ from conformance.profiles.profile import ImplementationProfile
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, unless_missed
 from conformance.running.crash_tasks import in_words as crash_tasks_in_words
-from conformance.running.hosting import out_of_reach, reason_not_run
+from conformance.running.hosting import not_run, out_of_reach, reason_not_run
 from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
 from conformance.running.rearming import STRETCHES, in_words, tasks_again, unarmed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
@@ -51,9 +51,10 @@ def run_suite(
             "add --cluster control-plane"
         )
     missing_out = left_out(profile)
+    chosen = select(selection)
     scenarios = [
         found
-        for found in select(selection)
+        for found in chosen
         if not reason_not_run(found, cluster, undertaking) and found.id not in missing_out
     ]
     baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
@@ -67,6 +68,7 @@ def run_suite(
         count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
         runs += count.through(run_all(baseline))
         notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
+        notes += not_run(chosen, cluster, undertaking) if undertaking else []
         notes += not_in_time(baseline, runs)
         # Without writers a claim that was not armed would not be armed in a longer run either.
         shows_writers = undertaking is None or undertaking.tells_writers

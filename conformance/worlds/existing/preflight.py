@@ -6,7 +6,7 @@ next thing to do, or part of the plan that is shown before anything is begun.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -106,8 +106,8 @@ def examine(
         connection.close()
 
 
-def in_words(undertaking: Undertaking, not_run: Mapping[str, str]) -> Iterator[str]:
-    """What will be touched, line by line; `not_run` has the scenarios that cannot be, and why."""
+def in_words(undertaking: Undertaking) -> Iterator[str]:
+    """What will be touched, line by line."""
     yield f"{undertaking.server}, Kubernetes {undertaking.version}, as {undertaking.username}."
     yield f"Everything made there bears the label {RUN_LABEL}, and goes when the suite ends:"
     most = undertaking.limits.objects
@@ -137,9 +137,6 @@ def in_words(undertaking: Undertaking, not_run: Mapping[str, str]) -> Iterator[s
             "Histories come from watches, which do not tell who wrote: claims that need to know "
             f"will be inconclusive. {remedy}."
         )
-    for reason in sorted(set(not_run.values())):
-        names = [name for name, each in not_run.items() if each == reason]
-        yield f"Not run: {', '.join(names)}: {reason}."
     where = _options(undertaking.access)
     yield (
         f"It takes {format_seconds(undertaking.limits.time_us)} at most. "

@@ -1,0 +1,50 @@
+"""What a cluster cannot host is known, with the reason, before anything is run."""
+
+from __future__ import annotations
+
+from conformance.running.hosting import not_run, out_of_reach, reason_not_run
+from conformance.scenarios import SCENARIOS
+from conformance.worlds.existing.access import Access
+from conformance.worlds.existing.node_pool import Survey
+from conformance.worlds.existing.preflight import Limits, Undertaking
+from vocabulary.clock import HOUR
+
+LOST = SCENARIOS["appwrapper/nodes/node-is-lost"]
+TAINTED = SCENARIOS["appwrapper/nodes/node-is-tainted-no-execute"]
+ORDINARY = SCENARIOS["appwrapper/retry/one-failure-is-retried"]
+
+
+def found_there(nodes: int) -> Undertaking:
+    return Undertaking(
+        access=Access(None),
+        limits=Limits(time_us=HOUR, objects=100),
+        audit_log=None,
+        nodes=Survey(tuple(f"n{index}" for index in range(nodes)), {}),
+    )
+
+
+def test_a_scenario_that_stops_what_others_need_runs_on_clusters_of_ones_own_alone() -> None:
+    assert reason_not_run(LOST, "control-plane") == ""
+    assert reason_not_run(LOST, "existing", found_there(9)).startswith("stops a node")
+
+
+def test_a_scenario_needs_as_many_nodes_as_may_be_used() -> None:
+    assert TAINTED.nodes == 3
+    assert reason_not_run(TAINTED, "existing", found_there(3)) == ""
+    reason = reason_not_run(TAINTED, "existing", found_there(2))
+    assert reason == "needs 3 nodes, of which 2 may be used"
+
+
+def test_scenarios_that_are_not_run_stand_together_by_their_reason() -> None:
+    told = not_run([LOST, ORDINARY, TAINTED], "existing", found_there(2))
+    assert [line.split(": ")[1] for line in told] == [LOST.id, TAINTED.id]
+    assert not_run([ORDINARY], "existing", found_there(2)) == []
+
+
+def test_claims_that_only_such_scenarios_arm_are_out_of_reach_and_others_are_not() -> None:
+    everywhere = out_of_reach("control-plane")
+    there = out_of_reach("existing", found_there(2))
+    assert everywhere.keys() <= there.keys()
+    assert not set(ORDINARY.arms) & there.keys()
+    for claim, reason in there.items():
+        assert reason.startswith("Only another cluster can arm it: "), claim
