@@ -11,7 +11,8 @@ A tour, in the order in which a run goes:
 - `history_view`: a recorded history, indexed for those who judge it.
 - `claim`, `claims`, `temporal`, `verdict`: normative sentences, their checkers, the words that
   checkers are written in, and what they say.
-- `report`: the outcome as data, then as pages, JUnit and Allure.
+- `report`: the outcome as data, then as pages and in others' formats; two outcomes compared.
+- `audit_log`: what an API server recorded elsewhere, as a history.
 - `cli`, `as_tests`: the ways in: the `assay` command, and pytest.
 - `clean`, `undoing`: remove what a killed run left on a cluster, and mend what it broke.
 

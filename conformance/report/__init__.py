@@ -9,12 +9,17 @@ A tour, in the order of the data:
 - `yaml_text`: the report's YAML, written and read.
 - `folder`: the layout of the output folder; writes all of it.
 - `verify`: a stored report against its own histories, judged again by today's checkers.
+- `comparison`: two reports, claim by claim: what a change gained, and what it lost.
+- `submission`: a folder to hand in, with all that it takes to verify it.
 
 Renderings, none of which knows more than the data:
 
 - `text`: the failure block and the tables of the terminal.
 - `pages`: offline HTML, an index and a page per failure.
-- `junit`, `allure`: for the tools that read those.
+- `html`: the same pages of a stored report.
+- `comparison_text`, `comparison_markdown`: a comparison for the terminal and for a pull request.
+- `junit`, `allure`, `sonobuoy`: for the tools that read those.
+- `ai_conformance`: what a run says of the Kubernetes AI conformance checklist.
 
 Below them, `untrusted` makes text from a cluster safe to print.
 """
