@@ -192,7 +192,7 @@ def implementation(name: str) -> Implementation:
         wrong = MUTANTS[mutant]
         return Implementation(name, wrong.rules(), SIMULATED_FACTS, wrong.definition)
     near = difflib.get_close_matches(mutant or name, ["reference", *MUTANTS], n=3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    hint = f"; did you mean {' or '.join(near)}?" if near else "."
     raise UnknownImplementationError(
         f"{name!r} is not an implementation{hint} "
         "Use reference, or mutant:<name> as `assay mutants --list` shows them"

@@ -31,6 +31,7 @@ def clean(
     from conformance.cli.exit_code import ExitCode
     from conformance.cli.problems import BadInputError
     from conformance.report.untrusted import printable
+    from reference_controller.runtime.connection import knows_a_cluster
 
     count = 0
 
@@ -51,7 +52,10 @@ def clean(
         for problem in refused:
             typer.echo(f"cannot be undone here: {printable(problem)}", err=True)
     show(clean_folders(remove=yes))
-    show(clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes))
+    if kubeconfig is None and not context and not run_label and not knows_a_cluster():
+        typer.echo("no kubeconfig here: looked at this machine's own folders only", err=True)
+    else:
+        show(clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes))
     if not count:
         typer.echo("nothing of Assay is left there")
     elif not yes:

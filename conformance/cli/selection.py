@@ -47,7 +47,11 @@ def _resolve_one(word: str, known: list[str]) -> str:
     if found:
         raise BadInputError(f"{word!r} names several scenarios: {', '.join(found)}; write one out")
     near = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "list them with: assay claims list"
+    hint = (
+        f"did you mean {' or '.join(near)}?"
+        if near
+        else "list them: assay claims list, assay claims scenarios"
+    )
     raise BadInputError(f"{word!r} is no suite, scenario or claim; {hint}")
 
 

@@ -60,10 +60,13 @@ def serve(
     with served:
         kubeconfig.parent.mkdir(parents=True, exist_ok=True)
         served.write_kubeconfig(kubeconfig)
+        own = kubeconfig.read_bytes()
         typer.echo(f"server: {served.url}\nkubeconfig: {kubeconfig}")
         try:
             signal.pause()
         except KeyboardInterrupt:
             typer.echo("stopped")
         finally:
-            kubeconfig.unlink(missing_ok=True)
+            # It may be another one's by now, which was started after this one.
+            if kubeconfig.is_file() and kubeconfig.read_bytes() == own:
+                kubeconfig.unlink()

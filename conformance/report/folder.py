@@ -40,6 +40,7 @@ ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
 FURTHER_NAME: Final = "further"
 UNFINISHED_NAME: Final = "unfinished"
+_BEFORE_THE_REPORT: Final = frozenset((HISTORIES_NAME, UNFINISHED_NAME))
 _RENDERINGS: Final = ("index.html", "junit.xml")
 _OUR_FOLDERS: Final = {
     ALLURE_NAME: "*-*",
@@ -76,13 +77,14 @@ class SuiteFiles(msgspec.Struct, frozen=True, kw_only=True):
 def check_folder(folder: Path) -> None:
     """ReportError if a report cannot go there: it must be new, empty, or hold an earlier one.
 
-    One that was not finished, since its run was killed, counts as an earlier one.
+    One that was not finished, since its run was killed, counts as an earlier one: such a run
+    leaves histories, whole or not, and nothing else.
     """
     if not folder.exists():
         return
     if not folder.is_dir():
         raise ReportError(f"{folder}: is a file; name a folder for the report with --out")
-    others = [path for path in folder.iterdir() if path.name != UNFINISHED_NAME]
+    others = [path for path in folder.iterdir() if path.name not in _BEFORE_THE_REPORT]
     if others and not _is_ours(folder / REPORT_NAME):
         raise ReportError(
             f"{folder}: holds files but no {REPORT_NAME} of Assay's; "

@@ -47,6 +47,9 @@ from vocabulary.requests import Create, Patch, Reconcile, Request, Update
 MAX_STEPS: Final = 2_000
 """More steps than any AppWrapper needs in one reconcile."""
 _SOON_US: Final = 1 * SECOND
+_BEHIND_US: Final = 5 * SECOND
+"""When to look again after a cache was seen to be behind. An informer that lists anew never tells
+of what was created and deleted meanwhile, so no event need come."""
 _MAX_TOLD: Final = 10_000
 
 Doing: TypeAlias = Generator[Request, Any, Step | None]
@@ -98,6 +101,9 @@ class Reconciliation:
         if momentous and self.rules.confirms_verdicts():
             seen = yield from self.observer.look(self.aw, live=True)
             step = deciding.decide(seen, self.rules)
+            if isinstance(step, Stay):  # the caches said otherwise
+                soon_us = self.observer.clock() + _BEHIND_US
+                return Stay(min(soon_us, step.wake_at_us or soon_us))
         return step
 
     def _do(self, step: Step) -> Doing:

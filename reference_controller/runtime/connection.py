@@ -8,6 +8,7 @@ write is a second write, and whether that is right is for a reconcile to decide.
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +17,7 @@ import msgspec
 import urllib3
 import yaml
 from kubernetes import client, config
+from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION
 from urllib3.exceptions import HTTPError
 
 from reference_controller.runtime import http_request
@@ -175,6 +177,14 @@ def connect(
             f"kubeconfig: {error}; give the path of a kubeconfig, and a context that is in it"
         ) from error
     return Connection(api_client, user_agent, timeout_us, pool_size)
+
+
+def knows_a_cluster() -> bool:
+    """Whether there is a cluster to connect to though nobody names one."""
+    if (SERVICE_ACCOUNT / "token").is_file():
+        return True
+    places = str(KUBE_CONFIG_DEFAULT_LOCATION).split(os.pathsep)
+    return any(Path(place).expanduser().is_file() for place in places)
 
 
 def own_namespace() -> str:

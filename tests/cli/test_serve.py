@@ -16,6 +16,19 @@ import pytest
 import yaml
 
 
+def test_the_kubeconfig_of_a_server_that_was_started_later_stays(tmp_path: Path) -> None:
+    pytest.importorskip("cryptography", reason="install assay[cluster]")
+    path = tmp_path / "kubeconfig"
+    command = [sys.executable, "-m", "conformance.cli", "serve", "--kubeconfig", str(path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("server: ")
+        assert process.stdout.readline() == f"kubeconfig: {path}\n"
+        path.write_text("another one's")
+        process.send_signal(signal.SIGTERM)
+    assert path.read_text() == "another one's"
+
+
 def test_the_served_cluster_answers_and_ends_without_a_trace(tmp_path: Path) -> None:
     pytest.importorskip("cryptography", reason="install assay[cluster]")
     path = tmp_path / "kubeconfig"

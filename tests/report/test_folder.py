@@ -77,6 +77,12 @@ def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:
         check_folder(tmp_path)
 
 
+def test_a_folder_with_nothing_but_histories_is_what_a_killed_run_left(tmp_path: Path) -> None:
+    for name in ("histories", "unfinished"):
+        (tmp_path / name).mkdir()
+    check_folder(tmp_path)
+
+
 def test_a_folder_with_a_report_of_something_else_is_refused(tmp_path: Path) -> None:
     (tmp_path / "report.yaml").write_text("sales: 12\n")
     with pytest.raises(ReportError, match="holds files but no report"):

@@ -122,6 +122,16 @@ faults:
 - kill_pod: {pod: a-0}
   when: {injection: 1}
 """,
+    "a pod that came and went between two lists of its informer was missed after five minutes": """\
+seed: 2738147313
+scenario: appwrapper/submission/waits-in-its-queue/none
+scale: {nodes: 1}
+faults:
+- break_watch: {kind: Pod}
+  when: {before: commit, by: operator}
+- delete_pod: {pod: {}}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}, delay: 1s}
+""",
 }
 
 
