@@ -50,8 +50,10 @@ def effects_of(event: Event, stored: Mapping[str, dict[str, Any]]) -> Iterator[E
 
 def is_blind(event: Event) -> bool:
     """Whether a request changed an object in a way that its event does not show."""
-    if event.code >= 400 or event.reference.subresource in ("binding", "token"):
+    if event.code >= 400 or event.reference.subresource == "token":
         return False
+    if event.reference.subresource == "binding":
+        return event.request_object is None
     if event.reference.subresource in _NOT_OF_THE_OBJECT:
         return True
     response = event.response_object

@@ -20,8 +20,9 @@ API_VERSION: Final = "audit.k8s.io/v1"
 WRITES: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 MAX_LINE_BYTES: Final = 16 * 1024**2
 """Two objects and some fields; etcd stores no object over 1.5 MiB."""
-MAX_EVENTS: Final = 2_000_000
-"""Writes of one log that are kept; more need a log of fewer namespaces, or of less time."""
+MAX_EVENTS: Final = 300_000
+"""Writes that are kept, some 10 KB each in memory; more need a log of fewer namespaces, or of less
+time."""
 
 
 class AuditLogError(ValueError):

@@ -37,6 +37,7 @@ injected faults, records all that happens, and judges the record claim by claim.
   assay claims show AW-015        what it says, and where that is written
   assay replay .assay/aw-015.yaml the failure again, from its plan
   assay verify .assay             a report against its own histories
+  assay compare baseline .assay   what a change gained and lost
 """
 
 app = typer.Typer(

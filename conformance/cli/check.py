@@ -162,7 +162,10 @@ def _recorded(
         remarks.append("no --config: judged by the norm's default durations and limits")
     cut = ", ".join(str(path) for path in log.truncated)
     error = f"{cut}: was cut short" if cut else ""
-    return _as_run(f"Audit log {name}", found.header, found.entries, error), found.gaps, remarks
+    gaps = list(found.gaps)
+    if cut and len(logs) > 1:
+        gaps.append("Of several logs one was cut short: what the others go on with has a gap.")
+    return _as_run(f"Audit log {name}", found.header, found.entries, error), gaps, remarks
 
 
 def _doubted(verdict: Verdict) -> Verdict:

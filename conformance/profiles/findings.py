@@ -135,14 +135,18 @@ def _not_judged(report: ConformanceReport, profile: ImplementationProfile) -> It
 
 
 def _not_seen(profile: ImplementationProfile, found: set[str]) -> Iterator[str]:
-    stale = {c: known for c, known in _by_claim(profile).items() if c not in found}
+    stale = [
+        (missing, known.because)
+        for known in profile.known_differences
+        if (missing := [claim for claim in known.claims if claim not in found])
+    ]
     if not stale:
         return
     yield ""
     yield "## Known differences that this report does not show"
     yield ""
-    for claim, known in stale.items():
-        yield f"- {claim}: {_line(known.because)}"
+    for missing, because in stale:
+        yield f"- {', '.join(missing)}: {_line(because)}"
 
 
 def _by_claim(profile: ImplementationProfile) -> dict[str, Difference]:

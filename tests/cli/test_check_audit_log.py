@@ -40,6 +40,10 @@ def phase_of(event: Event) -> Any:
     return get_path(event, "responseObject.status.phase")
 
 
+def is_binding(event: Event) -> bool:
+    return bool(event["objectRef"].get("subresource") == "binding")
+
+
 def test_the_log_of_a_sound_operator_violates_nothing(assay: Assay) -> None:
     ended = assay("check", "--audit-log", SOUND, *KNOWN)
     assert ended.code == 0, ended
@@ -88,6 +92,16 @@ def test_a_log_that_is_cut_short_never_passes(assay: Assay, tmp_path: Path) -> N
         ended = assay("check", "--audit-log", path, *KNOWN)
         assert ended.code == 3
         assert "was cut short" in ended.out
+
+
+def test_a_log_of_several_that_is_cut_short_leaves_a_gap(assay: Assay, tmp_path: Path) -> None:
+    events = events_of(WRONG)
+    first, second = written(tmp_path / "a", events[:40]), written(tmp_path / "b", events[40:])
+    first.write_text(first.read_text()[:-40])
+    ended = assay("check", "--audit-log", first, "--audit-log", second, *KNOWN)
+    assert ended.code == 3
+    assert "note: Of several logs one was cut short" in ended.out
+    assert "✗" not in ended.out
 
 
 BAD_LOGS: dict[str, tuple[Callable[[list[Event]], list[Any]], str]] = {
@@ -156,6 +170,10 @@ WITHOUT: dict[str, tuple[Callable[[Event], Event | None], str]] = {
     "the kubelets": (
         lambda e: None if e["user"]["username"] == "kwok" else e,
         "What kubelets write of pods is not in the log",
+    ),
+    "where pods were bound to": (
+        lambda e: {**e, "requestObject": None} if is_binding(e) else e,
+        "writes of pods (RequestResponse) do not show what they changed",
     ),
     "the pods": (
         lambda e: None if e["objectRef"]["resource"] == "pods" else e,
