@@ -1,0 +1,95 @@
+"""Runs on somebody else's cluster: verdicts as elsewhere, and everything as it was before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conformance.report.conformance_report import ConformanceReport
+from conformance.report.yaml_text import read_report
+from conformance.verdict import Outcome
+from fixtures.control_plane import ControlPlane
+from vocabulary.history import read_history
+
+from .command import assay, run, standing
+
+pytestmark = pytest.mark.control_plane
+SCENARIOS = (
+    "appwrapper/retry/one-failure-is-retried",
+    "appwrapper/autopilot/other-resources-are-monitored",
+    "appwrapper/nodes/all-nodes-are-cordoned",
+    "appwrapper/deletion/stuck-pods-are-deleted-forcefully/pods",
+    "appwrapper/operator-faults/leader-is-killed",
+    "appwrapper/tampering/finalizer-is-stripped",
+)
+NO_WRITERS = "the history does not say who made each write"
+
+
+@pytest.fixture(scope="module")
+def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> ConformanceReport:
+    """The same scenarios on a control plane of Assay's own."""
+    out = tmp_path_factory.mktemp("elsewhere")
+    assay("run", *SCENARIOS, "--cluster", "control-plane", "-q", "--out", str(out))
+    return read_report(out / "report.yaml")
+
+
+def outcomes(report: ConformanceReport) -> dict[str, Outcome]:
+    return {claim.id: claim.outcome for claim in report.claims}
+
+
+def test_with_the_audit_log_verdicts_are_those_of_a_control_plane_of_ones_own(
+    plane: ControlPlane, tmp_path: Path, elsewhere: ConformanceReport
+) -> None:
+    before = standing(plane)
+    log = str(plane.audit_log)
+    run(plane.kubeconfig(), *SCENARIOS, "--yes", "--audit-log", log, "--out", str(tmp_path))
+    report = read_report(tmp_path / "report.yaml")
+    assert report.environment.cluster == "existing"
+    assert outcomes(report) == outcomes(elsewhere)
+    assert standing(plane) == before
+
+
+def test_with_the_least_rights_and_watches_alone_no_verdict_contradicts(
+    plane: ControlPlane, guest: Path, tmp_path: Path, elsewhere: ConformanceReport
+) -> None:
+    before = standing(plane)
+    said = run(guest, *SCENARIOS, "--yes", "--out", str(tmp_path), code=3)
+    assert "no accounts for operators, which act as you" in said
+    report = read_report(tmp_path / "report.yaml")
+    other = outcomes(elsewhere)
+    for claim in report.claims:
+        if claim.outcome is not other[claim.id]:
+            assert claim.outcome is Outcome.INCONCLUSIVE, claim.id
+    assert any(NO_WRITERS in claim.reason for claim in report.claims)
+    for history in (tmp_path / "histories").glob("*.jsonl.gz"):
+        header, _, whole = read_history(history)
+        assert whole
+        assert not header.capabilities.writers
+        assert header.capabilities.versions
+    assert standing(plane) == before
+
+
+def test_what_a_mutant_does_wrong_is_found_by_watches_alone(
+    plane: ControlPlane, tmp_path: Path
+) -> None:
+    scenario = "appwrapper/retry/one-failure-is-retried"
+    mutant = ("--implementation", "mutant:deployed-cleared-on-resetting")
+    run(plane.kubeconfig(), scenario, *mutant, "--yes", "--out", str(tmp_path), code=1)
+    failed = [
+        claim.id
+        for claim in read_report(tmp_path / "report.yaml").claims
+        if claim.outcome is Outcome.FAILED
+    ]
+    assert "AW-013" in failed
+
+
+def test_what_a_limit_of_time_leaves_no_room_for_is_named_and_not_judged(
+    plane: ControlPlane, tmp_path: Path
+) -> None:
+    before = standing(plane)
+    limit = ("--time-limit", "6s")
+    said = run(plane.kubeconfig(), *SCENARIOS, "--yes", *limit, "--out", str(tmp_path), code=3)
+    assert "the time was up before the end of: " in said
+    assert Outcome.FAILED not in outcomes(read_report(tmp_path / "report.yaml")).values()
+    assert standing(plane) == before
