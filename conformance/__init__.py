@@ -4,7 +4,8 @@ A tour, in the order in which a run goes:
 
 - `scenario`, `scenarios`: situations, each a function of a `world.World` with its manifests.
 - `parameters`: the operator configuration of a run, at default or shortened durations.
-- `implementation`: the controller under test: the reference, or one of its mutants.
+- `under_test`, `implementation`, `profiles`: the controller under test: the reference, one of its
+  mutants, or somebody else's program by its profile.
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real control plane.
 - `running`: one run; many, side by side; the same with the operator killed around every write, or
   with faults drawn at random; what failed, made small; and how strong all that is.
