@@ -17,8 +17,9 @@ from vocabulary.objects import Object, annotations_of, get_path, labels_of, name
 BEFORE: Final = "assay.dev/before"
 """Annotation: what the node was like before it was borrowed, as JSON."""
 _OFFERS: Final = ("capacity", "allocatable")
-_KUBERNETES_OWN: Final = "node.kubernetes.io/"
-"""Taints so named follow from the node's health: only the node's controllers set them."""
+_KUBERNETES_OWN: Final = ("kubernetes.io", "k8s.io")
+"""Taints and labels of these domains tell what the cluster's controllers know of a node just
+now: those that have come meanwhile stay."""
 
 
 class NotAsWrittenError(Exception):
@@ -65,12 +66,14 @@ def status_before(node: Object) -> dict[str, Any]:
 def as_before(node: Object) -> dict[str, Any]:
     """The merge patch that gives a node back; refused if the node has changed meanwhile."""
     before = _before(node)
-    kept = [taint for taint in get_path(node, "spec.taints") or () if _is_of_health(taint)]
-    taints = [*(taint for taint in before["taints"] if not _is_of_health(taint)), *kept]
+    now = get_path(node, "spec.taints") or ()
+    kept = [taint for taint in now if _is_kubernetes_own(taint["key"])]
+    taints = [*(each for each in before["taints"] if not _is_kubernetes_own(each["key"])), *kept]
+    set_since = [key for key in labels_of(node) if not _is_kubernetes_own(key)]
     return {
         "metadata": {
             "resourceVersion": node["metadata"]["resourceVersion"],
-            "labels": {**dict.fromkeys(labels_of(node)), **before["labels"]},
+            "labels": {**dict.fromkeys(set_since), **before["labels"]},
             "annotations": {BEFORE: None},
         },
         "spec": {"taints": taints or None, "unschedulable": before["unschedulable"] or None},
@@ -94,5 +97,6 @@ def _devices(node: Object, part: str) -> dict[str, str]:
     return {name: str(amount) for name, amount in offered.items() if "/" in name}
 
 
-def _is_of_health(taint: Object) -> bool:
-    return str(taint.get("key", "")).startswith(_KUBERNETES_OWN)
+def _is_kubernetes_own(key: str) -> bool:
+    domain, slash, _ = key.partition("/")
+    return bool(slash) and domain.endswith(_KUBERNETES_OWN)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fixtures.control_plane import ControlPlane
+from fixtures.control_plane import ControlPlane, nodes, wait_until
 
 ASSAY = (sys.executable, "-m", "conformance.cli")
 USABLE = "assay.dev/usable"
@@ -41,6 +42,18 @@ def run(kubeconfig: Path, *words: str, code: int | None = 0) -> str:
     """`assay run` there, in words."""
     where = ("--cluster", "existing", "--kubeconfig", str(kubeconfig))
     return assay("run", *words, *where, code=code)
+
+
+def wait_until_known(plane: ControlPlane, names: Sequence[str]) -> None:
+    """Until the nodes are ready, and controllers have labelled them as they always do."""
+    api = plane.api()
+    nodes.wait_ready(api, names)
+
+    def are_labelled() -> bool:
+        listed = api.get(nodes.NODES)["items"]
+        return all("beta.kubernetes.io/os" in node["metadata"]["labels"] for node in listed)
+
+    wait_until(are_labelled, "the nodes have all their labels", limit_seconds=60)
 
 
 def standing(plane: ControlPlane) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
 from conformance.worlds.existing import rights
 from fixtures.control_plane import BinariesMissingError, ControlPlane, FakeNode, User, locate, nodes
 
-from .command import USABLE
+from .command import USABLE, wait_until_known
 
 NODES = tuple(f"n{index}" for index in range(8))
 KEPT = "kept"
@@ -34,7 +34,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
         plane.install_crds(crds)
         wanted = [FakeNode(name, labels={USABLE: "true"}) for name in NODES]
         nodes.create(plane.api(), [*wanted, FakeNode(KEPT)])
-        nodes.wait_ready(plane.api(), [*NODES, KEPT])
+        wait_until_known(plane, [*NODES, KEPT])
         yield plane
 
 

@@ -53,7 +53,10 @@ def test_whatever_a_run_did_to_a_node_is_undone() -> None:
 def test_what_the_nodes_own_controllers_say_of_it_stays() -> None:
     borrowed = merge_patch(node(), borrowing(node(), RUN))
     borrowed["spec"]["taints"] = [NOT_READY]
-    assert given_back(borrowed)["spec"]["taints"] == [MAINTENANCE, NOT_READY]
+    borrowed["metadata"]["labels"]["node.kubernetes.io/instance-type"] = "m5"
+    after = given_back(borrowed)
+    assert after["spec"]["taints"] == [MAINTENANCE, NOT_READY]
+    assert after["metadata"]["labels"]["node.kubernetes.io/instance-type"] == "m5"
 
 
 def test_both_patches_are_refused_if_the_node_has_changed_meanwhile() -> None:
