@@ -195,7 +195,8 @@ def implementation(name: str) -> Implementation:
     hint = f"; did you mean {' or '.join(near)}?" if near else "."
     raise UnknownImplementationError(
         f"{name!r} is not an implementation{hint} "
-        "Use reference, or mutant:<name> as `assay mutants --list` shows them"
+        "Use reference, or mutant:<name> as `assay mutants --list` shows them. Those of profiles "
+        "run as processes alone: assay run SCENARIO --cluster control-plane --implementation NAME"
     )
 
 

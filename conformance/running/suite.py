@@ -50,8 +50,10 @@ def run_suite(
             f"{profile.name} is a program of its own, which virtual time cannot slow down; "
             "add --cluster control-plane"
         )
-    missing_out = left_out(profile)
     chosen = select(selection)
+    missing_out = {
+        found.id: because for found in chosen if (because := left_out(profile).get(found.id))
+    }
     scenarios = [
         found
         for found in chosen
