@@ -18,16 +18,10 @@ from conformance.parameters import DEFAULT_CONFIG, Durations, overlay, short_con
 from conformance.pod_templates import map_pods
 from conformance.scenario import Scenario
 from conformance.world import World
+from conformance.worlds.control_plane import operator_command
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.history_merge import Merge
-from conformance.worlds.control_plane.operator_command import (
-    command_line,
-    launch_of,
-    log_of,
-    prepare,
-    token_of,
-)
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
@@ -298,7 +292,7 @@ class ControlPlaneWorld(World):
 
     def _operator(self, name: str) -> RealOperator:
         (health_port,) = free_ports(1)
-        launch = launch_of(
+        launch = operator_command.launch_of(
             self.session,
             name,
             self._users[name],
@@ -309,13 +303,13 @@ class ControlPlaneWorld(World):
             health_port=health_port,
             elects=self.scenario.operators > 1,
         )
-        self._proxies[name].token = token_of(self._work, name)
-        prepare(launch, self.session.connections["harness"])
+        self._proxies[name].token = operator_command.token_of(self._work, name)
+        operator_command.prepare(launch, self.session.connections["harness"])
         return RealOperator(
             name,
-            command_line(launch),
+            operator_command.command_line(launch),
             health_port,
-            log_of(self._work, name),
+            operator_command.log_of(self._work, name),
             self._record_process,
             self.session.starter.start,
             launch.ready_path,
