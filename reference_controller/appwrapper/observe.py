@@ -63,6 +63,9 @@ class Observer:
         if phase == Phase.RUNNING:
             pods = yield from self._pods(aw, live)
             bad_nodes = yield from self._bad_nodes(pods, live)
+            if live and bad_nodes:
+                # Two reads are no snapshot: a pod may have ended before its node was tagged.
+                pods = yield from self._pods(aw, live)
         components = yield from self._components(aw, pods, live, ("True",))
         return Observation(
             aw, self.clock(), self._parameters(aw), components, pods, bad_nodes, live

@@ -122,6 +122,25 @@ faults:
 - kill_pod: {pod: a-0}
   when: {injection: 1}
 """,
+    "a pod that had ended was moved off its node: it was read before it ended, the node after": """\
+seed: 1321884918
+scenario: appwrapper/evictions/pods-that-have-ended-are-not-moved
+exhaustive: true
+faults:
+- delay_watch: {by: 49s}
+  when: {before: commit, by: operator}
+- kill_pod: {pod: {appwrapper: a}, exit_code: 0}
+  when: {injection: 1}
+- autopilot_label: {node: {hosting: {appwrapper: a, phase: Succeeded}}, value: EVICT}
+  when: {injection: 2}
+""",
+    "a ReplicaSet outlived its Deployment, and made pods when all seemed gone": """\
+seed: 1524180459
+scenario: appwrapper/submission/scheduler-is-named-for-every-kind/deployment
+faults:
+- delete_pod: {pod: {which: all}}
+  when: {after: reply, by: operator, outcome: any, occurrence: 6}
+""",
     "a pod that came and went between two lists of its informer was missed after five minutes": """\
 seed: 2738147313
 scenario: appwrapper/submission/waits-in-its-queue/none

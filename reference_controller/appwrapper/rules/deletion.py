@@ -1,6 +1,6 @@
 """What is deleted how, and when it counts as gone.
 
-"First it does a normal delete of the top-level resources": one ordinary background delete
+"First it does a normal delete of the top-level resources": one ordinary delete
 each, and the primary controllers cascade. What is left when the forceful deletion grace
 period is over, pods and resources alike, is deleted with a grace period of 0.
 """
@@ -11,7 +11,7 @@ from reference_controller.appwrapper.names import Phase, Stamp
 from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
 from reference_controller.appwrapper.status import phase_of, stamp_of
-from vocabulary.kinds import POD, Kind
+from vocabulary.kinds import DEPLOYMENT, POD, Kind
 from vocabulary.objects import Object, is_terminating, meta, name_of, namespace_of, uid_of
 from vocabulary.requests import Delete
 
@@ -66,12 +66,16 @@ class DeletionRules(OwnershipRules):
         )
 
     def orderly(self, kind: Kind, obj: Object) -> Delete:
-        """Background, the object's own grace period, and nobody else's object of that name."""
+        """The object's own grace period, and nobody else's object of that name.
+
+        A Deployment stays until its ReplicaSets are gone: one that outlived it would still make
+        pods, when nothing was left to be seen and the quota had been given back.
+        """
         return Delete(
             kind,
             namespace_of(obj),
             name_of(obj),
-            propagation_policy="Background",
+            propagation_policy="Foreground" if kind == DEPLOYMENT else "Background",
             uid=uid_of(obj),
         )
 
