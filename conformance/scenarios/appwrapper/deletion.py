@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaos.choice import NodeChoice, ObjectChoice, PodChoice
-from chaos.faults import HoldObject, KillPod, NodeLost, Pause, StickPod
+from chaos.faults import DeletePod, HoldObject, KillPod, NodeLost, Pause, StickPod
 from conformance.scenario import scenario
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -97,6 +97,23 @@ def garbage_collector_is_paused(world: World) -> None:
     world.wait(world.durations.forceful_deletion_us // 2)
     world.revert(Pause("garbage-collector"))
     world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-013", "AW-014", "INV-1"], alone=True)
+def replica_set_makes_pods_after_all_were_gone(world: World) -> None:
+    """No pod to be seen is not enough: a ReplicaSet that is still there makes new ones."""
+    aw = world.submit("deployment.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Pause("garbage-collector"))
+    world.inject(Pause("replicaset-controller"))
+    aw.suspend()
+    world.wait(2 * SECOND)
+    world.inject(DeletePod(ALL_PODS))
+    world.wait(2 * SECOND)
+    world.revert(Pause("replicaset-controller"))
+    world.wait(2 * SECOND)
+    world.revert(Pause("garbage-collector"))
+    world.until(aw.is_in("Suspended"))
 
 
 @scenario(arms=["AW-007", "AW-012"], nodes=3, alone=True)

@@ -71,6 +71,20 @@ class DeletesAsIsTheDefault(Rules):
 
 
 @mutant(
+    "deployments-in-the-background",
+    "A Deployment is deleted at once, and its ReplicaSet lives a little longer.",
+    "AW-013",
+    "AW-014",
+    "AW-015",
+    "INV-1",
+    "INV-2",
+)
+class DeploymentsInTheBackground(Rules):
+    def orderly(self, kind: Kind, obj: Object) -> Delete:
+        return replace(super().orderly(kind, obj), propagation_policy="Background")
+
+
+@mutant(
     "deletes-by-name",
     "Deletes name no uid, and so hit whatever has taken a component's name meanwhile.",
     "INV-4",

@@ -100,17 +100,17 @@ class AnyRefusalIsFinal(Rules):
 
 
 @mutant(
-    "overlooks-pods-of-deployments-while-suspending",
-    "While it is Suspending, pods that a ReplicaSet made do not count as the workload's.",
+    "overlooks-pods-of-stateful-sets-while-suspending",
+    "While it is Suspending, pods that a StatefulSet made do not count as the workload's.",
     "AW-013",
     "AW-014",
     "AW-015",
     "INV-1",
     "INV-2",
 )
-class OverlooksPodsOfDeploymentsWhileSuspending(Rules):
+class OverlooksPodsOfStatefulSetsWhileSuspending(Rules):
     def is_our_pod(self, pod: Object, aw: Object) -> bool:
         owner = controller_of(pod)
         if phase_of(aw) == Phase.SUSPENDING and owner is not None:
-            return owner.get("kind") != "ReplicaSet"
+            return owner.get("kind") != "StatefulSet"
         return super().is_our_pod(pod, aw)
