@@ -65,6 +65,10 @@ class Session(ABC):
     plane: Plane
     own_plane: ControlPlane | None = None
     """The control plane, if it is Assay's own and its processes may be stopped."""
+    pod_image: str = ""
+    """What pods run where kubelets are real: an image that has a shell. Empty: none are."""
+    pods_late_us: Micros = 0
+    """How long real kubelets take to start a pod, or to see it end."""
     recorder: Recorder
     connections: Mapping[str, PatientConnection]
     """Clients of the API server, by actor: `user`, `chaos`, `harness`."""
@@ -181,9 +185,10 @@ class Session(ABC):
         )
 
     def late_us(self) -> Micros:
-        """How late the implementation may be just now, as far as the recent past can tell."""
+        """How late implementation and kubelets may be just now, as far as the past can tell."""
         told = self.implementation.facts.get("detection_latency_us", 0)
-        return int(told) + self.pulse.slack_us(time.time_ns() // 1000 - RECENT_US)
+        slack_us = self.pulse.slack_us(time.time_ns() // 1000 - RECENT_US)
+        return int(told) + slack_us + self.pods_late_us
 
     def _next_number(self) -> int:
         with self._lock:

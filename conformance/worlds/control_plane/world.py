@@ -13,9 +13,7 @@ from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
-from conformance.clean import RUN_LABEL
 from conformance.parameters import DEFAULT_CONFIG, Durations, overlay, short_config
-from conformance.pod_templates import map_pods
 from conformance.scenario import Scenario
 from conformance.world import World
 from conformance.worlds.control_plane import operator_command
@@ -29,8 +27,9 @@ from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.settled import are_settled_now, is_settled
+from conformance.worlds.control_plane.tailoring import Tailor
 from conformance.worlds.control_plane.webhooks import Webhooks
-from fixtures.behaviour import expand
+from fixtures.containers.pods import RealContainers
 from fixtures.control_plane.ports import free_ports
 from vocabulary import canonical, history
 from vocabulary.clock import SECOND, Micros
@@ -40,7 +39,6 @@ from vocabulary.objects import (
     Object,
     get_path,
     labels_of,
-    meta,
 )
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
@@ -54,6 +52,8 @@ PATIENCE_US: Final = 90 * SECOND
 PATIENCE_ATTEMPTS: Final = 3
 """A wait lasts for so many attempts at their longest, if that is more."""
 LEADER_US: Final = 20 * SECOND
+STUCK_ATTEMPTS: Final = 2
+"""Real pods that cannot be stopped withstand their kubelet for so many attempts."""
 
 
 class ControlPlaneWorld(World):
@@ -73,6 +73,9 @@ class ControlPlaneWorld(World):
         self.namespace = session.new_namespace()
         self._zones = session.take_nodes(self.namespace, scenario)
         self.nodes = tuple(self._zones)
+        stuck_us = STUCK_ATTEMPTS * self.durations.attempt_bound_us
+        real = RealContainers(session.pod_image, stuck_us) if session.pod_image else None
+        self._tailor = Tailor(self.namespace, real)
         self._work = session.folder / self.namespace
         self._work.mkdir()
         self._began_us = _now_us()
@@ -187,9 +190,7 @@ class ControlPlaneWorld(World):
         """The session has installed every definition of the suite already, before the KCM."""
 
     def prepare(self, obj: Object) -> dict[str, Any]:
-        expanded = expand(obj)
-        placed: dict[str, Any] = map_pods(expanded, self._onto_own_nodes)
-        return {**placed, "metadata": {"namespace": self.namespace, **meta(placed)}}
+        return self._tailor.tailored(obj)
 
     # The end of a run.
 
@@ -327,11 +328,6 @@ class ControlPlaneWorld(World):
             if len(names) > 1:
                 self._wait_until(lambda: bool(self._leader), LEADER_US)
         self._processes.wait_ready(names)
-
-    def _onto_own_nodes(self, pod: Object) -> dict[str, Any]:
-        spec = pod["spec"]
-        selector = {**(spec.get("nodeSelector") or {}), RUN_LABEL: self.namespace}
-        return {**pod, "spec": {**spec, "nodeSelector": selector}}
 
     def _record_fault(
         self, action: Literal["injected", "reverted", "refused"], fault: dict[str, Any], text: str

@@ -1,0 +1,127 @@
+"""Pods as real kubelets shall play them: what is changed, and what is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from conformance.pod_templates import map_pods, with_behaviour
+from fixtures import behaviour
+from fixtures.behaviour import expand
+from fixtures.containers.pods import (
+    FOLDER,
+    MISSING_IMAGE,
+    NEVER_VOLUME,
+    WISHES,
+    RealContainers,
+    script,
+)
+from vocabulary.clock import SECOND
+
+REAL = RealContainers("example.com/tools:1", stuck_us=50 * SECOND)
+
+
+def played(line: str = "", **spec: Any) -> dict[str, Any]:
+    """The spec of a pod of two containers that behaves as the line says."""
+    containers = [{"name": "proxy", "image": "p"}, {"name": "main", "image": "m"}]
+    pod = {"metadata": {"name": "a-0"}, "spec": {"containers": containers, **spec}}
+    behaving = expand(with_behaviour(pod, line)) if line else pod
+    found: dict[str, Any] = REAL.play(behaving)["spec"]
+    return found
+
+
+def test_every_container_keeps_its_name_and_runs_the_script() -> None:
+    spec = played(restartPolicy="Never")
+    assert [each["name"] for each in spec["containers"]] == ["proxy", "main"]
+    for each in spec["containers"]:
+        assert each["image"] == "example.com/tools:1"
+        assert each["command"][-2:] == [each["name"], FOLDER]
+    assert spec["restartPolicy"] == "Never"
+    assert "terminationGracePeriodSeconds" not in spec
+    assert "initContainers" not in spec
+
+
+def test_the_script_reads_every_annotation_that_the_volume_brings() -> None:
+    (volume, _) = played()["volumes"]
+    paths = [item["path"] for item in volume["downwardAPI"]["items"]]
+    assert len(paths) == len(WISHES)
+    read = {*paths} - {"hold"} | {"wish hold"}
+    assert all(path in script() for path in read)
+    assert volume["downwardAPI"]["items"][0]["fieldRef"] == {
+        "fieldPath": f"metadata.annotations['{behaviour.EXIT}']"
+    }
+
+
+def test_kubernetes_leaves_the_script_as_it_is() -> None:
+    """It would make one dollar of two, and replaces $(NAME) where NAME is a variable."""
+    assert "$$" not in script()
+    assert "$(" not in script().replace("$((", "")
+
+
+def test_pods_are_found_in_whatever_wraps_them() -> None:
+    pod = {"spec": {"containers": [{"name": "c"}], "initContainers": [{"name": "i"}]}}
+    job = {"kind": "Job", "spec": {"template": pod}}
+    changed = map_pods({"spec": {"components": [{"template": job}]}}, REAL.play)
+    spec = changed["spec"]["components"][0]["template"]["spec"]["template"]["spec"]
+    assert spec["containers"][0]["command"][4] == "main"
+    assert spec["initContainers"][0]["command"][4] == "init"
+
+
+def test_what_nodes_are_asked_for_is_little_except_where_it_shall_be_too_much() -> None:
+    gpu = {"nvidia.com/gpu": "1"}
+    containers = [
+        {"name": "a", "resources": {"requests": {"cpu": "500m", **gpu}, "limits": gpu}},
+        {"name": "b", "resources": {"limits": {"cpu": "2", **gpu}}},
+        {"name": "c", "resources": {"requests": {"cpu": "1000"}}},
+    ]
+    small, by_limit, huge = (
+        each["resources"] for each in played(containers=containers)["containers"]
+    )
+    assert small["requests"]["cpu"] == "10m"
+    assert small["requests"]["nvidia.com/gpu"] == small["limits"]["nvidia.com/gpu"] == "1"
+    assert by_limit["requests"]["cpu"] == "10m"
+    assert "nvidia.com/gpu" not in by_limit["requests"]
+    assert "cpu" not in by_limit["limits"]
+    assert huge["requests"]["cpu"] == "1000"
+    assert small["limits"]["memory"]
+
+
+@pytest.mark.parametrize(
+    ("line", "own", "seconds"),
+    [
+        ("run forever, stop 20s", {}, 50),
+        ("run forever, stop 1h", {}, 3630),
+        ("run forever, never stop", {}, 80),
+        ("run forever, never stop", {"terminationGracePeriodSeconds": 5}, 5),
+    ],
+)
+def test_the_grace_period_leaves_the_time_that_stopping_takes(
+    line: str, own: dict[str, Any], seconds: int
+) -> None:
+    assert played(line, **own)["terminationGracePeriodSeconds"] == seconds
+
+
+def test_a_missing_image_is_nobodys() -> None:
+    containers = played("image missing")["containers"]
+    assert [each["image"] for each in containers] == [MISSING_IMAGE, "example.com/tools:1"]
+
+
+@pytest.mark.parametrize("line", ["init stuck", "ready-after 3s"])
+def test_a_gate_stands_before_the_other_init_containers(line: str) -> None:
+    sidecar = {"name": "s", "restartPolicy": "Always"}
+    found = played(line, initContainers=[{"name": "i"}, sidecar])["initContainers"]
+    assert [each["command"][4] for each in found] == ["gate", "init", "sidecar"]
+    assert found[2]["restartPolicy"] == "Always"
+
+
+def test_a_pod_that_stays_pending_waits_for_a_volume_on_its_node() -> None:
+    spec = played("stay pending")
+    assert spec["volumes"][-1] == {"name": NEVER_VOLUME, "configMap": {"name": NEVER_VOLUME}}
+    mounted = [mount["name"] for mount in spec["containers"][0]["volumeMounts"]]
+    assert NEVER_VOLUME in mounted
+
+
+def test_a_pod_that_is_never_ready_is_asked() -> None:
+    assert all("readinessProbe" in each for each in played("never ready")["containers"])
+    assert not any("readinessProbe" in each for each in played()["containers"])
