@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from types import FrameType
 from typing import Final
+from urllib.parse import urlsplit
 
 from reference_controller.runtime import logs
 from reference_controller.runtime.admission_review import Admit
@@ -51,7 +52,7 @@ class Program:
     """What a controller brings to a process."""
 
     name: str
-    """For logs and as the name of its Lease."""
+    """For logs and metrics, and as the name of its Lease."""
     controller: Controller
     primary: Kind
     """The controller's own kind: its phases are logged."""
@@ -71,9 +72,6 @@ class OperatorProcess:
         """Connects nowhere yet, but takes its ports; raises OptionsError."""
         self.exit_code = 0
         self._options = options
-        self._metrics = Metrics(program.primary)
-        if program.samples is not None:
-            self._metrics.add_samples(program.samples, program.samples_help)
         watches = tuple(program.controller.watches)
         self._connection: Connection = connect(
             options.kubeconfig,
@@ -82,6 +80,10 @@ class OperatorProcess:
             timeout_us=options.request_timeout_us,
             pool_size=len(watches) + options.workers + 1,
         )
+        host = urlsplit(self._connection.server).netloc
+        self._metrics = Metrics(program.primary, program.name, host)
+        if program.samples is not None:
+            self._metrics.add_samples(program.samples, program.samples_help)
         self._discovery = Discovery(self._connection)
         self._operator = Operator(
             program.controller,
@@ -189,10 +191,10 @@ class OperatorProcess:
         reply: Reply
         try:
             reply = self._connection.handle(self._discovery.resolve(request))
-            code = 200
         except ApiError as error:
-            reply, code = error, error.code
-        self._metrics.answered(request, code, now_us() - began_us)
+            reply = error
+        refusal = reply if isinstance(reply, ApiError) else None
+        self._metrics.answered(request, refusal, now_us() - began_us)
         return reply
 
     # Life and health

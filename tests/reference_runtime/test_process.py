@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -63,8 +64,9 @@ def test_it_keeps_the_cluster_as_desired_and_ends_in_good_order(
     eventually(lambda: maps.value("late-copy") == "3")
     assert toy.page("/healthz") == (200, "ok")
     metrics = toy.page("/metrics")[1]
-    assert 'reconcile_total{outcome="done"}' in metrics
-    assert 'api_requests_total{code="200",kind="ConfigMap",verb="create"} 3.0' in metrics
+    assert 'controller_runtime_reconcile_total{controller="toy",result="success"}' in metrics
+    host = urlsplit(plane.server).netloc
+    assert f'rest_client_requests_total{{code="201",host="{host}",method="POST"}} 3.0' in metrics
     assert "caches_synced 1.0" in metrics
     assert toy.terminate() == 0
     assert toy.log("stopped")[0]["complete"] is True
