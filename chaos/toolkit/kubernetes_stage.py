@@ -6,16 +6,21 @@ Configuration of an experiment, all of it optional:
 |---|---|
 | `kubeconfig`, `kube_context` | which cluster; else the one that kubectl would use |
 | `namespace` | for activities without `ns`; else `default` |
-| `operator_namespace`, `operator_deployment` | the controller under test, where it is deployed |
-| `operator_command`, `operator_log` | or a command line: the experiment then runs it itself |
+| `operator_namespace`, `operator_deployment` | where the controller under test is deployed |
+| `operator_command` | or a command line: the experiment then runs it itself |
+| `operator_log` | where that one logs; else in a temporary folder |
 | `operator_config` | its configuration as data, where it differs from the defaults |
 | `seed` | for faults that choose at random |
 | `undo_journal` | a file that remembers how to undo faults, should the run be killed |
+
+An `operator_deployment` of `none` means that it runs elsewhere: no fault acts on its process.
 """
 
 from __future__ import annotations
 
 import atexit
+import logging
+import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -35,14 +40,20 @@ from conformance.parameters import DEFAULT_CONFIG, overlay
 from reference_controller.runtime.connection import Connection, connect
 from reference_controller.runtime.options import OptionsError
 from vocabulary.clock import SECOND, Micros
+from vocabulary.errors import ApiError
 from vocabulary.history import Capabilities, Entry, Header
+from vocabulary.kinds import DEPLOYMENT
 from vocabulary.objects import meta
+from vocabulary.requests import Get
 
 USER_AGENT: Final = "assay chaos-toolkit"
 TIMEOUT_US: Final = 30 * SECOND
 OPERATOR_NAMESPACE: Final = "appwrapper-system"
 OPERATOR_DEPLOYMENT: Final = "appwrapper-controller-manager"
+ELSEWHERE: Final = "none"
 OPERATOR_LOG: Final = "operator.log"
+
+logger = logging.getLogger("chaostoolkit")
 
 
 class KubernetesStage(Stage):
@@ -113,7 +124,9 @@ def _open(
     recorder = WatchRecorder(connection, ns)
     recorder.start()
     atexit.register(recorder.stop)
-    ground = KubernetesGround(connection, ns, _processes(connection, recorder, configuration), seed)
+    ground = KubernetesGround(
+        connection, ns, operator_processes(connection, recorder, configuration), seed
+    )
     journal = configuration.get("undo_journal")
     return KubernetesStage(
         ground,
@@ -123,24 +136,48 @@ def _open(
     )
 
 
-def _processes(
+def operator_processes(
     connection: Connection, recorder: WatchRecorder, configuration: Mapping[str, Any]
 ) -> Processes:
     """The operator: run by the experiment itself where it is told how, else as deployed."""
     command = configuration.get("operator_command")
     if not command:
-        return DeployedOperator(
-            connection,
-            OperatorDeployment(
-                str(configuration.get("operator_namespace", OPERATOR_NAMESPACE)),
-                str(configuration.get("operator_deployment", OPERATOR_DEPLOYMENT)),
-            ),
+        deployment = OperatorDeployment(
+            str(configuration.get("operator_namespace") or OPERATOR_NAMESPACE),
+            str(configuration.get("operator_deployment") or OPERATOR_DEPLOYMENT),
         )
-    log = Path(str(configuration.get("operator_log", OPERATOR_LOG)))
+        if deployment.name != ELSEWHERE:
+            _require(connection, deployment)
+        return DeployedOperator(connection, deployment)
+    log = operator_log(str(configuration.get("operator_log") or ""))
     operator = LocalOperator(str(command), log, recorder)
     atexit.register(operator.close)
     operator.start(OPERATOR)
     return operator
+
+
+def _require(connection: Connection, operator: OperatorDeployment) -> None:
+    """Without an operator every activity would wait until its own time is up."""
+    try:
+        connection.handle(Get(DEPLOYMENT, operator.namespace, operator.name, live=True))
+    except ApiError as error:
+        if not error.is_not_found:
+            raise ActivityFailed(f"the operator's Deployment: {error.message}") from error
+        raise ActivityFailed(
+            f"there is no operator: no Deployment {operator.namespace}/{operator.name}. Name "
+            "yours with ASSAY_OPERATOR_NAMESPACE and ASSAY_OPERATOR_DEPLOYMENT "
+            f"({ELSEWHERE}: it runs elsewhere), or have the experiment start one: "
+            "ASSAY_OPERATOR_COMMAND='assay controller run appwrapper --health-port {health_port}'"
+        ) from error
+
+
+def operator_log(named: str) -> Path:
+    """Where the operator logs; nobody's working folder, unless it was named."""
+    if named:
+        return Path(named)
+    log = Path(tempfile.mkdtemp(prefix="assay-operator-")) / OPERATOR_LOG
+    logger.info("the operator logs to %s", log)
+    return log
 
 
 def _header(

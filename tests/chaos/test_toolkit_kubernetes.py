@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+from chaoslib.exceptions import ActivityFailed
 
 from chaos.faults import DoubleOperator, Kill, NodeLost, Pause, Restart, StaleReads, Suspend
 from chaos.ground import FaultRefusedError
 from chaos.injector import Injector
 from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround, OperatorDeployment
+from chaos.toolkit.kubernetes_stage import operator_log, operator_processes
 from chaos.toolkit.watch_recorder import WatchRecorder
 from tests.chaos.fake_ground import FakeGround, appwrapper, pod
 from vocabulary.history import Fault, Write
@@ -113,6 +116,28 @@ def test_random_choices_come_from_the_seed(ground):
     again = KubernetesGround(ground._client, "test", ground.processes, seed=7)
     assert ground.rng("x").random() == again.rng("x").random()
     assert ground.elapsed_us() >= 0
+
+
+def test_without_an_operator_the_first_activity_fails_and_says_how_to_name_one(connection):
+    with pytest.raises(ActivityFailed, match=r"no Deployment ops/mine.*ASSAY_OPERATOR_COMMAND="):
+        operator_processes(
+            connection, None, {"operator_namespace": "ops", "operator_deployment": "mine"}
+        )
+
+
+@pytest.mark.parametrize("name", ["controller", "none"])
+def test_an_operator_that_is_deployed_or_runs_elsewhere_is_none_that_is_missing(connection, name):
+    where = {"operator_namespace": NAMESPACE, "operator_deployment": name}
+    assert isinstance(operator_processes(connection, None, where), DeployedOperator)
+
+
+@pytest.mark.parametrize("named", ["", "logs/mine.log"])
+def test_an_operators_log_lies_where_it_was_named_or_out_of_the_way(named, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "elsewhere"))
+    (tmp_path / "elsewhere").mkdir()
+    log = operator_log(named)
+    assert log == Path(named) if named else log.is_relative_to(tmp_path / "elsewhere")
 
 
 @pytest.fixture
