@@ -17,6 +17,7 @@ import msgspec
 import urllib3
 import yaml
 from kubernetes import client, config
+from kubernetes.config.incluster_config import InClusterConfigLoader
 from kubernetes.config.kube_config import KUBE_CONFIG_DEFAULT_LOCATION
 from urllib3.exceptions import HTTPError
 
@@ -163,25 +164,43 @@ def connect(
     pool_size: int,
 ) -> Connection:
     """Connect as `OperatorOptions.kubeconfig` says; raises OptionsError if that cannot be read."""
-    in_cluster = kubeconfig is None and context is None and (SERVICE_ACCOUNT / "token").is_file()
+    api_client = client.ApiClient(configuration(kubeconfig, context))
+    return Connection(api_client, user_agent, timeout_us, pool_size)
+
+
+def configuration(kubeconfig: Path | None, context: str | None) -> client.Configuration:
+    """The server, the trust and the credentials of a context; of a pod's own service account,
+    where nothing is named and there is one. OptionsError if they cannot be read."""
     try:
-        if in_cluster:
-            settings = client.Configuration()
-            config.load_incluster_config(settings)  # type: ignore[no-untyped-call]
-            api_client = client.ApiClient(settings)
-        else:
-            path = None if kubeconfig is None else str(kubeconfig)
-            api_client = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
+        if kubeconfig is None and context is None and own_token_file() is not None:
+            return _of_service_account()
+        path = None if kubeconfig is None else str(kubeconfig)
+        found: client.ApiClient = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
     except (config.ConfigException, OSError, yaml.YAMLError, UnicodeDecodeError) as error:
         raise OptionsError(
             f"kubeconfig: {error}; give the path of a kubeconfig, and a context that is in it"
         ) from error
-    return Connection(api_client, user_agent, timeout_us, pool_size)
+    settings: client.Configuration = found.configuration
+    return settings
+
+
+def _of_service_account() -> client.Configuration:
+    """It reads the token anew each minute: a kubelet replaces it before it expires."""
+    settings = client.Configuration()
+    files = (SERVICE_ACCOUNT / "token", SERVICE_ACCOUNT / "ca.crt")
+    InClusterConfigLoader(*map(str, files)).load_and_set(settings)  # type: ignore[no-untyped-call]
+    return settings
+
+
+def own_token_file() -> Path | None:
+    """Where the token of this pod's service account is; None outside of a pod."""
+    path = SERVICE_ACCOUNT / "token"
+    return path if path.is_file() else None
 
 
 def knows_a_cluster() -> bool:
     """Whether there is a cluster to connect to though nobody names one."""
-    if (SERVICE_ACCOUNT / "token").is_file():
+    if own_token_file() is not None:
         return True
     places = str(KUBE_CONFIG_DEFAULT_LOCATION).split(os.pathsep)
     return any(Path(place).expanduser().is_file() for place in places)

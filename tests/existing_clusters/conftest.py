@@ -11,7 +11,7 @@ import yaml
 from conformance.implementation import implementation
 from conformance.scenarios import all_crds
 from conformance.worlds.control_plane.plane_session import SHARED
-from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
+from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import rights
 from fixtures.control_plane import BinariesMissingError, ControlPlane, FakeNode, User, locate, nodes
 
@@ -41,9 +41,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 @pytest.fixture(scope="package")
 def guest(plane: ControlPlane) -> Path:
     """The kubeconfig of somebody with the rights that Assay says it needs, and no others."""
-    reference = implementation("reference")
-    kinds = [kind_of_crd(crd) for crd in installed_crds(reference, all_crds())]
-    lines = rights.rules(rights.required(reference.rbac(), kinds))
+    lines = rights.rules(rights.required(implementation("reference"), all_crds()))
     name = "assay-guest"
     role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",

@@ -11,7 +11,6 @@ from urllib.parse import urlsplit
 
 import pytest
 import yaml
-from kubernetes.config import incluster_config
 
 from fixtures.control_plane import ControlPlane, users
 from reference_controller.runtime import connection as connection_module
@@ -174,8 +173,7 @@ def test_in_a_pod_it_uses_the_service_account_and_knows_its_namespace(
     address = urlsplit(plane.server)
     monkeypatch.setenv("KUBERNETES_SERVICE_HOST", str(address.hostname))
     monkeypatch.setenv("KUBERNETES_SERVICE_PORT", str(address.port))
-    monkeypatch.setattr(incluster_config, "SERVICE_TOKEN_FILENAME", str(tmp_path / "token"))
-    monkeypatch.setattr(incluster_config, "SERVICE_CERT_FILENAME", str(plane.ca))
+    (tmp_path / "ca.crt").write_bytes(plane.ca.read_bytes())
     monkeypatch.setattr(connection_module, "SERVICE_ACCOUNT", tmp_path)
     opened = connected(None)
     assert opened.server == plane.server

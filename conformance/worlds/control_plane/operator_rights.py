@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
@@ -16,6 +16,9 @@ from vocabulary.requests import Create
 _GROUP = "rbac.authorization.k8s.io"
 _BINDING = Kind(_GROUP, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False)
 _ROLE = Kind(_GROUP, "v1", "ClusterRole", "clusterroles", namespaced=False)
+
+OBJECT_VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "delete")
+"""What is done to the objects of a kind. Never all verbs: nobody may grant what he has not."""
 
 
 def grant(
@@ -66,7 +69,8 @@ def _everywhere(manifest: Object) -> Object | None:
 
 def _extra_rights(kinds: Iterable[Kind]) -> list[Object]:
     rules = [
-        {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": ["*"]} for kind in kinds
+        {"apiGroups": [kind.group], "resources": [kind.plural], "verbs": list(OBJECT_VERBS)}
+        for kind in kinds
     ]
     role = {
         "apiVersion": f"{_GROUP}/v1",

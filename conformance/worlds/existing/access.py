@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import ssl
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
-from kubernetes import client, config
 
-from reference_controller.runtime.connection import Connection, connect
-from reference_controller.runtime.options import OptionsError
+from reference_controller.runtime.connection import (
+    Connection,
+    configuration,
+    connect,
+    own_token_file,
+)
 from vocabulary.clock import SECOND
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object, get_path
@@ -61,23 +65,15 @@ class Access:
 
     def kubeconfig_through(self, server: str, path: Path) -> Path:
         """A kubeconfig for the same user through a proxy that `tls(as_oneself=True)` serves."""
+        token_file = None if self.kubeconfig or self.context else own_token_file()
+        if token_file is not None:
+            return write_kubeconfig(path, server, "oneself", {"tokenFile": str(token_file)})
         header = self._settings().auth_settings().get("BearerToken", {}).get("value", "")
         token = str(header).removeprefix("Bearer ")
-        return write_kubeconfig(path, server, "oneself", token)
+        return write_kubeconfig(path, server, "oneself", {"token": token} if token else {})
 
     def _settings(self) -> Any:
-        try:
-            if self.kubeconfig is None and not self.context:
-                settings = client.Configuration()
-                config.load_config(client_configuration=settings)  # type: ignore[no-untyped-call]
-                return settings
-            path = None if self.kubeconfig is None else str(self.kubeconfig)
-            found = config.new_client_from_config(path, self.context or None)  # type: ignore[no-untyped-call]
-        except (config.ConfigException, OSError, yaml.YAMLError) as error:
-            raise OptionsError(
-                f"kubeconfig: {error}; give the path of a kubeconfig, and a context that is in it"
-            ) from error
-        return found.configuration
+        return configuration(self.kubeconfig, self.context or None)
 
 
 def whoami(connection: Connection) -> dict[str, Any]:
@@ -93,13 +89,13 @@ def asked(connection: Connection, kind: Kind, review: Object) -> Object:
     return answer
 
 
-def write_kubeconfig(path: Path, server: str, user: str, token: str) -> Path:
-    """A kubeconfig with a token, or (empty) without any credentials, for its owner's eyes."""
+def write_kubeconfig(path: Path, server: str, user: str, credentials: Mapping[str, str]) -> Path:
+    """A kubeconfig with such credentials, or none, for its owner's eyes."""
     document = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [{"name": "cluster", "cluster": {"server": server}}],
-        "users": [{"name": user, "user": {"token": token} if token else {}}],
+        "users": [{"name": user, "user": dict(credentials)}],
         "contexts": [{"name": "assay", "context": {"cluster": "cluster", "user": user}}],
         "current-context": "assay",
     }

@@ -104,7 +104,7 @@ class ServiceAccounts:
         self._users.put(user)
 
     def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
-        return write_kubeconfig(path, server, "operator", self._tokens[user.name])
+        return write_kubeconfig(path, server, "operator", {"token": self._tokens[user.name]})
 
     def _token(self, namespace: str, name: str, seconds: int) -> str:
         request = {

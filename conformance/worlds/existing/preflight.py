@@ -13,7 +13,7 @@ from typing import Final
 
 from conformance.clean import RUN_LABEL
 from conformance.under_test import UnderTest
-from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
+from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.access import Access, whoami
 from conformance.worlds.existing.neighbours import interfering
@@ -178,8 +178,7 @@ def _problems(
 def _lacking(
     connection: Connection, implementation: UnderTest, extra: tuple[Object, ...]
 ) -> tuple[rights.Right, ...]:
-    kinds = [kind_of_crd(crd) for crd in installed_crds(implementation, extra)]
-    lacking = rights.missing(connection, rights.required(implementation.rbac(), kinds))
+    lacking = rights.missing(connection, rights.required(implementation, extra))
     if not lacking and _not_there(connection, implementation, extra):
         lacking = rights.missing(connection, rights.INSTALLING)
     return tuple(lacking)

@@ -7,6 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.operator_rights import OBJECT_VERBS
+from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
 from conformance.worlds.existing.access import asked
 from reference_controller.runtime.connection import Connection
 from vocabulary.kinds import APPWRAPPER, KNOWN_KINDS, Kind
@@ -21,7 +24,6 @@ ACCESS_REVIEW: Final = Kind(
 )
 AT_A_TIME: Final = 8
 _READ: Final = ("get", "list", "watch")
-_OWN: Final = (*_READ, "create", "update", "patch", "delete")
 FOLLOWED: Final = tuple(
     kind for kind in KNOWN_KINDS if kind.plural not in ("events", "leases", "priorityclasses")
 )
@@ -37,10 +39,10 @@ class Right:
     verb: str
 
 
-def required(roles: Iterable[Object], extra: Iterable[Kind]) -> list[Right]:
+def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Right]:
     """Without these nothing can be run: the harness's, the users', and the operators' own.
 
-    `roles` are those that the implementation asks for, `extra` kinds that only scenarios know.
+    `extra_crds` are definitions that only scenarios bring.
     """
     found = set(_of("", "nodes", "get", "list", "watch", "patch"))
     found.update(_of("", "nodes/status", "patch"))
@@ -48,14 +50,15 @@ def required(roles: Iterable[Object], extra: Iterable[Kind]) -> list[Right]:
     found.update(_of("", "pods/eviction", "create"))
     found.update(_of(APPWRAPPER.group, f"{APPWRAPPER.plural}/status", "patch"))
     found.update(_of("apiextensions.k8s.io", "customresourcedefinitions", *_READ))
-    found.update(_of("coordination.k8s.io", "leases", *_OWN))
+    found.update(_of("coordination.k8s.io", "leases", *OBJECT_VERBS))
     for which in ("mutating", "validating"):
         resource = f"{which}webhookconfigurations"
         found.update(_of("admissionregistration.k8s.io", resource, "list", "create", "delete"))
-    for kind in (*FOLLOWED, *extra):
+    defined = map(kind_of_crd, installed_crds(implementation, extra_crds))
+    for kind in (*FOLLOWED, *defined):
         if kind.namespaced:
-            found.update(_of(kind.group, kind.plural, *_OWN))
-    found.update(_granted(roles))
+            found.update(_of(kind.group, kind.plural, *OBJECT_VERBS))
+    found.update(_granted(implementation.rbac()))
     return sorted(found)
 
 
@@ -84,17 +87,30 @@ def missing(connection: Connection, rights: Iterable[Right]) -> list[Right]:
     return [right for right, is_allowed in zip(wanted, allowed, strict=True) if not is_allowed]
 
 
-def rules(rights: Iterable[Right]) -> Iterator[str]:
-    """The rules of a ClusterRole that would give these rights, one line of YAML each."""
+def policy_rules(rights: Iterable[Right]) -> list[dict[str, list[str]]]:
+    """The rules of a ClusterRole that give these rights and no others, as few as it takes."""
     verbs: dict[tuple[str, str], list[str]] = {}
-    for right in sorted(rights):
+    for right in sorted(set(rights)):
         verbs.setdefault((right.group, right.resource), []).append(right.verb)
-    resources: dict[tuple[str, str], list[str]] = {}
+    resources: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for (group, resource), listed in verbs.items():
-        resources.setdefault((group, ", ".join(listed)), []).append(resource)
-    for (group, words), names in resources.items():
-        text = group or '""'
-        yield f"- {{apiGroups: [{text}], resources: [{', '.join(names)}], verbs: [{words}]}}"
+        resources.setdefault((group, tuple(listed)), []).append(resource)
+    return [
+        {"apiGroups": [group], "resources": names, "verbs": list(listed)}
+        for (group, listed), names in resources.items()
+    ]
+
+
+def rules(rights: Iterable[Right]) -> Iterator[str]:
+    """The same, one line of YAML each."""
+    for rule in policy_rules(rights):
+        parts = (f"{key}: [{', '.join(map(_word, words))}]" for key, words in rule.items())
+        yield f"- {{{', '.join(parts)}}}"
+
+
+def _word(text: str) -> str:
+    """As it stands in YAML, where a bare asterisk is no text."""
+    return text if text not in ("", "*") else f'"{text}"'
 
 
 def _of(group: str, resource: str, *verbs: str) -> Iterator[Right]:
