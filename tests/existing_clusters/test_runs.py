@@ -18,7 +18,6 @@ pytestmark = pytest.mark.control_plane
 SCENARIOS = (
     "appwrapper/retry/one-failure-is-retried",
     "appwrapper/autopilot/other-resources-are-monitored",
-    "appwrapper/nodes/all-nodes-are-cordoned",
     "appwrapper/deletion/stuck-pods-are-deleted-forcefully/pods",
     "appwrapper/operator-faults/leader-is-killed",
     "appwrapper/tampering/finalizer-is-stripped",
