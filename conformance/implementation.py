@@ -55,6 +55,11 @@ class Implementation:
     change_definition: Callable[[Object], Object] | None = None
     """What is wrong with the custom resource definitions of a mutant."""
 
+    @property
+    def as_option(self) -> str:
+        """What `--implementation` takes to mean it."""
+        return self.name
+
     def on_real_clusters(self) -> Implementation:
         """The same, with what is to be expected of it where time is not virtual."""
         return replace(self, facts=REAL_FACTS)
@@ -196,7 +201,7 @@ def implementation(name: str) -> Implementation:
     raise UnknownImplementationError(
         f"{name!r} is not an implementation{hint} "
         "Use reference, or mutant:<name> as `assay mutants --list` shows them. Those of profiles "
-        "run as processes alone: assay run SCENARIO --cluster control-plane --implementation NAME"
+        "run as processes alone: add --cluster control-plane"
     )
 
 

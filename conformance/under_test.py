@@ -58,6 +58,10 @@ class UnderTest(Protocol):
     def name(self) -> str: ...
 
     @property
+    def as_option(self) -> str:
+        """What `--implementation` takes to mean it: its name, or the file of its profile."""
+
+    @property
     def facts(self) -> Mapping[str, Any]:
         """For the history's header: how late it may be, and what it lacks."""
 

@@ -67,6 +67,8 @@ class World(ABC):
     durations: Durations
     folder: Path
     """Where the scenario's manifests stand."""
+    not_ready: str = ""
+    """Why the implementation did not come up, so that nothing can be tested; empty if it did."""
 
     # What differs from cluster to cluster.
 

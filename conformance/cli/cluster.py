@@ -35,6 +35,10 @@ def build() -> None:
 def up(
     folder: Folder = DEFAULT_FOLDER,
     nodes: Annotated[int, typer.Option(help="How many KWOK nodes.", min=0, max=5_000)] = 4,
+    implementation: Annotated[
+        str,
+        typer.Option(help="Whose definitions of custom resources it gets, as for `assay run`."),
+    ] = "reference",
 ) -> None:
     """Start a control plane that stays up when this command ends, ready for the suite.
 
@@ -44,13 +48,13 @@ def up(
     assay run --cluster control-plane --cluster-folder .assay/cluster
     assay cluster down
     """
-    from conformance.implementation import implementation
+    from conformance.profiles.choosing import under_test
     from conformance.scenarios import all_crds
     from conformance.worlds.control_plane.plane_session import SHARED
     from conformance.worlds.control_plane.session import installed_crds
     from fixtures.control_plane import up as start
 
-    crds = installed_crds(implementation("reference"), all_crds())
+    crds = installed_crds(under_test(implementation), all_crds())
     plane = start(folder, detached=True, settings=SHARED, crds=crds, node_count=nodes)
     typer.echo(f"server: {plane.server}")
     typer.echo(f"kubeconfig: {plane.kubeconfig()}")

@@ -17,6 +17,7 @@ from conformance.profiles.configuration import configuration
 from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.program import manifests_of, program_of
+from conformance.profiles.reading import shipped
 from conformance.under_test import Launch, Place
 from reference_controller.runtime.admission_review import Admit
 from vocabulary.clock import Micros
@@ -37,6 +38,11 @@ class Profiled:
     @property
     def name(self) -> str:
         return self.profile.name
+
+    @property
+    def as_option(self) -> str:
+        """Its name suffices if it comes with the suite."""
+        return self.name if shipped().get(self.name) == self.path else str(self.path)
 
     @cached_property
     def facts(self) -> dict[str, Any]:

@@ -36,6 +36,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """How much time passed on the cluster's clock."""
     error: str = ""
     """Non-empty: why the run itself did not come to its end; its verdicts then miss parts."""
+    began: bool = True
+    """False: the implementation did not come up, and nothing was tested; `error` says why."""
     variant: str = ""
     """What sets this run of a campaign apart: `crash after write 7, before the reply`."""
     shrunk: str = ""

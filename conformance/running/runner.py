@@ -56,14 +56,17 @@ def run_really(
 ) -> RunResult:
     """Run a scenario on a session's control plane and judge it by every claim.
 
-    `stretch` multiplies the durations that the run would have otherwise.
+    `stretch` multiplies the durations that the run would have otherwise. OperatorStartError if
+    the implementation has not come up in any run so far, nor is likely to.
     """
     from conformance.worlds.control_plane.world import ControlPlaneWorld
 
     began = time.perf_counter()
     scenario = scenario if plan is None else scenario.scaled(plan.scale)
     with session.beginning:
+        session.starts.require_hope()
         world = ControlPlaneWorld(session, scenario, seed, plan, stretch)
+        session.starts.note(world.not_ready)
     session.unfinished.begin(world)
     try:
         error = _play(scenario, world)
@@ -79,9 +82,10 @@ def _play(scenario: Scenario, world: World) -> str:
     A state that does not come, or a request that is refused, ends the steps and not the run:
     the history so far is judged like any other, and says what went wrong.
     """
-    error = ""
+    error = world.not_ready
     try:
-        scenario.steps(world)
+        if not error:
+            scenario.steps(world)
     except NotReachedError as missed:
         error = f"not reached: {missed}"
     except ApiError as refused:
@@ -106,7 +110,7 @@ def _judged(
         plan or Plan(header.scenario),
         scenario=header.scenario,
         seed=header.seed,
-        implementation="" if implementation.name == "reference" else implementation.name,
+        implementation="" if implementation.name == "reference" else implementation.as_option,
     )
     return RunResult(
         scenario=header.scenario,
@@ -119,6 +123,7 @@ def _judged(
         wall_seconds=time.perf_counter() - began,
         virtual_seconds=entries[-1].t / SECOND if entries else 0.0,
         error=error,
+        began=not world.not_ready,
         variant=variant,
         strikes=world.strikes,
         struck=tuple(step.to_data() for step in world.struck),

@@ -69,6 +69,7 @@ def run_suite(
     with workers(options, many=many) as run_all:
         count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
         runs += count.through(run_all(baseline))
+        require_a_beginning(runs)
         notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
         notes += not_run(chosen, cluster, undertaking) if undertaking else []
         notes += not_in_time(baseline, runs)
@@ -173,6 +174,14 @@ def outcome_of(result: RunResult) -> Outcome:
         for verdict in result.verdicts
         if verdict.armed or verdict.outcome is Outcome.FAILED
     )
+
+
+def require_a_beginning(runs: Sequence[RunResult]) -> None:
+    """OperatorStartError if the implementation came up in no run: then none says anything."""
+    if runs and not any(run.began for run in runs):
+        from conformance.worlds.control_plane.operator_process import OperatorStartError
+
+        raise OperatorStartError(runs[0].error)
 
 
 class _Count:

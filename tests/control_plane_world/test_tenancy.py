@@ -82,7 +82,19 @@ def test_definitions_that_are_missing_are_named_and_never_added_late(plane: Cont
         Tenancy(plane.layout.folder) as tenancy,
         pytest.raises(TenancyError, match=r"appwrappers\.workload\.codeflare\.dev is not defined"),
     ):
-        tenancy.require(CRDS)
+        tenancy.require(CRDS, "reference")
+
+
+@pytest.mark.control_plane
+def test_a_definition_of_another_implementation_is_no_substitute(plane: ControlPlane) -> None:
+    (ours,) = CRDS
+    names = {**ours["spec"]["names"], "shortNames": ["other"]}
+    theirs = {**ours, "spec": {**ours["spec"], "names": names}}
+    plane.install_crds(CRDS)
+    with Tenancy(plane.layout.folder) as tenancy:
+        tenancy.require(CRDS, "reference")
+        with pytest.raises(TenancyError, match=r"not as mine\.yaml defines it.* --impl\w+ mine"):
+            tenancy.require([theirs], "mine.yaml")
 
 
 @pytest.mark.control_plane

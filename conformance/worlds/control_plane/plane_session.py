@@ -90,7 +90,7 @@ class ControlPlaneSession(Session):
             self.plane.start(self._crds)
         else:
             begun.enter_context(self._tenancy)
-            self._tenancy.require(self._crds)
+            self._tenancy.require(self._crds, self.implementation.as_option)
         self.connections = {
             actor: PatientConnection(self._as_user(user)) for actor, user in ACTORS.items()
         }

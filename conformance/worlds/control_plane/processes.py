@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from chaos.ground import FaultRefusedError, ProcessState
 from conformance.worlds.control_plane.component import Component
-from conformance.worlds.control_plane.operator_process import RealOperator
+from conformance.worlds.control_plane.operator_process import OperatorStartError, RealOperator
 from vocabulary.clock import SECOND, Micros
 
 
@@ -61,10 +61,14 @@ class RealProcesses:
     def resume(self, name: str) -> None:
         self._process(name).resume()
 
-    def wait_ready(self, names: Iterable[str]) -> None:
-        """Wait until these operators say that they are ready; raises OperatorStartError."""
-        for name in names:
-            self._operators[name].wait_ready()
+    def wait_ready(self, names: Iterable[str]) -> str:
+        """Wait until these operators say that they are ready; why one is not, or nothing."""
+        try:
+            for name in names:
+                self._operators[name].wait_ready()
+        except OperatorStartError as error:
+            return str(error)
+        return ""
 
     def end(self) -> None:
         """The run is over: no operator stays or comes back, and the control plane goes on."""

@@ -22,6 +22,7 @@ from conformance.worlds.control_plane.pulse import Pulse
 from conformance.worlds.control_plane.recorder import Commit, Recorder
 from conformance.worlds.control_plane.scratch import Scratch, remove_abandoned
 from conformance.worlds.control_plane.starter import Starter
+from conformance.worlds.control_plane.starts import Starts
 from conformance.worlds.control_plane.unfinished import Unfinished
 from fixtures import crds as fixture_crds
 from fixtures.control_plane.launch import ControlPlane
@@ -82,6 +83,7 @@ class Session(ABC):
         self.starter = Starter()
         self.beginning = threading.BoundedSemaphore(BEGINNING)
         """Held by a run until its operator is ready: that takes as much as all the rest."""
+        self.starts = Starts()
         self.unfinished = Unfinished(out)
         self._numbers = iter(range(1_000_000))
         self._lock = threading.Lock()

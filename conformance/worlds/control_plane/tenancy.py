@@ -14,9 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from conformance.clean import clean_cluster
+from fixtures.control_plane.api import Api
 from fixtures.control_plane.crds import CRDS
 from fixtures.control_plane.launch import ControlPlane
-from vocabulary.objects import Object, name_of
+from vocabulary.errors import ApiError
+from vocabulary.objects import Object, meta, name_of
 
 LOCK: Final = "tenant"
 
@@ -62,15 +64,42 @@ class Tenancy:
         self._clean()
         os.close(self._descriptor)
 
-    def require(self, crds: Iterable[Object]) -> None:
-        """TenancyError if the control plane lacks a definition: later ones take half a minute."""
-        there = {name_of(found) for found in self.plane.api().get(CRDS)["items"]}
-        missing = [name_of(crd) for crd in crds if name_of(crd) not in there]
-        if missing:
+    def require(self, crds: Iterable[Object], implementation: str) -> None:
+        """TenancyError if the control plane lacks a definition, or has another of its name: what
+        is defined late takes half a minute to be known everywhere.
+
+        `implementation` is whose definitions these are, as on the command line.
+        """
+        api = self.plane.api()
+        there = {name_of(found): found for found in api.get(CRDS)["items"]}
+        wanted = {name_of(crd): crd for crd in crds}
+        others = [
+            name
+            for name, crd in wanted.items()
+            if name not in there or not _is_defined(api, crd, there[name])
+        ]
+        if others:
+            option = "" if implementation == "reference" else f" --implementation {implementation}"
             raise TenancyError(
-                f"{self._folder}: {', '.join(missing)} is not defined there, so it was started by "
-                f"an earlier version; start anew with: assay cluster down --folder {self._folder}"
+                f"{self._folder}: {', '.join(others)} is not defined there, or not as "
+                f"{implementation} defines it; start anew with: "
+                f"assay cluster down --folder {self._folder} && "
+                f"assay cluster up --folder {self._folder}{option}"
             )
 
     def _clean(self) -> None:
         clean_cluster(self.plane.kubeconfig(), remove=True)
+
+
+def _is_defined(api: Api, wanted: Object, found: Object) -> bool:
+    """Whether the API server would change nothing if it got the definition once more: it fills in
+    defaults, so that what it was given and what it holds cannot be compared here."""
+    version = meta(found)["resourceVersion"]
+    replaced = {**wanted, "metadata": {**meta(wanted), "resourceVersion": version}}
+    try:
+        after = api.put(f"{CRDS}/{name_of(wanted)}?dryRun=All", replaced)
+    except ApiError as error:
+        if error.reason != "Invalid":
+            raise
+        return False  # one cannot be made of the other
+    return bool(after["spec"] == found["spec"])

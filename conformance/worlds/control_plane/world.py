@@ -117,7 +117,7 @@ class ControlPlaneWorld(World):
                 proxy.only_namespace = self.namespace
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
-        self._start_operators(OPERATORS[: scenario.operators])
+        self.not_ready = self._start_operators(OPERATORS[: scenario.operators])
         self._poker.start()
         with self._chaos_lock:
             self._injector.start()
@@ -321,13 +321,14 @@ class ControlPlaneWorld(World):
         slack_us = self.session.pulse.slack_us(self._began_us)
         return {**self.session.facts, "slack_us": slack_us}
 
-    def _start_operators(self, names: Sequence[str]) -> None:
-        """Start them and wait until they are ready; the first of several is to lead."""
+    def _start_operators(self, names: Sequence[str]) -> str:
+        """Start them and wait until they are ready, or why they are not; the first of several
+        is to lead."""
         for name in names:
             self._processes.start(name)
             if len(names) > 1:
                 self._wait_until(lambda: bool(self._leader), LEADER_US)
-        self._processes.wait_ready(names)
+        return self._processes.wait_ready(names)
 
     def _record_fault(
         self, action: Literal["injected", "reverted", "refused"], fault: dict[str, Any], text: str
