@@ -3,19 +3,38 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, cast
 
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.running.run_options import ClusterName
+
+CLUSTERS = ("simulated", "control-plane")
+
+
+def _cluster(name: str) -> str:
+    if name not in CLUSTERS:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(CLUSTERS)}")
+    return name
 
 
 def replay(
     plan: Annotated[Path, typer.Argument(help="A plan: the YAML file beside a failure's page.")],
     *,
     implementation: Annotated[
-        str, typer.Option(help="Another controller than the plan names: reference, mutant:NAME.")
+        str,
+        typer.Option(
+            help="Another controller than the plan names: reference, mutant:NAME, a profile."
+        ),
     ] = "",
+    cluster: Annotated[
+        str, typer.Option(help=f"Where to run: {', '.join(CLUSTERS)}.", callback=_cluster)
+    ] = "simulated",
+    cluster_folder: Annotated[
+        Path | None,
+        typer.Option(help="The control plane that `assay cluster up` started there."),
+    ] = None,
     page: Annotated[
         Path | None, typer.Option(help="Write an HTML page of the worst verdict there.")
     ] = None,
@@ -25,10 +44,12 @@ def replay(
     ] = False,
     show_all: Annotated[bool, typer.Option("--all", help="List passed claims too.")] = False,
 ) -> None:
-    """Run one plan again in the simulation; the same plan gives the same history.
+    """Run one plan again. In the simulation the same plan gives the same history; on a control
+    plane the same faults strike.
 
     \b
     assay replay .assay/aw-015.yaml
+    assay replay .assay/aw-015.yaml --cluster control-plane       programs of others run only there
     assay replay .assay/aw-015.yaml --implementation reference    does the sound one fail too?
     assay replay .assay/aw-015.yaml --explain
     """
@@ -36,10 +57,13 @@ def replay(
     from conformance.cli.ending import echo_block, verdict_lines
     from conformance.cli.judging import all_claims
     from conformance.cli.problems import BadInputError
-    from conformance.implementation import implementation as implementation_named
+    from conformance.report.again import replay_command
     from conformance.report.build import worst_of
     from conformance.report.pages.failure_page import failure_page
-    from conformance.running.runner import run_one
+    from conformance.running.hosting import reason_not_run
+    from conformance.running.run_options import RunOptions
+    from conformance.running.suite import require_a_beginning
+    from conformance.running.workers import Task, workers
     from conformance.scenarios import SCENARIOS
     from conformance.verdict import Outcome
     from vocabulary.history import write_history
@@ -54,9 +78,18 @@ def replay(
             f"{plan}: scenario: there is no scenario {loaded.scenario!r}; "
             "list them with: assay claims scenarios"
         )
+    if because := reason_not_run(scenario, cluster):
+        raise BadInputError(f"{plan}: {scenario.id} is only run in the simulation: {because}")
     claims = all_claims()
-    under_test = implementation_named(implementation or loaded.implementation or "reference")
-    run = run_one(scenario, under_test, loaded.seed, loaded)
+    options = RunOptions(
+        cluster=cast(ClusterName, cluster),
+        implementation=implementation or loaded.implementation or "reference",
+        cluster_folder=cluster_folder,
+    )
+    task = Task(scenario.id, options.implementation, loaded.seed, loaded.to_data())
+    with workers(options, many=False) as run_all:
+        (run,) = run_all([task])
+    require_a_beginning([run])
     for line in verdict_lines(claims, run.verdicts, show_all=show_all):
         typer.echo(line)
     failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
@@ -69,7 +102,7 @@ def replay(
         typer.echo(f"history: {history}")
     if page is not None:
         _, shown = worst_of((run, verdict) for verdict in run.verdicts)
-        text = failure_page(claims[shown.claim], run, shown, command=f"assay replay {plan}")
+        text = failure_page(claims[shown.claim], run, shown, command=replay_command(run, plan))
         page.write_text(text, encoding="utf-8")
         typer.echo(f"page: {page}")
     if failed:

@@ -24,6 +24,7 @@ import msgspec
 
 from chaos.plan import Plan, plan_from_data
 from conformance.claim import Claim
+from conformance.report.again import replay_command
 from conformance.report.allure import write_allure_results
 from conformance.report.build import history_path, shrunk_history_path, test_name, verdict_on
 from conformance.report.conformance_report import API_VERSION, ConformanceReport, ReportError
@@ -126,7 +127,7 @@ def write_folder(
                 claims[failure.claim],
                 failure.run,
                 failure.verdict,
-                command=f"assay replay {failure.plan}",
+                command=replay_command(failure.run, failure.plan),
                 index_href="index.html" if failure.page.parent == folder else "../index.html",
             )
             failure.page.write_text(page, encoding="utf-8")

@@ -15,6 +15,7 @@ import msgspec
 
 from chaos.plan import load_plan
 from conformance.claim import Claim
+from conformance.report.again import replay_command, run_command
 from conformance.report.build import verdict_on
 from conformance.report.conformance_report import (
     ClaimReport,
@@ -119,9 +120,8 @@ def _run(folder: Path, test: ClaimTest, shrunk: str, judge: Judge) -> RunResult:
 
 def _page(folder: Path, claim: Claim, run: RunResult, *, is_first: bool) -> str:
     plan = _plan_path(claim.id, folder)
-    command = f"assay run {run.scenario} --seed {run.seed}"
-    if is_first and plan.is_file():
-        command = f"assay replay {plan}"
+    has_plan = is_first and plan.is_file()
+    command = replay_command(run, plan) if has_plan else run_command(run)
     index = INDEX_NAME if is_first else f"../{INDEX_NAME}"
     return failure_page(claim, run, verdict_on(claim.id, run), command=command, index_href=index)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from conformance.claim import Claim
+from conformance.report.again import replay_command
 from conformance.report.build import fault_texts
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
 from conformance.report.pages.change import Step, actor_of, describe, subject_of, with_previous
@@ -59,7 +60,8 @@ def failure_block(
     faults = "; ".join(fault_texts(run))
     lines.append(f"    faults: {printable(faults) or 'none'}")
     lines.append(f"    scenario: {run.scenario}{f' [{run.variant}]' if run.variant else ''}")
-    last = [f"replay: assay replay {replay}"] if replay else []
+    again = printable(replay_command(run, replay)) if replay else ""
+    last = [f"replay: {again}"] if again else []
     last += [f"report: {page}"] if page else []
     if last:
         lines.append("    " + "      ".join(last))

@@ -26,7 +26,7 @@ _MAX_SHOWN_FAULTS: Final = 12
 def failure_page(
     claim: Claim, run: RunResult, verdict: Verdict, *, command: str, index_href: str = ""
 ) -> str:
-    """The page, at most `MAX_PAGE_BYTES` long. `command` shows it again."""
+    """The page, at most `MAX_PAGE_BYTES` long. `command` shows it again; empty: none does."""
     for size in _SIZES:
         page = _page(claim, run, verdict, size, command=command, index_href=index_href)
         if len(page.encode()) <= MAX_PAGE_BYTES:

@@ -145,7 +145,7 @@
   document.getElementById("to-violation").addEventListener("click", toViolation);
   toggle.addEventListener("click", () => toggleDiff());
 
-  document.getElementById("copy").addEventListener("click", (event) => {
+  document.getElementById("copy")?.addEventListener("click", (event) => {
     const code = document.getElementById("replay");
     const done = () => { event.target.textContent = "Copied"; };
     const selectText = () => {

@@ -1,0 +1,42 @@
+"""The command that shows a run again: what failures are printed with."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Final
+
+from conformance.profiles.reading import shipped
+from conformance.report.run_result import RunResult
+
+REPLAYED: Final = {"simulated": "", "control-plane": " --cluster control-plane"}
+"""The clusters that plans are replayed on, and the option for each."""
+
+
+def replay_command(run: RunResult, plan: Path) -> str:
+    """The command for a run whose plan stands in a file; empty if there is none.
+
+    Plans are not replayed on a cluster that is somebody else's.
+    """
+    where = REPLAYED.get(run.header.cluster)
+    if where is None:
+        return run_command(run)
+    return f"assay replay {shlex.quote(str(plan))}{where}"
+
+
+def run_command(run: RunResult) -> str:
+    """The command for a run whose plan is not there; empty if there is none: a campaign's faults
+    stand in a plan alone, and a profile of somebody's own in its file."""
+    header = run.header
+    implementation = header.implementation
+    is_ours = implementation == "reference" or implementation.startswith("mutant:")
+    if run.variant or not (is_ours or implementation in shipped()):
+        return ""
+    parts = ["assay", "run", header.scenario]
+    if header.cluster != "simulated":
+        parts += ["--cluster", header.cluster]
+    if header.cluster == "existing":
+        parts += ["--kubeconfig", "FILE"]
+    if implementation != "reference":
+        parts += ["--implementation", implementation]
+    return shlex.join([*parts, "--seed", str(header.seed)])
