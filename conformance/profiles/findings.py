@@ -54,6 +54,8 @@ def _page(report: ConformanceReport, profile: ImplementationProfile) -> Iterator
     yield report.reproduce.command
     yield "```"
     yield ""
+    yield _made(report)
+    yield ""
     counts = ", ".join(f"{outcomes.count(o)} {o}" for o in reversed(Outcome) if o in outcomes)
     yield f"{len(report.claims)} claims: {counts}."
     yield from _allowances(profile)
@@ -71,6 +73,11 @@ def _page(report: ConformanceReport, profile: ImplementationProfile) -> Iterator
         yield from _finding(claim, known.get(claim.id), profile)
     yield from _not_judged(report, profile)
     yield from _not_seen(profile, {claim.id for claim in found})
+
+
+def _made(report: ConformanceReport) -> str:
+    commit = f", commit {report.suite.git_commit}" if report.suite.git_commit else ""
+    return f"made on {report.date[:10]} by Assay {report.suite.version}{commit}."
 
 
 def _allowances(profile: ImplementationProfile) -> Iterator[str]:
@@ -113,7 +120,7 @@ def _finding(
     yield f"- **Smallest plan**: `{_scenario(simplest)}`, seed {simplest.seed}, faults: {faults}."
     yield (
         f"  `assay run {_scenario(simplest)} --cluster control-plane "
-        f"--implementation {profile.name}` shows it."
+        f"--implementation {profile.name} --seed {simplest.seed}` shows it."
     )
     yield f"- **Seen in** {len(failing)} of {len(claim.tests)} scenarios: {_names(failing)}"
 
