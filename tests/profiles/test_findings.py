@@ -10,7 +10,8 @@ from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.profiles.reading import read_profile, shipped
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ConformanceReport
-from tests.report.sample_run import CLAIMS, sample_suite
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_run import sample_suite
 
 
 @pytest.fixture(scope="module")

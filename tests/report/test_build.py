@@ -16,7 +16,8 @@ from conformance.report.run_result import RunResult
 from conformance.report.text import trouble_lines
 from conformance.report.yaml_text import write_report
 from conformance.verdict import Outcome, Verdict
-from tests.report.sample_run import CLAIMS, failing_run, passing_run, sample_suite
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_run import failing_run, passing_run, sample_suite
 
 
 def _report(*runs: RunResult, claims: tuple[str, ...] = ()) -> ConformanceReport:

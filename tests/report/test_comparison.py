@@ -15,7 +15,8 @@ from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.run_result import RunResult
 from conformance.verdict import Outcome, Verdict
 from tests.report.hostile import HOSTILE
-from tests.report.sample_run import CLAIMS, failing_run, passing_run, sample_suite
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_run import failing_run, passing_run, sample_suite
 
 
 def run_with(seconds: float = 10.0, error: str = "", **outcomes: Outcome) -> RunResult:

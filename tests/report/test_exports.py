@@ -17,7 +17,8 @@ from conformance.report.run_result import RunResult
 from conformance.report.sonobuoy import aggregate, sonobuoy_yaml
 from conformance.verdict import Outcome, Verdict
 from tests.report.hostile import HOSTILE, hostile_run
-from tests.report.sample_run import CLAIMS, passing_run, sample_suite
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_run import passing_run, sample_suite
 
 Item = dict[str, Any]
 

@@ -13,7 +13,8 @@ from conformance.report.conformance_report import ReportError
 from conformance.report.folder import SuiteFiles, check_folder, write_folder
 from conformance.report.junit import junit_xml
 from tests.report.hostile import HOSTILE, hostile_run
-from tests.report.sample_run import CLAIMS, failing_run, sample_suite
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_run import failing_run, sample_suite
 from vocabulary.history import read_history
 from vocabulary.safe_yaml import load_yaml_file
 

@@ -16,7 +16,8 @@ from conformance.report.pages.page import embedded_json
 from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.run_result import RunResult
 from conformance.verdict import Kept, Outcome, Verdict
-from tests.report.sample_run import QUOTA, failing_run, passing_run
+from tests.report.sample_claims import QUOTA
+from tests.report.sample_run import failing_run, passing_run
 from vocabulary.clock import HOUR, MILLISECOND, SECOND
 from vocabulary.history import Write
 

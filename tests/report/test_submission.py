@@ -12,7 +12,8 @@ from conformance.report.conformance_report import ReportError
 from conformance.report.folder import write_folder
 from conformance.report.run_result import Implementation
 from conformance.report.submission import reports_below, write_submission
-from tests.report.sample_run import CLAIMS, sample_suite
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_run import sample_suite
 
 
 def run_of(folder: Path, **implementation: object) -> Path:

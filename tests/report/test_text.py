@@ -12,7 +12,8 @@ from conformance.report.build import build_report
 from conformance.report.text import claims_table, counts_line, failure_block
 from conformance.report.untrusted import printable
 from tests.report.hostile import HOSTILE, hostile_run
-from tests.report.sample_run import CLAIMS, QUOTA, failing_run, sample_suite
+from tests.report.sample_claims import CLAIMS, QUOTA
+from tests.report.sample_run import failing_run, sample_suite
 
 BLOCK = """\
 AW-015 quota-released-after-last-pod  FAILED   (seed 1729, plan shrunk 14 → 2 faults, 3 nodes → 1)

@@ -13,7 +13,9 @@ from conformance.report.folder import write_folder
 from conformance.report.verify import verify_report
 from conformance.report.yaml_text import read_report, write_report
 from conformance.verdict import Outcome, Verdict
-from tests.report.sample_run import CLAIMS, SCENARIO, failing_run, passing_run, sample_suite
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_history import SCENARIO
+from tests.report.sample_run import failing_run, passing_run, sample_suite
 from vocabulary.history import Entry, Header, write_history
 
 

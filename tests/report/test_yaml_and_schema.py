@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from conformance.report.build import build_report
 from conformance.report.schema import SCHEMA_PATH, report_schema, schema_text
 from conformance.report.yaml_text import dump, read_report, write_report
-from tests.report.sample_run import CLAIMS, sample_suite
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_run import sample_suite
 from vocabulary.safe_yaml import YamlError, load_yaml
 
 TEXT = write_report(

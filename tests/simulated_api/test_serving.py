@@ -1,4 +1,4 @@
-"""The served cluster: what plain HTTP, the official client and kubectl see of it."""
+"""The served cluster: what the official client and kubectl see of it, and what it keeps safe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -21,17 +20,9 @@ from kubernetes.client.exceptions import ApiException
 
 from fixtures.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import WIDGET, Cluster, config_map, job, pod, widget
-from vocabulary.kinds import CONFIG_MAP, JOB, POD
+from tests.simulated_api.served import TOKEN, ask
+from vocabulary.kinds import CONFIG_MAP, POD
 from vocabulary.requests import Create, Delete
-
-TOKEN = "a-token"
-
-
-@pytest.fixture
-def served(cluster: Cluster) -> Iterator[ServedCluster]:
-    """The cluster over plain HTTP, its clock moved by request only."""
-    with serve(cluster, token=TOKEN, clock="advanced", tls=False) as running:
-        yield running
 
 
 @pytest.fixture
@@ -41,195 +32,6 @@ def kubeconfig(cluster: Cluster, tmp_path: Path) -> Iterator[Path]:
     with serve(cluster, token=TOKEN) as running:
         running.write_kubeconfig(path)
         yield path
-
-
-def ask(
-    served: ServedCluster,
-    path: str,
-    method: str = "GET",
-    body: Any = None,
-    *,
-    token: str = TOKEN,
-    accept: str = "application/json",
-    content_type: str = "application/json",
-) -> tuple[int, Any]:
-    data = None if body is None else json.dumps(body).encode()
-    headers = {
-        "Authorization": f"Bearer {token}",
-        "Accept": accept,
-        "Content-Type": content_type,
-    }
-    request = urllib.request.Request(served.url + path, data, headers, method=method)
-    try:
-        with urllib.request.urlopen(request, timeout=10) as answer:
-            return answer.status, json.load(answer)
-    except urllib.error.HTTPError as refusal:
-        text = refusal.read()
-        is_json = refusal.headers["Content-Type"] == "application/json"
-        return refusal.code, json.loads(text) if is_json else text.decode()
-
-
-class TestHttp:
-    def test_nobody_is_let_in_without_the_token(self, served: ServedCluster) -> None:
-        code, status = ask(served, "/api/v1/pods", token="another")
-        assert (code, status["reason"]) == (401, "Unauthorized")
-        with urllib.request.urlopen(f"{served.url}/readyz", timeout=10) as answer:
-            assert answer.read() == b"ok"
-
-    def test_each_token_acts_under_its_own_name(self, cluster: Cluster) -> None:
-        with serve(cluster, token=TOKEN, actors={"op": "operator"}, tls=False) as served:
-            path = "/api/v1/namespaces/default/configmaps"
-            assert ask(served, path, "POST", config_map("a"))[0] == 201
-            assert ask(served, path, "POST", config_map("b"), token="op")[0] == 201
-        assert [entry.actor for entry in cluster.recorder.entries] == ["user", "operator"]  # type: ignore[union-attr]
-
-    def test_a_server_without_any_token_does_not_start(self, cluster: Cluster) -> None:
-        with pytest.raises(ValueError, match="needs a token"):
-            serve(cluster)
-
-    def test_only_loopback_is_listened_on(self, served: ServedCluster) -> None:
-        assert served.url.startswith("http://127.0.0.1:")
-
-    @pytest.mark.parametrize(
-        ("path", "code", "message"),
-        [
-            ("/api/v1/namespaces/default/things", 404, "could not find the requested resource"),
-            ("/api/v1/namespaces/default/pods/p/log", 404, "could not find"),
-            ("/api/v1/namespaces/default/pods/p", 404, 'pods "p" not found'),
-            ("/api/v1/pods?fieldSelector=spec.x%3Dy", 400, "field label not supported: spec.x"),
-            ("/api/v1/pods?limit=many", 400, 'strconv.ParseInt: parsing "many"'),
-        ],
-    )
-    def test_a_refusal_is_a_status(
-        self, served: ServedCluster, path: str, code: int, message: str
-    ) -> None:
-        answered, status = ask(served, path)
-        assert (answered, status["kind"], status["code"]) == (code, "Status", code)
-        assert message in status["message"]
-
-    def test_an_api_that_is_not_served_is_no_status(self, served: ServedCluster) -> None:
-        assert ask(served, "/apis/no.where/v1/things") == (404, "404 page not found\n")
-
-    @pytest.mark.parametrize(
-        ("method", "path", "code"),
-        [
-            ("POST", "/api/v1/namespaces/default/configmaps/c", 405),
-            ("PUT", "/api/v1/namespaces/default/configmaps", 405),
-        ],
-    )
-    def test_a_method_that_makes_no_sense_is_not_allowed(
-        self, served: ServedCluster, method: str, path: str, code: int
-    ) -> None:
-        assert ask(served, path, method, config_map())[0] == code
-
-    def test_protobuf_is_refused_with_what_to_do_instead(self, served: ServedCluster) -> None:
-        code, status = ask(
-            served,
-            "/api/v1/namespaces/default/configmaps",
-            "POST",
-            {},
-            content_type="application/vnd.kubernetes.protobuf",
-        )
-        assert code == 415
-        assert "apply -f" in status["message"]
-
-    def test_items_of_a_built_in_list_do_not_repeat_their_kind(
-        self, cluster: Cluster, served: ServedCluster
-    ) -> None:
-        cluster.create(config_map(), CONFIG_MAP)
-        _, listed = ask(served, "/api/v1/namespaces/default/configmaps")
-        assert listed["kind"] == "ConfigMapList"
-        assert "kind" not in listed["items"][0]
-
-    def test_a_deletion_answers_a_status_unless_the_object_stays(
-        self, cluster: Cluster, served: ServedCluster
-    ) -> None:
-        cluster.create(config_map("a"), CONFIG_MAP)
-        held = cluster.create(config_map("b", finalizers=["x.y/hold"]), CONFIG_MAP)
-        path = "/api/v1/namespaces/default/configmaps"
-        _, gone = ask(served, f"{path}/a", "DELETE")
-        assert (gone["kind"], gone["status"]) == ("Status", "Success")
-        assert gone["details"]["kind"] == "configmaps"
-        _, stays = ask(served, f"{path}/b", "DELETE")
-        assert stays["metadata"]["uid"] == held["metadata"]["uid"]
-
-    def test_a_table_shows_what_kubectl_would_print(
-        self, cluster: Cluster, served: ServedCluster
-    ) -> None:
-        cluster.create(job(), JOB)
-        accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
-        ask(served, "/assay/clock", "POST", {"advance": "95s"})
-        _, table = ask(served, "/apis/batch/v1/namespaces/default/jobs", accept=accept)
-        titles = [column["name"] for column in table["columnDefinitions"]]
-        shown = dict(zip(titles, table["rows"][0]["cells"], strict=True))
-        assert shown.pop("Selector").startswith("batch.kubernetes.io/controller-uid=")
-        assert shown == {
-            "Name": "j",
-            "Status": "Running",
-            "Completions": "0/1",
-            "Duration": "",
-            "Age": "95s",
-            "Containers": "m",
-            "Images": "x:1",
-        }
-        assert table["rows"][0]["object"]["kind"] == "PartialObjectMetadata"
-
-    def test_a_custom_resource_is_printed_by_its_own_columns(
-        self, widgets: Cluster, served: ServedCluster
-    ) -> None:
-        widgets.create(widget(), WIDGET)
-        accept = "application/json;as=Table;v=v1;g=meta.k8s.io"
-        path = "/apis/test.assay.dev/v1/namespaces/default/widgets"
-        _, table = ask(served, path, accept=accept)
-        assert [column["name"] for column in table["columnDefinitions"]] == [
-            "Name",
-            "Size",
-            "Phase",
-        ]
-        assert table["rows"][0]["cells"] == ["w", 1, None]
-
-    def test_time_stands_still_until_it_is_told_to_move(
-        self, cluster: Cluster, served: ServedCluster
-    ) -> None:
-        rung: list[int] = []
-        cluster.loop.call_later(60_000_000, rung.append, 1)
-        assert ask(served, "/assay/clock")[1] == {
-            "now": "2026-01-01T00:00:00.000000Z",
-            "mode": "advanced",
-        }
-        code, moved = ask(served, "/assay/clock", "POST", {"advance": "90s"})
-        assert (code, moved["now"]) == (200, "2026-01-01T00:01:30.000000Z")
-        assert rung == [1]
-
-    @pytest.mark.parametrize("body", [{}, {"advance": "soon"}, {"advance": "-1s"}, []])
-    def test_a_clock_that_cannot_be_moved_that_way_says_how(
-        self, served: ServedCluster, body: Any
-    ) -> None:
-        code, status = ask(served, "/assay/clock", "POST", body)
-        assert (code, status["reason"]) == (400, "BadRequest")
-
-    def test_a_watch_ends_when_its_time_is_over(
-        self, cluster: Cluster, served: ServedCluster
-    ) -> None:
-        cluster.create(config_map(), CONFIG_MAP)
-        path = "/api/v1/namespaces/default/configmaps?watch=true&timeoutSeconds=1"
-        request = urllib.request.Request(
-            served.url + path, headers={"Authorization": f"Bearer {TOKEN}"}
-        )
-        with urllib.request.urlopen(request, timeout=10) as stream:
-            events = [json.loads(line) for line in stream]
-        assert [(event["type"], event["object"]["metadata"]["name"]) for event in events] == [
-            ("ADDED", "c")
-        ]
-
-    def test_a_watch_from_a_forgotten_version_is_told_so(
-        self, cluster: Cluster, served: ServedCluster
-    ) -> None:
-        cluster.create(config_map(), CONFIG_MAP)
-        cluster.store.compact()
-        path = "/api/v1/configmaps?watch=true&resourceVersion=1"
-        code, event = ask(served, path)
-        assert (code, event["type"], event["object"]["code"]) == (200, "ERROR", 410)
 
 
 class TestOfficialClient:

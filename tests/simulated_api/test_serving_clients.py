@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import socket
 import ssl
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,17 +16,11 @@ from fixtures.simulated.cluster import SimulatedCluster
 from fixtures.simulated.serve.handler import MAX_BODY_BYTES
 from fixtures.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import Cluster, config_map
-from tests.simulated_api.test_serving import TOKEN, ask
+from tests.simulated_api.served import TOKEN, ask
 from vocabulary.kinds import CONFIG_MAP
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 METADATA = "application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-
-
-@pytest.fixture
-def served(cluster: Cluster) -> Iterator[ServedCluster]:
-    with serve(cluster, token=TOKEN, clock="advanced", tls=False) as running:
-        yield running
 
 
 def test_the_official_client_reads_the_nodes(tmp_path: Path) -> None:

@@ -1,0 +1,167 @@
+"""Claims about what is filled in at submission: users, queues, schedulers."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from conformance.verdict import Outcome
+from tests.claims.judging import (
+    assert_fails,
+    assert_passes,
+    assert_unarmed,
+    verdict_of,
+)
+from tests.claims.stories import SOON, begin, started
+from tests.claims.story import Story, avoids, pod
+from vocabulary.history import Capabilities
+
+
+def test_an_appwrapper_that_does_not_name_its_user_is_a_violation() -> None:
+    story = Story()
+    wrong = story.submitted(**{"workload.codeflare.dev/userid": ""})
+    assert_fails("MLB-020", story, at=wrong)
+
+
+def test_a_forged_user_is_a_violation_where_the_users_are_known() -> None:
+    story = Story(facts={"users": {"user": {"username": "kube:admin", "uid": "u1"}}})
+    wrong = story.submitted()
+    verdict = assert_fails("MLB-020", story, at=wrong)
+    assert "expected kube_admin" in verdict.because
+    right = Story(facts={"users": {"user": {"username": "user", "uid": "u1"}}})
+    right.submitted()
+    assert_passes("MLB-020", right)
+
+
+def test_a_user_without_an_id_is_labelled_with_none_and_may_not_make_one_up() -> None:
+    """As those whom a client certificate names."""
+    users = {"users": {"user": {"username": "user", "uid": ""}}}
+    story = Story(facts=users)
+    story.submitted(**{"workload.codeflare.dev/userid": ""})
+    assert_passes("MLB-020", story)
+    forged = Story(facts=users)
+    wrong = forged.submitted(asked={"workload.codeflare.dev/userid": "u1"})
+    assert_fails("MLB-020", forged, at=wrong)
+
+
+def test_a_missing_id_shows_nothing_where_whoever_submitted_may_have_none() -> None:
+    users = {"users": {"admin": {"username": "admin", "uid": ""}}}
+    story = Story(facts=users)
+    story.submitted(**{"workload.codeflare.dev/userid": ""})
+    verdict = verdict_of("MLB-020", story)
+    assert verdict.outcome is not Outcome.FAILED
+    assert "1 undecided" in verdict.because
+
+
+def test_a_user_who_changes_afterwards_is_a_violation() -> None:
+    story = started()
+    obj = story.stored["AppWrapper/a"]
+    labels = {**obj["metadata"]["labels"], "workload.codeflare.dev/user": "other"}
+    wrong = story.at(20).changes(
+        {**obj, "metadata": {**obj["metadata"], "labels": labels}}, by="user"
+    )
+    assert_fails("MLB-020", story, at=wrong)
+
+
+def test_without_webhooks_no_claim_about_submission_is_armed() -> None:
+    parameters = {"webhooksEnabled": False, "defaultQueueName": "default-queue"}
+    for claim in ("MLB-020", "MLB-021"):
+        assert_unarmed(claim, started(parameters=parameters))
+
+
+def test_an_appwrapper_without_a_queue_is_a_violation_where_there_is_a_default() -> None:
+    story = Story(parameters={"defaultQueueName": "default-queue"})
+    wrong = story.submitted()
+    assert_fails("MLB-021", story, at=wrong)
+
+
+def test_a_user_label_that_is_no_more_than_what_was_submitted_says_nothing() -> None:
+    label = "workload.codeflare.dev/user"
+    story = Story()
+    story.submitted(asked={label: "mallory"}, **{label: "mallory"})
+    verdict = verdict_of("MLB-020", story)
+    assert verdict.armed == 1, "only the other of the two labels was surely filled in"
+    assert "1 undecided" in verdict.because
+
+
+QUEUE = "kueue.x-k8s.io/queue-name"
+
+
+def queued(asked: str, stored: str, capabilities: Capabilities | None = None) -> Story:
+    """An AppWrapper whose queue was asked for and stored as said; empty: without one."""
+    story = Story(parameters={"defaultQueueName": "default-queue"}, capabilities=capabilities)
+    story.submitted(asked={QUEUE: asked} if asked else {}, **({QUEUE: stored} if stored else {}))
+    return story
+
+
+def test_an_appwrapper_keeps_its_own_queue_and_gets_the_default_one_if_it_has_none() -> None:
+    assert_passes("MLB-021", queued(asked="mine", stored="mine"))
+    assert_passes("MLB-021", queued(asked="", stored="default-queue"))
+    assert_unarmed("MLB-021", started())
+
+
+def test_a_default_queue_that_replaces_the_users_own_is_a_violation() -> None:
+    verdict = assert_fails("MLB-021", queued(asked="mine", stored="default-queue"), at=0)
+    assert "submitted with 'mine'" in verdict.because
+
+
+def test_a_queue_that_nobody_asked_for_is_a_violation() -> None:
+    assert_fails("MLB-021", queued(asked="", stored="other"), at=0)
+
+
+@pytest.mark.parametrize("stored", ["", "mine", "default-queue"])
+def test_whose_queue_it_is_cannot_be_told_where_only_versions_were_watched(stored: str) -> None:
+    watched = Capabilities(writers=False, options=False, exact_times=False)
+    assert_unarmed("MLB-021", queued(asked="mine", stored=stored, capabilities=watched))
+
+
+def test_a_queue_is_not_judged_where_the_request_was_not_recorded() -> None:
+    story = queued(asked="", stored="default-queue")
+    story.entries[0] = msgspec.structs.replace(story.entries[0], submitted=None)
+    verdict = assert_unarmed("MLB-021", story)
+    assert "does not hold appwrapper/a as it was submitted" in verdict.because
+
+
+def test_the_scheduler_that_counts_as_a_users_own_is_the_one_that_was_submitted() -> None:
+    asked = Story(pod("a-0", schedulerName="mine"))
+    asked.submitted()
+    story = Story(pod("a-0", schedulerName="gang"), parameters={"schedulerName": "gang"})
+    stored = {**asked.stored["AppWrapper/a"], "spec": story.spec}
+    story.creates(stored, by="user", submitted=asked.stored["AppWrapper/a"])
+    story.at(SOON).resumes()
+    wrong = story.makes()
+    assert_fails("MLB-022", story, at=wrong)
+
+
+def test_an_affinity_that_only_the_stored_template_has_is_not_the_users_own() -> None:
+    asked = Story(pod("a-0"))
+    asked.submitted()
+    story = Story(pod("a-0", affinity=avoids("ERR", "EVICT")))
+    stored = {**asked.stored["AppWrapper/a"], "spec": story.spec}
+    story.creates(stored, by="user", submitted=asked.stored["AppWrapper/a"])
+    story.at(SOON).resumes()
+    wrong = story.makes()
+    assert_fails("AW-088", story, at=wrong)
+
+
+def test_a_pod_without_the_configured_scheduler_is_a_violation() -> None:
+    story = started(parameters={"schedulerName": "gang"})
+    made = story.history.appwrappers[0].pods[0].created.n
+    assert_fails("MLB-022", story, at=made)
+    assert_unarmed("MLB-022", started())
+
+
+def test_a_scheduler_that_replaces_the_users_own_is_a_violation() -> None:
+    story = begin(Story(pod("a-0", schedulerName="mine"), parameters={"schedulerName": "gang"}))
+    story.at(SOON).resumes()
+    wrong = story.makes(spec__schedulerName="gang")
+    assert_fails("MLB-022", story, at=wrong)
+
+
+def test_a_pod_with_the_configured_or_its_own_scheduler_is_right() -> None:
+    story = begin(Story(parameters={"schedulerName": "gang"}))
+    story.at(SOON).resumes()
+    story.makes(spec__schedulerName="gang")
+    assert_passes("MLB-022", story)
+    own = started(pod("a-0", schedulerName="mine"), parameters={"schedulerName": "gang"})
+    assert_passes("MLB-022", own)

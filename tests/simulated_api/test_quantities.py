@@ -1,0 +1,84 @@
+"""Quantities: stored in one form, and counted against quotas."""
+
+from __future__ import annotations
+
+import pytest
+
+from fixtures.simulated.builtin.quantities import canonical_quantity
+from tests.simulated_api.cluster import Cluster, job, pod
+from vocabulary.kinds import (
+    JOB,
+    POD,
+    RESOURCE_QUOTA,
+)
+from vocabulary.quantities import parse_quantity
+from vocabulary.requests import Create
+
+
+class TestQuota:
+    def quota(self, cluster: Cluster, **hard: str) -> None:
+        metadata = {"name": "q", "namespace": "default"}
+        named = {name.replace("_", "/"): value for name, value in hard.items()}
+        cluster.create({"metadata": metadata, "spec": {"hard": named}}, RESOURCE_QUOTA)
+
+    def test_a_quota_of_zero_refuses_the_first_pod(self, cluster: Cluster) -> None:
+        self.quota(cluster, pods="0")
+        error = cluster.refused(Create(POD, pod()))
+        assert error.code == 403
+        assert error.message == (
+            'pods "p" is forbidden: exceeded quota: q, requested: pods=1, used: pods=0, '
+            "limited: pods=0"
+        )
+
+    def test_pods_that_have_stopped_do_not_count(self, cluster: Cluster) -> None:
+        self.quota(cluster, pods="1")
+        cluster.create(pod("a"), POD)
+        cluster.refused(Create(POD, pod("b")))
+        cluster.patch(POD, "a", {"status": {"phase": "Succeeded"}}, "status")
+        cluster.create(pod("b"), POD)
+
+    def test_objects_of_any_kind_can_be_counted(self, cluster: Cluster) -> None:
+        self.quota(cluster, **{"count_jobs.batch": "1"})
+        cluster.create(job("a"), JOB)
+        assert "requested: count/jobs.batch=1" in cluster.refused(Create(JOB, job("b"))).message
+
+    def test_requested_resources_add_up(self, cluster: Cluster) -> None:
+        self.quota(cluster, **{"requests.cpu": "1500m"})
+        containers = [{"name": "m", "image": "x", "resources": {"requests": {"cpu": "1"}}}]
+        cluster.create(pod("a", containers=containers), POD)
+        error = cluster.refused(Create(POD, pod("b", containers=containers)))
+        assert "requested: requests.cpu=1, used: requests.cpu=1" in error.message
+
+    def test_other_namespaces_are_not_its_business(self, cluster: Cluster) -> None:
+        self.quota(cluster, pods="0")
+        elsewhere = pod()
+        elsewhere["metadata"]["namespace"] = "kube-system"
+        assert cluster.create(elsewhere, POD)["metadata"]["uid"]
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("0.5", "500m"),
+        (0.5, "500m"),
+        (2, "2"),
+        ("1000m", "1"),
+        ("1024Mi", "1Gi"),
+        ("1.5Gi", "1536Mi"),
+        ("1000", "1k"),
+        ("1000000", "1M"),
+        ("100Ki", "100Ki"),
+        ("0.1Gi", "107374182400m"),
+        ("0", "0"),
+        ("1e3", "1e3"),
+        ("2e-3", "2e-3"),
+    ],
+)
+def test_a_quantity_is_stored_in_its_one_canonical_form(given: str | float, stored: str) -> None:
+    assert canonical_quantity(given) == stored
+    assert parse_quantity(stored) == parse_quantity(str(given))
+
+
+def test_what_is_finer_than_a_thousandth_is_rounded_up() -> None:
+    assert canonical_quantity("1.0001") == "1001m"
+    assert canonical_quantity("1n") == "1m"
