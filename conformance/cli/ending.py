@@ -52,7 +52,7 @@ def show_suite(
     show_all: bool,
     quiet: bool,
 ) -> None:
-    """The table, the failures, the summary; the report's path is the last line."""
+    """The table, the failures, the summary; the last line is the page to open."""
     from conformance.cli.judging import all_claims
     from conformance.report.text import claims_table, counts_line, summary_lines, trouble_lines
 
@@ -79,8 +79,11 @@ def show_suite(
     summary = () if quiet else summary_lines(report)
     for line in (*suite.notes, *summary, *trouble_lines(report)):
         typer.echo(line)
-    typer.echo(f"{counts_line(report)}; {len(suite.runs)} runs in {suite.wall_seconds:.2f} s")
+    number = len(suite.runs)
+    runs = f"{number:,} {'run' if number == 1 else 'runs'}"
+    typer.echo(f"{counts_line(report)}; {runs} in {suite.wall_seconds:.2f} s")
     typer.echo(f"report: {files.report}")
+    typer.echo(f"open: {files.index}")
 
 
 def echo_block(

@@ -16,13 +16,16 @@ from tests.cli.conftest import Assay
 SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"
 
 
-def test_a_run_ends_with_the_reports_path_and_its_report_verifies(
+def test_a_run_ends_with_the_page_to_open_and_its_report_verifies(
     assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ended = assay("run", SCENARIO, "--seed", 7, "-j", 1)
     assert ended.code == ExitCode.of_report(read_report(Path(".assay/report.yaml"))), ended
-    assert ended.out.splitlines()[-1] == "report: .assay/report.yaml"
+    assert "; 1 run in " in ended.out
+    *_, report, page = ended.out.splitlines()
+    assert (report, page) == ("report: .assay/report.yaml", "open: .assay/index.html")
+    assert Path(".assay/index.html").is_file()
     assert f"reproduce:\n  command: assay run {SCENARIO} --seed 7\n" in Path(
         ".assay/report.yaml"
     ).read_text(encoding="utf-8")

@@ -15,7 +15,8 @@ from conformance.report.pages.failure_page import failure_page
 from conformance.report.run_result import RunResult
 from tests.report.browser import Browser, find_chromium
 from tests.report.hostile import HOSTILE, hostile_run
-from tests.report.sample_run import CLAIMS, QUOTA, failing_run, sample_suite
+from tests.report.sample_claims import CLAIMS, QUOTA
+from tests.report.sample_run import failing_run, sample_suite
 
 pytestmark = pytest.mark.browser
 
@@ -68,6 +69,35 @@ def test_the_page_begins_at_the_contradiction_with_its_lane_and_cursor_in_view(
         "(() => { const box = document.querySelector('.lanes').getBoundingClientRect();"
         "const at = document.getElementById('cursor').getBoundingClientRect();"
         "return at.left > box.left && at.right < box.right; })()"
+    )
+
+
+def test_on_a_narrow_screen_nothing_of_a_page_lies_beyond_its_edge(
+    browser: Browser, tmp_path: Path
+) -> None:
+    suite = sample_suite()
+    report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
+    files = write_folder(tmp_path / "out", suite, report, CLAIMS)
+    for path, boxes in ((files.failures[0].page, ".lines, .replay code"), (files.index, ".tests")):
+        assert path is not None
+        browser.open(path, width=420)
+        browser.evaluate("document.querySelectorAll('details').forEach(each => each.open = true)")
+        assert browser.evaluate(f"document.querySelectorAll('{boxes}').length") > 0
+        hidden = f"[...document.querySelectorAll('{boxes}')]"
+        hidden += ".filter(box => box.scrollWidth > box.clientWidth + 1).map(box => box.className)"
+        assert browser.evaluate(hidden) == []
+
+
+def test_no_text_of_the_quota_lane_stands_upon_another(browser: Browser, tmp_path: Path) -> None:
+    browser.open(_page_of(failing_run(), tmp_path))
+    texts = (
+        "[...document.querySelectorAll('svg[aria-label=\"quota / used\"] text')]"
+        ".map(text => text.getBoundingClientRect())"
+    )
+    assert browser.evaluate(f"{texts}.length") >= 2
+    assert browser.evaluate(
+        f"{texts}.every((a, n, all) => all.every((b, m) => n >= m || a.bottom <= b.top + 1"
+        " || b.bottom <= a.top + 1 || a.right <= b.left || b.right <= a.left))"
     )
 
 

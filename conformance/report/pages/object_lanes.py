@@ -131,6 +131,10 @@ def _retry_limit(obj: Object, header: Header) -> int | None:
     return configured if isinstance(configured, int) else None
 
 
+QUOTA_BARS: Final = 0.6
+"""The most of the lane's height that pods take: above them stands what the ground says."""
+
+
 def quota_lane(subject: Track, pods: Sequence[Track], canvas: Canvas) -> Lane | None:
     """Quota reserved (the ground) against pods that really exist (the bars).
 
@@ -160,7 +164,7 @@ def quota_lane(subject: Track, pods: Sequence[Track], canvas: Canvas) -> Lane | 
             None if not amount else "good" if is_reserved else "bad",
             f"{amount} {'pod' if amount == 1 else 'pods'}"
             + ("" if is_reserved else " without quota"),
-            0.72 * amount / max(top, 1),
+            QUOTA_BARS * amount / max(top, 1),
         )
         for at_us, amount, is_reserved in amounts
     ]

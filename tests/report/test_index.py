@@ -1,0 +1,48 @@
+"""The front page of a report says of each claim what the claim's own page says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import msgspec
+
+from conformance.report.build import build_report
+from conformance.report.folder import write_folder
+from conformance.report.run_result import RunResult, SuiteResult
+from tests.report.sample_claims import CLAIMS
+from tests.report.sample_run import failing_run, passing_run, sample_suite
+
+SHORTER = "t=1.2s rv25: it was released too early, and this is all that it takes."
+
+
+def shrunk_run() -> RunResult:
+    """The failing run as shrinking left it: another history, so other times."""
+    run = failing_run(2)
+    failed, *others = run.verdicts
+    violation = msgspec.structs.replace(failed.violations[0], because=SHORTER)
+    shown = msgspec.structs.replace(failed, because=SHORTER, violations=(violation,))
+    return msgspec.structs.replace(run, verdicts=(shown, *others))
+
+
+def index_of(suite: SuiteResult, folder: Path) -> str:
+    report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
+    return write_folder(folder, suite, report, CLAIMS).index.read_text(encoding="utf-8")
+
+
+def test_a_violation_that_was_shrunk_is_told_as_its_page_tells_it_and_then_as_it_was_found(
+    tmp_path: Path,
+) -> None:
+    suite = msgspec.structs.replace(sample_suite(), shrunk={"AW-015": shrunk_run()})
+    index = index_of(suite, tmp_path)
+    (line,) = (line for line in index.splitlines() if "<strong>AW-015</strong>" in line)
+    assert SHORTER in line
+    found = failing_run().verdicts[0].violations[0].because
+    assert f"As it was found: {found}" in index
+    assert SHORTER in (tmp_path / "aw-015.html").read_text(encoding="utf-8")
+
+
+def test_one_of_a_kind_is_told_in_the_singular(tmp_path: Path) -> None:
+    assert "1 history, 1 plan," in index_of(sample_suite(failing_run()), tmp_path)
+    assert "2 histories, 2 plans," in index_of(
+        sample_suite(failing_run(), passing_run()), tmp_path / "two"
+    )
