@@ -7,7 +7,7 @@ that nobody can overlook it, and a difference that no longer shows is listed at 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from conformance.profiles.profile import Difference, ImplementationProfile
@@ -63,14 +63,15 @@ def _page(report: ConformanceReport, profile: ImplementationProfile) -> Iterator
     yield "| claim | name | at fault | scenarios |"
     yield "|---|---|---|---|"
     for claim in found:
-        fault = FAULTS[known[claim.id].fault].split(",")[0] if claim.id in known else "unexplained"
+        faults = {each.fault: FAULTS[each.fault].split(",")[0] for each in known.get(claim.id, ())}
+        fault = ", ".join(faults.values()) or "unexplained"
         bad = len(_failing(claim))
         yield f"| [{claim.id}](#{claim.id.lower()}) | {claim.name} | {fault} | {bad} of " + (
             f"{len(claim.tests)} |"
         )
     for claim in found:
         yield ""
-        yield from _finding(claim, known.get(claim.id), profile)
+        yield from _finding(claim, known.get(claim.id, []), profile)
     yield from _not_judged(report, profile)
     yield from _not_seen(profile, {claim.id for claim in found})
 
@@ -96,7 +97,7 @@ def _allowances(profile: ImplementationProfile) -> Iterator[str]:
 
 
 def _finding(
-    claim: ClaimReport, known: Difference | None, profile: ImplementationProfile
+    claim: ClaimReport, known: Sequence[Difference], profile: ImplementationProfile
 ) -> Iterator[str]:
     failing = _failing(claim)
     simplest = min(failing, key=lambda test: (len(test.faults), test.virtual_seconds, test.name))
@@ -108,11 +109,11 @@ def _finding(
     yield ""
     yield f"— {claim.source.document}, {claim.source.section}"
     yield ""
-    if known is None:
+    if not known:
         yield "- **At fault**: not decided yet."
-    else:
-        link = f" ([source]({known.link}))" if known.link else ""
-        yield f"- **At fault**: {FAULTS[known.fault]}. {_line(known.because)}{link}"
+    for each in known:
+        link = f" ([source]({each.link}))" if each.link else ""
+        yield f"- **At fault**: {FAULTS[each.fault]}. {_line(each.because)}{link}"
     violation = simplest.first_violation
     seen = violation.because if violation is not None else simplest.because
     yield f"- **Evidence**: {_line(seen)}"
@@ -156,8 +157,13 @@ def _not_seen(profile: ImplementationProfile, found: set[str]) -> Iterator[str]:
         yield f"- {', '.join(missing)}: {_line(because)}"
 
 
-def _by_claim(profile: ImplementationProfile) -> dict[str, Difference]:
-    return {claim: known for known in profile.known_differences for claim in known.claims}
+def _by_claim(profile: ImplementationProfile) -> dict[str, list[Difference]]:
+    """Each claim's reasons, of which it may have several."""
+    found: dict[str, list[Difference]] = {}
+    for known in profile.known_differences:
+        for claim in known.claims:
+            found.setdefault(claim, []).append(known)
+    return found
 
 
 def _failing(claim: ClaimReport) -> list[ClaimTest]:

@@ -116,7 +116,7 @@ class Lack(_Part, frozen=True, kw_only=True):
 
 
 class Difference(_Part, frozen=True, kw_only=True):
-    """Claims that it is known not to keep, for one reason. They are judged all the same."""
+    """Claims that it is known not to keep, for one of perhaps several reasons. They are judged."""
 
     claims: tuple[str, ...]
     fault: Literal["implementation", "text"]

@@ -41,6 +41,19 @@ def test_a_violation_is_shown_with_sentence_evidence_plan_and_the_profiles_reaso
     assert unexplained(report, profile(known)) == []
 
 
+def test_a_claim_may_be_broken_for_several_reasons(report: ConformanceReport) -> None:
+    (claim,) = violated(report)
+    known = profile(
+        Difference(claims=(claim.id,), fault="implementation", because="Its cache is behind."),
+        Difference(claims=(claim.id,), fault="text", because="It says nothing of caches."),
+    )
+    page = findings_page(report, known)
+    assert f"{claim.name} | the implementation, the text |" in page
+    assert (
+        "**At fault**: the implementation. Its cache is behind.\n- **At fault**: the text" in page
+    )
+
+
 def test_a_violation_that_nobody_explains_is_shown_as_such(report: ConformanceReport) -> None:
     (claim,) = violated(report)
     assert unexplained(report, profile()) == [claim.id]
