@@ -97,13 +97,13 @@ def findings(
     assay profile findings appwrapper-v1.1.2 .assay --out docs/findings/appwrapper-v1.1.2.md
     """
     from conformance.cli.exit_code import ExitCode
-    from conformance.profiles.findings import findings_page, unexplained
+    from conformance.profiles.findings import findings_page, slack_of_histories, unexplained
     from conformance.profiles.reading import read_profile
-    from conformance.report.yaml_text import read_report
+    from conformance.report.yaml_text import read_report_at, report_path
 
     profile = read_profile(_file(name))
-    told = read_report(report / "report.yaml" if report.is_dir() else report)
-    page = findings_page(told, profile)
+    told = read_report_at(report)
+    page = findings_page(told, profile, slack_of_histories(told, report_path(report).parent))
     if out is None:
         typer.echo(page, nl=False)
     else:

@@ -7,12 +7,17 @@ that nobody can overlook it, and a difference that no longer shows is listed at 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from statistics import median
+from types import MappingProxyType
 from typing import Final
 
 from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
 from conformance.verdict import Outcome
+from vocabulary.clock import Micros, format_seconds
+from vocabulary.history import read_history
 
 FAULTS: Final = {
     "implementation": "the implementation",
@@ -33,12 +38,26 @@ def unexplained(report: ConformanceReport, profile: ImplementationProfile) -> li
     return [claim.id for claim in violated(report) if claim.id not in explained]
 
 
-def findings_page(report: ConformanceReport, profile: ImplementationProfile) -> str:
-    """The page, in Markdown."""
-    return "\n".join(_page(report, profile)) + "\n"
+def slack_of_histories(report: ConformanceReport, folder: Path) -> dict[str, Micros]:
+    """How slow the machine was in each stored run, by the history's path in the report."""
+    named = {test.history for claim in report.claims for test in claim.tests} - {""}
+    there = sorted(name for name in named if (folder / name).is_file())
+    headers = ((name, read_history(folder / name)[0]) for name in there)
+    return {name: header.facts.get("slack_us", 0) for name, header in headers}
 
 
-def _page(report: ConformanceReport, profile: ImplementationProfile) -> Iterator[str]:
+def findings_page(
+    report: ConformanceReport,
+    profile: ImplementationProfile,
+    slack: Mapping[str, Micros] = MappingProxyType({}),
+) -> str:
+    """The page, in Markdown; `slack` is by history, of those that are there."""
+    return "\n".join(_page(report, profile, slack)) + "\n"
+
+
+def _page(
+    report: ConformanceReport, profile: ImplementationProfile, slack: Mapping[str, Micros]
+) -> Iterator[str]:
     found = violated(report)
     known = _by_claim(profile)
     outcomes = [claim.outcome for claim in report.claims]
@@ -58,7 +77,7 @@ def _page(report: ConformanceReport, profile: ImplementationProfile) -> Iterator
     yield ""
     counts = ", ".join(f"{outcomes.count(o)} {o}" for o in reversed(Outcome) if o in outcomes)
     yield f"{len(report.claims)} claims: {counts}."
-    yield from _allowances(profile)
+    yield from _allowances(profile, slack)
     yield ""
     yield "| claim | name | at fault | scenarios |"
     yield "|---|---|---|---|"
@@ -71,7 +90,7 @@ def _page(report: ConformanceReport, profile: ImplementationProfile) -> Iterator
         )
     for claim in found:
         yield ""
-        yield from _finding(claim, known.get(claim.id, []), profile)
+        yield from _finding(claim, known.get(claim.id, []), profile, slack)
     yield from _not_judged(report, profile)
     yield from _not_seen(profile, {claim.id for claim in found})
 
@@ -81,13 +100,16 @@ def _made(report: ConformanceReport) -> str:
     return f"made on {report.date[:10]} by Assay {report.suite.version}{commit}."
 
 
-def _allowances(profile: ImplementationProfile) -> Iterator[str]:
+def _allowances(profile: ImplementationProfile, slack: Mapping[str, Micros]) -> Iterator[str]:
     told = profile.detection
     yield ""
     yield "What it is allowed, so that slowness is no violation and a wrong order is one:"
     if told.poke_every:
         yield f"- it polls, so each AppWrapper is edited every {told.poke_every}: then it looks;"
     yield f"- it may react {told.latency} after that, and as much later as the machine was slow;"
+    if slack:
+        usual, most = _seconds(int(median(slack.values()))), _seconds(max(slack.values()))
+        yield f"- in these runs the machine was slow by {usual} (median), at most {most};"
     if told.clock_resolution:
         early = told.clock_resolution
         yield f"- its timers may run out {early} early, since they count from whole seconds."
@@ -97,10 +119,17 @@ def _allowances(profile: ImplementationProfile) -> Iterator[str]:
 
 
 def _finding(
-    claim: ClaimReport, known: Sequence[Difference], profile: ImplementationProfile
+    claim: ClaimReport,
+    known: Sequence[Difference],
+    profile: ImplementationProfile,
+    slack: Mapping[str, Micros],
 ) -> Iterator[str]:
     failing = _failing(claim)
-    simplest = min(failing, key=lambda test: (len(test.faults), test.virtual_seconds, test.name))
+    # Of equally simple ones that which least can be blamed on the machine.
+    simplest = min(
+        failing,
+        key=lambda t: (len(t.faults), slack.get(t.history, 0), t.virtual_seconds, t.name),
+    )
     yield f"## {claim.id}"
     yield ""
     yield f"**{claim.text}** ({claim.level}, {claim.name})"
@@ -116,7 +145,9 @@ def _finding(
         yield f"- **At fault**: {FAULTS[each.fault]}. {_line(each.because)}{link}"
     violation = simplest.first_violation
     seen = violation.because if violation is not None else simplest.because
-    yield f"- **Evidence**: {_line(seen)}"
+    late_us = slack.get(simplest.history)
+    slow = "" if late_us is None else f" The machine was slow by {_seconds(late_us)}."
+    yield f"- **Evidence**: {_line(seen)}{slow}"
     faults = "; ".join(simplest.faults) or "none"
     yield f"- **Smallest plan**: `{_scenario(simplest)}`, seed {simplest.seed}, faults: {faults}."
     yield (
@@ -179,6 +210,10 @@ def _names(tests: Iterable[ClaimTest]) -> str:
     names = sorted({_scenario(test).partition("/")[2] for test in tests})
     more = f" and {len(names) - MOST_SCENARIOS} more" if len(names) > MOST_SCENARIOS else ""
     return ", ".join(f"`{name}`" for name in names[:MOST_SCENARIOS]) + more + "."
+
+
+def _seconds(span_us: Micros) -> str:
+    return format_seconds(round(span_us, -5))
 
 
 def _line(text: str) -> str:

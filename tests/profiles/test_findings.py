@@ -41,6 +41,15 @@ def test_a_violation_is_shown_with_sentence_evidence_plan_and_the_profiles_reaso
     assert unexplained(report, profile(known)) == []
 
 
+def test_how_slow_the_machine_was_stands_beside_the_evidence(report: ConformanceReport) -> None:
+    (claim,) = violated(report)
+    histories = {test.history for test in claim.tests}
+    page = findings_page(report, profile(), dict.fromkeys(histories, 1_234_567))
+    assert "slow by 1.2s (median), at most 1.2s;" in page
+    assert "The machine was slow by 1.2s.\n- **Smallest plan**" in page
+    assert "The machine was" not in findings_page(report, profile())
+
+
 def test_a_claim_may_be_broken_for_several_reasons(report: ConformanceReport) -> None:
     (claim,) = violated(report)
     known = profile(
