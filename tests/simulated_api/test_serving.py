@@ -159,6 +159,15 @@ class TestKubectl:
         assert "created" in kubectl("create", "-f", "-", text=yaml.safe_dump(widget()))
         assert kubectl("get", "wd", "-o", "jsonpath={.items[0].spec.colour}") == "red"
 
+    def test_explain_knows_the_fields_of_a_custom_resource(
+        self, widgets: Cluster, kubectl: Callable[..., str]
+    ) -> None:
+        assert "colour\t<string>" in kubectl("explain", "widget.spec")
+        assert "<integer>" in kubectl("explain", "wd.spec.size")
+        assert "spec\t<Object>" in kubectl(
+            "explain", "widget", "--api-version", "test.assay.dev/v1"
+        )
+
     def test_server_side_apply_works(self, kubectl: Callable[..., str]) -> None:
         manifest = yaml.safe_dump(config_map())
         applied = kubectl("apply", "--server-side", "-f", "-", text=manifest)

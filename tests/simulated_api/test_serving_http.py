@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from fixtures.simulated.serve.server import ServedCluster, serve
-from tests.simulated_api.cluster import WIDGET, Cluster, config_map, job, widget
+from tests.simulated_api.cluster import WIDGET, WIDGET_SCHEMA, Cluster, config_map, job, widget
 from tests.simulated_api.served import TOKEN, ask
 from vocabulary.kinds import CONFIG_MAP, JOB
 
@@ -98,6 +98,17 @@ class TestHttp:
         assert gone["details"]["kind"] == "configmaps"
         _, stays = ask(served, f"{path}/b", "DELETE")
         assert stays["metadata"]["uid"] == held["metadata"]["uid"]
+
+    def test_the_openapi_document_of_a_group_has_the_schema_of_its_custom_resources(
+        self, widgets: Cluster, served: ServedCluster
+    ) -> None:
+        found = ask(served, "/openapi/v3")[1]["paths"]["apis/test.assay.dev/v1"]
+        document = ask(served, found["serverRelativeURL"])[1]
+        schema = document["components"]["schemas"]["dev.assay.test.v1.Widget"]
+        assert schema["properties"]["spec"] == WIDGET_SCHEMA["properties"]["spec"]
+        assert {"apiVersion", "kind", "metadata"} <= schema["properties"].keys()
+        (named,) = schema["x-kubernetes-group-version-kind"]
+        assert named == {"group": "test.assay.dev", "version": "v1", "kind": "Widget"}
 
     def test_a_table_shows_what_kubectl_would_print(
         self, cluster: Cluster, served: ServedCluster
