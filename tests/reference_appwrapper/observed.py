@@ -12,12 +12,9 @@ from vocabulary.kinds import JOB, Kind
 from vocabulary.objects import Object
 
 NOW = SIMULATION_EPOCH_US + 3600 * SECOND
-
-
 FINALIZER = "workload.codeflare.dev/finalizer"
-
-
 OWNER = {"apiVersion": "workload.codeflare.dev/v1beta2", "kind": "AppWrapper", "name": "a"}
+DELETING = {"ResourcesDeployed": "True", "QuotaReserved": "True", "DeletingResources": "True"}
 
 
 def at(us: Micros) -> str:
@@ -102,6 +99,3 @@ def seen(
     annotations = more.pop("annotations", {})
     parameters = RIGHT.parameters(annotations, OperatorConfig().fault_tolerance)
     return Observation(aw, NOW, parameters, components, pods, **more)
-
-
-DELETING = {"ResourcesDeployed": "True", "QuotaReserved": "True", "DeletingResources": "True"}

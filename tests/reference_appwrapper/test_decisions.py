@@ -190,6 +190,19 @@ def test_deletion_asks_first_and_forces_pods_and_components_when_its_time_is_ove
     assert all(delete.uid for delete in (*asked.deletes, *forced.deletes))
 
 
+def test_the_time_of_a_deletion_runs_though_there_is_nothing_left_to_ask_for() -> None:
+    """Somebody has deleted the component and left its pods: only force will end those."""
+    orphaned = (pod("Running"),)
+    step = deleting(
+        seen(appwrapper("Failed", conditions=DELETING), component(), pods=orphaned), RIGHT
+    )
+    assert isinstance(step, Remove)
+    assert (step.deletes, step.starts) == ((), True)
+    begun = appwrapper("Failed", conditions=DELETING, deletionStartedAt=at(NOW - MINUTE))
+    later = deleting(seen(begun, component(), pods=orphaned), RIGHT)
+    assert later == Remove((), starts=False, wake_at_us=NOW + 9 * MINUTE)
+
+
 def test_an_object_of_another_owner_under_a_components_name_is_not_what_remains() -> None:
     theirs = {**job(), "metadata": {**job()["metadata"], **owned("aw-2")}}
     one = seen(appwrapper("Failed", conditions=DELETING), component(found=theirs))
