@@ -80,6 +80,9 @@ def status(folder: Folder = DEFAULT_FOLDER) -> None:
     if found is None:
         typer.echo(f"no control plane in {folder}; start one with: assay cluster up")
         raise typer.Exit(ExitCode.ENVIRONMENT)
+    if all(part.pid is None for part in found.components):
+        typer.echo(f"the control plane in {folder} is down; start a new one with: assay cluster up")
+        raise typer.Exit(ExitCode.ENVIRONMENT)
     typer.echo(f"server: {found.server}\nkubeconfig: {found.kubeconfig}")
     for part in found.components:
         memory = f"{part.memory_bytes / 1024**2:.0f} MiB" if part.memory_bytes else ""

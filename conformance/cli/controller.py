@@ -82,6 +82,14 @@ def manifests(
     image: Annotated[
         str, typer.Option(help="An image whose entry point is assay.")
     ] = "assay:latest",
+    no_webhooks: Annotated[
+        bool,
+        typer.Option(
+            "--no-webhooks",
+            help="Leave out the webhooks. Where containers only seem to run, nobody would answer "
+            "them, and every AppWrapper would be refused.",
+        ),
+    ] = False,
 ) -> None:
     """Print what installs the AppWrapper controller in a cluster, as YAML.
 
@@ -89,8 +97,15 @@ def manifests(
 
     \b
     assay controller manifests --image registry.example.org/assay:1.0 | kubectl apply -f -
+
+    The nodes of `assay cluster up` are fake: there the controller runs as a process instead.
+
+    \b
+    assay controller manifests --no-webhooks | kubectl apply -f -
+    assay controller run appwrapper --kubeconfig .assay/cluster/kubeconfig
     """
     from reference_controller.appwrapper.manifests import WEBHOOK_HOST, installation
     from reference_controller.runtime.webhook_certificate import issue
 
-    typer.echo(installation(image, issue(WEBHOOK_HOST)), nl=False)
+    text = installation(image, issue(WEBHOOK_HOST), with_webhooks=not no_webhooks)
+    typer.echo(text, nl=False)

@@ -55,6 +55,16 @@ def test_the_command_prints_every_shipped_file_with_nothing_left_to_fill_in(
         assert all(webhook["clientConfig"]["caBundle"] for webhook in the(kind, found)["webhooks"])
 
 
+def test_without_webhooks_nothing_is_printed_that_the_api_server_would_call(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = printed(monkeypatch, capsys, "--no-webhooks")
+    assert code == 0
+    kinds = [document["kind"] for document in yaml.safe_load_all(out)]
+    assert {"CustomResourceDefinition", "ClusterRole", "Deployment"} <= set(kinds)
+    assert not [kind for kind in kinds if "Webhook" in kind or kind == "Service"]
+
+
 @pytest.mark.parametrize("image", ["", "a b", "a\nb: c", "-x", "a" * 600])
 def test_what_names_no_image_is_refused_and_nothing_is_printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], image: str
