@@ -13,6 +13,7 @@ from conformance.cli.exit_code import ExitCode
 from conformance.cli.problems import BadInputError
 
 if TYPE_CHECKING:
+    from conformance.worlds.existing.access import Access
     from conformance.worlds.existing.preflight import Limits, Undertaking
 
 
@@ -30,33 +31,42 @@ def limits(time_limit: str, object_limit: int) -> Limits:
     return Limits(time_us=time_us, objects=object_limit)
 
 
+def access(kubeconfig: Path | None, context: str) -> Access:
+    """The way to the cluster; BadInputError if there is no such file."""
+    from conformance.worlds.existing.access import Access
+
+    if kubeconfig is not None and not kubeconfig.is_file():
+        raise BadInputError(f"{kubeconfig}: there is no such kubeconfig")
+    return Access(kubeconfig, context)
+
+
 def examined(
-    kubeconfig: Path | None,
-    context: str,
+    access: Access,
     implementation: str,
     limits: Limits,
     *,
     node_selector: str,
     audit_log: Path | None,
+    webhook_host: str,
+    pod_image: str,
 ) -> Undertaking:
     """What the cluster is like. Ends the command, with every problem told, if it has any."""
     from conformance.profiles.choosing import under_test
     from conformance.report.untrusted import printable
     from conformance.scenarios import all_crds
-    from conformance.worlds.existing.access import Access
     from conformance.worlds.existing.preflight import examine, lacking_in_words
     from vocabulary.errors import ApiError
 
-    if kubeconfig is not None and not kubeconfig.is_file():
-        raise BadInputError(f"{kubeconfig}: there is no such kubeconfig")
     try:
         undertaking = examine(
-            Access(kubeconfig, context),
+            access,
             limits,
             under_test(implementation),
             all_crds(),
             node_selector=node_selector,
             audit_log=audit_log,
+            webhook_host=webhook_host,
+            pod_image=pod_image,
         )
     except ApiError as error:
         typer.echo(f"assay: the cluster cannot be used: {printable(error.message)}", err=True)

@@ -39,6 +39,7 @@ _CODES: Final = {
     "conformance.borrowed_nodes.NotAsWrittenError": ExitCode.ENVIRONMENT,
     "conformance.worlds.existing.webhook_probe.UnreachableWebhooksError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.operator_process.OperatorStartError": ExitCode.ENVIRONMENT,
+    "conformance.worlds.kind.programs.KindError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.waiting.WaitTimeoutError": ExitCode.ENVIRONMENT,
     "builtins.OSError": ExitCode.ENVIRONMENT,
 }
@@ -50,6 +51,7 @@ _EXTRAS: Final = {
     "tenacity": "cluster",
     "prometheus_client": "cluster",
     "cryptography": "cluster",
+    "pytest_kind": "kind",
     "chaoslib": "chaos",
     "pytest": "test",
     "hypothesis": "test",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, cast
 
 import typer
 
-from conformance.cli import existing
+from conformance.cli import existing, kind
 from conformance.cli.exit_code import ExitCode
 from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
 
@@ -104,7 +105,8 @@ def run(
         bool, typer.Option("--rerun", help="Run everything twice; compare histories byte by byte.")
     ] = False,
     kubeconfig: Annotated[
-        Path | None, typer.Option(help="The cluster for --cluster existing.")
+        Path | None,
+        typer.Option(help="The cluster for --cluster existing; where --cluster kind puts its own."),
     ] = None,
     context: Annotated[str, typer.Option(help="The kubeconfig's context.")] = "",
     cluster_folder: Annotated[
@@ -121,6 +123,21 @@ def run(
         Path | None,
         typer.Option(help="The existing cluster's audit log, which tells who wrote what."),
     ] = None,
+    webhook_host: Annotated[
+        str,
+        typer.Option(
+            help="Where the API server of an existing cluster, or of kind, finds this machine, "
+            "which serves the webhooks. Otherwise 127.0.0.1, or the gateway of kind's network."
+        ),
+    ] = "",
+    pod_image: Annotated[
+        str,
+        typer.Option(
+            help="An image with a shell for the pods on real kubelets; it must be there, or to be "
+            "had. Otherwise only fake kubelets of an existing cluster are used; kind takes one "
+            "that its nodes have."
+        ),
+    ] = "",
     time_limit: Annotated[
         str, typer.Option(help="How long a suite may take on an existing cluster.")
     ] = "2h",
@@ -131,6 +148,31 @@ def run(
             min=10,
         ),
     ] = 100,
+    cluster_name: Annotated[
+        str,
+        typer.Option(help="kind: the cluster's name; one that is there is used, and stays."),
+    ] = "assay",
+    keep_cluster: Annotated[
+        bool, typer.Option("--keep-cluster", help="kind: do not delete the cluster at the end.")
+    ] = False,
+    kind_bin: Annotated[
+        str, typer.Option(help="kind: the program; otherwise that of $KIND, or in the PATH.")
+    ] = "",
+    kind_image: Annotated[
+        str,
+        typer.Option(
+            help="kind: the nodes' image; otherwise $KIND_IMAGE, or the newest kindest/node "
+            "that Docker has."
+        ),
+    ] = "",
+    workers: Annotated[
+        int,
+        typer.Option(help="kind: nodes for runs. Each run takes two to four of them.", min=2),
+    ] = 4,
+    download: Annotated[
+        bool,
+        typer.Option("--download", help="kind: fetch program and image where they are missing."),
+    ] = False,
     yes: Annotated[
         bool, typer.Option("--yes", "-y", help="Begin on an existing cluster without asking.")
     ] = False,
@@ -154,6 +196,7 @@ def run(
     assay run AW-049 --cluster control-plane --crash-points --sample 20
     assay run --cluster control-plane -j 8    on a real kube-apiserver and etcd
     assay run --cluster control-plane --cluster-folder .assay/cluster     on one that stays up
+    assay run --cluster kind                  in containers that are real, on a cluster of its own
     assay run --cluster existing --kubeconfig FILE        on a cluster of somebody else's
     assay run --implementation mutant:quota-released-on-failed
 
@@ -169,14 +212,16 @@ def run(
     from conformance.cli.selection import claims_asked_for, resolve
     from conformance.report.folder import check_folder
     from conformance.running.suite import run_suite
+    from conformance.worlds.kind.options import KindOptions
+    from fixtures.control_plane.ports import LOOPBACK
 
     if sample and not crash_points:
         raise BadInputError("--sample: is of crash points; add --crash-points")
     if (random_plans or fault_pairs) and cluster != "simulated":
         option = "--random-plans" if random_plans else "--fault-pairs"
         raise BadInputError(f"{option}: only the simulated cluster runs them; leave one out")
-    if cluster == "existing" and rerun:
-        raise BadInputError("--rerun: histories of an existing cluster never repeat; leave it out")
+    if cluster in ("existing", "kind") and rerun:
+        raise BadInputError(f"--rerun: histories on {cluster} never repeat; leave it out")
     if cluster == "existing" and crash_points and audit_log is None:
         raise BadInputError("--crash-points: needs to know who wrote what; add --audit-log FILE")
     check_folder(out)
@@ -197,12 +242,13 @@ def run(
     )
     if cluster == "existing":
         undertaking = existing.examined(
-            kubeconfig,
-            context,
+            existing.access(kubeconfig, context),
             implementation,
             existing.limits(time_limit, object_limit),
             node_selector=node_selector,
             audit_log=audit_log,
+            webhook_host=webhook_host or LOOPBACK,
+            pod_image=pod_image,
         )
         if crash_points and not undertaking.tells_writers:
             raise BadInputError("--crash-points: operators need accounts of their own for that")
@@ -210,11 +256,26 @@ def run(
         existing.agree(undertaking, words, yes=yes)
     options = replace(options, command=_command(words, options))
     console = Console()
-    with showing_progress(console, quiet=quiet) as on_progress:
-        suite = run_suite(words, options, on_progress)
-    suite = msgspec.structs.replace(suite, claims=claims_asked_for(words))
-    report, files = write_report(suite, out, allure=allure)
-    show_suite(console, suite, report, files, show_all=show_all, quiet=quiet)
+    with ExitStack() as until_end:
+        if cluster == "kind":
+            asked_for = KindOptions(
+                cluster_name=cluster_name,
+                kind_bin=kind_bin,
+                kind_image=kind_image,
+                kubeconfig=kubeconfig,
+                keep_cluster=keep_cluster,
+                workers=workers,
+                download=download,
+            )
+            on_kind = kind.provided(
+                asked_for, options, pod_image=pod_image, webhook_host=webhook_host
+            )
+            options = until_end.enter_context(on_kind)
+        with showing_progress(console, quiet=quiet) as on_progress:
+            suite = run_suite(words, options, on_progress)
+        suite = msgspec.structs.replace(suite, claims=claims_asked_for(words))
+        report, files = write_report(suite, out, allure=allure)
+        show_suite(console, suite, report, files, show_all=show_all, quiet=quiet)
     raise typer.Exit(ExitCode.of_report(report))
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | None = None) -> str:
     """Why that cluster cannot host the scenario; empty if it can.
 
-    `undertaking` is what was found on an existing cluster.
+    `undertaking` is what was found on an existing cluster, or on one of kind.
     """
     if cluster == "simulated":
         return ""
@@ -23,7 +23,7 @@ def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | 
         return scenario.only_simulated
     if undertaking is None:
         return ""
-    if scenario.alone:
+    if scenario.alone and cluster == "existing":
         return "stops a node or a controller of Kubernetes, on which others depend here"
     there_are = len(undertaking.nodes.usable)
     if scenario.nodes > there_are:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 if TYPE_CHECKING:
     from conformance.verdict import Outcome
     from conformance.worlds.existing.preflight import Undertaking
+    from conformance.worlds.kind.node_containers import NodeContainers
 
 ClusterName: TypeAlias = Literal["simulated", "control-plane", "kind", "existing"]
 
@@ -39,7 +40,9 @@ class RunOptions:
     rerun: bool = False
     """Run every scenario twice and compare the histories byte by byte."""
     undertaking: Undertaking | None = None
-    """What was found on an existing cluster, and agreed to be done there."""
+    """What was found on an existing cluster, or one of kind, and agreed to be done there."""
+    nodes: NodeContainers | None = None
+    """The nodes of a kind cluster, where they may be stopped."""
     cluster_folder: Path | None = None
     """The control plane that `assay cluster up` left running there; None starts a new one."""
     out: Path | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -25,6 +25,7 @@ from vocabulary.history import Mark, history_digest
 
 if TYPE_CHECKING:
     from conformance.worlds.control_plane.session import Session
+    from conformance.worlds.existing.preflight import Undertaking
     from fixtures.control_plane.settings import Settings
 
 SIDE_BY_SIDE: Final = 12
@@ -64,17 +65,16 @@ def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
         with _on_existing(options) as run_all:
             yield run_all
         return
-    if options.cluster != "simulated":
-        raise UnknownClusterError(
-            f"cluster {options.cluster!r} is not served yet; "
-            "use simulated, control-plane or existing"
-        )
+    if options.cluster == "kind":
+        with _on_kind(options) as run_all:
+            yield run_all
+        return
     with collecting_seldom(), side_by_side(options.jobs, many=many) as each:
         yield lambda tasks: each(run_task, tasks, max(1, min(32, len(tasks) // 16)))
 
 
 class UnknownClusterError(ValueError):
-    """A cluster of a kind that nothing runs on; the message says what there is."""
+    """A cluster that nobody has looked at; the message says what does."""
 
 
 def run_task(task: Task) -> RunResult:
@@ -138,9 +138,7 @@ def _on_existing(options: RunOptions) -> Iterator[RunAll]:
     from conformance.worlds.existing.preflight import NODES_OF_A_RUN
     from conformance.worlds.existing.session import ExistingSession
 
-    undertaking = options.undertaking
-    if undertaking is None or undertaking.problems:
-        raise UnknownClusterError("nothing was agreed on for that cluster; use `assay run`")
+    undertaking = _agreed(options)
     jobs = min(
         options.jobs or SIDE_BY_SIDE_ELSEWHERE, len(undertaking.nodes.usable) // NODES_OF_A_RUN
     )
@@ -158,6 +156,55 @@ def _on_existing(options: RunOptions) -> Iterator[RunAll]:
             return (found for future in futures if (found := future.result()) is not None)
 
         yield run_all
+
+
+@contextmanager
+def _on_kind(options: RunOptions) -> Iterator[RunAll]:
+    """As many runs side by side as there are nodes for; then, one by one, those which stop
+    nodes and controllers that others stand on."""
+    from conformance.worlds.existing.preflight import NODES_OF_A_RUN
+    from conformance.worlds.kind.session import KindSession
+
+    undertaking = _agreed(options)
+    if options.nodes is None:
+        raise UnknownClusterError("nobody made a kind cluster; use `assay run`")
+    jobs = len(undertaking.nodes.usable) // NODES_OF_A_RUN
+    jobs = min(options.jobs or jobs, jobs)
+    implemented = under_test(options.implementation)
+    with ExitStack() as open_until_end:
+        session = open_until_end.enter_context(
+            KindSession(implemented, undertaking, options.nodes, all_crds(), options.out, jobs)
+        )
+        together = ThreadPoolExecutor(jobs, thread_name_prefix="run")
+        open_until_end.callback(together.shutdown, cancel_futures=True)
+        alone = ThreadPoolExecutor(1, thread_name_prefix="alone")
+        open_until_end.callback(alone.shutdown, cancel_futures=True)
+
+        def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
+            is_alone = [SCENARIOS[task.scenario].alone for task in tasks]
+            futures = [
+                None if single else together.submit(_run_on, session, task)
+                for task, single in zip(tasks, is_alone, strict=True)
+            ]
+            others = [future for future in futures if future is not None]
+
+            def run_alone(task: Task) -> RunResult:
+                wait(others)
+                return _run_on(session, task)
+
+            whole = [
+                future or alone.submit(run_alone, task)
+                for future, task in zip(futures, tasks, strict=True)
+            ]
+            return (future.result() for future in whole)
+
+        yield run_all
+
+
+def _agreed(options: RunOptions) -> Undertaking:
+    if options.undertaking is None or options.undertaking.problems:
+        raise UnknownClusterError("nothing was agreed on for that cluster; use `assay run`")
+    return options.undertaking
 
 
 def _run_in_time(session: Session, task: Task) -> RunResult | None:

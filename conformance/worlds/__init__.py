@@ -5,6 +5,8 @@
   implementation under test as a process of its own.
 - `existing`: a cluster that somebody else has set up, and wants back as it was; the rest is
   what `control_plane` has.
+- `kind`: a cluster of real kubelets and containers, made for one suite; the rest is what
+  `existing` has.
 
 Here, and only here, the implementation meets the cluster and the faults.
 """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from chaos.ground import ProcessState
 from fixtures.control_plane import kwok
@@ -25,8 +25,26 @@ CONTROLLERS: Final = (
 _CONDITIONS: Final[dict[str, ProcessState]] = {"paused": "paused", "ended": "down"}
 
 
-class Component:
-    """A process of the control plane under the name that faults use for it."""
+class Component(Protocol):
+    """A process of the cluster's own under the name that faults use for it."""
+
+    @property
+    def state(self) -> ProcessState:
+        """Whether it runs, stands still, or is down."""
+
+    def start(self) -> None: ...
+
+    def kill(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+    def pause(self) -> None: ...
+
+    def resume(self) -> None: ...
+
+
+class PlaneComponent:
+    """A process of a control plane that Assay started itself."""
 
     def __init__(
         self, name: str, component: str, plane: ControlPlane, record: Callable[[str, Any], None]
@@ -39,7 +57,6 @@ class Component:
 
     @property
     def state(self) -> ProcessState:
-        """Whether it runs, stands still, or is down."""
         found = next(each for each in self._plane.status() if each.name == self._component)
         return _CONDITIONS.get(found.condition, "running")
 
@@ -82,5 +99,6 @@ def components(
         **{f"kubelet/{node}": kwok.component(zone) for node, zone in zones.items()},
     }
     return {
-        name: Component(name, component, plane, record) for name, component in processes.items()
+        name: PlaneComponent(name, component, plane, record)
+        for name, component in processes.items()
     }

@@ -27,6 +27,7 @@ from conformance.worlds.control_plane.unfinished import Unfinished
 from fixtures import crds as fixture_crds
 from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.pki import KeyPair
+from fixtures.control_plane.ports import LOOPBACK
 from fixtures.control_plane.users import User
 from reference_controller.runtime.connection import Connection, connect
 from vocabulary.clock import SECOND, Micros
@@ -64,6 +65,8 @@ class Session(ABC):
     cluster: ClassVar[ClusterName]
     kubernetes_version: str
     plane: Plane
+    webhook_host: str = LOOPBACK
+    """Where the API server finds the webhooks that this machine serves."""
     own_plane: ControlPlane | None = None
     """The control plane, if it is Assay's own and its processes may be stopped."""
     pod_image: str = ""

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
 from conformance.worlds.control_plane.session import Session
-from fixtures.control_plane.ports import free_ports
+from fixtures.control_plane.ports import free_ports, listening_address
 from reference_controller.runtime.webhook_server import WebhookServer
 from vocabulary.kinds import APPWRAPPER, Kind
 from vocabulary.requests import Create
@@ -39,9 +39,8 @@ class Webhooks:
     def start(self) -> None:
         if self._server is None and self._admit is not None:
             pair = self._session.plane.webhook_pair
-            self._server = WebhookServer(
-                "127.0.0.1", self._port, pair.certificate, pair.key, self._admit
-            )
+            host = listening_address(self._session.webhook_host)
+            self._server = WebhookServer(host, self._port, pair.certificate, pair.key, self._admit)
             self._server.start()
 
     def stop(self) -> None:
@@ -66,7 +65,7 @@ class Webhooks:
             "failurePolicy": "Fail",
             "timeoutSeconds": 5,
             "clientConfig": {
-                "url": f"https://127.0.0.1:{self._port}/{path}",
+                "url": f"https://{self._session.webhook_host}:{self._port}/{path}",
                 "caBundle": authority,
             },
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from functools import partial
 from typing import Final
@@ -16,13 +15,10 @@ from vocabulary.objects import Object, condition_status, meta, name_of
 from vocabulary.requests import Create, Get, ObjectList
 
 SERVED_SECONDS: Final = 60.0
-NOTICED_SECONDS: Final = 40.0
-"""The garbage collector of a cluster asks for new kinds every half a minute, and until then a
-deleted owner's dependents stay: scenarios would see that as the implementation's doing."""
 
 
 def install(connection: PatientConnection, crds: Sequence[Object], *, run_label: str) -> None:
-    """Create them with the run's label; returns when all controllers know them."""
+    """Create them with the run's label; returns when all of them are served."""
     for crd in crds:
         labels = {**(meta(crd).get("labels") or {}), RUN_LABEL: run_label}
         labelled = {**crd, "metadata": {**meta(crd), "labels": labels}}
@@ -33,8 +29,6 @@ def install(connection: PatientConnection, crds: Sequence[Object], *, run_label:
             f"the API server serves {name_of(crd)}",
             limit_seconds=SERVED_SECONDS,
         )
-    if crds:
-        time.sleep(NOTICED_SECONDS)
 
 
 def _is_served(connection: PatientConnection, name: str) -> bool:

@@ -12,6 +12,7 @@ from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
 from fixtures.control_plane import kwok
 from fixtures.control_plane.nodes import is_usable
+from fixtures.control_plane.waiting import wait_until
 from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NODE, POD
@@ -19,6 +20,7 @@ from vocabulary.objects import Object, get_path, labels_of, name_of, namespace_o
 from vocabulary.requests import Get, List, ObjectList, Patch
 
 ATTEMPTS: Final = 20
+USABLE_SECONDS: Final = 120.0
 _ENDED: Final = ("Succeeded", "Failed")
 
 
@@ -30,8 +32,8 @@ class Survey:
     refused: Mapping[str, str]
 
 
-def survey(connection: Connection, selector: str) -> Survey:
-    """Look at the nodes; nothing is changed."""
+def survey(connection: Connection, selector: str, *, real_kubelets: bool = False) -> Survey:
+    """Look at the nodes; nothing is changed. `real_kubelets`: whether theirs may be real."""
     chosen = connection.handle(List(NODE, label_selector=selector, live=True))
     pods = connection.handle(List(POD, live=True))
     assert isinstance(chosen, ObjectList) and isinstance(pods, ObjectList)
@@ -40,20 +42,22 @@ def survey(connection: Connection, selector: str) -> Survey:
         for pod in pods.items
         if get_path(pod, "status.phase") not in _ENDED and not _is_daemon(pod)
     }
-    reasons = {name_of(node): _refusal(node, guests) for node in chosen.items}
+    reasons = {
+        name_of(node): _refusal(node, guests, real_kubelets=real_kubelets) for node in chosen.items
+    }
     return Survey(
         usable=tuple(sorted(name for name, reason in reasons.items() if not reason)),
         refused={name: reason for name, reason in sorted(reasons.items()) if reason},
     )
 
 
-def _refusal(node: Object, guests: Mapping[str, str]) -> str:
+def _refusal(node: Object, guests: Mapping[str, str], *, real_kubelets: bool) -> str:
     """Why a node cannot be used; empty if it can."""
     if RUN_LABEL in labels_of(node):
         return f"belongs to run {labels_of(node)[RUN_LABEL]}"
     if not is_usable(node):
         return "is not ready, is cordoned, or has a taint"
-    if kwok.ZONE not in labels_of(node):
+    if kwok.ZONE not in labels_of(node) and not real_kubelets:
         return (
             f"has a kubelet of its own (no label {kwok.ZONE}): its containers cannot be told "
             "how to end, so scenarios would wait for what never comes"
@@ -89,6 +93,22 @@ class NodePool:
                 raise self._error
             names, self._free = self._free[:count], self._free[count:]
         return {name: self._lend(name, run, devices) for name in names}
+
+    def await_usable(self, names: Iterable[str]) -> None:
+        """Wait until the cluster itself would use these nodes again; WaitTimeoutError if not."""
+        wanted = set(names)
+
+        def are_usable() -> bool:
+            listed = self._connection.handle(List(NODE, live=True))
+            assert isinstance(listed, ObjectList)
+            return wanted <= {name_of(node) for node in listed.items if is_usable(node)}
+
+        wait_until(
+            are_usable,
+            f"the nodes {', '.join(sorted(wanted))} are ready and untainted again",
+            limit_seconds=USABLE_SECONDS,
+            poll_seconds=0.5,
+        )
 
     def put_back(self, names: Iterable[str]) -> None:
         """They are as they were before; the next run may have them."""

@@ -18,6 +18,7 @@ from conformance.worlds.existing import rights
 from conformance.worlds.existing.access import Access, whoami
 from conformance.worlds.existing.neighbours import interfering
 from conformance.worlds.existing.node_pool import Survey, survey
+from fixtures.control_plane.ports import LOOPBACK
 from reference_controller.runtime.connection import Connection
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.errors import ApiError
@@ -48,6 +49,10 @@ class Undertaking:
     access: Access
     limits: Limits
     audit_log: Path | None
+    webhook_host: str = LOOPBACK
+    """Where the API server is to find the webhooks that this machine serves."""
+    pod_image: str = ""
+    """What pods run on real kubelets."""
     server: str = ""
     version: str = ""
     username: str = ""
@@ -75,8 +80,13 @@ def examine(
     *,
     node_selector: str,
     audit_log: Path | None,
+    webhook_host: str = LOOPBACK,
+    pod_image: str = "",
 ) -> Undertaking:
-    """Look at the cluster; raises OptionsError or ApiError if it cannot be asked at all."""
+    """Look at the cluster; raises OptionsError or ApiError if it cannot be asked at all.
+
+    Without a `pod_image` only nodes with fake kubelets can be used.
+    """
     connection = access.connection("assay-preflight")
     extra = tuple(extra_crds)
     try:
@@ -84,7 +94,11 @@ def examine(
         user = whoami(connection) if _is_recent(version) else {}
         lacking = _lacking(connection, implementation, extra)
         problems = list(_problems(connection, version, lacking, audit_log))
-        found = NO_NODES if lacking else survey(connection, node_selector)
+        found = (
+            NO_NODES
+            if lacking
+            else survey(connection, node_selector, real_kubelets=bool(pod_image))
+        )
         if not lacking:
             problems += _too_few(found, node_selector)
             problems += interfering(connection)
@@ -92,6 +106,8 @@ def examine(
             access=access,
             limits=limits,
             audit_log=audit_log,
+            webhook_host=webhook_host,
+            pod_image=pod_image,
             server=connection.server,
             version=version,
             username=str(user.get("username", "")),

@@ -28,6 +28,7 @@ from conformance.worlds.existing.rights import FOLLOWED
 from conformance.worlds.existing.webhook_probe import require_reachable
 from fixtures.control_plane import pki
 from fixtures.control_plane.users import User
+from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import (
@@ -38,11 +39,16 @@ from vocabulary.kinds import (
     NODE,
     POD,
     RESOURCE_QUOTA,
+    SERVICE_ACCOUNT,
     Kind,
 )
-from vocabulary.objects import Object, name_of
-from vocabulary.requests import create
+from vocabulary.objects import Object, get_path, name_of
+from vocabulary.requests import List, ObjectList, create
 
+NOTICED_SECONDS: Final = 40.0
+"""The garbage collector of a cluster asks for new kinds every half a minute, and until then a
+deleted owner's dependents stay: scenarios would see that as the implementation's doing."""
+PREPARED_SECONDS: Final = 60.0
 CLEANERS: Final = 2
 """Runs that are cleaned up after at a time."""
 OPERATORS_OF_A_RUN: Final = 2
@@ -75,6 +81,8 @@ class ExistingSession(Session):
         """`undertaking` has no problems; `at_a_time`: how many runs there will be side by side."""
         super().__init__(implementation, out)
         self.kubernetes_version = undertaking.version
+        self.webhook_host = undertaking.webhook_host
+        self.pod_image = undertaking.pod_image
         self.name = f"assay-{secrets.token_hex(3)}"
         self._undertaking = undertaking
         self._access = undertaking.access
@@ -87,7 +95,7 @@ class ExistingSession(Session):
         self._ends_at = time.monotonic() + undertaking.limits.time_us / SECOND
 
     def _open(self, begun: ExitStack) -> None:
-        own = pki.create(self.folder / "pki")
+        own = pki.create(self.folder / "pki", (*pki.WEBHOOK_NAMES, self.webhook_host))
         self.plane = Reached(self._undertaking.server, own.ca.certificate, own.webhook)
         self.connections = {
             actor: PatientConnection(self._access.connection(f"assay-{actor}"))
@@ -100,6 +108,9 @@ class ExistingSession(Session):
         definitions.install(
             self.connections["harness"], self._undertaking.to_install, run_label=self.name
         )
+        if self._undertaking.to_install:
+            self._let_controllers_notice()
+        self._await_prepared(self.name)
         require_reachable(self, self.name)
         self._accounts = self._make_accounts()
         self._pool = NodePool(self.connections["harness"], self._undertaking.nodes.usable)
@@ -122,6 +133,8 @@ class ExistingSession(Session):
         name = f"{self.name}-{self._next_number()}"
         self._standing[name] = None
         self._create_namespace(name)
+        self._limit(name)
+        self._await_prepared(name)
         self.recorder.follow(name)
         return name
 
@@ -180,18 +193,42 @@ class ExistingSession(Session):
 
     # Inside.
 
+    def _let_controllers_notice(self) -> None:
+        """Return when the cluster's controllers know the definitions that were just installed."""
+        time.sleep(NOTICED_SECONDS)
+
     def _create_namespace(self, name: str) -> None:
         harness = self.connections["harness"]
         metadata = {"name": name, "labels": {RUN_LABEL: name}}
         harness.handle(create({"apiVersion": "v1", "kind": NAMESPACE.kind, "metadata": metadata}))
+
+    def _limit(self, namespace: str) -> None:
+        """Bound what runs there can make, however wrong it goes."""
         hard = {_counted(kind): str(self._undertaking.limits.objects) for kind in COUNTED}
         quota = {
             "apiVersion": "v1",
             "kind": RESOURCE_QUOTA.kind,
-            "metadata": {"name": "assay-objects", "namespace": name},
+            "metadata": {"name": "assay-objects", "namespace": namespace},
             "spec": {"hard": hard},
         }
-        harness.handle(create(quota))
+        self.connections["harness"].handle(create(quota))
+
+    def _await_prepared(self, namespace: str) -> None:
+        """Until then the API server refuses every pod there, and everything that is counted."""
+        wait_until(
+            lambda: self._is_prepared(namespace),
+            f"namespace {namespace} has a default service account, and its quota is counted",
+            limit_seconds=PREPARED_SECONDS,
+            poll_seconds=0.1,
+        )
+
+    def _is_prepared(self, namespace: str) -> bool:
+        harness = self.connections["harness"]
+        accounts = harness.handle(List(SERVICE_ACCOUNT, namespace, live=True))
+        quotas = harness.handle(List(RESOURCE_QUOTA, namespace, live=True))
+        assert isinstance(accounts, ObjectList) and isinstance(quotas, ObjectList)
+        has_account = "default" in map(name_of, accounts.items)
+        return has_account and all(map(_is_counted, quotas.items))
 
     def _make_accounts(self) -> Accounts:
         if self._undertaking.without_accounts:
@@ -209,7 +246,8 @@ class ExistingSession(Session):
         """Give its nodes to the next run; without that, tell whoever waits for nodes why not."""
         try:
             self._clean(namespace)
-        except (ApiError, NotCleanError, NotAsWrittenError) as error:
+            self._pool.await_usable(self._nodes[namespace])
+        except (ApiError, NotCleanError, NotAsWrittenError, WaitTimeoutError) as error:
             self._pool.fail(error)
             return
         del self._standing[namespace]
@@ -225,6 +263,11 @@ class ExistingSession(Session):
         self._cleaners.shutdown()
         for namespace in tuple(self._standing):
             self._clean(namespace)
+
+
+def _is_counted(quota: Object) -> bool:
+    counted = get_path(quota, "status.used") or {}
+    return all(resource in counted for resource in quota["spec"]["hard"])
 
 
 def _counted(kind: Kind) -> str:
