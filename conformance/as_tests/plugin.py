@@ -1,27 +1,38 @@
-"""The pytest plugin: options, and the fixture that makes runs on the chosen cluster."""
+"""The pytest plugin: options, and the fixture that makes runs on the chosen cluster.
+
+On kind the cluster is pytest-kind's: its options say what it is like, its fixture ends it. Only
+its beginning is ours, since that fixture would make a cluster without nodes to lend, and
+without an audit log; it takes one that is there by the name.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 import pytest
 
+from conformance.cli.exit_code import ExitCode
 from conformance.running.run_options import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from conformance.report.run_result import RunResult
     from conformance.scenario import Scenario
+    from conformance.under_test import UnderTest
+    from conformance.worlds.control_plane.session import Session
 
 RunScenario: TypeAlias = "Callable[[Scenario], RunResult]"
 
-CLUSTERS = ("simulated", "control-plane")
+CLUSTERS = ("simulated", "control-plane", "kind")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("assay", "conformance under faults")
     group.addoption(
         "--assay-cluster",
+        "--cluster",
         choices=CLUSTERS,
         default="simulated",
         help="Where scenarios run (default: simulated).",
@@ -33,6 +44,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="The controller under test: reference, or mutant:NAME.",
     )
     group.addoption(
+        "--assay-pod-image",
+        default="",
+        metavar="NAME",
+        help="On kind: an image with a shell, for pods (default: one that the nodes have).",
+    )
+    group.addoption(
         "--assay-seed",
         type=int,
         default=DEFAULT_SEED,
@@ -42,23 +59,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def run_scenario(pytestconfig: pytest.Config) -> Iterator[RunScenario]:
+def run_scenario(request: pytest.FixtureRequest) -> Iterator[RunScenario]:
     """Runs a scenario on the cluster that the options name, and judges it."""
     from conformance.implementation import implementation
     from conformance.running.rearming import STRETCHES, unarmed
     from conformance.running.runner import run_one, run_really
-    from conformance.scenarios import all_crds
 
-    seed = pytestconfig.getoption("--assay-seed")
-    under_test = implementation(pytestconfig.getoption("--assay-implementation"))
-    if pytestconfig.getoption("--assay-cluster") == "simulated":
+    seed = request.config.getoption("--assay-seed")
+    under_test = implementation(request.config.getoption("--assay-implementation"))
+    cluster = request.config.getoption("--assay-cluster")
+    if cluster == "simulated":
         yield lambda scenario: run_one(scenario, under_test, seed)
         return
-    from conformance.worlds.control_plane.plane_session import ALONE, ControlPlaneSession
-
-    # One run at a time, so each may have the control plane to itself.
-    plane = ControlPlaneSession(under_test.on_real_clusters(), all_crds(), settings=ALONE)
-    with plane as session:
+    with ExitStack() as until_end:
+        # One run at a time, so each may have the cluster to itself.
+        session = (
+            _on_kind(under_test.on_real_clusters(), request, until_end)
+            if cluster == "kind"
+            else _on_control_plane(under_test.on_real_clusters())
+        )
+        until_end.enter_context(session)
 
         def run(scenario: Scenario) -> RunResult:
             result = run_really(session, scenario, seed)
@@ -68,3 +88,42 @@ def run_scenario(pytestconfig: pytest.Config) -> Iterator[RunScenario]:
             return result
 
         yield run
+
+
+def _on_control_plane(under_test: UnderTest) -> Session:
+    from conformance.scenarios import all_crds
+    from conformance.worlds.control_plane.plane_session import ALONE, ControlPlaneSession
+
+    return ControlPlaneSession(under_test, all_crds(), settings=ALONE)
+
+
+def _on_kind(
+    under_test: UnderTest, request: pytest.FixtureRequest, until_end: ExitStack
+) -> Session:
+    from conformance.scenarios import all_crds
+    from conformance.worlds.kind import cluster
+    from conformance.worlds.kind.options import KindOptions
+    from conformance.worlds.kind.programs import KindError
+    from conformance.worlds.kind.session import KindSession
+
+    config = request.config
+    kubeconfig = config.getoption("kubeconfig")
+    asked_for = KindOptions(
+        cluster_name=config.getoption("cluster_name"),
+        kind_bin=config.getoption("kind_bin") or "",
+        kind_image=config.getoption("kind_image") or "",
+        kubeconfig=None if kubeconfig is None else Path(kubeconfig),
+        keep_cluster=True,  # whether it is kept is for pytest-kind's fixture to decide
+    )
+    try:
+        found = until_end.enter_context(cluster.provided(asked_for))
+    except KindError as error:
+        pytest.exit(f"no kind cluster: {error}", ExitCode.ENVIRONMENT)
+    config.option.kind_bin = str(found.kind)
+    request.getfixturevalue("kind_cluster")
+    undertaking = cluster.undertaking(
+        found, under_test, pod_image=config.getoption("--assay-pod-image")
+    )
+    if undertaking.problems:
+        pytest.exit("; ".join(undertaking.problems), ExitCode.ENVIRONMENT)
+    return KindSession(under_test, undertaking, found.nodes, all_crds())

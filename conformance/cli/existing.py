@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,15 +50,13 @@ def examined(
     webhook_host: str,
     pod_image: str,
 ) -> Undertaking:
-    """What the cluster is like. Ends the command, with every problem told, if it has any."""
+    """What the cluster is like. Ends the command if it has any problem."""
     from conformance.profiles.choosing import under_test
-    from conformance.report.untrusted import printable
     from conformance.scenarios import all_crds
-    from conformance.worlds.existing.preflight import examine, lacking_in_words
-    from vocabulary.errors import ApiError
+    from conformance.worlds.existing.preflight import examine
 
-    try:
-        undertaking = examine(
+    return checked(
+        lambda: examine(
             access,
             limits,
             under_test(implementation),
@@ -68,6 +66,17 @@ def examined(
             webhook_host=webhook_host,
             pod_image=pod_image,
         )
+    )
+
+
+def checked(look: Callable[[], Undertaking]) -> Undertaking:
+    """What a look at a cluster shows. Ends the command, with every problem told, if any."""
+    from conformance.report.untrusted import printable
+    from conformance.worlds.existing.preflight import lacking_in_words
+    from vocabulary.errors import ApiError
+
+    try:
+        undertaking = look()
     except ApiError as error:
         typer.echo(f"assay: the cluster cannot be used: {printable(error.message)}", err=True)
         raise typer.Exit(ExitCode.ENVIRONMENT) from error

@@ -1,10 +1,14 @@
 """The life of a kind cluster, by way of pytest-kind: created, used, and deleted unless kept.
 
 A cluster that was there before is used and stays: whoever made it, or kept it, may want it yet.
+One suite at a time has it. The kernel takes the lock back from a suite that was killed, so
+whatever the next one finds there has been abandoned, and is removed.
 """
 
 from __future__ import annotations
 
+import fcntl
+import os
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -16,19 +20,27 @@ from typing import Any, Final
 import yaml
 from pytest_kind import KindCluster
 
+from conformance.clean import clean_cluster
+from conformance.scenarios import all_crds
+from conformance.under_test import UnderTest
 from conformance.worlds.existing.access import Access
+from conformance.worlds.existing.preflight import Limits, Undertaking, examine
 from conformance.worlds.kind import configuration
 from conformance.worlds.kind.node_containers import NodeContainers
 from conformance.worlds.kind.options import KindOptions
-from conformance.worlds.kind.programs import KindError, find
+from conformance.worlds.kind.programs import KindError, find, require_watches
 from fixtures.control_plane.nodes import is_usable
 from fixtures.control_plane.waiting import wait_until
+from vocabulary.clock import DAY
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NODE
 from vocabulary.objects import name_of
 from vocabulary.requests import List, ObjectList
 
 READY_SECONDS: Final = 180.0
+LIMITS: Final = Limits(time_us=2 * DAY, objects=1000)
+"""The cluster is nobody else's: these only bound tokens, and what goes wrong without end."""
+TENANT: Final = "tenant"
 WITH_SHELL: Final = ("busybox", "local-path-helper")
 """Parts of the names of images that have a shell; kind's own node images have the second."""
 
@@ -38,6 +50,8 @@ class Cluster:
     """A kind cluster whose nodes are ready."""
 
     access: Access
+    kind: Path
+    """The program that made it."""
     nodes: NodeContainers
     audit_log: Path
     pod_image: str
@@ -56,10 +70,16 @@ def provided(options: KindOptions) -> Iterator[Cluster]:
     )
     nodes = NodeContainers(programs.docker, options.cluster_name)
     if is_there(kind):
-        yield adopted(kind, nodes)
+        log = audit_log_of(nodes)
+        with tenancy(log.parent):
+            yield adopted(kind, nodes, log)
         return
+    require_watches(options.workers + 1)
+    folder = kind.path.absolute() / "audit"
+    log = configuration.prepare(folder)
     try:
-        yield created(kind, nodes, options.workers)
+        with tenancy(folder):
+            yield created(kind, nodes, log, options.workers)
     finally:
         if not options.keep_cluster:
             _delete(kind)
@@ -71,12 +91,31 @@ def is_there(kind: Any) -> bool:
     return kind.name in _run(kind, "get", "clusters").split()
 
 
-def created(kind: Any, nodes: NodeContainers, workers: int) -> Cluster:
+@contextmanager
+def tenancy(folder: Path) -> Iterator[None]:
+    """Hold the cluster whose audit log is in that folder; KindError if somebody else does."""
+    descriptor = os.open(folder / TENANT, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        _lock(descriptor)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise KindError(
+            "another run uses this kind cluster; wait for its end, or choose another name by "
+            "--cluster-name"
+        ) from None
+
+
+def created(kind: Any, nodes: NodeContainers, log: Path, workers: int) -> Cluster:
     """A new cluster, as the suite needs it."""
-    folder = kind.path.absolute()
-    log = configuration.prepare(folder / "audit")
-    document = configuration.document(workers, folder / "audit")
-    file = folder / "cluster.yaml"
+    document = configuration.document(workers, log.parent)
+    file = log.parent / "cluster.yaml"
     file.write_text(yaml.safe_dump(document, sort_keys=False), encoding="utf-8")
     try:
         kind.create(file)
@@ -93,22 +132,30 @@ def created(kind: Any, nodes: NodeContainers, workers: int) -> Cluster:
     return _ready(kind, nodes, log, revive=False)
 
 
-def adopted(kind: Any, nodes: NodeContainers) -> Cluster:
-    """A cluster that was there before; whatever a killed run has stopped there goes on."""
+def audit_log_of(nodes: NodeContainers) -> Path:
+    """That of a cluster which was there before."""
     log = nodes.audit_log()
     if log is None or not log.is_file():
         raise KindError(
-            f"kind cluster {kind.name} was there before, without an audit log that this machine "
-            "can read; choose another name by --cluster-name, or delete it: "
-            f"kind delete cluster --name {kind.name}"
+            f"kind cluster {nodes.cluster} was there before, without an audit log that this "
+            "machine can read; choose another name by --cluster-name, or delete it: "
+            f"kind delete cluster --name {nodes.cluster}"
         )
+    return log
+
+
+def adopted(kind: Any, nodes: NodeContainers, log: Path) -> Cluster:
+    """A cluster that was there before; what a killed run left there is undone."""
     _run(kind, "export", "kubeconfig", "--name", kind.name, "--kubeconfig", kind.kubeconfig_path)
+    access = _access(kind)
+    nodes.revive(nodes.control_plane)
+    clean_cluster(access.kubeconfig, context=access.context, remove=True)
     return _ready(kind, nodes, log, revive=True)
 
 
 def _ready(kind: Any, nodes: NodeContainers, log: Path, *, revive: bool) -> Cluster:
     """Wait until every worker takes pods; `revive` those that somebody has stopped."""
-    access = Access(kind.kubeconfig_path.absolute(), f"kind-{kind.name}")
+    access = _access(kind)
     connection = access.connection("assay-harness")
     workers = List(NODE, label_selector=configuration.USABLE, live=True)
 
@@ -135,7 +182,7 @@ def _ready(kind: Any, nodes: NodeContainers, log: Path, *, revive: bool) -> Clus
         connection.close()
     assert isinstance(found, ObjectList)
     image = image_with_shell(nodes.images(name_of(found.items[0])))
-    return Cluster(access, nodes, log, image)
+    return Cluster(access, Path(kind.kind_path).absolute(), nodes, log, image)
 
 
 def image_with_shell(images: Sequence[str]) -> str:
@@ -145,6 +192,26 @@ def image_with_shell(images: Sequence[str]) -> str:
             if word in image:
                 return image
     return ""
+
+
+def undertaking(
+    cluster: Cluster, implementation: UnderTest, *, pod_image: str = "", webhook_host: str = ""
+) -> Undertaking:
+    """What a suite finds there, and will do; what is not given is the cluster's own."""
+    return examine(
+        cluster.access,
+        LIMITS,
+        implementation,
+        all_crds(),
+        node_selector=configuration.USABLE,
+        audit_log=cluster.audit_log,
+        webhook_host=webhook_host or cluster.nodes.gateway(),
+        pod_image=pod_image or cluster.pod_image,
+    )
+
+
+def _access(kind: Any) -> Access:
+    return Access(kind.kubeconfig_path.absolute(), f"kind-{kind.name}")
 
 
 def _delete(kind: Any) -> None:

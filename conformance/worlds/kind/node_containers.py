@@ -41,8 +41,8 @@ class NodeContainers:
         """Let a node go on, and its kubelet, whatever a run that was killed has stopped."""
         if self._inspected("{{json .State.Paused}}", node):
             self.unpause(node)
-        self.execute(node, "systemctl", "kill", "--signal=CONT", "kubelet")
         self.execute(node, "systemctl", "start", "kubelet")
+        self.execute(node, "systemctl", "kill", "--signal=CONT", "kubelet")
 
     def gateway(self) -> str:
         """The address at which nodes reach this machine."""

@@ -18,6 +18,9 @@ ANSWER_SECONDS: Final = 20.0
 NODE_IMAGES: Final = "kindest/node"
 """Where kind's own node images come from."""
 DOWNLOAD: Final = "--download"
+INOTIFY_INSTANCES: Final = Path("/proc/sys/fs/inotify/max_user_instances")
+INSTANCES_OF_A_NODE: Final = 14
+"""The kubelet's, its systemd's, containerd's: as counted on a node of Kubernetes 1.36."""
 
 
 class KindError(Exception):
@@ -54,6 +57,21 @@ def find(
         kind=_kind(kind_bin or variables.get("KIND", ""), variables, download=download),
         image=_image(docker, image or variables.get("KIND_IMAGE", ""), download=download),
     )
+
+
+def require_watches(nodes: int, limit: Path = INOTIFY_INSTANCES) -> None:
+    """KindError if the kernel lets so many nodes' kubelets watch too few files to work."""
+    try:
+        allowed = int(limit.read_text(encoding="ascii"))
+    except FileNotFoundError:
+        return  # no Linux; its Docker has a kernel of its own
+    if allowed < nodes * INSTANCES_OF_A_NODE:
+        enough = max(1024, 2 * nodes * INSTANCES_OF_A_NODE)
+        raise KindError(
+            f"fs.inotify.max_user_instances is {allowed}, and {nodes} nodes take "
+            f"{nodes * INSTANCES_OF_A_NODE}; ask for fewer --workers, or raise it: "
+            f"sudo sysctl fs.inotify.max_user_instances={enough}"
+        )
 
 
 def asked(docker: str, *arguments: str) -> str:
