@@ -1,4 +1,4 @@
-"""What a real control plane cannot show as the simulation does, each with its reason.
+"""What real clusters cannot show as the simulation does, each with its reason.
 
 These are the differences that are known and left: the table of agreement ends with them.
 A difference that is neither here nor explained by a scenario's own `only_simulated` is a bug.
@@ -17,6 +17,7 @@ class Limit:
     name: str
     text: str
     reason: str
+    where: tuple[str, ...] = ("control-plane", "kind")
 
 
 LIMITS: Final = (
@@ -60,5 +61,20 @@ LIMITS: Final = (
         "fake-kubelets",
         "Pods run on KWOK's nodes: no containers, no network, no logs.",
         "Real containers are what a kind cluster adds.",
+        where=("control-plane",),
+    ),
+    Limit(
+        "not-ready-is-silent",
+        "The kubelet of a node that is to be not ready is stopped; it stops no pods meanwhile.",
+        "Nothing makes a healthy kubelet say that it is not. To everybody else the two differ in "
+        "one word: the Ready condition is Unknown, not False.",
+        where=("kind",),
+    ),
+    Limit(
+        "real-containers-take-time",
+        "Durations are longer, by what pods of this cluster take to start and to end.",
+        "A kubelet works through its pods, pulls, mounts, starts and probes; fake ones write a "
+        "status.",
+        where=("kind",),
     ),
 )

@@ -112,4 +112,24 @@ def test_a_run_that_was_made_again_with_longer_durations_is_compared_all_the_sam
     second = report(tmp_path / "2.yaml", "control-plane", silent, longer)
     code, text = agreement(simulated, second)
     assert code == 0, text
-    assert "1 verdicts of 2 claims compared" in text
+    assert "control-plane: 1 verdicts of 2 claims compared" in text
+
+
+def test_as_many_clusters_as_there_are_reports_stand_in_one_table(
+    tmp_path: Path, ran: RunResult, simulated: Path
+) -> None:
+    failed = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.FAILED, armed=1))
+    plane = report(tmp_path / "2.yaml", "control-plane", ran)
+    kind = report(tmp_path / "3.yaml", "kind", failed)
+    table = tmp_path / "table.md"
+    code, text = agreement(simulated, plane, str(kind), "--write", str(table))
+    assert code == 1
+    assert text.splitlines()[-1] == f"contradiction: {ITS_CLAIM} {SCENARIO}: passed, failed"
+    lines = table.read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "# Verdicts compared: simulated, control-plane and kind"
+    (row,) = (line for line in lines if line.startswith(f"| {ITS_CLAIM} |"))
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[2:] == ["1", "0", "0", "0", "0", "0", f"kind: {SCENARIO}: passed, failed"]
+    (head,) = (line for line in lines if line.startswith("| claim |"))
+    (rule,) = (line for line in lines if line.startswith("|---|---|---:|---:|---:|---:|---:|"))
+    assert head.count("|") == rule.count("|") == row.count("|")
