@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
@@ -43,7 +43,7 @@ def review(body: bytes, admit: Admit, *, may_change: bool) -> bytes:
     Operations other than CREATE and UPDATE are allowed as they are. Raises ReviewError.
     """
     try:
-        document = msgspec.json.decode(body, type=_Review)
+        document = _decoder.decode(body)
     except msgspec.DecodeError as error:
         raise ReviewError(f"not an AdmissionReview: {error}") from error
     if document.apiVersion != "admission.k8s.io/v1":
@@ -96,3 +96,7 @@ class _Request(msgspec.Struct):
 class _Review(msgspec.Struct):
     apiVersion: str  # noqa: N815 - the API's name
     request: _Request
+
+
+_decoder: Final = msgspec.json.Decoder(_Review)
+"""Made at import: msgspec learns a type at its first use, and two threads at once crash it."""

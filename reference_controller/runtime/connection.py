@@ -136,7 +136,7 @@ class WatchStream:
                 *lines, rest = (rest + chunk).split(b"\n")
                 for line in lines:
                     if line:
-                        event = msgspec.json.decode(line, type=_WatchEvent)
+                        event = _decoder.decode(line)
                         yield event.type, event.object
         except (HTTPError, OSError, msgspec.DecodeError) as error:
             raise no_answer(f"the watch broke: {error}") from error
@@ -153,6 +153,10 @@ class WatchStream:
 class _WatchEvent(msgspec.Struct):
     type: str
     object: dict[str, Any]
+
+
+_decoder: Final = msgspec.json.Decoder(_WatchEvent)
+"""Made at import: msgspec learns a type at its first use, and two threads at once crash it."""
 
 
 def connect(
