@@ -38,11 +38,12 @@ class NodeContainers:
         asked(self.docker, "unpause", node)
 
     def revive(self, node: str) -> None:
-        """Let a node go on, and its kubelet, whatever a run that was killed has stopped."""
+        """Let a node, its kubelet and its pods go on, whatever a killed run has stopped."""
         if self._inspected("{{json .State.Paused}}", node):
             self.unpause(node)
         self.execute(node, "systemctl", "start", "kubelet")
         self.execute(node, "systemctl", "kill", "--signal=CONT", "kubelet")
+        self.execute(node, "sh", "-c", "pkill -CONT -x containerd-shim || true")  # if there are any
 
     def gateway(self) -> str:
         """The address at which nodes reach this machine."""
