@@ -18,7 +18,8 @@ from typing import Any, Final
 import yaml
 
 from conformance.bug import in_words
-from conformance.under_test import Launch, Place
+from conformance.deployed_reference import in_one_namespace
+from conformance.under_test import DeployedPlace, Launch, Place
 from reference_controller import appwrapper
 from reference_controller.appwrapper.admission import UserInfo
 from reference_controller.appwrapper.admission import admit as admit_appwrapper
@@ -31,7 +32,7 @@ from reference_controller.runtime.leader_election import LeaderElection, LeaseSe
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER
+from vocabulary.kinds import APPWRAPPER, DEPLOYMENT
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Delete, Request
 
@@ -173,6 +174,12 @@ class Implementation:
             *(("--leader-elect", "--lease-namespace", place.namespace) if place.elects else ()),
         )
         return Launch(command=command)
+
+    def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
+        """As its shipped manifests have it, for one namespace, without webhooks."""
+        mutant = self.name.partition(":")[2]
+        shipped = next(d for d in _manifests("deployment.yaml") if d["kind"] == DEPLOYMENT.kind)
+        return in_one_namespace(shipped, place, ("--mutant", mutant) if mutant else ())
 
 
 REAL_FACTS: Final[dict[str, Any]] = {

@@ -51,6 +51,31 @@ class Launch:
     """What must stand in its namespace before it starts, its ConfigMap for instance."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeployedPlace:
+    """Where one operator is to live that runs in the cluster."""
+
+    name: str
+    """Of its Deployment, and of everything beside it."""
+    home: str
+    """The namespace that these are in."""
+    account: str
+    """The service account in that namespace that it acts as."""
+    image: str
+    identity: str
+    """Its name as one of several, in a Lease."""
+    namespace: str
+    """The only one that it may act in."""
+    config: Mapping[str, Any]
+    """The run's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`."""
+    elects: bool
+    """Whether it is one of several, of which one leads."""
+
+
+class NotDeployableError(ValueError):
+    """This implementation cannot be run in a cluster; the message says how else."""
+
+
 class UnderTest(Protocol):
     """An implementation that runs as a process."""
 
@@ -84,3 +109,7 @@ class UnderTest(Protocol):
 
     def launch(self, place: Place) -> Launch:
         """How to start it there; writes the files that it will read."""
+
+    def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
+        """What runs it in a cluster: a Deployment scaled to 0, which is the last, and what that
+        needs. Raises NotDeployableError if nobody has said how."""

@@ -49,6 +49,7 @@ def examined(
     audit_log: Path | None,
     webhook_host: str,
     pod_image: str,
+    operator_image: str,
 ) -> Undertaking:
     """What the cluster is like. Ends the command if it has any problem."""
     from conformance.profiles.choosing import under_test
@@ -65,6 +66,7 @@ def examined(
             audit_log=audit_log,
             webhook_host=webhook_host,
             pod_image=pod_image,
+            operator_image=operator_image,
         )
     )
 

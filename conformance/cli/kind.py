@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def provided(
-    asked_for: KindOptions, options: RunOptions, *, pod_image: str, webhook_host: str
+    asked_for: KindOptions,
+    options: RunOptions,
+    *,
+    pod_image: str,
+    operator_image: str,
+    webhook_host: str,
 ) -> Iterator[RunOptions]:
     """The options of a suite that runs on a kind cluster, for as long as there is one."""
     from conformance.profiles.choosing import under_test
@@ -32,6 +37,7 @@ def provided(
                 found,
                 under_test(options.implementation),
                 pod_image=pod_image,
+                operator_image=operator_image,
                 webhook_host=webhook_host,
             )
         )

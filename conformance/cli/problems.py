@@ -40,6 +40,8 @@ _CODES: Final = {
     "conformance.worlds.existing.webhook_probe.UnreachableWebhooksError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.operator_process.OperatorStartError": ExitCode.ENVIRONMENT,
     "conformance.worlds.kind.programs.KindError": ExitCode.ENVIRONMENT,
+    "conformance.under_test.NotDeployableError": ExitCode.BAD_INPUT,
+    "fixtures.containers.rehearsal.RehearsalError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.waiting.WaitTimeoutError": ExitCode.ENVIRONMENT,
     "builtins.OSError": ExitCode.ENVIRONMENT,
 }

@@ -138,6 +138,13 @@ def run(
             "that its nodes have."
         ),
     ] = "",
+    operator_image: Annotated[
+        str,
+        typer.Option(
+            help="Run the operators under test in the cluster, existing or kind, from this image. "
+            "Otherwise they are processes of this machine."
+        ),
+    ] = "",
     time_limit: Annotated[
         str, typer.Option(help="How long a suite may take on an existing cluster.")
     ] = "2h",
@@ -249,6 +256,7 @@ def run(
             audit_log=audit_log,
             webhook_host=webhook_host or LOOPBACK,
             pod_image=pod_image,
+            operator_image=operator_image,
         )
         if crash_points and not undertaking.tells_writers:
             raise BadInputError("--crash-points: operators need accounts of their own for that")
@@ -268,7 +276,11 @@ def run(
                 download=download,
             )
             on_kind = kind.provided(
-                asked_for, options, pod_image=pod_image, webhook_host=webhook_host
+                asked_for,
+                options,
+                pod_image=pod_image,
+                operator_image=operator_image,
+                webhook_host=webhook_host,
             )
             options = until_end.enter_context(on_kind)
         with showing_progress(console, quiet=quiet) as on_progress:

@@ -18,7 +18,7 @@ from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.program import manifests_of, program_of
 from conformance.profiles.reading import shipped
-from conformance.under_test import Launch, Place
+from conformance.under_test import DeployedPlace, Launch, NotDeployableError, Place
 from reference_controller.runtime.admission_review import Admit
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
@@ -131,6 +131,13 @@ class Profiled:
             environment=fill(process.environment, words),
             ready_path=process.ready_path,
             objects=objects,
+        )
+
+    def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
+        """A profile says how to start a program, and names no image."""
+        raise NotDeployableError(
+            f"{self.name} is known as a program, not as an image ({place.image}); "
+            "leave out --operator-image, and it runs as a process"
         )
 
     def _manifests(self, patterns: tuple[str, ...], kinds: tuple[str, ...]) -> tuple[Object, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Any
 
 from conformance.implementation import implementation
 from conformance.running.run_options import DEFAULT_SEED
@@ -24,10 +24,16 @@ def faults_by_scenario() -> dict[str, tuple[str, ...]]:
 
 def faults_of(scenario: str) -> tuple[str, ...]:
     """The faults of one scenario, sorted; ValueError if its run was cut short before all struck."""
+    return tuple(sorted({key for fault in injected_in(scenario) for key in fault}))
+
+
+def injected_in(scenario: str) -> list[dict[str, Any]]:
+    """The faults of one scenario as data, in order; ValueError if its run was cut short."""
     run = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
     if run.error:
         raise ValueError(f"{scenario}: {run.error}; look at it with: assay run {scenario}")
-    struck: Sequence[Fault] = [entry for entry in run.entries if isinstance(entry, Fault)]
-    return tuple(
-        sorted({key for fault in struck if fault.action == "injected" for key in fault.fault})
-    )
+    return [
+        entry.fault
+        for entry in run.entries
+        if isinstance(entry, Fault) and entry.action == "injected"
+    ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.ground import RequestRule, Rule
+from chaos.ground import FaultRefusedError, RequestRule, Rule
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.webhooks import Webhooks
 
@@ -18,6 +18,11 @@ class Connections:
         if is_webhook_outage(rule):
             self._webhooks.stop()
             return
+        if not self._proxies:
+            raise FaultRefusedError(
+                "the operator runs in the cluster, on a connection that nothing of ours is part "
+                "of; run it as a process: leave out --operator-image"
+            )
         for proxy in self._proxies:
             proxy.rules.add(rule)
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from chaos.ground import FaultRefusedError, ProcessState
 from conformance.worlds.control_plane.component import Component
+from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.control_plane.operator_process import OperatorStartError, RealOperator
 from vocabulary.clock import SECOND, Micros
 
@@ -20,7 +21,9 @@ class RealProcesses:
     """Implements `chaos.ground.Processes` for one run."""
 
     def __init__(
-        self, operators: Mapping[str, RealOperator], components: Mapping[str, Component]
+        self,
+        operators: Mapping[str, RealOperator | DeployedOperator],
+        components: Mapping[str, Component],
     ) -> None:
         """`components` are the control plane's; none unless the run has it to itself."""
         self._operators = operators
@@ -82,7 +85,7 @@ class RealProcesses:
             component.resume()
             component.start()
 
-    def _process(self, name: str) -> RealOperator | Component:
+    def _process(self, name: str) -> RealOperator | DeployedOperator | Component:
         process = self._operators.get(name) or self._components.get(name)
         if process is None:
             raise FaultRefusedError(

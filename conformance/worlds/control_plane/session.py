@@ -17,6 +17,7 @@ from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import Component, components
+from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.pulse import Pulse
 from conformance.worlds.control_plane.recorder import Commit, Recorder
@@ -73,6 +74,8 @@ class Session(ABC):
     """What pods run where kubelets are real: an image that has a shell. Empty: none are."""
     pods_late_us: Micros = 0
     """How long real kubelets take to start a pod, or to see it end."""
+    operator_image: str = ""
+    """What the operators run that live in the cluster; empty: they are processes beside it."""
     recorder: Recorder
     connections: Mapping[str, PatientConnection]
     """Clients of the API server, by actor: `user`, `chaos`, `harness`."""
@@ -140,6 +143,19 @@ class Session(ABC):
     @abstractmethod
     def harness_kubeconfig_through(self, server: str, path: Path) -> Path:
         """The same for the harness itself."""
+
+    def deploy_operator(
+        self,
+        name: str,
+        user: User,
+        namespace: str,
+        config: Mapping[str, Any],
+        record: Callable[[str, Any], None],
+        *,
+        elects: bool,
+    ) -> DeployedOperator:
+        """An operator in the cluster, down as yet, for one namespace; needs `operator_image`."""
+        raise NotImplementedError(f"{self.cluster} has no nodes that could run {name}")
 
     @abstractmethod
     def tls(self) -> ssl.SSLContext | None:

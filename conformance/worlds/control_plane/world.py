@@ -19,6 +19,7 @@ from conformance.world import World
 from conformance.worlds.control_plane import operator_command
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
+from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.poker import Poker
@@ -35,11 +36,7 @@ from vocabulary import canonical, history
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header
 from vocabulary.kinds import APPWRAPPER, LEASE, Kind
-from vocabulary.objects import (
-    Object,
-    get_path,
-    labels_of,
-)
+from vocabulary.objects import Object, get_path, labels_of
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
 
@@ -91,9 +88,9 @@ class ControlPlaneWorld(World):
         self._webhooks = Webhooks(session, self.namespace, self.config)
         self._webhooks.start()
         self._users = {name: session.take_operator_user() for name in OPERATORS}
-        self._proxies = {
-            name: Proxy(name, session.plane.server, session.tls()) for name in OPERATORS
-        }
+        # An operator in the cluster has a way of its own to the API server.
+        proxied = () if session.operator_image else OPERATORS
+        self._proxies = {name: Proxy(name, session.plane.server, session.tls()) for name in proxied}
         self._operators = {name: self._operator(name) for name in OPERATORS}
         self._poker = Poker(
             session.implementation.poke_every_us,
@@ -291,7 +288,17 @@ class ControlPlaneWorld(World):
 
     # Inside.
 
-    def _operator(self, name: str) -> RealOperator:
+    def _operator(self, name: str) -> RealOperator | DeployedOperator:
+        elects = self.scenario.operators > 1
+        if self.session.operator_image:
+            return self.session.deploy_operator(
+                name,
+                self._users[name],
+                self.namespace,
+                self.config,
+                self._record_process,
+                elects=elects,
+            )
         (health_port,) = free_ports(1)
         launch = operator_command.launch_of(
             self.session,
@@ -302,7 +309,7 @@ class ControlPlaneWorld(World):
             config=self.config,
             namespace=self.namespace,
             health_port=health_port,
-            elects=self.scenario.operators > 1,
+            elects=elects,
         )
         self._proxies[name].token = operator_command.token_of(self._work, name)
         operator_command.prepare(launch, self.session.connections["harness"])

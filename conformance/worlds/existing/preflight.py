@@ -53,6 +53,8 @@ class Undertaking:
     """Where the API server is to find the webhooks that this machine serves."""
     pod_image: str = ""
     """What pods run on real kubelets."""
+    operator_image: str = ""
+    """What operators run that live in the cluster; empty: they are processes of this machine."""
     server: str = ""
     version: str = ""
     username: str = ""
@@ -82,6 +84,7 @@ def examine(
     audit_log: Path | None,
     webhook_host: str = LOOPBACK,
     pod_image: str = "",
+    operator_image: str = "",
 ) -> Undertaking:
     """Look at the cluster; raises OptionsError or ApiError if it cannot be asked at all.
 
@@ -102,19 +105,24 @@ def examine(
         if not lacking:
             problems += _too_few(found, node_selector)
             problems += interfering(connection)
+        without_accounts = tuple(rights.missing(connection, rights.ACCOUNTS))
+        if operator_image and without_accounts:
+            needed = "; ".join(rights.rules(without_accounts))
+            problems.append(f"--operator-image: operators need accounts of their own: {needed}")
         return Undertaking(
             access=access,
             limits=limits,
             audit_log=audit_log,
             webhook_host=webhook_host,
             pod_image=pod_image,
+            operator_image=operator_image,
             server=connection.server,
             version=version,
             username=str(user.get("username", "")),
             uid=str(user.get("uid", "")),
             problems=tuple(problems),
             lacking=lacking,
-            without_accounts=tuple(rights.missing(connection, rights.ACCOUNTS)),
+            without_accounts=without_accounts,
             to_install=() if lacking else _not_there(connection, implementation, extra),
             nodes=found,
         )
@@ -137,6 +145,13 @@ def in_words(undertaking: Undertaking) -> Iterator[str]:
         yield f"  no accounts for operators, which act as you: that would need {needed}"
     else:
         yield "  service accounts, cluster roles and bindings for the operators under test"
+    if undertaking.operator_image:
+        yield (
+            "  the operators under test, as Deployments of image "
+            f"{undertaking.operator_image}, on nodes that no run borrows"
+        )
+    if undertaking.pod_image:
+        yield f"Pods are real containers of image {undertaking.pod_image} where kubelets are real."
     yield (
         "Nodes lent to one run at a time, labelled, tainted, cordoned, and given back as they are: "
         + ", ".join(undertaking.nodes.usable)

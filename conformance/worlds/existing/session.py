@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import ssl
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -17,15 +17,19 @@ from conformance.clean import RUN_LABEL, NotCleanError, clean_cluster
 from conformance.patience import PatientConnection
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
-from conformance.under_test import UnderTest
+from conformance.under_test import DeployedPlace, UnderTest
+from conformance.worlds.control_plane.deployed_operator import DeployedOperator, Signal
 from conformance.worlds.control_plane.recorder import Commit, Recorder
 from conformance.worlds.control_plane.session import Session, kind_of_crd
 from conformance.worlds.existing import definitions
 from conformance.worlds.existing.accounts import Accounts, Oneself, ServiceAccounts
+from conformance.worlds.existing.deploying import deploy
 from conformance.worlds.existing.node_pool import NodePool
 from conformance.worlds.existing.preflight import Undertaking
 from conformance.worlds.existing.rights import FOLLOWED
 from conformance.worlds.existing.webhook_probe import require_reachable
+from fixtures.containers.pods import RealContainers
+from fixtures.containers.rehearsal import Rehearsed, rehearse
 from fixtures.control_plane import pki
 from fixtures.control_plane.users import User
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
@@ -69,6 +73,8 @@ class ExistingSession(Session):
     """Every run has a namespace of its own, and nodes that are lent to it."""
 
     cluster: ClassVar[ClusterName] = "existing"
+    signal: Signal | None = None
+    """How to reach the processes of pods, where that can be done."""
 
     def __init__(
         self,
@@ -83,6 +89,7 @@ class ExistingSession(Session):
         self.kubernetes_version = undertaking.version
         self.webhook_host = undertaking.webhook_host
         self.pod_image = undertaking.pod_image
+        self.operator_image = undertaking.operator_image
         self.name = f"assay-{secrets.token_hex(3)}"
         self._undertaking = undertaking
         self._access = undertaking.access
@@ -113,6 +120,8 @@ class ExistingSession(Session):
         self._await_prepared(self.name)
         require_reachable(self, self.name)
         self._accounts = self._make_accounts()
+        if self.pod_image:
+            self.pods_late_us = self._rehearse().late_us
         self._pool = NodePool(self.connections["harness"], self._undertaking.nodes.usable)
         self._cleaners = ThreadPoolExecutor(CLEANERS, thread_name_prefix="clean")
         begun.callback(self._clean_all)
@@ -150,6 +159,31 @@ class ExistingSession(Session):
 
     def take_operator_user(self) -> User:
         return self._accounts.take()
+
+    def deploy_operator(
+        self,
+        name: str,
+        user: User,
+        namespace: str,
+        config: Mapping[str, Any],
+        record: Callable[[str, Any], None],
+        *,
+        elects: bool,
+    ) -> DeployedOperator:
+        label = name.replace("/", "-")
+        place = DeployedPlace(
+            name=f"{namespace}-{label}",
+            home=self.name,
+            account=user.name.rpartition(":")[2],
+            image=self.operator_image,
+            identity=label,
+            namespace=namespace,
+            config=config,
+            elects=elects,
+        )
+        harness = self.connections["harness"]
+        deployment = deploy(harness, self.implementation, place, self._undertaking.nodes.usable)
+        return DeployedOperator(name, deployment, harness, record, self.signal)
 
     def give_back(self, user: User) -> None:
         self._accounts.give_back(user)
@@ -192,6 +226,12 @@ class ExistingSession(Session):
         return max(0.0, self._ends_at - time.monotonic())
 
     # Inside.
+
+    def _rehearse(self) -> Rehearsed:
+        """Have every node run a pod: it takes the image there, and tells how long kubelets take."""
+        containers = RealContainers(self.pod_image, stuck_us=0)
+        user = self.connections["user"].handle
+        return rehearse(user, self.name, self._undertaking.nodes.usable, containers)
 
     def _let_controllers_notice(self) -> None:
         """Return when the cluster's controllers know the definitions that were just installed."""

@@ -195,7 +195,12 @@ def image_with_shell(images: Sequence[str]) -> str:
 
 
 def undertaking(
-    cluster: Cluster, implementation: UnderTest, *, pod_image: str = "", webhook_host: str = ""
+    cluster: Cluster,
+    implementation: UnderTest,
+    *,
+    pod_image: str = "",
+    operator_image: str = "",
+    webhook_host: str = "",
 ) -> Undertaking:
     """What a suite finds there, and will do; what is not given is the cluster's own."""
     return examine(
@@ -207,6 +212,7 @@ def undertaking(
         audit_log=cluster.audit_log,
         webhook_host=webhook_host or cluster.nodes.gateway(),
         pod_image=pod_image or cluster.pod_image,
+        operator_image=operator_image,
     )
 
 

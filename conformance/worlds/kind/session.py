@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, ClassVar
 
+from chaos.ground import FaultRefusedError
 from conformance.running.run_options import ClusterName
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import MANAGER, Component
@@ -16,6 +17,8 @@ from conformance.worlds.kind.collector_probe import await_collector
 from conformance.worlds.kind.component import components, signal_component
 from conformance.worlds.kind.kubelets import Kubelets
 from conformance.worlds.kind.node_containers import NodeContainers
+from conformance.worlds.kind.pod_processes import PodProcesses, signal_containers
+from conformance.worlds.kind.programs import KindError
 from vocabulary.objects import Object
 
 
@@ -37,16 +40,25 @@ class KindSession(ExistingSession):
         super().__init__(implementation, undertaking, extra_crds, out, at_a_time)
         self._containers = nodes
         self._kubelets = Kubelets(nodes)
+        self._pod_processes = PodProcesses(nodes)
+        self.signal = self._signal
 
     def _open(self, begun: ExitStack) -> None:
         begun.callback(self._kubelets.stop)
+        begun.callback(self._pod_processes.stop)
         super()._open(begun)
-        self.recorder.listeners.append(self._kubelets.heard)
+        self.recorder.listeners += [self._kubelets.heard, self._pod_processes.heard]
 
     def components(
         self, zones: Mapping[str, str], record: Callable[[str, Any], None]
     ) -> dict[str, Component]:
         return components(self._containers, zones, record)
+
+    def _signal(self, pod: Object, signal: str) -> None:
+        try:
+            signal_containers(self._containers, pod, signal)
+        except KindError as error:
+            raise FaultRefusedError(str(error)) from error
 
     def _let_controllers_notice(self) -> None:
         """Start the controller manager anew, and it asks what there is, instead of waiting

@@ -1,0 +1,186 @@
+"""The operator under test in the cluster: a Deployment of one replica, scaled up and down.
+
+It lives through the same life as an operator that is a process of this machine, so that faults
+mean the same: killed, it is gone until it is started again. Two operators are two Deployments,
+each with an account of its own, by which an audit log tells them apart.
+
+Signals reach it where its node can be reached. Elsewhere it can only be told to end, with one
+second's notice, and cannot be paused.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
+
+from chaos.ground import FaultRefusedError, ProcessState
+from conformance.deployed_reference import OPERATOR_LABEL
+from conformance.patience import PatientConnection
+from conformance.worlds.control_plane.operator_process import OperatorStartError
+from vocabulary.errors import ApiError
+from vocabulary.kinds import DEPLOYMENT, POD
+from vocabulary.objects import Object, condition_status, get_path, name_of
+from vocabulary.requests import Delete, List, ObjectList, Patch
+
+Signal: TypeAlias = Callable[[Object, str], None]
+"""Sends a signal to the processes of a pod's containers that run."""
+READY_SECONDS: Final = 180.0
+GONE_SECONDS: Final = 60.0
+POLL_SECONDS: Final = 0.1
+KILL_GRACE_SECONDS: Final = 1
+"""The least that a kubelet leaves a process whose end it still reports: with 0 the pod would be
+gone from the API before its process is, which could go on to write."""
+
+
+class DeployedOperator:
+    """One operator, through all its pods. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        name: str,
+        deployment: Object,
+        connection: PatientConnection,
+        record: Callable[[str, Any], None],
+        signal: Signal | None = None,
+    ) -> None:
+        """`deployment` stands in the cluster, scaled to 0; `record` is told (name, change)."""
+        self.name = name
+        self._deployment = name_of(deployment)
+        self._namespace = str(deployment["metadata"]["namespace"])
+        self._connection = connection
+        self._record = record
+        self._signal = signal
+        self._lock = threading.RLock()
+        self._is_wanted = False
+        self._is_paused = False
+        self._starts = 0
+
+    @property
+    def state(self) -> ProcessState:
+        """Whether it is to run: a container that crashed is its kubelet's to start again."""
+        if not self._is_wanted:
+            return "down"
+        return "paused" if self._is_paused else "running"
+
+    def start(self) -> None:
+        """Scale it up; nothing happens if it runs. It is noted as started once it is ready."""
+        with self._lock:
+            if self._is_wanted:
+                return
+            self._scale(1)
+            self._is_wanted = True
+            self._is_paused = False
+            self._starts += 1
+            number = self._starts
+        threading.Thread(
+            target=self._note_ready, args=(number,), name=f"ready-{self.name}", daemon=True
+        ).start()
+
+    def wait_ready(self) -> None:
+        """Wait until its pod is ready; OperatorStartError if it takes too long."""
+        deadline = time.monotonic() + READY_SECONDS
+        while not self._is_ready():
+            if time.monotonic() > deadline:
+                said = "; ".join(map(_in_words, self._pods())) or "it has no pod"
+                raise OperatorStartError(
+                    f"{self.name} is not ready after {READY_SECONDS:g} s: {said}"
+                )
+            time.sleep(POLL_SECONDS)
+
+    def kill(self) -> None:
+        """End its process, with no time to put anything in order, and leave it down."""
+        self._end("killed", KILL_GRACE_SECONDS)
+
+    def stop(self) -> None:
+        """SIGTERM, and wait for its orderly end."""
+        self._end("stopped", None)
+
+    def pause(self) -> None:
+        """SIGSTOP; refused where nobody can send it."""
+        if self._signal is None:
+            raise FaultRefusedError(
+                f"{self.name} runs in a pod, and nobody can pause that through the API; "
+                "run it as a process: leave out --operator-image"
+            )
+        with self._lock:
+            if self.state == "running":
+                self._send("SIGSTOP")
+                self._is_paused = True
+                self._record(self.name, "paused")
+
+    def resume(self) -> None:
+        """SIGCONT."""
+        with self._lock:
+            if self.state == "paused":
+                self._send("SIGCONT")
+                self._is_paused = False
+                self._record(self.name, "resumed")
+
+    def _end(self, change: str, grace_seconds: int | None) -> None:
+        with self._lock:
+            if not self._is_wanted:
+                return
+            self._is_wanted = False
+            if grace_seconds is not None:
+                self._send("SIGKILL")
+                self._delete_pods(grace_seconds)
+            elif self._is_paused:
+                self._send("SIGCONT")
+            self._scale(0)
+            deadline = time.monotonic() + GONE_SECONDS
+            # One that came in the place of a deleted one, before there were to be none.
+            while self._pods() and time.monotonic() < deadline:
+                if grace_seconds is not None:
+                    self._delete_pods(grace_seconds)
+                time.sleep(POLL_SECONDS)
+            self._record(self.name, change)
+
+    def _note_ready(self, number: int) -> None:
+        while self._starts == number and self._is_wanted:
+            if self._is_ready():
+                with self._lock:
+                    if self._starts == number and self._is_wanted:
+                        self._record(self.name, "started")
+                return
+            time.sleep(POLL_SECONDS)
+
+    def _is_ready(self) -> bool:
+        return any(condition_status(pod, "Ready") == "True" for pod in self._pods())
+
+    def _send(self, signal: str) -> None:
+        if self._signal is not None:
+            for pod in self._pods():
+                self._signal(pod, signal)
+
+    def _scale(self, replicas: int) -> None:
+        body = {"spec": {"replicas": replicas}}
+        self._connection.handle(Patch(DEPLOYMENT, self._namespace, self._deployment, body))
+
+    def _delete_pods(self, grace_seconds: int) -> None:
+        for pod in self._pods():
+            request = Delete(POD, self._namespace, name_of(pod), grace_period_seconds=grace_seconds)
+            try:
+                self._connection.handle(request)
+            except ApiError as error:
+                if not error.is_not_found:
+                    raise
+
+    def _pods(self) -> tuple[Object, ...]:
+        selector = f"{OPERATOR_LABEL}={self._deployment}"
+        found = self._connection.handle(
+            List(POD, self._namespace, label_selector=selector, live=True)
+        )
+        assert isinstance(found, ObjectList)
+        return found.items
+
+
+def _in_words(pod: Object) -> str:
+    states = [
+        state.get("reason", "")
+        for status in get_path(pod, "status.containerStatuses") or ()
+        for state in (status.get("state") or {}).values()
+    ]
+    told = ", ".join(filter(None, states))
+    return f"pod {name_of(pod)} is {get_path(pod, 'status.phase')} {told}".strip()

@@ -1,0 +1,183 @@
+"""Operators in the cluster: what runs them, where, and what faults do to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import pytest
+
+from chaos.ground import FaultRefusedError
+from conformance.implementation import implementation
+from conformance.parameters import DEFAULT_CONFIG
+from conformance.patience import PatientConnection
+from conformance.profiles.choosing import under_test
+from conformance.running.process_faults import CONNECTION, PAUSE, needs_process_beside
+from conformance.under_test import DeployedPlace, NotDeployableError
+from conformance.worlds.control_plane.deployed_operator import DeployedOperator
+from conformance.worlds.existing.deploying import deploy
+from vocabulary.kinds import DEPLOYMENT
+from vocabulary.objects import Object, get_path
+from vocabulary.requests import Create, Delete, List, ObjectList, Patch, Request
+
+
+def place(**changes: Any) -> DeployedPlace:
+    told: Mapping[str, Any] = {
+        "name": "run-0-operator",
+        "home": "suite",
+        "account": "operator-3",
+        "image": "example.com/assay:1",
+        "identity": "operator",
+        "namespace": "run-0",
+        "config": DEFAULT_CONFIG,
+        "elects": False,
+    }
+    return DeployedPlace(**{**told, **changes})
+
+
+class Cluster:
+    """As much of one as a Deployment of one replica needs; its pods are ready at once."""
+
+    def __init__(self) -> None:
+        self.made: list[Object] = []
+        self.replicas = 0
+        self.pods: list[dict[str, Any]] = []
+        self.deletions: list[int | None] = []
+        self._number = 0
+
+    def handle(self, request: Request) -> Any:
+        match request:
+            case Create():
+                self.made.append(request.object)
+            case Patch():
+                assert request.kind == DEPLOYMENT
+                self.replicas = request.body["spec"]["replicas"]
+            case Delete():
+                self.deletions.append(request.grace_period_seconds)
+                self.pods = []
+            case List():
+                return ObjectList(self._listed(), "1")
+        return {}
+
+    def _listed(self) -> tuple[Object, ...]:
+        if len(self.pods) != self.replicas:
+            self._number += 1
+            ready = {"type": "Ready", "status": "True"}
+            pod = {"metadata": {"name": f"p{self._number}"}, "status": {"conditions": [ready]}}
+            self.pods = [pod] * self.replicas
+        return tuple(self.pods)
+
+
+def connected(cluster: Cluster) -> PatientConnection:
+    return cast(PatientConnection, cluster)
+
+
+@pytest.fixture
+def cluster() -> Cluster:
+    return Cluster()
+
+
+@pytest.fixture
+def operator(cluster: Cluster) -> DeployedOperator:
+    told = deploy(connected(cluster), implementation("reference"), place(), ["n0"])
+    return DeployedOperator("operator", told, connected(cluster), lambda *_: None)
+
+
+def test_the_shipped_deployment_is_fitted_to_one_run(cluster: Cluster) -> None:
+    deploy(connected(cluster), implementation("mutant:quota-released-on-failed"), place(), ["n0"])
+    config, deployment = cluster.made
+    text = config["data"]["config.yaml"]
+    pod = deployment["spec"]["template"]["spec"]
+    (container,) = pod["containers"]
+    assert deployment["spec"]["replicas"] == 0
+    assert container["image"] == "example.com/assay:1"
+    assert pod["serviceAccountName"] == "operator-3"
+    arguments = container["args"]
+    assert "--namespace=run-0" in arguments
+    assert arguments[-2:] == ["--mutant", "quota-released-on-failed"]
+    assert not [each for each in arguments if "webhook" in each or "leader" in each]
+    assert get_path(pod["volumes"][0], "configMap.name") == config["metadata"]["name"]
+    assert len(pod["volumes"]) == len(container["volumeMounts"]) == 1
+    assert "faultTolerance" in text
+
+
+def test_several_elect_one_in_the_runs_namespace(cluster: Cluster) -> None:
+    deploy(connected(cluster), implementation("reference"), place(elects=True), ["n0"])
+    arguments = cluster.made[1]["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert {"--leader-elect", "--lease-namespace=run-0", "--identity=operator"} <= {*arguments}
+
+
+def test_it_keeps_off_the_nodes_that_runs_borrow(cluster: Cluster) -> None:
+    deploy(connected(cluster), implementation("reference"), place(), ["n0", "n1"])
+    affinity = cluster.made[1]["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
+    required = affinity["requiredDuringSchedulingIgnoredDuringExecution"]
+    (term,) = required["nodeSelectorTerms"]
+    (expression,) = term["matchExpressions"]
+    assert expression["operator"] == "NotIn"
+    assert expression["values"] == ["n0", "n1"]
+
+
+def test_a_killed_operator_has_no_time_and_stays_down_until_it_is_started(
+    cluster: Cluster, operator: DeployedOperator
+) -> None:
+    operator.start()
+    operator.wait_ready()
+    assert operator.state == "running"
+    operator.kill()
+    assert operator.state == "down"
+    assert cluster.deletions == [1]
+    assert cluster.replicas == 0
+    operator.start()
+    operator.wait_ready()
+    assert cluster.replicas == 1
+
+
+def test_a_stopped_operator_is_left_to_end_in_order(
+    cluster: Cluster, operator: DeployedOperator
+) -> None:
+    operator.start()
+    operator.stop()
+    assert operator.state == "down"
+    assert not cluster.deletions
+
+
+def test_what_only_a_process_beside_it_could_suffer_is_refused_with_the_way_out(
+    operator: DeployedOperator,
+) -> None:
+    with pytest.raises(FaultRefusedError, match="leave out --operator-image"):
+        operator.pause()
+
+
+def test_where_signals_reach_it_it_is_killed_and_paused_by_them(cluster: Cluster) -> None:
+    sent: list[str] = []
+    told = deploy(connected(cluster), implementation("reference"), place(), ["n0"])
+    operator = DeployedOperator(
+        "operator", told, connected(cluster), lambda *_: None, lambda _, signal: sent.append(signal)
+    )
+    operator.start()
+    operator.pause()
+    assert operator.state == "paused"
+    operator.resume()
+    operator.kill()
+    assert sent == ["SIGSTOP", "SIGCONT", "SIGKILL"]
+
+
+def test_a_program_that_only_a_profile_describes_is_not_deployed() -> None:
+    released = under_test("appwrapper-v1.1.2")
+    with pytest.raises(NotDeployableError, match="leave out --operator-image"):
+        released.deployed(place())
+
+
+@pytest.mark.parametrize(
+    ("scenario", "reason"),
+    [
+        ("appwrapper/operator-faults/leader-is-killed", ""),
+        ("appwrapper/operator-faults/paused-in-the-middle", PAUSE),
+        ("appwrapper/operator-faults/suspended-blindly", CONNECTION),
+        ("appwrapper/operator-faults/retried-over-a-bad-connection/webhook-outage", ""),
+    ],
+)
+def test_scenarios_that_need_the_operators_connection_or_process_are_named(
+    scenario: str, reason: str
+) -> None:
+    assert needs_process_beside(scenario, reaches_nodes=False) == reason
