@@ -1,8 +1,8 @@
 """The life of a kind cluster, by way of pytest-kind: created, used, and deleted unless kept.
 
-A cluster that was there before is used and stays: whoever made it, or kept it, may want it yet.
-One suite at a time has it. The kernel takes the lock back from a suite that was killed, so
-whatever the next one finds there has been abandoned, and is removed.
+A cluster that was there before is used, and stays if somebody wanted to keep it. One suite at a
+time has it. The kernel takes the lock back from a suite that was killed, so whatever the next
+one finds there has been abandoned, and is removed: in the end the cluster, too.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ READY_SECONDS: Final = 180.0
 LIMITS: Final = Limits(time_us=2 * DAY, objects=1000)
 """The cluster is nobody else's: these only bound tokens, and what goes wrong without end."""
 TENANT: Final = "tenant"
+KEPT: Final = "kept"
+"""Files beside the audit log: locked by the suite that has the cluster; there if it stays."""
 WITH_SHELL: Final = ("busybox", "local-path-helper")
 """Parts of the names of images that have a shell; kind's own node images have the second."""
 
@@ -69,20 +71,25 @@ def provided(options: KindOptions) -> Iterator[Cluster]:
         kind_path=programs.kind,
     )
     nodes = NodeContainers(programs.docker, options.cluster_name)
-    if is_there(kind):
+    was_there = is_there(kind)
+    if was_there:
         log = audit_log_of(nodes)
-        with tenancy(log.parent):
-            yield adopted(kind, nodes, log)
-        return
-    require_watches(options.workers + 1)
-    folder = kind.path.absolute() / "audit"
-    log = configuration.prepare(folder)
-    try:
-        with tenancy(folder):
-            yield created(kind, nodes, log, options.workers)
-    finally:
-        if not options.keep_cluster:
-            _delete(kind)
+    else:
+        require_watches(options.workers + 1)
+        log = configuration.prepare(kind.path.absolute() / "audit")
+    with tenancy(log.parent):
+        kept = log.parent / KEPT
+        if options.keep_cluster:
+            kept.touch()
+        try:
+            yield (
+                adopted(kind, nodes, log)
+                if was_there
+                else created(kind, nodes, log, options.workers)
+            )
+        finally:
+            if not kept.exists():
+                _delete(kind, log.parent)
 
 
 def is_there(kind: Any) -> bool:
@@ -220,9 +227,10 @@ def _access(kind: Any) -> Access:
     return Access(kind.kubeconfig_path.absolute(), f"kind-{kind.name}")
 
 
-def _delete(kind: Any) -> None:
-    """The cluster, and the folder that pytest-kind keeps for it."""
+def _delete(kind: Any, audit: Path) -> None:
+    """The cluster, its audit log, and the folder that pytest-kind keeps for it."""
     kind.delete()
+    shutil.rmtree(audit)
     shutil.rmtree(kind.path)
     if not any(kind.path.parent.iterdir()):
         kind.path.parent.rmdir()
