@@ -7,10 +7,13 @@ down for a while, pause it, run a second one beside it.
 from __future__ import annotations
 
 import shlex
+import shutil
 import socket
 import threading
 from pathlib import Path
 from typing import Any, Final, Protocol
+
+from chaoslib.exceptions import ActivityFailed
 
 from chaos.ground import OPERATOR, FaultRefusedError, ProcessState
 from conformance.worlds.control_plane.operator_process import RealOperator
@@ -88,6 +91,12 @@ class LocalOperator:
 def _instance(name: str, command: str, log: Path, recorder: LifeRecorder) -> RealOperator:
     port = _free_port()
     words = [word.replace("{health_port}", str(port)) for word in shlex.split(command)]
+    program = shutil.which(words[0]) if words else None
+    if program is None:
+        raise ActivityFailed(
+            f"operator_command: {command!r} begins with no program that is on PATH; give its path"
+        )
+    words[0] = program
     return RealOperator(name, words, port, log, recorder.process)
 
 

@@ -13,7 +13,9 @@ from chaos.ground import FaultRefusedError
 from chaos.injector import Injector
 from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround, OperatorDeployment
 from chaos.toolkit.kubernetes_stage import operator_log, operator_processes
+from chaos.toolkit.local_operator import LocalOperator
 from chaos.toolkit.watch_recorder import WatchRecorder
+from conformance.worlds.control_plane.operator_process import OperatorStartError
 from tests.chaos.fake_ground import FakeGround, appwrapper, pod
 from vocabulary.history import Fault, Write
 from vocabulary.kinds import APPWRAPPER, POD
@@ -138,6 +140,29 @@ def test_an_operators_log_lies_where_it_was_named_or_out_of_the_way(named, tmp_p
     (tmp_path / "elsewhere").mkdir()
     log = operator_log(named)
     assert log == Path(named) if named else log.is_relative_to(tmp_path / "elsewhere")
+
+
+def test_a_command_is_looked_up_on_the_path_as_a_shell_would(tmp_path, monkeypatch):
+    program = tmp_path / "my-operator"
+    program.write_text(f"#!/bin/sh\necho started > {tmp_path}/said\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    operator = LocalOperator("my-operator --port {health_port}", tmp_path / "log", FakeLives())
+    with pytest.raises(OperatorStartError, match="ended before it was ready"):
+        operator.start("operator")
+    assert (tmp_path / "said").exists()
+
+
+@pytest.mark.parametrize("command", ["no-such-operator --port 1", ""])
+def test_a_command_without_a_program_is_refused_by_name(tmp_path, command):
+    with pytest.raises(ActivityFailed, match="begins with no program that is on PATH"):
+        LocalOperator(command, tmp_path / "log", FakeLives())
+
+
+class FakeLives:
+    """Hears of an operator's life, and forgets it."""
+
+    def process(self, process: str, change: Any) -> None: ...
 
 
 @pytest.fixture
