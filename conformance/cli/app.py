@@ -20,6 +20,7 @@ from conformance.cli import (
     report,
     run,
     serve,
+    suite,
     verify,
 )
 from conformance.cli.exit_code import EXIT_CODES_HELP, ExitCode
@@ -61,6 +62,7 @@ app.command("serve")(serve.serve)
 app.add_typer(cluster.app, name="cluster")
 app.add_typer(profile.app, name="profile")
 app.add_typer(controller.app, name="controller")
+app.add_typer(suite.app, name="suite")
 app.command("mutants", epilog=EXIT_CODES_HELP)(mutants.mutants)
 app.command("clean")(clean.clean)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import signal
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,8 @@ from conformance.cli.exit_code import ExitCode
 from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
 
 
-def _complete_selection(incomplete: str) -> list[str]:
+def complete_selection(incomplete: str) -> list[str]:
+    """For shell completion."""
     from conformance.cli.selection import complete
 
     return complete(incomplete)
@@ -24,6 +26,8 @@ def _complete_selection(incomplete: str) -> list[str]:
 CLUSTERS = ("simulated", "control-plane", "kind", "existing")
 DEFAULT_OUT = Path(".assay")
 DEFAULT_NODE_SELECTOR = "assay.dev/usable=true"
+DEFAULT_TIME_LIMIT = "2h"
+DEFAULT_OBJECT_LIMIT = 100
 
 
 def _cluster(name: str) -> str:
@@ -39,7 +43,7 @@ def run(
             metavar="SUITE|SCENARIO|CLAIM",
             help="What to run: a suite (appwrapper), scenarios (slow-pods), claims (AW-015). "
             "Nothing means everything.",
-            autocompletion=_complete_selection,
+            autocompletion=complete_selection,
         ),
     ] = None,
     *,
@@ -147,14 +151,14 @@ def run(
     ] = "",
     time_limit: Annotated[
         str, typer.Option(help="How long a suite may take on an existing cluster.")
-    ] = "2h",
+    ] = DEFAULT_TIME_LIMIT,
     object_limit: Annotated[
         int,
         typer.Option(
             help="How many pods, Jobs and AppWrappers a run may have on an existing cluster.",
             min=10,
         ),
-    ] = 100,
+    ] = DEFAULT_OBJECT_LIMIT,
     cluster_name: Annotated[
         str,
         typer.Option(help="kind: the cluster's name; one that is there is used, and stays."),
@@ -190,7 +194,7 @@ def run(
         bool, typer.Option("--all", help="List passed claims too, not only their number.")
     ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="No progress; failures and the report's path.")
+        bool, typer.Option("--quiet", "-q", help="No progress; failures and where the report is.")
     ] = False,
 ) -> None:
     """Put a controller through the suite, and report which claims held.
@@ -261,6 +265,8 @@ def run(
         if crash_points and not undertaking.tells_writers:
             raise BadInputError("--crash-points: operators need accounts of their own for that")
         options = replace(options, undertaking=undertaking)
+        # A pod that is told to end puts the cluster in order first, as after Ctrl-C.
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
         existing.agree(undertaking, words, yes=yes)
     options = replace(options, command=_command(words, options))
     console = Console()

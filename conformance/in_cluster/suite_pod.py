@@ -1,0 +1,118 @@
+"""The pod that runs a suite: its command line, and a container that may do nothing else."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from reference_controller.runtime.options import OptionsError
+
+CONTAINER: Final = "assay"
+USER: Final = 65532
+"""Nobody's id; the image has it, too."""
+POD_ADDRESS: Final = "POD_IP"
+"""The variable with the address at which the API server calls the webhooks."""
+USABLE: Final = "assay.dev/usable"
+"""The label of the nodes that runs may break, unless others are chosen."""
+CONTROL_PLANE: Final = "node-role.kubernetes.io/control-plane"
+END_SECONDS: Final = 180
+"""What a suite that is told to end may take to undo what it did."""
+TMP: Final = "/tmp"
+
+_IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:@-]{0,511}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SuiteRun:
+    """What to run in a cluster, and from which image; OptionsError for what names no image."""
+
+    image: str
+    selection: tuple[str, ...]
+    implementation: str
+    node_selector: str
+    """Chooses the nodes that runs may break."""
+    time_limit: str
+    """A duration such as 2h."""
+    object_limit: int
+    pod_image: str
+    """For the pods of runs; empty where kubelets are fake."""
+
+    def __post_init__(self) -> None:
+        for image in (self.image, self.pod_image or self.image):
+            if not _IMAGE.fullmatch(image):
+                raise OptionsError(
+                    f"image {image!r} is no image's name; give one such as "
+                    "registry.example.org/assay:1.0"
+                )
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Of `assay run`; who runs it there is told by the pod's service account."""
+        return (
+            *self.selection,
+            *("--cluster", "existing", "--yes"),
+            *("--implementation", self.implementation),
+            *("--webhook-host", f"$({POD_ADDRESS})"),
+            *("--node-selector", self.node_selector),
+            *("--time-limit", self.time_limit),
+            *("--object-limit", str(self.object_limit)),
+            *(("--pod-image", self.pod_image) if self.pod_image else ()),
+        )
+
+
+def container(image: str, command: tuple[str, ...], results: str) -> dict[str, Any]:
+    """The container, with the volumes `results` (mounted there) and `tmp`."""
+    return {
+        "name": CONTAINER,
+        "image": image,
+        "imagePullPolicy": "IfNotPresent",
+        "args": list(command),
+        "env": [
+            {"name": POD_ADDRESS, "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}},
+        ],
+        # What a suite says last, a failure's reason or the verdicts, is then in the pod's status.
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+        "resources": {
+            "requests": {"cpu": "500m", "memory": "512Mi"},
+            "limits": {"memory": "2Gi"},
+        },
+        "securityContext": {
+            "allowPrivilegeEscalation": False,
+            "readOnlyRootFilesystem": True,
+            "capabilities": {"drop": ["ALL"]},
+        },
+        "volumeMounts": [
+            {"name": "tmp", "mountPath": TMP},
+            {"name": "results", "mountPath": results},
+        ],
+    }
+
+
+def pod_spec(service_account: str) -> dict[str, Any]:
+    """All of the pod but its containers and volumes.
+
+    It keeps off the nodes that runs break, which it would make unusable by being there.
+    """
+    elsewhere = {"matchExpressions": [{"key": USABLE, "operator": "DoesNotExist"}]}
+    return {
+        "serviceAccountName": service_account,
+        "restartPolicy": "Never",
+        "terminationGracePeriodSeconds": END_SECONDS,
+        "nodeSelector": {"kubernetes.io/os": "linux"},
+        "tolerations": [{"key": CONTROL_PLANE, "operator": "Exists", "effect": "NoSchedule"}],
+        "affinity": {
+            "nodeAffinity": {
+                "preferredDuringSchedulingIgnoredDuringExecution": [
+                    {"weight": 100, "preference": elsewhere}
+                ]
+            }
+        },
+        "securityContext": {
+            "runAsNonRoot": True,
+            "runAsUser": USER,
+            "runAsGroup": USER,
+            "fsGroup": USER,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    }
