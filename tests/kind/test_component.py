@@ -83,6 +83,16 @@ def test_a_component_that_is_killed_cannot_be_started_by_its_kubelet(machine: Ma
     assert machine.commands[-1].endswith(" /etc/kubernetes/manifests/kube-scheduler.yaml")
 
 
+def test_what_docker_refuses_is_refused_as_a_fault_and_changes_nothing(tmp_path: Path) -> None:
+    program(tmp_path, "docker", {"exec": None})
+    nodes = NodeContainers(str(tmp_path / "docker"), "c")
+    recorded: list[tuple[str, str]] = []
+    kubelet = components(nodes, ["n"], lambda *change: recorded.append(change))["kubelet/n"]
+    with pytest.raises(FaultRefusedError, match="docker exec n systemctl"):
+        kubelet.pause()
+    assert kubelet.state == "running" and not recorded
+
+
 def test_a_whole_node_hangs_and_goes_on_but_cannot_be_killed(machine: Machine) -> None:
     node = machine["node/n"]
     with pytest.raises(FaultRefusedError, match="pause it"):

@@ -18,6 +18,7 @@ from conformance.worlds.control_plane.component import (
     Component,
 )
 from conformance.worlds.kind.node_containers import NodeContainers
+from conformance.worlds.kind.programs import KindError
 
 MANIFESTS: Final = "/etc/kubernetes/manifests"
 AWAY: Final = "/etc/kubernetes"
@@ -30,7 +31,8 @@ class NodeComponent:
     """Implements `Component` for one process; several names may stand for the same one."""
 
     def __init__(self, name: str, process: NodeProcess, record: Callable[[str, Any], None]) -> None:
-        """`record` is told (name, change) of each change in its life."""
+        """`record` is told (name, change) of each change in its life. What Docker refuses is
+        raised as FaultRefusedError, and nothing has changed."""
         self.name = name
         self._process = process
         self._record = record
@@ -42,13 +44,13 @@ class NodeComponent:
     def start(self) -> None:
         with self._process.turn:
             if self.state == "down":
-                self._process.start()
+                self._do(self._process.start)
                 self._now("running", "started")
 
     def kill(self) -> None:
         with self._process.turn:
             if self.state != "down":
-                self._process.kill()
+                self._do(self._process.kill)
                 self._now("down", "killed")
 
     def stop(self) -> None:
@@ -58,14 +60,20 @@ class NodeComponent:
     def pause(self) -> None:
         with self._process.turn:
             if self.state == "running":
-                self._process.pause()
+                self._do(self._process.pause)
                 self._now("paused", "paused")
 
     def resume(self) -> None:
         with self._process.turn:
             if self.state == "paused":
-                self._process.resume()
+                self._do(self._process.resume)
                 self._now("running", "resumed")
+
+    def _do(self, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except KindError as error:
+            raise FaultRefusedError(str(error)) from error
 
     def _now(self, state: ProcessState, change: str) -> None:
         self._process.state = state

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-ANSWER_SECONDS: Final = 20.0
+ANSWER_SECONDS: Final = 60.0
 NODE_IMAGES: Final = "kindest/node"
 """Where kind's own node images come from."""
 DOWNLOAD: Final = "--download"
