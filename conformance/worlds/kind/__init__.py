@@ -12,6 +12,7 @@ has an audit log, and nodes that may fail. In the order of a run:
 - `node_containers`: the containers that play the nodes, and commands in them.
 - `component`: kubelets, nodes and controllers by the names that faults use; `kubelets`: those
   that a label of their node stops.
+- `pod_processes`: containers that are killed and frozen from their nodes.
 - `collector_probe`: whether the controllers know the suite's kinds yet.
 - `session`: all of it as a `Session`.
 """
