@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from chaos.ground import FaultRefusedError
 from conformance.pod_templates import map_pods, with_behaviour
+from conformance.worlds.control_plane.tailoring import Tailor
 from fixtures import behaviour
-from fixtures.behaviour import expand
+from fixtures.behaviour import BehaviourError, expand
 from fixtures.containers.pods import (
     FOLDER,
     MISSING_IMAGE,
@@ -18,8 +20,13 @@ from fixtures.containers.pods import (
     script,
 )
 from vocabulary.clock import SECOND
+from vocabulary.kinds import POD
+from vocabulary.requests import Patch
 
 REAL = RealContainers("example.com/tools:1", stuck_us=50 * SECOND)
+
+
+TAILOR = Tailor("run-0", REAL)
 
 
 def played(line: str = "", **spec: Any) -> dict[str, Any]:
@@ -125,3 +132,42 @@ def test_a_pod_that_stays_pending_waits_for_a_volume_on_its_node() -> None:
 def test_a_pod_that_is_never_ready_is_asked() -> None:
     assert all("readinessProbe" in each for each in played("never ready")["containers"])
     assert not any("readinessProbe" in each for each in played()["containers"])
+
+
+def patch(**wishes: str | None) -> Patch:
+    annotations = {f"assay.dev/{key}": value for key, value in wishes.items()}
+    return Patch(POD, "run-0", "a-0", {"metadata": {"annotations": annotations}})
+
+
+@pytest.mark.parametrize(
+    ("wishes", "hint"),
+    [
+        ({"exit": "1", "reason": "Evicted"}, "own words"),
+        ({"exit": "1", "reason": "OOMKilled"}, "exit code 137"),
+        ({"hold": "notready"}, "when it is made"),
+    ],
+)
+def test_a_fault_that_no_kubelet_can_carry_out_is_refused(
+    wishes: dict[str, str], hint: str
+) -> None:
+    with pytest.raises(FaultRefusedError, match=hint):
+        TAILOR.require_possible(patch(**wishes))
+    Tailor("run-0", None).require_possible(patch(**wishes))
+
+
+@pytest.mark.parametrize(
+    "wishes",
+    [
+        {"exit": "1"},
+        {"exit": "1", "reason": "Error"},
+        {"exit": "137", "reason": "OOMKilled"},
+        {"hold": None},
+    ],
+)
+def test_faults_that_containers_obey_are_let_through(wishes: dict[str, str | None]) -> None:
+    TAILOR.require_possible(patch(**wishes))
+
+
+def test_a_behaviour_that_no_kubelet_can_carry_out_is_named() -> None:
+    with pytest.raises(BehaviourError, match="back off"):
+        played("run 1s, exit 1, restart-after 1s")

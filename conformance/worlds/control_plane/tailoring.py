@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from chaos.ground import FaultRefusedError
 from conformance.clean import RUN_LABEL
+from conformance.parameters import Durations
 from conformance.pod_templates import map_pods
 from fixtures.behaviour import expand
-from fixtures.containers.pods import RealContainers
-from vocabulary.objects import Object, meta
+from fixtures.containers.pods import RealContainers, why_not
+from vocabulary.kinds import POD
+from vocabulary.objects import Object, get_path, meta
+from vocabulary.requests import Patch, Request
+
+STUCK_ATTEMPTS: Final = 2
+"""Pods that cannot be stopped withstand their kubelet for so many attempts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +27,24 @@ class Tailor:
     containers: RealContainers | None
     """Where kubelets are real; None: fake ones read the annotations themselves."""
 
+    @staticmethod
+    def of(namespace: str, image: str, durations: Durations) -> Tailor:
+        """For a run with these durations; without an image no kubelet is real."""
+        stuck_us = STUCK_ATTEMPTS * durations.attempt_bound_us
+        return Tailor(namespace, RealContainers(image, stuck_us) if image else None)
+
     def tailored(self, obj: Object) -> dict[str, Any]:
         """The object as it is to be created."""
         pods = map_pods(expand(obj), self._pod)
         return {**pods, "metadata": {"namespace": self.namespace, **meta(pods)}}
+
+    def require_possible(self, request: Request) -> None:
+        """FaultRefusedError if a fault asks of a pod what its real kubelet cannot do."""
+        if self.containers is None or not isinstance(request, Patch) or request.kind != POD:
+            return
+        wishes = get_path(request.body, "metadata.annotations") or {}
+        if problem := why_not(wishes, runs=True):
+            raise FaultRefusedError(problem)
 
     def _pod(self, pod: Object) -> dict[str, Any]:
         played = pod if self.containers is None else self.containers.play(pod)

@@ -30,7 +30,6 @@ from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.settled import are_settled_now, is_settled
 from conformance.worlds.control_plane.tailoring import Tailor
 from conformance.worlds.control_plane.webhooks import Webhooks
-from fixtures.containers.pods import RealContainers
 from fixtures.control_plane.ports import free_ports
 from vocabulary import canonical, history
 from vocabulary.clock import SECOND, Micros
@@ -49,8 +48,6 @@ PATIENCE_US: Final = 90 * SECOND
 PATIENCE_ATTEMPTS: Final = 3
 """A wait lasts for so many attempts at their longest, if that is more."""
 LEADER_US: Final = 20 * SECOND
-STUCK_ATTEMPTS: Final = 2
-"""Real pods that cannot be stopped withstand their kubelet for so many attempts."""
 
 
 class ControlPlaneWorld(World):
@@ -70,9 +67,7 @@ class ControlPlaneWorld(World):
         self.namespace = session.new_namespace()
         self._zones = session.take_nodes(self.namespace, scenario)
         self.nodes = tuple(self._zones)
-        stuck_us = STUCK_ATTEMPTS * self.durations.attempt_bound_us
-        real = RealContainers(session.pod_image, stuck_us) if session.pod_image else None
-        self._tailor = Tailor(self.namespace, real)
+        self._tailor = Tailor.of(self.namespace, session.pod_image, self.durations)
         self._work = session.folder / self.namespace
         self._work.mkdir()
         self._began_us = _now_us()
@@ -144,6 +139,8 @@ class ControlPlaneWorld(World):
         return _now_us()
 
     def call(self, request: Request, actor: str = "chaos") -> Any:
+        if actor == "chaos":
+            self._tailor.require_possible(request)
         return self.session.connections[actor].handle(request)
 
     def get(self, kind: Kind, name: str) -> Object | None:
