@@ -233,6 +233,12 @@ def run(
         raise BadInputError(f"{option}: only the simulated cluster runs them; leave one out")
     if cluster in ("existing", "kind") and rerun:
         raise BadInputError(f"--rerun: histories on {cluster} never repeat; leave it out")
+    if operator_image and cluster not in ("existing", "kind"):
+        raise BadInputError(f"--operator-image: --cluster {cluster} has no nodes that run images")
+    if operator_image and crash_points:
+        raise BadInputError(
+            "--crash-points: are on the operator's connection; leave out --operator-image"
+        )
     if cluster == "existing" and crash_points and audit_log is None:
         raise BadInputError("--crash-points: needs to know who wrote what; add --audit-log FILE")
     check_folder(out)
@@ -304,6 +310,8 @@ def _command(words: tuple[str, ...], options: RunOptions) -> str:
         parts += ["--cluster", options.cluster]
     if options.implementation != "reference":
         parts += ["--implementation", options.implementation]
+    if options.undertaking is not None and options.undertaking.operator_image:
+        parts += ["--operator-image", options.undertaking.operator_image]
     parts += ["--seed", str(options.seed)]
     parts += ["--crash-points"] * options.crash_points + ["--rerun"] * options.rerun
     if options.sample:

@@ -119,6 +119,7 @@ def test_an_operator_that_is_at_work_there_is_named_and_nothing_begun(
         (("--time-limit", "0s"), "leaves no time"),
         (("--rerun",), "never repeat"),
         (("--crash-points",), "add --audit-log FILE"),
+        (("--crash-points", "--operator-image", "i"), "leave out --operator-image"),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_before_the_cluster_is_looked_at(
