@@ -192,6 +192,10 @@ class Session(ABC):
         definitions = (str(crd["metadata"]["name"]) for crd in self.implementation.crds())
         return self.recorder.commits((namespace, *nodes, *definitions))
 
+    def audited(self, namespace: str, nodes: Iterable[str]) -> list[dict[str, Any]]:
+        """What was asked for in a run, as the audit log has it, in the order of arrival."""
+        return self.recorder.audited((namespace, *nodes))
+
     @property
     def facts(self) -> dict[str, Any]:
         """What a history's header says of implementation and cluster."""

@@ -237,12 +237,10 @@ class ControlPlaneWorld(World):
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""
-        recorder = self.session.recorder
-        scopes = (self.namespace, *self.nodes)
         merge = Merge(
             self._began_us,
             {user.name: name for name, user in self._users.items()},
-            recorder.kinds,
+            self.session.recorder.kinds,
         )
         with self._others_lock:
             others = list(self._others)
@@ -259,7 +257,8 @@ class ControlPlaneWorld(World):
             facts=self._facts(),
         )
         commits = self.session.commits(self.namespace, self.nodes)
-        return header, merge.entries(commits, recorder.audited(scopes), others)
+        audited = self.session.audited(self.namespace, self.nodes)
+        return header, merge.entries(commits, audited, others)
 
     def history_so_far(self) -> tuple[Header, tuple[Entry, ...], bool]:
         """What is settled of the history of a run that goes on; whether that is all there is.

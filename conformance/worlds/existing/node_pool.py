@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from conformance.borrowed_nodes import borrowing, offering
 from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
-from fixtures.control_plane import kwok
+from fixtures.control_plane import audit, kwok
 from fixtures.control_plane.nodes import is_usable
 from fixtures.control_plane.waiting import wait_until
 from reference_controller.runtime.connection import Connection
@@ -70,6 +70,20 @@ def _refusal(node: Object, guests: Mapping[str, str], *, real_kubelets: bool) ->
 def _is_daemon(pod: Object) -> bool:
     owners = get_path(pod, "metadata.ownerReferences") or ()
     return any(owner["kind"] == "DaemonSet" for owner in owners)
+
+
+def since_loans(events: Iterable[dict[str, Any]], loans: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Of audit events in order, those that are a run's: of what was asked of a node only what
+    came after its loan, which the node's resourceVersion of then tells."""
+    lent: set[str] = set()
+    found: list[dict[str, Any]] = []
+    for event in events:
+        name = audit.node_of(event)
+        if name in loans and audit.revision_of(event) >= loans[name]:
+            lent.add(name)
+        if name not in loans or name in lent:
+            found.append(event)
+    return found
 
 
 class NodePool:

@@ -24,7 +24,7 @@ from conformance.worlds.control_plane.session import Session, kind_of_crd
 from conformance.worlds.existing import definitions
 from conformance.worlds.existing.accounts import Accounts, Oneself, ServiceAccounts
 from conformance.worlds.existing.deploying import deploy
-from conformance.worlds.existing.node_pool import NodePool
+from conformance.worlds.existing.node_pool import NodePool, since_loans
 from conformance.worlds.existing.preflight import Undertaking
 from conformance.worlds.existing.rights import FOLLOWED
 from conformance.worlds.existing.webhook_probe import require_reachable
@@ -216,6 +216,9 @@ class ExistingSession(Session):
                     continue
             found.append(commit)
         return found
+
+    def audited(self, namespace: str, nodes: Iterable[str]) -> list[dict[str, Any]]:
+        return since_loans(super().audited(namespace, nodes), self._nodes.get(namespace, {}))
 
     @property
     def facts(self) -> dict[str, Any]:

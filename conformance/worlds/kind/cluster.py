@@ -8,6 +8,7 @@ one finds there has been abandoned, and is removed: in the end the cluster, too.
 from __future__ import annotations
 
 import fcntl
+import logging
 import os
 import shutil
 import subprocess
@@ -45,6 +46,10 @@ KEPT: Final = "kept"
 """Files beside the audit log: locked by the suite that has the cluster; there if it stays."""
 WITH_SHELL: Final = ("busybox", "local-path-helper")
 """Parts of the names of images that have a shell; kind's own node images have the second."""
+
+
+# pytest-kind logs by functions that would print everybody's log from then on, ours too.
+logging.getLogger().addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True)
