@@ -84,12 +84,13 @@ class History:
 
     @cached_property
     def shows_requests(self) -> bool:
-        """Whether every request is there with who made it, and so every version of an object.
+        """Whether every request is there with who made it, and every version of an object.
 
         A history of watch events alone lacks requests that failed, and may have two versions
-        that followed one another at once as one.
+        that followed one another at once as one. One whose watches broke has the requests, and
+        of some not what they made.
         """
-        return self.header.capabilities.writers
+        return self.header.capabilities.writers and self.shows_every_version
 
     @cached_property
     def shows_every_version(self) -> bool:

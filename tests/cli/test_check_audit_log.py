@@ -202,7 +202,7 @@ def test_what_a_policy_left_out_is_said_and_makes_claims_inconclusive(
 def test_a_contradiction_in_a_log_with_gaps_is_told_but_is_no_violation(
     assay: Assay, tmp_path: Path
 ) -> None:
-    events = [event for event in events_of(SOUND) if phase_of(event) != "Resuming"]
+    events = [event for event in events_of(WRONG) if phase_of(event) != "Resuming"]
     ended = assay("check", "--audit-log", written(tmp_path / "a", events), *KNOWN)
     assert ended.code == 3
     assert "What the log shows contradicts it, but it has gaps" in ended.out

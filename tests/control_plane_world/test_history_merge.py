@@ -104,6 +104,23 @@ def test_a_commit_that_the_audit_log_does_not_know_has_no_writer() -> None:
     assert writes(merged([commit(7)], [])) == [("", "", "MODIFIED", 7)]
 
 
+def test_a_deletion_that_a_list_found_out_is_not_the_write_whose_version_that_list_had() -> None:
+    other = {"responseObject": {"metadata": {"resourceVersion": "9", "uid": "u2"}}}
+    entries = merged(
+        [commit(7, "ADDED", 0.1), commit(9, "DELETED", 0.9)],
+        [
+            audited("create", 7, 0.1),
+            audited("delete", None, 0.4),
+            audited("update", 9, 0.8, "kwok", **other),
+        ],
+    )
+    assert writes(entries) == [
+        ("operator", "create", "ADDED", 7),
+        ("operator", "delete", "DELETED", 9),
+        ("kubelet", "update", "", 0),
+    ]
+
+
 def test_a_refused_request_stands_where_its_time_falls_and_changes_nothing() -> None:
     entries = merged(
         [commit(7, "ADDED", 0.1), commit(8, at=0.9)],

@@ -98,7 +98,6 @@ class Recorder:
         """What has been listed: a kind, in a namespace or ("") everywhere."""
         self._listed_again: dict[str, Micros] = {}
         """By namespace ("" is all): when a watch of it last began anew, with a gap before."""
-        """Namespaces of which a watch was interrupted, and ("") those of all."""
         self._offset = 0
         self._stopping = threading.Event()
         self.revision = 0
@@ -156,7 +155,7 @@ class Recorder:
     def _watch(self, namespace: str, kinds: Iterable[Kind]) -> None:
         """Begin to watch these kinds; returns once all of them have been listed."""
         wanted = {(kind, namespace) for kind in kinds}
-        replaced = partial(self._replaced, namespace)
+        replaced = partial(self.replaced, namespace)
         for kind, _ in sorted(wanted, key=lambda pair: str(pair[0])):
             informer = Informer(self._connection, kind, namespace, replaced, self._delivered)
             self._informers[namespace].append(informer)
@@ -201,8 +200,8 @@ class Recorder:
 
     # Watching.
 
-    def _replaced(
-        self, namespace: str, kind: Kind, objects: tuple[Object, ...], _revision: str
+    def replaced(
+        self, namespace: str, kind: Kind, objects: tuple[Object, ...], revision: str
     ) -> None:
         """A first list (or a relist after a restart of the API server)."""
         for obj in objects:
@@ -220,14 +219,16 @@ class Recorder:
                 and (namespace_of(obj), name_of(obj)) not in listed
             ]
         for obj in gone:
-            self._delivered(kind, "DELETED", obj)
+            self._delivered(kind, "DELETED", obj, int(revision or 0))
         with self.changed:
             if (kind, namespace) in self._listed:
                 self._listed_again[namespace] = time.time_ns() // 1000
             self._listed.add((kind, namespace))
             self.changed.notify_all()
 
-    def _delivered(self, kind: Kind, event: Event, obj: Object) -> None:
+    def _delivered(self, kind: Kind, event: Event, obj: Object, revision: int = 0) -> None:
+        """`revision` is that of the list in which a deletion was found out. The object bears an
+        earlier one: whatever was committed since then was committed before that."""
         if self._keeps is not None and not kind.namespaced and not self._keeps(kind, obj):
             return
         scope = namespace_of(obj) or name_of(obj)
@@ -235,7 +236,8 @@ class Recorder:
         plain = _without_managed_fields(obj)
         if kind == NODE and _is_heartbeat(self.stored(kind, "", name_of(obj)), plain):
             return
-        commit = Commit(int(_rv_text(obj)), event, kind, plain, time.time_ns() // 1000)
+        revision = revision or int(_rv_text(obj))
+        commit = Commit(revision, event, kind, plain, time.time_ns() // 1000)
         with self.changed:
             if kind not in NOT_RECORDED:
                 self._commits[scope].append(commit)

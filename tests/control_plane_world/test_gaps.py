@@ -1,0 +1,76 @@
+"""Where watches broke for a while, what was missed is not held against anybody."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import msgspec
+import pytest
+
+from conformance import claims
+from conformance.history_view import History
+from conformance.implementation import implementation
+from conformance.running.runner import run_one
+from conformance.scenarios import SCENARIOS
+from conformance.verdict import Outcome
+from vocabulary.history import Capabilities, Entry, Write
+
+GAPS = 2
+"""So many histories are made of each scenario, each with one gap somewhere."""
+
+
+@pytest.mark.parametrize("subject", sorted({id_.rpartition("/")[0] for id_ in SCENARIOS}))
+def test_a_history_with_a_gap_violates_nothing_that_the_whole_one_does_not(subject: str) -> None:
+    rng = random.Random(subject)
+    for id_, scenario in SCENARIOS.items():
+        if id_.rpartition("/")[0] != subject:
+            continue
+        run = run_one(scenario, implementation("reference"), 1)
+        header = msgspec.structs.replace(run.header, capabilities=Capabilities(versions=False))
+        for _ in range(GAPS):
+            begin, end = sorted(rng.sample(range(len(run.entries) + 1), 2))
+            verdicts = claims.judge(History(header, with_gap(run.entries, begin, end)))
+            assert not [each.because for each in verdicts if "checker failed" in each.because]
+            failed = [
+                f"{verdict.claim}: {verdict.because}"
+                for verdict in verdicts
+                if verdict.outcome is Outcome.FAILED
+            ]
+            assert not failed, (id_, begin, end)
+
+
+def with_gap(entries: Sequence[Entry], begin: int, end: int) -> list[Entry]:
+    """The history that is known if no watch told anything between two positions.
+
+    The list after that shows of each object its latest version, and the audit log still has all
+    requests; of those that made the versions before it is not known what they made.
+    """
+    latest: dict[tuple[str, str, str], int] = {}
+    known = {_key(entry) for entry in entries[:begin] if _shows_object(entry)}
+    for entry in entries[begin:end]:
+        if _shows_object(entry):
+            latest[_key(entry)] = entry.n
+    return [
+        _told_late(entry, latest[_key(entry)] == entry.n, _key(entry) in known)
+        if begin <= entry.n < end and _shows_object(entry)
+        else entry
+        for entry in entries
+    ]
+
+
+def _told_late(entry: Entry, is_latest: bool, was_known: bool) -> Entry:
+    """What is known of a write in the gap."""
+    assert isinstance(entry, Write)
+    if not is_latest or (entry.event == "DELETED" and not was_known):
+        return msgspec.structs.replace(entry, event="", rv=0, object=None)
+    return entry if was_known else msgspec.structs.replace(entry, event="ADDED")
+
+
+def _shows_object(entry: Entry) -> bool:
+    return isinstance(entry, Write) and entry.object is not None
+
+
+def _key(entry: Entry) -> tuple[str, str, str]:
+    assert isinstance(entry, Write)
+    return entry.kind, entry.namespace, entry.name

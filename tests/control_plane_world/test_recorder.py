@@ -1,0 +1,28 @@
+"""What a list tells after a watch was broken: in the order of the store, with what is known."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.worlds.control_plane.recorder import Recorder
+from vocabulary.kinds import POD
+
+
+def pod(name: str, rv: int) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "run-0", "uid": name, "resourceVersion": str(rv)}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
+
+
+def test_a_deletion_that_a_list_finds_out_comes_after_all_that_was_committed_before_the_list() -> (
+    None
+):
+    recorder = Recorder(None, [POD], None)  # type: ignore[arg-type]  # nothing is asked for
+    recorder.replaced("", POD, (pod("gone", 3), pod("stays", 5)), "6")
+    recorder.replaced("", POD, (pod("stays", 8),), "9")
+    assert [(each.rv, each.event) for each in recorder.commits(["run-0"])] == [
+        (3, "ADDED"),
+        (5, "ADDED"),
+        (8, "MODIFIED"),
+        (9, "DELETED"),
+    ]
+    assert recorder.was_interrupted("run-0", 0)
