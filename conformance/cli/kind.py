@@ -13,6 +13,7 @@ from conformance.cli import existing
 from conformance.running.run_options import RunOptions
 
 if TYPE_CHECKING:
+    from conformance.worlds.existing.preflight import Limits
     from conformance.worlds.kind.options import KindOptions
 
 
@@ -24,6 +25,7 @@ def provided(
     pod_image: str,
     operator_image: str,
     webhook_host: str,
+    limits: Limits,
 ) -> Iterator[RunOptions]:
     """The options of a suite that runs on a kind cluster, for as long as there is one."""
     from conformance.profiles.choosing import under_test
@@ -39,6 +41,7 @@ def provided(
                 pod_image=pod_image,
                 operator_image=operator_image,
                 webhook_host=webhook_host,
+                limits=limits,
             )
         )
         yield replace(options, undertaking=undertaking, nodes=found.nodes)

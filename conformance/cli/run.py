@@ -27,6 +27,8 @@ CLUSTERS = ("simulated", "control-plane", "kind", "existing")
 DEFAULT_OUT = Path(".assay")
 DEFAULT_NODE_SELECTOR = "assay.dev/usable=true"
 DEFAULT_TIME_LIMIT = "2h"
+FOR_EVER = "48h"
+"""On a cluster that is the suite's own."""
 DEFAULT_OBJECT_LIMIT = 100
 
 
@@ -150,8 +152,12 @@ def run(
         ),
     ] = "",
     time_limit: Annotated[
-        str, typer.Option(help="How long a suite may take on an existing cluster.")
-    ] = DEFAULT_TIME_LIMIT,
+        str,
+        typer.Option(
+            help="How long a suite may take: on an existing cluster "
+            f"{DEFAULT_TIME_LIMIT} unless said, on kind as long as it takes."
+        ),
+    ] = "",
     object_limit: Annotated[
         int,
         typer.Option(
@@ -261,7 +267,7 @@ def run(
         undertaking = existing.examined(
             existing.access(kubeconfig, context),
             implementation,
-            existing.limits(time_limit, object_limit),
+            existing.limits(time_limit or DEFAULT_TIME_LIMIT, object_limit),
             node_selector=node_selector,
             audit_log=audit_log,
             webhook_host=webhook_host or LOOPBACK,
@@ -293,6 +299,7 @@ def run(
                 pod_image=pod_image,
                 operator_image=operator_image,
                 webhook_host=webhook_host,
+                limits=existing.limits(time_limit or FOR_EVER, object_limit),
             )
             options = until_end.enter_context(on_kind)
         with showing_progress(console, quiet=quiet) as on_progress:

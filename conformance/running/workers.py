@@ -161,7 +161,7 @@ def _on_existing(options: RunOptions) -> Iterator[RunAll]:
 @contextmanager
 def _on_kind(options: RunOptions) -> Iterator[RunAll]:
     """As many runs side by side as there are nodes for; then, one by one, those which stop
-    nodes and controllers that others stand on."""
+    nodes and controllers that others stand on; none once the time is up."""
     from conformance.worlds.existing.preflight import NODES_OF_A_RUN
     from conformance.worlds.kind.session import KindSession
 
@@ -183,20 +183,20 @@ def _on_kind(options: RunOptions) -> Iterator[RunAll]:
         def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
             is_alone = [SCENARIOS[task.scenario].alone for task in tasks]
             futures = [
-                None if single else together.submit(_run_on, session, task)
+                None if single else together.submit(_run_in_time, session, task)
                 for task, single in zip(tasks, is_alone, strict=True)
             ]
             others = [future for future in futures if future is not None]
 
-            def run_alone(task: Task) -> RunResult:
+            def run_alone(task: Task) -> RunResult | None:
                 wait(others)
-                return _run_on(session, task)
+                return _run_in_time(session, task)
 
             whole = [
                 future or alone.submit(run_alone, task)
                 for future, task in zip(futures, tasks, strict=True)
             ]
-            return (future.result() for future in whole)
+            return (found for future in whole if (found := future.result()) is not None)
 
         yield run_all
 

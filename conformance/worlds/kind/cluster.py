@@ -39,7 +39,7 @@ from vocabulary.objects import name_of
 from vocabulary.requests import List, ObjectList
 
 READY_SECONDS: Final = 180.0
-LIMITS: Final = Limits(time_us=2 * DAY, objects=1000)
+LIMITS: Final = Limits(time_us=2 * DAY, objects=100)
 """The cluster is nobody else's: these only bound tokens, and what goes wrong without end."""
 TENANT: Final = "tenant"
 KEPT: Final = "kept"
@@ -213,11 +213,12 @@ def undertaking(
     pod_image: str = "",
     operator_image: str = "",
     webhook_host: str = "",
+    limits: Limits = LIMITS,
 ) -> Undertaking:
     """What a suite finds there, and will do; what is not given is the cluster's own."""
     return examine(
         cluster.access,
-        LIMITS,
+        limits,
         implementation,
         all_crds(),
         node_selector=configuration.USABLE,
