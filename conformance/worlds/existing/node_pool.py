@@ -32,7 +32,9 @@ class Survey:
     refused: Mapping[str, str]
 
 
-def survey(connection: Connection, selector: str, *, real_kubelets: bool = False) -> Survey:
+def survey(
+    connection: Connection | PatientConnection, selector: str, *, real_kubelets: bool = False
+) -> Survey:
     """Look at the nodes; nothing is changed. `real_kubelets`: whether theirs may be real."""
     chosen = connection.handle(List(NODE, label_selector=selector, live=True))
     pods = connection.handle(List(POD, live=True))

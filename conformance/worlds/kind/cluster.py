@@ -22,25 +22,26 @@ import yaml
 from pytest_kind import KindCluster
 
 from conformance.clean import clean_cluster
+from conformance.patience import PatientConnection
 from conformance.scenarios import all_crds
 from conformance.under_test import UnderTest
 from conformance.worlds.existing.access import Access
+from conformance.worlds.existing.node_pool import survey
 from conformance.worlds.existing.preflight import Limits, Undertaking, examine
 from conformance.worlds.kind import configuration
 from conformance.worlds.kind.node_containers import NodeContainers
 from conformance.worlds.kind.options import KindOptions
 from conformance.worlds.kind.programs import KindError, find, require_watches
-from fixtures.control_plane.nodes import is_usable
 from fixtures.control_plane.waiting import wait_until
 from vocabulary.clock import DAY
-from vocabulary.errors import ApiError
-from vocabulary.kinds import NODE
-from vocabulary.objects import name_of
-from vocabulary.requests import List, ObjectList
+from vocabulary.kinds import DEPLOYMENT
+from vocabulary.objects import name_of, namespace_of
+from vocabulary.requests import List, ObjectList, Patch
 
 READY_SECONDS: Final = 180.0
 LIMITS: Final = Limits(time_us=2 * DAY, objects=100)
 """The cluster is nobody else's: these only bound tokens, and what goes wrong without end."""
+CONTROL_PLANE_NODE: Final = "node-role.kubernetes.io/control-plane"
 TENANT: Final = "tenant"
 KEPT: Final = "kept"
 """Files beside the audit log: locked by the suite that has the cluster; there if it stays."""
@@ -168,33 +169,40 @@ def adopted(kind: Any, nodes: NodeContainers, log: Path) -> Cluster:
 def _ready(kind: Any, nodes: NodeContainers, log: Path, *, revive: bool) -> Cluster:
     """Wait until every worker takes pods; `revive` those that somebody has stopped."""
     access = _access(kind)
-    connection = access.connection("assay-harness")
-    workers = List(NODE, label_selector=configuration.USABLE, live=True)
+    connection = PatientConnection(access.connection("assay-harness"))
+    usable: tuple[str, ...] = ()
 
     def are_usable() -> bool:
-        try:
-            found = connection.handle(workers)
-        except ApiError:
-            return False
-        assert isinstance(found, ObjectList)
-        for node in found.items:
-            if revive and not is_usable(node):
-                nodes.revive(name_of(node))
-        return bool(found.items) and all(map(is_usable, found.items))
+        nonlocal usable
+        found = survey(connection, configuration.USABLE, real_kubelets=True)
+        for name in found.refused if revive else ():
+            nodes.revive(name)
+        usable = found.usable
+        return bool(usable) and not found.refused
 
     try:
+        keep_off_workers(connection)
         wait_until(
             are_usable,
-            f"the workers of kind cluster {kind.name} are ready",
+            f"the workers of kind cluster {kind.name} are ready, and nobody else's",
             limit_seconds=READY_SECONDS,
             poll_seconds=1.0,
         )
-        found = connection.handle(workers)
     finally:
         connection.close()
-    assert isinstance(found, ObjectList)
-    image = image_with_shell(nodes.images(name_of(found.items[0])))
+    image = image_with_shell(nodes.images(usable[0]))
     return Cluster(access, Path(kind.kind_path).absolute(), nodes, log, image)
+
+
+def keep_off_workers(connection: PatientConnection) -> None:
+    """Have the cluster's own Deployments, its DNS for instance, run on the control plane's node:
+    faults at a node would hit them, and they go where there is room."""
+    listed = connection.handle(List(DEPLOYMENT, live=True))
+    assert isinstance(listed, ObjectList)
+    patch = {"spec": {"template": {"spec": {"nodeSelector": {CONTROL_PLANE_NODE: ""}}}}}
+    for deployment in listed.items:
+        namespace, name = namespace_of(deployment), name_of(deployment)
+        connection.handle(Patch(DEPLOYMENT, namespace, name, patch))
 
 
 def image_with_shell(images: Sequence[str]) -> str:
