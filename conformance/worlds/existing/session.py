@@ -223,7 +223,8 @@ class ExistingSession(Session):
     @property
     def facts(self) -> dict[str, Any]:
         user = {"username": self._undertaking.username, "uid": self._undertaking.uid}
-        return {**self.implementation.facts, "users": {"user": user}}
+        late = {"pods_late_us": self.pods_late_us} if self.pod_image else {}
+        return {**self.implementation.facts, **late, "users": {"user": user}}
 
     def seconds_left(self) -> float:
         return max(0.0, self._ends_at - time.monotonic())
