@@ -165,6 +165,20 @@ def test_a_count_that_goes_up_without_a_reset_is_a_violation() -> None:
     assert_fails("INV-5", story, at=rose)
 
 
+def test_a_reset_by_who_has_not_heard_that_the_appwrapper_is_deleted_counts_once() -> None:
+    def deleted_unheard(count: int) -> Story:
+        story = started(pod("a-0"))
+        story.at(10).becomes("a-0", "Failed")
+        story.at(70).deletes("AppWrapper/a", by="user")
+        story.at(70.1).enters("Resetting", resets=count)
+        story.at(70.2).enters("Terminating")
+        return story
+
+    assert_passes("INV-5", deleted_unheard(1))
+    twice = deleted_unheard(2)
+    assert_fails("INV-5", twice, at=entered(twice, "Resetting"))
+
+
 def test_an_autopilot_reset_that_counts_is_a_violation() -> None:
     story = migrated(count=1)
     assert_fails("AW-055", story, at=entered(story, "Resuming", 2))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import pairwise
 from typing import Final
 
@@ -25,6 +26,7 @@ from conformance.history_view.snapshots import (
     SUSPENDED,
     SUSPENDING,
     TERMINATING,
+    Snapshot,
 )
 from conformance.temporal import (
     OPTIONS,
@@ -151,8 +153,8 @@ def retry_count_moves_only_with_resets(aw: AppWrapperRun) -> Obligations:
         # The count may go up where Resetting is entered, within it, or where it is left.
         counts = [snapshot.resets for snapshot in before.snapshots] + [after.begin.resets]
         steps = list(pairwise(counts))
-        within = allowed.get(before.begin.n, 0) if before.phase == RESETTING else 0
-        entering = allowed.get(after.begin.n, 0) if after.phase == RESETTING else 0
+        within = _increments(before.begin, allowed) if before.phase == RESETTING else 0
+        entering = _increments(after.begin, allowed) if after.phase == RESETTING else 0
         if any(later < earlier for earlier, later in steps):
             yield violated(
                 after.begin,
@@ -169,6 +171,12 @@ def retry_count_moves_only_with_resets(aw: AppWrapperRun) -> Obligations:
             )
         elif before.phase in (RUNNING, RESETTING, SUSPENDING, FAILED):
             yield met(after.begin)
+
+
+def _increments(reset: Snapshot, allowed: Mapping[int, int]) -> int:
+    """The most that a reset may add. What it is for is not asked any more when the AppWrapper is
+    being deleted, of which the controller may not have heard yet."""
+    return allowed.get(reset.n, int(reset.deleting))
 
 
 INV_6 = Claim(
