@@ -125,7 +125,7 @@ def sonobuoy_run(
             envvar="SONOBUOY_RESULTS_DIR",
             help="The folder that Sonobuoy shares with the container.",
         ),
-    ] = Path("/tmp/sonobuoy/results"),
+    ],
 ) -> None:
     """What the plugin's container does: assay run, then hand its results to Sonobuoy.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import signal
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.cli.exit_code import ExitCode
 from fixtures.control_plane import ControlPlane
 from tests.control_plane_world.test_operator_process import eventually
 
@@ -23,23 +25,37 @@ SCENARIOS = (
 )
 
 
-@pytest.mark.parametrize("after_seconds", [random.Random(n).uniform(0, 10) for n in range(2)])
-def test_what_a_killed_harness_left_is_undone_and_nodes_are_never_deleted(
-    plane: ControlPlane, guest: Path, tmp_path: Path, after_seconds: float
-) -> None:
-    before = standing(plane)
-    where = ("--cluster", "existing", "--kubeconfig", str(guest), "--out", str(tmp_path))
+def run_until(plane: ControlPlane, guest: Path, out: Path, number: signal.Signals) -> int:
+    """A suite that gets the signal some seconds after it began to touch the cluster; its code."""
+    before = standing(plane).keys()
+    where = ("--cluster", "existing", "--kubeconfig", str(guest), "--out", str(out))
     with subprocess.Popen(
         [*ASSAY, "run", *SCENARIOS, "--yes", "-q", *where],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     ) as harness:
-        assert eventually(lambda: "assay-" in "".join(standing(plane).keys() - before.keys()))
-        try:
-            harness.wait(after_seconds)
-        except subprocess.TimeoutExpired:
-            harness.send_signal(signal.SIGKILL)
+        assert eventually(lambda: "assay-" in "".join(standing(plane).keys() - before))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            harness.wait(random.Random(number).uniform(0, 10))
+        harness.send_signal(number)
+    return harness.returncode
+
+
+def test_a_suite_that_is_told_to_end_puts_the_cluster_in_order_itself(
+    plane: ControlPlane, guest: Path, tmp_path: Path
+) -> None:
+    """So a pod is told, when somebody deletes the Job."""
+    before = standing(plane)
+    assert run_until(plane, guest, tmp_path, signal.SIGTERM) == ExitCode.INTERRUPTED
+    assert standing(plane) == before
+
+
+def test_what_a_killed_harness_left_is_undone_and_nodes_are_never_deleted(
+    plane: ControlPlane, guest: Path, tmp_path: Path
+) -> None:
+    before = standing(plane)
+    run_until(plane, guest, tmp_path, signal.SIGKILL)
     assert standing(plane) != before
     clean = ("clean", "--kubeconfig", str(guest))
     assert "would remove Namespace assay-" in assay(*clean)
