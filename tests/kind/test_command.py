@@ -9,15 +9,20 @@ from pathlib import Path
 
 from .machine import program
 
-RUN = (sys.executable, "-m", "conformance.cli", "run", "AW-005", "--cluster", "kind")
+RUN = ("-m", "conformance.cli", "run", "AW-005", "--cluster", "kind")
+PYTEST = ("-m", "pytest", "-p", "no:cacheprovider", "--pyargs", "conformance.as_tests")
 
 
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return python(folder, *RUN, *words)
+
+
+def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     # The interpreter is named by its path; nothing else is to be found but what a test put there.
     environment = {key: value for key, value in os.environ.items() if not key.startswith("KIND")}
     environment["PATH"] = str(folder)
     return subprocess.run(
-        [*RUN, *words],
+        [sys.executable, *words],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -48,3 +53,10 @@ def test_histories_on_kind_never_repeat(tmp_path: Path) -> None:
     ended = run(tmp_path, "--rerun")
     assert ended.returncode == 2
     assert "histories on kind never repeat" in ended.stderr
+
+
+def test_pytest_ends_with_the_same_sentence_and_code(tmp_path: Path) -> None:
+    ended = python(tmp_path, *PYTEST, "--cluster", "kind", "-k", "node-is-lost[")
+    assert ended.returncode == 4, ended.stdout
+    assert "no kind cluster: docker is not in the PATH" in ended.stdout
+    assert not (tmp_path / ".pytest-kind").exists()
