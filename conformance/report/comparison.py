@@ -15,7 +15,7 @@ What makes two reports hard to compare (another seed, norm, cluster, selection) 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -145,22 +145,24 @@ def compare_reports(baseline: ConformanceReport, current: ConformanceReport) -> 
 def _change(before: ClaimReport | None, after: ClaimReport | None) -> ClaimChange:
     known = after or before
     assert known is not None
+    scenarios = _new_failures(before, after)
     return ClaimChange(
         claim=known.id,
         name=known.name,
         level=known.level,
         before=None if before is None else before.outcome,
         after=None if after is None else after.outcome,
-        because=_because(after),
-        scenarios=_new_failures(before, after),
+        because=_because(after, scenarios),
+        scenarios=scenarios,
     )
 
 
-def _because(claim: ClaimReport | None) -> str:
-    """Of a claim that fails, what was seen first; otherwise what the current report says of it."""
+def _because(claim: ClaimReport | None, newly: Sequence[str]) -> str:
+    """Of a claim that fails, what was seen first, in the tests that fail newly if there are any;
+    otherwise what the current report says of it."""
     if claim is None:
         return ""
-    for test in claim.tests:
+    for test in sorted(claim.tests, key=lambda test: test.name not in newly):
         if test.first_violation is not None:
             return test.first_violation.because
     return claim.reason
@@ -225,7 +227,12 @@ def _times(baseline: ConformanceReport, current: ConformanceReport) -> str:
         f"Slower means: {rule.factor:g} times as long and {rule.least_seconds:g} s longer, "
         f"in {clock} time, for one scenario and seed."
     )
-    return text if clock == "virtual" else f"{text} On a real cluster the machine has its part."
+    if clock == "virtual":
+        return text
+    return (
+        f"{text} On a real cluster the machine has its part, and a race is lost in one run and won "
+        "in the next: run what fails newly again before you believe it."
+    )
 
 
 def _differences(baseline: ConformanceReport, current: ConformanceReport) -> Iterator[str]:

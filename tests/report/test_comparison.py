@@ -13,7 +13,7 @@ from conformance.report.comparison_markdown import code, comparison_markdown
 from conformance.report.comparison_text import headline, note_lines
 from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.run_result import RunResult
-from conformance.verdict import Outcome, Verdict
+from conformance.verdict import Outcome, Verdict, Violation
 from tests.report.hostile import HOSTILE
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import failing_run, passing_run, sample_suite
@@ -67,6 +67,18 @@ def test_a_claim_that_fails_in_one_more_scenario_is_newly_failing() -> None:
     found = compare_reports(report_of(before), report_of(*after))
     assert [change.scenarios for change in found.newly_failing] == [("appwrapper/b",)]
     assert found.still_failing == ()
+
+
+def test_what_is_shown_is_what_was_seen_where_it_fails_newly() -> None:
+    def violating(scenario: str, seen: str) -> RunResult:
+        violations = (Violation(at=0, because=seen),)
+        (verdict,) = run_with(AW_015=Outcome.FAILED).verdicts
+        verdict = msgspec.structs.replace(verdict, because=seen, violations=violations)
+        return msgspec.structs.replace(passing_run(), scenario=scenario, verdicts=(verdict,))
+
+    known, further = violating("appwrapper/a", "old."), violating("appwrapper/b", "new.")
+    found = compare_reports(report_of(known), report_of(known, further))
+    assert [(c.scenarios, c.because) for c in found.newly_failing] == [(("appwrapper/b",), "new.")]
 
 
 def test_the_same_failure_at_another_crash_point_is_no_change() -> None:
