@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from conformance.implementation import implementation
+from conformance.scenarios import all_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
 from fixtures.control_plane import ControlPlane, User
@@ -31,6 +33,18 @@ def test_rights_become_the_rules_of_a_cluster_role() -> None:
         '- {apiGroups: [""], resources: [namespaces, pods], verbs: [list]}',
         '- {apiGroups: [""], resources: [nodes], verbs: [get, patch]}',
         "- {apiGroups: [batch], resources: [jobs], verbs: [list]}",
+    ]
+
+
+def test_no_right_to_write_is_asked_for_where_kubernetes_alone_writes() -> None:
+    asked = rights.required(implementation("reference"), all_crds())
+    verbs = [right.verb for right in asked if right.resource == "controllerrevisions"]
+    assert verbs == ["get", "list", "watch"]
+
+
+def test_an_asterisk_among_rights_is_text_in_the_rules() -> None:
+    assert list(rights.rules([Right("*", "*", "list")])) == [
+        '- {apiGroups: ["*"], resources: ["*"], verbs: [list]}'
     ]
 
 

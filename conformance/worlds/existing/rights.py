@@ -12,7 +12,7 @@ from conformance.worlds.control_plane.operator_rights import OBJECT_VERBS
 from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
 from conformance.worlds.existing.access import asked
 from reference_controller.runtime.connection import Connection
-from vocabulary.kinds import APPWRAPPER, KNOWN_KINDS, Kind
+from vocabulary.kinds import APPWRAPPER, CONTROLLER_REVISION, KNOWN_KINDS, Kind
 from vocabulary.objects import Object, get_path
 
 ACCESS_REVIEW: Final = Kind(
@@ -28,6 +28,9 @@ FOLLOWED: Final = tuple(
     kind for kind in KNOWN_KINDS if kind.plural not in ("events", "leases", "priorityclasses")
 )
 """The kinds of a history, where not all of a cluster may be looked at."""
+
+ONLY_SEEN: Final = (CONTROLLER_REVISION,)
+"""Kinds of a history that controllers of Kubernetes alone make, change and delete."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -57,7 +60,8 @@ def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Ri
     defined = map(kind_of_crd, installed_crds(implementation, extra_crds))
     for kind in (*FOLLOWED, *defined):
         if kind.namespaced:
-            found.update(_of(kind.group, kind.plural, *OBJECT_VERBS))
+            verbs = _READ if kind in ONLY_SEEN else OBJECT_VERBS
+            found.update(_of(kind.group, kind.plural, *verbs))
     found.update(_granted(implementation.rbac()))
     return sorted(found)
 
