@@ -69,7 +69,7 @@ def test_a_scenario_may_be_named_by_its_end_and_a_claim_in_lower_case(
     assay: Assay, tmp_path: Path
 ) -> None:
     ended = assay("run", "slow-pods-hold-their-quota", "-q", "--out", tmp_path / "a")
-    assert "1 runs in" in ended.out
+    assert "1 run in" in ended.out
 
 
 def test_a_scenario_is_judged_by_the_claims_it_was_written_for(
@@ -80,7 +80,7 @@ def test_a_scenario_is_judged_by_the_claims_it_was_written_for(
     ended = assay("run", SCENARIO, "-q", "-j", 1, "--out", tmp_path / "a")
     count = len(SCENARIOS[SCENARIO].arms)
     assert f"\n{count} claims: " in ended.out
-    assert "1 runs in" in ended.out
+    assert "1 run in" in ended.out
 
 
 def test_claims_are_shown_with_source_decision_and_scenarios(assay: Assay) -> None:
