@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.claims.judging import (
     assert_fails,
     assert_passes,
@@ -119,11 +121,30 @@ def test_a_phase_edge_that_the_life_cycle_lacks_is_a_violation() -> None:
 
 def test_watch_events_alone_may_miss_a_phase_but_never_leave_a_final_one() -> None:
     story = started(capabilities=Capabilities(writers=False, options=False))
+    before = assert_passes("INV-6", story).armed
     story.at(50).enters("Resuming")
-    assert_passes("INV-6", story)
+    excused = assert_passes("INV-6", story)
+    assert excused.armed == before
+    assert "1 undecided" in excused.because
     story.at(60).enters("Failed")
     wrong = story.at(70).enters("Resuming")
     assert_fails("INV-6", story, at=wrong)
+
+
+@pytest.mark.parametrize("claim", ["INV-6", "MLB-044"])
+def test_a_step_that_only_a_gap_excuses_is_not_taken_for_one_of_the_life_cycle(claim: str) -> None:
+    story = started(capabilities=Capabilities(versions=False))
+    before = assert_passes(claim, story).armed
+    story.at(50).enters("Suspended")
+    excused = assert_passes(claim, story)
+    assert excused.armed == before
+    assert "1 undecided" in excused.because
+
+
+def test_a_creation_that_only_a_gap_excuses_is_not_taken_for_an_announced_one() -> None:
+    story = begin(Story(pod("a-0"), capabilities=Capabilities(versions=False)))
+    story.makes()
+    assert_unarmed("INV-1", story)
 
 
 def test_whole_second_times_give_one_second_of_slack() -> None:

@@ -166,17 +166,18 @@ def test_a_count_that_goes_up_without_a_reset_is_a_violation() -> None:
 
 
 def test_a_reset_by_who_has_not_heard_that_the_appwrapper_is_deleted_counts_once() -> None:
-    def deleted_unheard(count: int) -> Story:
+    def deleted_unheard(count: int, reset_at: float = 70.1) -> Story:
         story = started(pod("a-0"))
         story.at(10).becomes("a-0", "Failed")
         story.at(70).deletes("AppWrapper/a", by="user")
-        story.at(70.1).enters("Resetting", resets=count)
-        story.at(70.2).enters("Terminating")
+        story.at(reset_at).enters("Resetting", resets=count)
+        story.at(reset_at + 0.1).enters("Terminating")
         return story
 
     assert_passes("INV-5", deleted_unheard(1))
-    twice = deleted_unheard(2)
-    assert_fails("INV-5", twice, at=entered(twice, "Resetting"))
+    twice, late = deleted_unheard(2), deleted_unheard(1, reset_at=270)
+    for wrong in (twice, late):
+        assert_fails("INV-5", wrong, at=entered(wrong, "Resetting"))
 
 
 def test_an_autopilot_reset_that_counts_is_a_violation() -> None:

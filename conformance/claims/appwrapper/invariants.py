@@ -35,6 +35,7 @@ from conformance.temporal import (
     judges,
     met,
     not_before,
+    undecided,
     violated,
 )
 from conformance.temporal.words import listed, state_of, when
@@ -61,10 +62,10 @@ def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
         snapshot = aw.snapshot_at(track.created.n)
         if snapshot is None:
             continue
-        if snapshot.shows(RESOURCES_DEPLOYED) or aw.may_have_shown(
-            RESOURCES_DEPLOYED, track.created.n
-        ):
+        if snapshot.shows(RESOURCES_DEPLOYED):
             yield met(track.created)
+        elif aw.may_have_shown(RESOURCES_DEPLOYED, track.created.n):
+            yield undecided(track.created, "the version that said so may not have been recorded")
         else:
             yield violated(
                 track.created,
@@ -153,8 +154,8 @@ def retry_count_moves_only_with_resets(aw: AppWrapperRun) -> Obligations:
         # The count may go up where Resetting is entered, within it, or where it is left.
         counts = [snapshot.resets for snapshot in before.snapshots] + [after.begin.resets]
         steps = list(pairwise(counts))
-        within = _increments(before.begin, allowed) if before.phase == RESETTING else 0
-        entering = _increments(after.begin, allowed) if after.phase == RESETTING else 0
+        within = _increments(aw, before.begin, allowed) if before.phase == RESETTING else 0
+        entering = _increments(aw, after.begin, allowed) if after.phase == RESETTING else 0
         if any(later < earlier for earlier, later in steps):
             yield violated(
                 after.begin,
@@ -173,10 +174,16 @@ def retry_count_moves_only_with_resets(aw: AppWrapperRun) -> Obligations:
             yield met(after.begin)
 
 
-def _increments(reset: Snapshot, allowed: Mapping[int, int]) -> int:
-    """The most that a reset may add. What it is for is not asked any more when the AppWrapper is
-    being deleted, of which the controller may not have heard yet."""
-    return allowed.get(reset.n, int(reset.deleting))
+def _increments(aw: AppWrapperRun, reset: Snapshot, allowed: Mapping[int, int]) -> int:
+    """The most that a reset may add. What it is for is not asked any more of an AppWrapper that
+    is being deleted; whoever may not have heard of that yet may count it."""
+    deleted = aw.deleting
+    is_unheard = (
+        deleted is not None
+        and deleted.n <= reset.n
+        and deleted.t >= aw.history.timing.seen_us(reset.t)
+    )
+    return allowed.get(reset.n, int(is_unheard))
 
 
 INV_6 = Claim(
@@ -210,15 +217,29 @@ EDGES: Final = frozenset(
 FINAL: Final = (SUCCEEDED, FAILED)
 
 
-def follows_the_graph(aw: AppWrapperRun, before: str, after: str) -> bool:
-    """Whether one phase may follow another.
+def steps_along_the_graph(aw: AppWrapperRun) -> Obligations:
+    """Every change of phase, judged by the life cycle."""
+    for before, after in pairwise(aw.spans):
+        step = f"from {before.phase or 'no phase'} to {after.phase or 'no phase'}"
+        if after.phase == TERMINATING or (before.phase, after.phase) in EDGES:
+            yield met(after.begin)
+        elif _may_have_missed_phases(aw, before.phase, after.phase):
+            yield undecided(after.begin, f"{aw} went {step}, and phases in between may be missing")
+        else:
+            yield violated(
+                after.begin,
+                f"{when(after.begin)}: {aw} went {step}, which the life cycle does not have.",
+                before.begin,
+            )
 
-    A history made of watch events alone may have missed the phase in between; such a step
-    is allowed there, but never one out of a final phase. One that lacks versions may have
-    missed any number of phases: from each that is not final, every other can be reached.
+
+def _may_have_missed_phases(aw: AppWrapperRun, before: str, after: str) -> bool:
+    """Whether the history may lack the phases by which one came from one to the other.
+
+    One made of watch events alone may have missed one in between, but none out of a final
+    phase. One that lacks versions may have missed any number: from each that is not final,
+    every other can be reached.
     """
-    if after == TERMINATING or (before, after) in EDGES:
-        return True
     if before in FINAL:
         return False
     if not aw.history.shows_every_version:
@@ -230,16 +251,7 @@ def follows_the_graph(aw: AppWrapperRun, before: str, after: str) -> bool:
 
 @judges(INV_6, armed_by="AppWrapper changed its phase", from_any_versions=True)
 def phases_follow_the_graph(aw: AppWrapperRun) -> Obligations:
-    for before, after in pairwise(aw.spans):
-        if follows_the_graph(aw, before.phase, after.phase):
-            yield met(after.begin)
-        else:
-            yield violated(
-                after.begin,
-                f"{when(after.begin)}: {aw} went from {before.phase or 'no phase'} to "
-                f"{after.phase or 'no phase'}, which the life cycle does not have.",
-                before.begin,
-            )
+    yield from steps_along_the_graph(aw)
 
 
 INV_10 = Claim(
