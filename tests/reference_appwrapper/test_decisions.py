@@ -8,6 +8,7 @@ from reference_controller.appwrapper.decide import decide, deleting
 from reference_controller.appwrapper.names import Condition, Phase, Reason, Stamp
 from reference_controller.appwrapper.observation import Component
 from reference_controller.appwrapper.rules import RIGHT
+from reference_controller.appwrapper.rules.deletion import is_being_forced
 from reference_controller.appwrapper.steps import (
     CreateComponent,
     DeleteEverything,
@@ -188,6 +189,16 @@ def test_deletion_asks_first_and_forces_pods_and_components_when_its_time_is_ove
     assert isinstance(forced, Remove)
     assert [(d.kind, d.grace_period_seconds) for d in forced.deletes] == [(POD, 0), (JOB, 0)]
     assert all(delete.uid for delete in (*asked.deletes, *forced.deletes))
+
+
+@pytest.mark.parametrize(("finalizers", "again"), [([], True), (["example.com/hold"], False)])
+def test_a_pod_whose_forceful_deletion_was_noted_is_deleted_again_unless_a_finalizer_holds_it(
+    finalizers: list[str], again: bool
+) -> None:
+    """An API server that ends between noting it and carrying it out leaves such a pod."""
+    noted = pod("Failed", terminating=True)
+    metadata = {**noted["metadata"], "deletionGracePeriodSeconds": 0, "finalizers": finalizers}
+    assert is_being_forced({**noted, "metadata": metadata}) is not again
 
 
 def test_the_time_of_a_deletion_runs_though_there_is_nothing_left_to_ask_for() -> None:

@@ -92,5 +92,11 @@ class DeletionRules(OwnershipRules):
 
 
 def is_being_forced(pod: Object) -> bool:
-    """Whether the pod was deleted with grace 0 already; a finalizer is all that holds it."""
-    return is_terminating(pod) and meta(pod).get("deletionGracePeriodSeconds") == 0
+    """Whether the pod was deleted with grace 0 already, and a finalizer is all that holds it.
+
+    Without one it would be gone: an API server that ended between noting the deletion and
+    carrying it out leaves such a pod, and only who deletes it again gets rid of it.
+    """
+    known = meta(pod)
+    is_forced = known.get("deletionGracePeriodSeconds") == 0
+    return is_terminating(pod) and is_forced and bool(known.get("finalizers"))
