@@ -139,6 +139,10 @@ def _not_compared(first: ConformanceReport, each: Comparison) -> list[str]:
     missing = _scenarios(first) - _scenarios(each.report) - each.not_run.keys()
     lines = ["", f"## Not compared on {each.cluster}", ""]
     lines += [f"- `{scenario}`: {reason}." for scenario, reason in each.not_run.items()]
+    lines += [
+        f"- `{error.name}`: broke off, and is judged as far as it came: {error.error}."
+        for error in each.report.errors
+    ]
     if missing:
         lines.append(f"- {len(missing)} more scenarios: this report's suite left them out.")
     never = [

@@ -22,10 +22,11 @@ AUDIT_LOG: Final = "audit.log"
 AUDIT_POLICY: Final = "policy.yaml"
 
 TOLERATION_SECONDS: Final = 3
-NODE_GRACE_SECONDS: Final = 24
+NODE_GRACE_SECONDS: Final = 16
 """A kubelet that has been silent so long is not ready. On a busy machine one may be silent for
-several seconds, and every run's pods would then be evicted."""
-NODE_LEASE_SECONDS: Final = 20
+several seconds, and every run's pods would then be evicted. But if it took longer than a reset,
+the next attempt would be sent to a node that is lost."""
+NODE_LEASE_SECONDS: Final = 8
 """A kubelet renews its Lease four times in that."""
 REQUESTS_PER_SECOND: Final = 100
 
@@ -47,7 +48,7 @@ _CLIENTS: Final = {
 _CONTROLLER_MANAGER: Final = {
     **_CLIENTS,
     "enable-hostpath-provisioner": "true",  # kind's own, which a list of arguments replaces
-    "node-monitor-period": "2s",
+    "node-monitor-period": "1s",
     "node-monitor-grace-period": f"{NODE_GRACE_SECONDS}s",
     "node-eviction-rate": "10",
     "secondary-node-eviction-rate": "10",
