@@ -150,6 +150,8 @@ def _on_existing(options: RunOptions) -> Iterator[RunAll]:
         )
         pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
         open_until_end.callback(pool.shutdown, cancel_futures=True)
+        # Whoever is told to end has little time: what runs is not waited for.
+        open_until_end.callback(session.end_now)
 
         def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
             futures = [pool.submit(_run_in_time, session, task) for task in tasks]
@@ -179,6 +181,7 @@ def _on_kind(options: RunOptions) -> Iterator[RunAll]:
         open_until_end.callback(together.shutdown, cancel_futures=True)
         alone = ThreadPoolExecutor(1, thread_name_prefix="alone")
         open_until_end.callback(alone.shutdown, cancel_futures=True)
+        open_until_end.callback(session.end_now)
 
         def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
             is_alone = [SCENARIOS[task.scenario].alone for task in tasks]
@@ -208,10 +211,22 @@ def _agreed(options: RunOptions) -> Undertaking:
 
 
 def _run_in_time(session: Session, task: Task) -> RunResult | None:
-    """None if the time was up before its end: what was cut off shows nothing."""
+    """None if the time was up before its end: what was cut off shows nothing.
+
+    A run that cannot be made ends the time of all: the nodes that it has are not given back
+    before the end, and others would wait for them.
+    """
+    from conformance.worlds.control_plane.session import OutOfTimeError
+
     if not session.seconds_left():
         return None
-    result = _run_on(session, task)
+    with ExitStack() as if_it_fails:
+        if_it_fails.callback(session.end_now)
+        try:
+            result = _run_on(session, task)
+        except OutOfTimeError:
+            return None
+        if_it_fails.pop_all()
     return result if session.seconds_left() else None
 
 

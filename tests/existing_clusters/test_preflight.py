@@ -11,8 +11,11 @@ import pytest
 from conformance.implementation import implementation
 from conformance.scenarios import all_crds
 from conformance.worlds.existing import rights
+from conformance.worlds.existing.access import Access
+from conformance.worlds.existing.preflight import Limits, Undertaking, in_words
 from conformance.worlds.existing.rights import Right
 from fixtures.control_plane import ControlPlane, User
+from vocabulary.clock import SECOND
 
 from .command import USABLE, run, standing
 from .conftest import KEPT, NODES
@@ -147,3 +150,11 @@ def test_what_cannot_be_asked_for_is_refused_before_the_cluster_is_looked_at(
 def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     assert f"{missing}: there is no such kubeconfig" in run(missing, "AW-005", code=2)
+
+
+def test_the_plan_says_whose_pods_may_be_evicted() -> None:
+    limits = Limits(time_us=SECOND, objects=10)
+    undertaking = Undertaking(access=Access(None, ""), limits=limits, audit_log=None)
+    said = " ".join(map(str.strip, in_words(undertaking)))
+    assert "Pods of others that are scheduled there meanwhile may be evicted" in said
+    assert "pods of DaemonSets that do not tolerate every taint" in said

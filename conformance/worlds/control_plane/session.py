@@ -44,6 +44,10 @@ RECENT_US: Final = 30 * SECOND
 """How far back the machine's pace is looked at to choose a run's durations."""
 
 
+class OutOfTimeError(Exception):
+    """A run cannot begin any more: the session's time is up."""
+
+
 class Plane(Protocol):
     """What runs touch of their cluster's own files and addresses."""
 
@@ -91,6 +95,7 @@ class Session(ABC):
         """Held by a run until its operator is ready: that takes as much as all the rest."""
         self.starts = Starts()
         self.unfinished = Unfinished(out)
+        self._ends_at = math.inf
         self._numbers = iter(range(1_000_000))
         self._lock = threading.Lock()
 
@@ -122,7 +127,10 @@ class Session(ABC):
 
     @abstractmethod
     def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
-        """Nodes for one run, labelled as its own: the zone of each by its name."""
+        """Nodes for one run, labelled as its own: the zone of each by its name.
+
+        Raises OutOfTimeError if none are free before the session's time is up.
+        """
 
     @abstractmethod
     def end_run(self, namespace: str) -> None:
@@ -167,7 +175,16 @@ class Session(ABC):
 
     def seconds_left(self) -> float:
         """How long runs may go on."""
-        return math.inf
+        return max(0.0, self._ends_at - time.monotonic())
+
+    def seconds_until(self, deadline: float) -> float:
+        """How long to wait for something, by the monotonic clock. Ask again and again: the time
+        of all runs may be ended at any moment."""
+        return min(deadline - time.monotonic(), self.seconds_left())
+
+    def end_now(self) -> None:
+        """The time is up: runs in progress wait for nothing any more, and none begins."""
+        self._ends_at = min(self._ends_at, time.monotonic())
 
     def components(
         self, zones: Mapping[str, str], record: Callable[[str, Any], None]

@@ -48,6 +48,7 @@ PATIENCE_US: Final = 90 * SECOND
 PATIENCE_ATTEMPTS: Final = 3
 """A wait lasts for so many attempts at their longest, if that is more."""
 LEADER_US: Final = 20 * SECOND
+LOOK_SECONDS: Final = 0.5
 
 
 class ControlPlaneWorld(World):
@@ -152,18 +153,20 @@ class ControlPlaneWorld(World):
         return tuple(obj for obj in found if selects(labels_of(obj)))
 
     def wait(self, span_us: Micros) -> None:
-        time.sleep(min(span_us / SECOND, self.session.seconds_left()))
+        deadline = time.monotonic() + span_us / SECOND
+        while (left := self.session.seconds_until(deadline)) > 0:
+            time.sleep(min(left, LOOK_SECONDS))
 
     def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Look again whenever a watch has told something new."""
-        deadline = time.monotonic() + min(within_us / SECOND, self.session.seconds_left())
+        deadline = time.monotonic() + within_us / SECOND
         changed = self.session.recorder.changed
         with changed:
             while not done():
-                left = deadline - time.monotonic()
+                left = self.session.seconds_until(deadline)
                 if left <= 0:
                     return False
-                changed.wait(min(left, 0.5))
+                changed.wait(min(left, LOOK_SECONDS))
         return True
 
     @property

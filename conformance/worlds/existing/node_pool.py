@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 from conformance.borrowed_nodes import borrowing, offering
 from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
+from conformance.worlds.control_plane.session import OutOfTimeError
 from fixtures.control_plane import audit, kwok
 from fixtures.control_plane.nodes import is_usable
 from fixtures.control_plane.waiting import wait_until
@@ -21,6 +23,9 @@ from vocabulary.requests import Get, List, ObjectList, Patch
 
 ATTEMPTS: Final = 20
 USABLE_SECONDS: Final = 120.0
+GUEST_SECONDS: Final = 60.0
+"""How long a run waits for somebody's pod to go."""
+LOOK_SECONDS: Final = 0.5
 _ENDED: Final = ("Succeeded", "Failed")
 
 
@@ -37,13 +42,8 @@ def survey(
 ) -> Survey:
     """Look at the nodes; nothing is changed. `real_kubelets`: whether theirs may be real."""
     chosen = connection.handle(List(NODE, label_selector=selector, live=True))
-    pods = connection.handle(List(POD, live=True))
-    assert isinstance(chosen, ObjectList) and isinstance(pods, ObjectList)
-    guests = {
-        str(get_path(pod, "spec.nodeName", "")): f"{namespace_of(pod)}/{name_of(pod)}"
-        for pod in pods.items
-        if get_path(pod, "status.phase") not in _ENDED and not _is_daemon(pod)
-    }
+    assert isinstance(chosen, ObjectList)
+    guests = guests_by_node(connection)
     reasons = {
         name_of(node): _refusal(node, guests, real_kubelets=real_kubelets) for node in chosen.items
     }
@@ -51,6 +51,17 @@ def survey(
         usable=tuple(sorted(name for name, reason in reasons.items() if not reason)),
         refused={name: reason for name, reason in sorted(reasons.items()) if reason},
     )
+
+
+def guests_by_node(connection: Connection | PatientConnection) -> dict[str, str]:
+    """By node, one pod that faults at the node would hit; those of DaemonSets do not count."""
+    pods = connection.handle(List(POD, live=True))
+    assert isinstance(pods, ObjectList)
+    return {
+        str(get_path(pod, "spec.nodeName", "")): f"{namespace_of(pod)}/{name_of(pod)}"
+        for pod in pods.items
+        if get_path(pod, "status.phase") not in _ENDED and not _is_daemon(pod)
+    }
 
 
 def _refusal(node: Object, guests: Mapping[str, str], *, real_kubelets: bool) -> str:
@@ -88,27 +99,46 @@ def since_loans(events: Iterable[dict[str, Any]], loans: Mapping[str, int]) -> l
     return found
 
 
+class GuestError(Exception):
+    """Somebody's pod has come to a node that was to be lent; the message says what to do."""
+
+
 class NodePool:
     """Lends nodes to runs, whole and one run each. Safe to use from several threads."""
 
-    def __init__(self, connection: PatientConnection, names: Iterable[str]) -> None:
+    def __init__(
+        self,
+        connection: PatientConnection,
+        names: Iterable[str],
+        seconds_left: Callable[[], float],
+    ) -> None:
+        """`seconds_left` tells how long nodes may be waited for, whenever it is asked."""
         self._connection = connection
         self._free = list(names)
+        self._seconds_left = seconds_left
         self._changed = threading.Condition()
-        self._error: Exception | None = None
+        self._error: BaseException | None = None
 
     def take(self, count: int, run: str, devices: Mapping[str, str]) -> dict[str, int]:
         """Wait for so many nodes and make them the run's own, offering these devices.
 
-        By name, the resourceVersion from which on the node's history is the run's. Raises what
-        `fail` was told, if nodes will not come back.
+        By name, the resourceVersion from which on the node's history is the run's. Raises
+        OutOfTimeError; GuestError; and what `fail` was told, if nodes will not come back. A loan
+        that fails is the end of all: nobody knows what such a node is like.
         """
         with self._changed:
-            self._changed.wait_for(lambda: self._error or len(self._free) >= count)
+            while self._error is None and len(self._free) < count and self._seconds_left() > 0:
+                self._changed.wait(LOOK_SECONDS)
+            self._require_time()
             if self._error is not None:
                 raise self._error
             names, self._free = self._free[:count], self._free[count:]
-        return {name: self._lend(name, run, devices) for name in names}
+        try:
+            self._await_no_guests(names)
+            return {name: self._lend(name, run, devices) for name in names}
+        except (ApiError, GuestError) as error:
+            self.fail(error)
+            raise
 
     def await_usable(self, names: Iterable[str]) -> None:
         """Wait until the cluster itself would use these nodes again; WaitTimeoutError if not."""
@@ -122,7 +152,7 @@ class NodePool:
         wait_until(
             are_usable,
             f"the nodes {', '.join(sorted(wanted))} are ready and untainted again",
-            limit_seconds=USABLE_SECONDS,
+            limit_seconds=min(USABLE_SECONDS, self._seconds_left()),
             poll_seconds=0.5,
         )
 
@@ -132,11 +162,33 @@ class NodePool:
             self._free += names
             self._changed.notify_all()
 
-    def fail(self, error: Exception) -> None:
+    def fail(self, error: BaseException) -> None:
         """Nodes stay as a run left them: whoever waits, and whoever comes, is told why."""
         with self._changed:
             self._error = error
             self._changed.notify_all()
+
+    def _await_no_guests(self, names: Iterable[str]) -> None:
+        """The preflight saw none, but a node that nobody has borrowed is open to all."""
+        deadline = time.monotonic() + GUEST_SECONDS
+        while True:
+            guests = guests_by_node(self._connection)
+            there = "; ".join(
+                f"node {name} runs {guests[name]}" for name in names if name in guests
+            )
+            if not there:
+                return
+            self._require_time()
+            if time.monotonic() >= deadline:
+                raise GuestError(
+                    f"{there}, which came after the suite had begun and which faults would hit; "
+                    "move it, or choose nodes that others keep off, and begin anew"
+                )
+            time.sleep(LOOK_SECONDS)
+
+    def _require_time(self) -> None:
+        if self._seconds_left() <= 0:
+            raise OutOfTimeError("no node is lent any more: the session's time is up")
 
     def _lend(self, name: str, run: str, devices: Mapping[str, str]) -> int:
         for attempt in range(1, ATTEMPTS + 1):

@@ -30,6 +30,10 @@ OLDEST: Final = (1, 28)
 """The first release with SelfSubjectReview, which tells who one is."""
 NODES_OF_A_RUN: Final = 2
 """What nearly all scenarios need."""
+MAY_BE_EVICTED: Final = (
+    "  Pods of others that are scheduled there meanwhile may be evicted, and so may pods of",
+    "  DaemonSets that do not tolerate every taint. Choose nodes that others keep off.",
+)
 NO_NODES: Final = Survey((), {})
 
 
@@ -156,6 +160,7 @@ def in_words(undertaking: Undertaking) -> Iterator[str]:
         "Nodes lent to one run at a time, labelled, tainted, cordoned, and given back as they are: "
         + ", ".join(undertaking.nodes.usable)
     )
+    yield from MAY_BE_EVICTED
     for name, reason in undertaking.nodes.refused.items():
         yield f"Node {name} is left alone: it {reason}."
     if not undertaking.tells_writers:

@@ -6,14 +6,13 @@ import secrets
 import ssl
 import time
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
-from conformance.borrowed_nodes import NotAsWrittenError
-from conformance.clean import RUN_LABEL, NotCleanError, clean_cluster
+from conformance.clean import RUN_LABEL, clean_cluster
 from conformance.patience import PatientConnection
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
@@ -32,9 +31,8 @@ from fixtures.containers.pods import RealContainers
 from fixtures.containers.rehearsal import Rehearsed, rehearse
 from fixtures.control_plane import pki
 from fixtures.control_plane.users import User
-from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
+from fixtures.control_plane.waiting import wait_until
 from vocabulary.clock import SECOND
-from vocabulary.errors import ApiError
 from vocabulary.kinds import (
     APPWRAPPER,
     CUSTOM_RESOURCE_DEFINITION,
@@ -122,7 +120,9 @@ class ExistingSession(Session):
         self._accounts = self._make_accounts()
         if self.pod_image:
             self.pods_late_us = self._rehearse().late_us
-        self._pool = NodePool(self.connections["harness"], self._undertaking.nodes.usable)
+        self._pool = NodePool(
+            self.connections["harness"], self._undertaking.nodes.usable, self.seconds_left
+        )
         self._cleaners = ThreadPoolExecutor(CLEANERS, thread_name_prefix="clean")
         begun.callback(self._clean_all)
         wanted = set(self._undertaking.nodes.usable)
@@ -155,7 +155,7 @@ class ExistingSession(Session):
 
     def end_run(self, namespace: str) -> None:
         self.recorder.unfollow(namespace)
-        self._cleaners.submit(self._clean_run, namespace)
+        self._cleaners.submit(self._clean_run, namespace).add_done_callback(self._note_cleaning)
 
     def take_operator_user(self) -> User:
         return self._accounts.take()
@@ -226,9 +226,6 @@ class ExistingSession(Session):
         late = {"pods_late_us": self.pods_late_us} if self.pod_image else {}
         return {**self.implementation.facts, **late, "users": {"user": user}}
 
-    def seconds_left(self) -> float:
-        return max(0.0, self._ends_at - time.monotonic())
-
     # Inside.
 
     def _rehearse(self) -> Rehearsed:
@@ -287,15 +284,17 @@ class ExistingSession(Session):
         )
 
     def _clean_run(self, namespace: str) -> None:
-        """Give its nodes to the next run; without that, tell whoever waits for nodes why not."""
-        try:
-            self._clean(namespace)
-            self._pool.await_usable(self._nodes[namespace])
-        except (ApiError, NotCleanError, NotAsWrittenError, WaitTimeoutError) as error:
-            self._pool.fail(error)
-            return
+        """Give its nodes to the next run."""
+        self._clean(namespace)
         del self._standing[namespace]
+        self._pool.await_usable(self._nodes[namespace])
         self._pool.put_back(self._nodes[namespace])
+
+    def _note_cleaning(self, cleaning: Future[None]) -> None:
+        """Whatever went wrong, whoever waits for the nodes is told why they do not come."""
+        error = cleaning.exception()
+        if error is not None:
+            self._pool.fail(error)
 
     def _clean(self, label: str) -> None:
         clean_cluster(

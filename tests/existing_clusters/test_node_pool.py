@@ -1,0 +1,104 @@
+"""Who waits for nodes is told when they do not come, and a node with a guest is not lent."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, cast
+
+import pytest
+
+from conformance.clean import RUN_LABEL
+from conformance.patience import PatientConnection
+from conformance.worlds.control_plane.session import OutOfTimeError
+from conformance.worlds.existing import node_pool
+from conformance.worlds.existing.node_pool import GuestError, NodePool
+from fixtures.simulated.patches.merge_patch import apply_merge_patch
+from vocabulary.errors import ApiError
+from vocabulary.kinds import NODE, POD
+from vocabulary.objects import Object, labels_of, name_of
+from vocabulary.requests import Get, List, ObjectList, Patch, Request
+
+
+class Cluster:
+    """Nodes and pods; patches of the nodes in `broken` are refused."""
+
+    def __init__(self, *names: str) -> None:
+        self.nodes: dict[str, Object] = {
+            name: {"kind": "Node", "metadata": {"name": name, "resourceVersion": "7"}}
+            for name in names
+        }
+        self.pods: list[Object] = []
+        self.broken: set[str] = set()
+
+    def handle(self, request: Request) -> Object | ObjectList:
+        if isinstance(request, List) and request.kind == POD:
+            return ObjectList(tuple(self.pods), "9")
+        assert isinstance(request, Get | Patch) and request.kind == NODE
+        if isinstance(request, Patch):
+            if request.name in self.broken:
+                raise ApiError(500, "InternalError", "etcd is away")
+            self.nodes[request.name] = apply_merge_patch(self.nodes[request.name], request.body)
+        return self.nodes[request.name]
+
+
+class Clock:
+    """What is left of a session's time: so many looks at it."""
+
+    def __init__(self, looks: float = math.inf) -> None:
+        self.looks = looks
+
+    def seconds_left(self) -> float:
+        self.looks = max(0, self.looks - 1)
+        return self.looks
+
+
+@pytest.fixture(autouse=True)
+def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_pool, "LOOK_SECONDS", 0.001)
+    monkeypatch.setattr(node_pool, "GUEST_SECONDS", 0.0)
+
+
+def pool_of(cluster: Cluster, looks: float = math.inf) -> NodePool:
+    connection = cast(PatientConnection, cluster)
+    return NodePool(connection, cluster.nodes, Clock(looks).seconds_left)
+
+
+def pod_on(node: str, owner: str = "ReplicaSet") -> dict[str, Any]:
+    metadata = {"name": "guest", "namespace": "theirs", "ownerReferences": [{"kind": owner}]}
+    return {"metadata": metadata, "spec": {"nodeName": node}, "status": {"phase": "Running"}}
+
+
+def test_a_loan_bears_the_runs_label_and_tells_from_when_on() -> None:
+    cluster = Cluster("a", "b")
+    assert pool_of(cluster).take(2, "run-1", {}) == {"a": 7, "b": 7}
+    assert {labels_of(node)[RUN_LABEL] for node in cluster.nodes.values()} == {"run-1"}
+
+
+def test_waiting_for_nodes_ends_with_the_sessions_time() -> None:
+    pool = pool_of(Cluster("a", "b"), looks=5)
+    pool.take(2, "run-1", {})
+    with pytest.raises(OutOfTimeError, match="the session's time is up"):
+        pool.take(1, "run-2", {})
+
+
+def test_after_a_loan_that_failed_whoever_waits_is_told_why() -> None:
+    cluster = Cluster("a", "b")
+    cluster.broken.add("b")
+    pool = pool_of(cluster)
+    for run in ("run-1", "run-2"):
+        with pytest.raises(ApiError, match="etcd is away"):
+            pool.take(2, run, {})
+
+
+def test_a_node_to_which_somebodys_pod_has_come_is_not_lent() -> None:
+    cluster = Cluster("a", "b")
+    cluster.pods = [pod_on("b"), pod_on("elsewhere")]
+    with pytest.raises(GuestError, match=r"^node b runs theirs/guest, which came after"):
+        pool_of(cluster).take(2, "run-1", {})
+    assert not any(RUN_LABEL in labels_of(node) for node in cluster.nodes.values())
+
+
+def test_pods_of_daemon_sets_are_no_guests() -> None:
+    cluster = Cluster("a")
+    cluster.pods = [pod_on("a", "DaemonSet")]
+    assert list(pool_of(cluster).take(1, "run-1", {})) == [name_of(cluster.nodes["a"])]
