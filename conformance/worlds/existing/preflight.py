@@ -18,6 +18,7 @@ from conformance.worlds.existing import rights
 from conformance.worlds.existing.access import Access, whoami
 from conformance.worlds.existing.neighbours import interfering
 from conformance.worlds.existing.node_pool import Survey, survey
+from conformance.worlds.existing.same_definition import is_same_definition
 from fixtures.control_plane.ports import LOOPBACK
 from reference_controller.runtime.connection import Connection
 from vocabulary.clock import Micros, format_seconds
@@ -109,6 +110,7 @@ def examine(
         if not lacking:
             problems += _too_few(found, node_selector)
             problems += interfering(connection)
+            problems += _defined_otherwise(connection, implementation)
         without_accounts = tuple(rights.missing(connection, rights.ACCOUNTS))
         if operator_image and without_accounts:
             needed = "; ".join(rights.rules(without_accounts))
@@ -226,18 +228,33 @@ def _not_there(
     return tuple(
         crd
         for crd in installed_crds(implementation, extra)
-        if not _is_there(connection, name_of(crd))
+        if _definition(connection, name_of(crd)) is None
     )
 
 
-def _is_there(connection: Connection, name: str) -> bool:
+def _defined_otherwise(connection: Connection, implementation: UnderTest) -> Iterator[str]:
+    """The definitions that scenarios bring are not looked at: anybody's will do for those."""
+    for crd in implementation.crds():
+        name = name_of(crd)
+        found = _definition(connection, name)
+        if found is not None and not is_same_definition(crd, found):
+            yield (
+                f"CustomResourceDefinition {name} is not as {implementation.as_option} defines it, "
+                "so the API server would drop or refuse what the operator writes; if nobody needs "
+                f"what is stored there, `kubectl delete crd {name}` deletes it with every object "
+                "of that kind, and the suite brings its own; otherwise use another cluster"
+            )
+
+
+def _definition(connection: Connection, name: str) -> Object | None:
     try:
-        connection.handle(Get(CUSTOM_RESOURCE_DEFINITION, "", name, live=True))
+        found = connection.handle(Get(CUSTOM_RESOURCE_DEFINITION, "", name, live=True))
     except ApiError as error:
         if error.is_not_found:
-            return False
+            return None
         raise
-    return True
+    assert not isinstance(found, ObjectList)
+    return found
 
 
 def _too_few(found: Survey, selector: str) -> Iterator[str]:
