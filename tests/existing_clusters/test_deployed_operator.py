@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import pytest
@@ -14,6 +14,7 @@ from conformance.patience import PatientConnection
 from conformance.profiles.choosing import under_test
 from conformance.running.process_faults import CONNECTION, PAUSE, needs_process_beside
 from conformance.under_test import DeployedPlace, NotDeployableError
+from conformance.worlds.control_plane import deployed_operator
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.existing.deploying import deploy
 from vocabulary.kinds import DEPLOYMENT
@@ -117,6 +118,15 @@ def test_it_keeps_off_the_nodes_that_runs_borrow(cluster: Cluster) -> None:
     assert expression["values"] == ["n0", "n1"]
 
 
+def test_it_tolerates_the_control_planes_taint_and_no_cordon_or_taint_of_others(
+    cluster: Cluster,
+) -> None:
+    deploy(connected(cluster), implementation("reference"), place(), ["n0"])
+    (toleration,) = cluster.made[1]["spec"]["template"]["spec"]["tolerations"]
+    assert toleration["key"] == "node-role.kubernetes.io/control-plane"
+    assert toleration["effect"] == "NoSchedule"
+
+
 def test_a_killed_operator_has_no_time_and_stays_down_until_it_is_started(
     cluster: Cluster, operator: DeployedOperator
 ) -> None:
@@ -139,6 +149,40 @@ def test_a_stopped_operator_is_left_to_end_in_order(
     operator.stop()
     assert operator.state == "down"
     assert not cluster.deletions
+
+
+@pytest.mark.parametrize("end", [DeployedOperator.kill, DeployedOperator.stop])
+def test_an_operator_that_does_not_end_is_not_noted_as_ended_and_runs_on(
+    end: Callable[[DeployedOperator], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Hanging(Cluster):
+        def _listed(self) -> tuple[Object, ...]:
+            return ({"metadata": {"name": "p1"}},)
+
+    monkeypatch.setattr(deployed_operator, "GONE_SECONDS", 0.0)
+    cluster, recorded = Hanging(), []
+    told = deploy(connected(cluster), implementation("reference"), place(), ["n0"])
+    operator = DeployedOperator(
+        "operator", told, connected(cluster), lambda *change: recorded.append(change)
+    )
+    operator.start()
+    with pytest.raises(FaultRefusedError, match="operator has not ended within 0 s"):
+        end(operator)
+    assert (operator.state, cluster.replicas, recorded) == ("running", 1, [])
+    operator.retire()
+    assert cluster.replicas == 0
+
+
+def test_an_operator_that_no_signal_reaches_is_not_killed(cluster: Cluster) -> None:
+    def refuse(_: Object, signal: str) -> None:
+        raise FaultRefusedError(signal)
+
+    told = deploy(connected(cluster), implementation("reference"), place(), ["n0"])
+    operator = DeployedOperator("operator", told, connected(cluster), lambda *_: None, refuse)
+    operator.start()
+    with pytest.raises(FaultRefusedError, match="SIGKILL"):
+        operator.kill()
+    assert (operator.state, cluster.replicas) == ("running", 1)
 
 
 def test_what_only_a_process_beside_it_could_suffer_is_refused_with_the_way_out(

@@ -90,12 +90,22 @@ class DeployedOperator:
             time.sleep(POLL_SECONDS)
 
     def kill(self) -> None:
-        """End its process, with no time to put anything in order, and leave it down."""
+        """End its process, with no time to put anything in order, and leave it down.
+
+        Like `stop` it raises FaultRefusedError if the process does not end: it is not down then.
+        """
         self._end("killed", KILL_GRACE_SECONDS)
 
     def stop(self) -> None:
         """SIGTERM, and wait for its orderly end."""
         self._end("stopped", None)
+
+    def retire(self) -> None:
+        """The run is over: if it does not end at once, it does when its kubelet gets to it."""
+        try:
+            self.kill()
+        except FaultRefusedError:
+            self._scale(0)
 
     def pause(self) -> None:
         """SIGSTOP; refused where nobody can send it."""
@@ -122,20 +132,32 @@ class DeployedOperator:
         with self._lock:
             if not self._is_wanted:
                 return
-            self._is_wanted = False
             if grace_seconds is not None:
                 self._send("SIGKILL")
                 self._delete_pods(grace_seconds)
-            elif self._is_paused:
-                self._send("SIGCONT")
+            else:
+                self.resume()
             self._scale(0)
-            deadline = time.monotonic() + GONE_SECONDS
-            # One that came in the place of a deleted one, before there were to be none.
-            while self._pods() and time.monotonic() < deadline:
-                if grace_seconds is not None:
-                    self._delete_pods(grace_seconds)
-                time.sleep(POLL_SECONDS)
+            if not self._await_gone(grace_seconds):
+                self._scale(1)  # it is noted as running, and so it is to run
+                raise FaultRefusedError(
+                    f"{self.name} has not ended within {GONE_SECONDS:g} s, and what it writes "
+                    "would be that of a dead one; see what the kubelet of its pod's node says"
+                )
+            self._is_wanted = False
             self._record(self.name, change)
+
+    def _await_gone(self, grace_seconds: int | None) -> bool:
+        """Whether it has no pod any more; one that is terminating may still write."""
+        deadline = time.monotonic() + GONE_SECONDS
+        while self._pods():
+            if time.monotonic() >= deadline:
+                return False
+            # One that came in the place of a deleted one, before there were to be none.
+            if grace_seconds is not None:
+                self._delete_pods(grace_seconds)
+            time.sleep(POLL_SECONDS)
+        return True
 
     def _note_ready(self, number: int) -> None:
         while self._starts == number and self._is_wanted:

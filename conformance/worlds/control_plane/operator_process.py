@@ -113,6 +113,10 @@ class RealOperator:
         """SIGTERM, and wait for its orderly end."""
         self._end(signal.SIGTERM, "stopped")
 
+    def retire(self) -> None:
+        """The run is over; nothing refuses that."""
+        self.kill()
+
     def pause(self) -> None:
         """SIGSTOP."""
         with self._lock:

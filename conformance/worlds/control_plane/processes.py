@@ -80,7 +80,7 @@ class RealProcesses:
             for restart in self._restarts.values():
                 restart.cancel()
         for operator in self._operators.values():
-            operator.kill()
+            operator.retire()
         for component in self._components.values():
             component.resume()
             component.start()

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
+from conformance.in_cluster.suite_pod import CONTROL_PLANE
 from conformance.patience import PatientConnection
 from conformance.under_test import DeployedPlace, UnderTest
 from vocabulary.objects import Object, meta
 from vocabulary.requests import create
 
 HOSTNAME: Final = "kubernetes.io/hostname"
-ANYWHERE: Final = ({"operator": "Exists", "effect": "NoSchedule"},)
-"""Nodes that are left may be those of the control plane. A taint that drives out is heeded."""
+TOLERATED: Final = ({"key": CONTROL_PLANE, "operator": "Exists", "effect": "NoSchedule"},)
+"""Nodes that are left may be those of the control plane. All other taints are heeded, and cordons."""
 
 
 def deploy(
@@ -42,7 +43,7 @@ def _beside(deployment: Object, borrowed: Sequence[str]) -> dict[str, Any]:
     spec = {
         **template["spec"],
         "affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": terms}},
-        "tolerations": list(ANYWHERE),
+        "tolerations": list(TOLERATED),
     }
     changed = {**deployment["spec"], "template": {**template, "spec": spec}}
     return {**deployment, "spec": changed}
