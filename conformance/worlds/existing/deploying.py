@@ -14,7 +14,7 @@ from vocabulary.requests import create
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 TOLERATED: Final = ({"key": CONTROL_PLANE, "operator": "Exists", "effect": "NoSchedule"},)
-"""Nodes that are left may be those of the control plane. All other taints are heeded, and cordons."""
+"""Nodes that are left may be those of the control plane. Other taints are heeded, and cordons."""
 
 
 def deploy(
