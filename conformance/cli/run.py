@@ -227,6 +227,7 @@ def run(
     from conformance.cli.problems import BadInputError
     from conformance.cli.progress import showing_progress
     from conformance.cli.selection import claims_asked_for, resolve
+    from conformance.profiles.reading import find
     from conformance.report.folder import check_folder
     from conformance.running.suite import run_suite
     from conformance.worlds.kind.options import KindOptions
@@ -241,6 +242,11 @@ def run(
         raise BadInputError(f"--rerun: histories on {cluster} never repeat; leave it out")
     if operator_image and cluster not in ("existing", "kind"):
         raise BadInputError(f"--operator-image: --cluster {cluster} has no nodes that run images")
+    if operator_image and find(implementation) is not None:
+        raise BadInputError(
+            f"--operator-image: {implementation} is known as a program, not as an image; leave "
+            "--operator-image out, and it runs as a process"
+        )
     if operator_image and crash_points:
         raise BadInputError(
             "--crash-points: are on the operator's connection; leave out --operator-image"

@@ -33,7 +33,10 @@ _Selection = Annotated[
 ]
 _Image = Annotated[str, typer.Option(help="An image whose entry point is assay.")]
 _Implementation = Annotated[
-    str, typer.Option(help="The controller under test, as for assay run; it is in the image.")
+    str,
+    typer.Option(
+        help="The controller under test: reference, or mutant:NAME; they are in the image."
+    ),
 ]
 _NodeSelector = Annotated[str, typer.Option(help="The nodes that runs may taint and cordon.")]
 _TimeLimit = Annotated[str, typer.Option(help="How long the suite may take.")]
@@ -147,11 +150,19 @@ def _run(
 ) -> SuiteRun:
     """What is wrong with it is said here, not by a pod."""
     from conformance.cli.existing import limits
+    from conformance.cli.problems import BadInputError
     from conformance.cli.selection import resolve
     from conformance.in_cluster.suite_pod import SuiteRun
     from conformance.profiles.choosing import under_test
+    from conformance.profiles.reading import find
 
     limits(time_limit, object_limit)
+    if find(implementation) is not None:
+        raise BadInputError(
+            f"--implementation {implementation}: the image holds neither a profile's program nor "
+            "what would build it; test it from outside: assay run --cluster existing "
+            f"--kubeconfig FILE --implementation {implementation}"
+        )
     under_test(implementation)
     return SuiteRun(
         image=image,

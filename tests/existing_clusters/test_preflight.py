@@ -137,6 +137,10 @@ def test_an_operator_that_is_at_work_there_is_named_and_nothing_begun(
         (("--rerun",), "never repeat"),
         (("--crash-points",), "add --audit-log FILE"),
         (("--crash-points", "--operator-image", "i"), "leave out --operator-image"),
+        (
+            ("--implementation", "appwrapper-v1.1.2", "--operator-image", "i"),
+            "leave --operator-image out",
+        ),
     ],
 )
 def test_what_cannot_be_asked_for_is_refused_before_the_cluster_is_looked_at(

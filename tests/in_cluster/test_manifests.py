@@ -135,3 +135,15 @@ def test_what_a_pod_would_refuse_is_refused_before_anything_is_printed(
     ended = assay("suite", kind, *words)
     assert (ended.code, ended.out) == (2, "")
     assert hint in ended.err
+
+
+@pytest.mark.parametrize("command", ["manifests", "sonobuoy-plugin"])
+@pytest.mark.parametrize("implementation", ["appwrapper-v1.1.2", "mine.yaml"])
+def test_a_program_that_is_not_in_the_image_is_refused_with_another_way(
+    assay: Assay, command: str, implementation: str
+) -> None:
+    said = assay("suite", command, "--implementation", implementation)
+    assert said.code == 2
+    assert not said.out
+    assert f"--implementation {implementation}: the image holds neither" in said.err
+    assert "assay run --cluster existing --kubeconfig FILE" in said.err
