@@ -1,25 +1,27 @@
 """Somebody else's nodes, borrowed for a run, and given back as they were.
 
-Whatever a run and its faults do to a node (labels, taints, cordons, devices that it offers) is
-undone by what one annotation of the node itself remembers. It is written together with the
-run's label, in one patch. So a harness that is killed leaves no node of which `assay clean`
-would not know what it was like, and a node that Assay did not make is never deleted.
+What a run and its faults do to a node (labels, taints, cordons, devices that it offers) is
+undone by what two annotations of the node itself remember: what it was like, and what was
+written since. Both are written in one patch with that which they are about. So a harness that
+is killed leaves no node of which `assay clean` would not know what to undo, and a node that
+Assay did not make is never deleted. What others wrote meanwhile stays: a drain that somebody
+has begun, a taint for maintenance, a label of a device plugin. Devices alone become all that
+they were: a kubelet says itself, time and again, which there are.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from vocabulary.objects import Object, annotations_of, get_path, labels_of, name_of
 
 BEFORE: Final = "assay.dev/before"
 """Annotation: what the node was like before it was borrowed, as JSON."""
+WROTE: Final = "assay.dev/wrote"
+"""Annotation: what the run has written since, as JSON."""
 _OFFERS: Final = ("capacity", "allocatable")
-_KUBERNETES_OWN: Final = ("kubernetes.io", "k8s.io")
-"""Taints and labels of these domains tell what the cluster's controllers know of a node just
-now: those that have come meanwhile stay."""
 
 
 class NotAsWrittenError(Exception):
@@ -34,13 +36,32 @@ def borrowing(node: Object, mark: Mapping[str, str]) -> dict[str, Any]:
         "unschedulable": bool(get_path(node, "spec.unschedulable", False)),
         **{part: _devices(node, part) for part in _OFFERS},
     }
+    wrote: dict[str, Any] = {"labels": dict(mark), "taints": [], "unschedulable": None}
     return {
         "metadata": {
             "resourceVersion": node["metadata"]["resourceVersion"],
             "labels": dict(mark),
-            "annotations": {BEFORE: json.dumps(before, sort_keys=True)},
+            "annotations": {BEFORE: _json(before), WROTE: _json(wrote)},
         }
     }
+
+
+def noting(patch: Mapping[str, Any], node: Object) -> Mapping[str, Any]:
+    """A run's merge patch of a node, with a note of what it changes if the node is borrowed."""
+    if not is_borrowed(node):
+        return patch
+    wrote = _wrote(node)
+    metadata = patch.get("metadata") or {}
+    spec = patch.get("spec") or {}
+    wrote["labels"].update(metadata.get("labels") or {})
+    if "taints" in spec:
+        now, then = _taints(node), _taints(patch)
+        changed = {key for key in (*now, *then) if now.get(key) != then.get(key)}
+        wrote["taints"] = sorted(changed.union(wrote["taints"]))
+    if "unschedulable" in spec:
+        wrote["unschedulable"] = bool(spec["unschedulable"])
+    annotations = {**(metadata.get("annotations") or {}), WROTE: _json(wrote)}
+    return {**patch, "metadata": {**metadata, "annotations": annotations}}
 
 
 def offering(devices: Mapping[str, str]) -> dict[str, Any]:
@@ -64,39 +85,66 @@ def status_before(node: Object) -> dict[str, Any]:
 
 
 def as_before(node: Object) -> dict[str, Any]:
-    """The merge patch that gives a node back; refused if the node has changed meanwhile."""
-    before = _before(node)
-    now = get_path(node, "spec.taints") or ()
-    kept = [taint for taint in now if _is_kubernetes_own(taint["key"])]
-    taints = [*(each for each in before["taints"] if not _is_kubernetes_own(each["key"])), *kept]
-    set_since = [key for key in labels_of(node) if not _is_kubernetes_own(key)]
+    """The merge patch that gives a node back; refused if the node has changed meanwhile.
+
+    It undoes what the run wrote, where nobody has written anything else since.
+    """
+    before, wrote = _before(node), _wrote(node)
+    labels = labels_of(node)
+    now, then = _taints(node), {_identity(taint): taint for taint in before["taints"]}
+    kept = [taint for key, taint in now.items() if key not in wrote["taints"]]
+    taints = [then[key] for key in wrote["taints"] if key in then] + kept
+    spec: dict[str, Any] = {"taints": taints or None}
+    if bool(get_path(node, "spec.unschedulable", False)) == wrote["unschedulable"]:
+        spec["unschedulable"] = before["unschedulable"] or None
     return {
         "metadata": {
             "resourceVersion": node["metadata"]["resourceVersion"],
-            "labels": {**dict.fromkeys(set_since), **before["labels"]},
-            "annotations": {BEFORE: None},
+            "labels": {
+                key: before["labels"].get(key)
+                for key, value in wrote["labels"].items()
+                if labels.get(key) == value
+            },
+            "annotations": {BEFORE: None, WROTE: None},
         },
-        "spec": {"taints": taints or None, "unschedulable": before["unschedulable"] or None},
+        "spec": spec,
     }
 
 
 def _before(node: Object) -> dict[str, Any]:
+    return _remembered(node, BEFORE, ("labels", "taints", "unschedulable", *_OFFERS))
+
+
+def _wrote(node: Object) -> dict[str, Any]:
+    return _remembered(node, WROTE, ("labels", "taints", "unschedulable"))
+
+
+def _remembered(node: Object, annotation: str, names: Iterable[str]) -> dict[str, Any]:
     try:
-        before: dict[str, Any] = json.loads(annotations_of(node)[BEFORE])
-        return {name: before[name] for name in ("labels", "taints", "unschedulable", *_OFFERS)}
+        found: dict[str, Any] = json.loads(annotations_of(node)[annotation])
+        return {name: found[name] for name in names}
     except (ValueError, TypeError, KeyError) as error:
         raise NotAsWrittenError(
-            f"node {name_of(node)}: annotation {BEFORE} is not what Assay wrote ({error}); "
-            f"put the node in order by hand, then take off that annotation and label assay.dev/run"
+            f"node {name_of(node)}: annotation {annotation} is not what Assay wrote ({error}); "
+            f"put the node in order by hand, then take off the annotations {BEFORE} and {WROTE} "
+            "and the label assay.dev/run"
         ) from error
+
+
+def _taints(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """By what tells them apart, in their order."""
+    return {_identity(taint): taint for taint in get_path(obj, "spec.taints") or ()}
+
+
+def _identity(taint: Mapping[str, Any]) -> str:
+    return f"{taint['key']}:{taint['effect']}"
+
+
+def _json(value: Mapping[str, Any]) -> str:
+    return json.dumps(value, sort_keys=True)
 
 
 def _devices(node: Object, part: str) -> dict[str, str]:
     """Extended resources, by name: those of Kubernetes itself have no slash in theirs."""
     offered = get_path(node, f"status.{part}") or {}
     return {name: str(amount) for name, amount in offered.items() if "/" in name}
-
-
-def _is_kubernetes_own(key: str) -> bool:
-    domain, slash, _ = key.partition("/")
-    return bool(slash) and domain.endswith(_KUBERNETES_OWN)

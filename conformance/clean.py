@@ -17,9 +17,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from conformance.borrowed_nodes import as_before, is_borrowed, status_before
+from conformance.borrowed_nodes import as_before, status_before
 from conformance.patience import PatientConnection
 from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
+from fixtures.control_plane import kwok
 from reference_controller.runtime.connection import connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
@@ -28,6 +29,7 @@ from vocabulary.objects import (
     Object,
     finalizers_of,
     is_terminating,
+    labels_of,
     name_of,
     namespace_of,
     uid_of,
@@ -125,7 +127,7 @@ class _Cleaning:
             for obj in self._labelled(kind):
                 if kind == CUSTOM_RESOURCE_DEFINITION and self._is_used(obj):
                     continue
-                lent = "loan of " if kind == NODE and is_borrowed(obj) else ""
+                lent = "loan of " if kind == NODE and not _is_made_for_a_run(obj) else ""
                 yield f"{lent}{kind.kind} {name_of(obj)}"
                 held = [obj]
                 if kind == NAMESPACE:
@@ -143,7 +145,7 @@ class _Cleaning:
                     "see what its status says, and whether the controller manager runs"
                 )
             for obj in left:
-                if kind == NODE and is_borrowed(obj):
+                if kind == NODE and not _is_made_for_a_run(obj):
                     self._give_back(obj)
                 elif not is_terminating(obj):
                     self._ask(Delete(kind, "", name_of(obj)))
@@ -247,6 +249,12 @@ def defined_kind(crd: Object) -> Kind:
     names = spec["names"]
     namespaced = spec["scope"] == "Namespaced"
     return Kind(spec["group"], version, names["kind"], names["plural"], namespaced=namespaced)
+
+
+def _is_made_for_a_run(node: Object) -> bool:
+    """Only a fake node that is named after its run: no other node is ever deleted."""
+    labels = labels_of(node)
+    return kwok.ZONE in labels and name_of(node).startswith(f"{labels[RUN_LABEL]}-n")
 
 
 def _foreign(obj: Object) -> list[str]:

@@ -35,7 +35,7 @@ from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Capabilities
 from vocabulary.kinds import NAMESPACE, Kind
 from vocabulary.objects import Object
-from vocabulary.requests import Get
+from vocabulary.requests import Get, Request
 
 TIMEOUT_US: Final = 30 * SECOND
 BEGINNING: Final = 2
@@ -131,6 +131,10 @@ class Session(ABC):
 
         Raises OutOfTimeError if none are free before the session's time is up.
         """
+
+    def as_sent(self, request: Request) -> Request:
+        """A request of a run to the cluster, with whatever the cluster must remember of it."""
+        return request
 
     @abstractmethod
     def end_run(self, namespace: str) -> None:

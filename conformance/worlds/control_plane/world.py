@@ -142,7 +142,7 @@ class ControlPlaneWorld(World):
     def call(self, request: Request, actor: str = "chaos") -> Any:
         if actor == "chaos":
             self._tailor.require_possible(request)
-        return self.session.connections[actor].handle(request)
+        return self.session.connections[actor].handle(self.session.as_sent(request))
 
     def get(self, kind: Kind, name: str) -> Object | None:
         return self.session.recorder.stored(kind, self.namespace, name)

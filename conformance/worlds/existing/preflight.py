@@ -159,7 +159,7 @@ def in_words(undertaking: Undertaking) -> Iterator[str]:
     if undertaking.pod_image:
         yield f"Pods are real containers of image {undertaking.pod_image} where kubelets are real."
     yield (
-        "Nodes lent to one run at a time, labelled, tainted, cordoned, and given back as they are: "
+        "Nodes lent to one run at a time, labelled, tainted, cordoned, and all that undone: "
         + ", ".join(undertaking.nodes.usable)
     )
     yield from MAY_BE_EVICTED

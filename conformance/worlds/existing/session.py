@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+import msgspec
+
+from conformance.borrowed_nodes import noting
 from conformance.clean import RUN_LABEL, clean_cluster
 from conformance.patience import PatientConnection
 from conformance.running.run_options import ClusterName
@@ -45,7 +48,7 @@ from vocabulary.kinds import (
     Kind,
 )
 from vocabulary.objects import Object, get_path, name_of
-from vocabulary.requests import List, ObjectList, create
+from vocabulary.requests import Get, List, ObjectList, Patch, Request, create
 
 NOTICED_SECONDS: Final = 40.0
 """The garbage collector of a cluster asks for new kinds every half a minute, and until then a
@@ -152,6 +155,14 @@ class ExistingSession(Session):
         lent = self._pool.take(scenario.nodes, namespace, devices)
         self._nodes[namespace] = lent
         return dict.fromkeys(lent, "")
+
+    def as_sent(self, request: Request) -> Request:
+        """What runs do to borrowed nodes is undone one by one, and nothing that others did."""
+        if not isinstance(request, Patch) or request.kind != NODE or request.subresource:
+            return request
+        node = self.connections["harness"].handle(Get(NODE, "", request.name, live=True))
+        assert not isinstance(node, ObjectList)
+        return msgspec.structs.replace(request, body=noting(request.body, node))
 
     def end_run(self, namespace: str) -> None:
         self.recorder.unfollow(namespace)
