@@ -74,12 +74,14 @@ def exit_code_for(error: BaseException) -> ExitCode:
 
 
 def report_problem(error: BaseException) -> None:
-    """Tell it on standard error, in one sentence; control characters cannot act there."""
+    """Tell it on standard error, in one sentence, and one more for each of its notes: what went
+    wrong besides. Control characters cannot act there."""
     from conformance.report.untrusted import printable
 
     extra = _missing_extra(error)
     text = f"{error}; install it with: pip install 'assay[{extra}]'" if extra else str(error)
-    sys.stderr.write(f"assay: {printable(text)}\n")
+    for line in (text, *getattr(error, "__notes__", ())):
+        sys.stderr.write(f"assay: {printable(line)}\n")
 
 
 def report_bug(error: BaseException) -> None:

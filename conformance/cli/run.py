@@ -167,7 +167,10 @@ def run(
     ] = DEFAULT_OBJECT_LIMIT,
     cluster_name: Annotated[
         str,
-        typer.Option(help="kind: the cluster's name; one that is there is used, and stays."),
+        typer.Option(
+            help="kind: the cluster's name. One that --keep-cluster kept is used, and stays; one "
+            "that a killed run left is used, and deleted at the end."
+        ),
     ] = "assay",
     keep_cluster: Annotated[
         bool, typer.Option("--keep-cluster", help="kind: do not delete the cluster at the end.")

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from conformance.worlds.kind import configuration
-from conformance.worlds.kind.cluster import image_with_shell, provided, tenancy
+from conformance.patience import PatientConnection
+from conformance.worlds.kind import cluster, configuration
+from conformance.worlds.kind.cluster import (
+    image_with_shell,
+    keep_off_workers,
+    provided,
+    tenancy,
+)
 from conformance.worlds.kind.node_containers import NodeContainers
 from conformance.worlds.kind.options import KindOptions
 from conformance.worlds.kind.programs import KindError
+from vocabulary.requests import List, ObjectList, Patch, Request
 
 from .machine import asked, program
+
+KUBECONFIG = """
+current-context: c
+contexts: [{name: c, context: {cluster: c, user: u}}]
+clusters: [{name: c, cluster: {server: "http://127.0.0.1:9"}}]
+users: [{name: u, user: {}}]
+"""
 
 
 def docker(folder: Path, mounts: list[Any], networks: dict[str, Any] | None = None) -> Path:
@@ -23,8 +37,27 @@ def docker(folder: Path, mounts: list[Any], networks: dict[str, Any] | None = No
         "image inspect": "sha256:1",
         "inspect --format {{json .Mounts}} c-control-plane": json.dumps(mounts),
         "inspect --format {{json .NetworkSettings.Networks}}": json.dumps(networks or {}),
+        "inspect --format {{json .State.Paused}} c-worker": "true",
+        "inspect --format {{json .State.Paused}}": "false",
+        "ps --all --filter label=io.x-k8s.kind.cluster=c ": "c-worker\nc-control-plane",
+        "unpause": "",
+        "exec": "",
     }
     return program(folder, "docker", answers)
+
+
+def on_a_machine(
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: dict[str, str | None],
+    mounts: list[Any] | None = None,
+) -> KindOptions:
+    """The options for cluster `c` where kind says this, and Docker what a cluster needs."""
+    docker(folder, mounts or [])
+    program(folder, "kind", {"get clusters": "", **kind})
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.chdir(folder)
+    return KindOptions(cluster_name="c", kind_bin=str(folder / "kind"), kind_image="i:1")
 
 
 def test_a_cluster_is_one_suites_at_a_time(tmp_path: Path) -> None:
@@ -61,6 +94,96 @@ def test_a_cluster_that_cannot_be_made_leaves_nothing(
         pytest.fail("a cluster that could not be made")
     assert asked(tmp_path, "kind")[-1].startswith("delete cluster --name=c")
     assert not (tmp_path / ".pytest-kind").exists()
+
+
+def test_what_a_deleted_cluster_left_in_the_folder_neither_keeps_the_next_nor_passes_for_its_log(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = on_a_machine(tmp_path, monkeypatch, {"create cluster": "", "delete cluster": ""})
+    folder = tmp_path / ".pytest-kind" / "c"
+    (folder / "audit").mkdir(parents=True)
+    (folder / "audit" / "kept").touch()
+    (folder / "audit" / "audit.log").write_text("{}\n")
+    (folder / "kubeconfig").write_text(KUBECONFIG)
+    with pytest.raises(KindError, match="audit log does not reach"), provided(options):
+        pytest.fail("a cluster whose audit log cannot be read")
+    assert asked(tmp_path, "kind")[-1].startswith("delete cluster --name=c")
+    assert not folder.exists()
+
+
+def test_a_cluster_that_cannot_be_deleted_is_told_beside_what_went_wrong_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = on_a_machine(tmp_path, monkeypatch, {"create cluster": None, "delete cluster": None})
+    with pytest.raises(KindError, match="kind create cluster ended") as raised, provided(options):
+        pytest.fail("a cluster that could not be made")
+    (note,) = raised.value.__notes__
+    assert "try again: kind delete cluster --name c" in note
+
+
+def test_a_cluster_that_cannot_be_deleted_is_the_problem_if_all_else_went_well(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = on_a_machine(tmp_path, monkeypatch, {"delete cluster": None})
+    monkeypatch.setattr(cluster, "created", lambda *_: None)
+    still_there = pytest.raises(KindError, match="try again: kind delete cluster --name c")
+    with still_there, provided(options):
+        pass
+
+
+def test_an_adopted_cluster_goes_on_before_anything_is_removed_from_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = configuration.prepare(tmp_path / ".pytest-kind" / "c" / "audit")
+    mounts = [{"Destination": configuration.AUDIT, "Source": str(log.parent)}]
+    options = on_a_machine(
+        tmp_path,
+        monkeypatch,
+        {"get clusters": "c", "export kubeconfig": "", "delete cluster": ""},
+        mounts,
+    )
+    known: list[str] = []
+
+    def clean(*_: object, **__: object) -> None:
+        known.extend(asked(tmp_path, "docker"))
+
+    monkeypatch.setattr(cluster, "clean_cluster", clean)
+    monkeypatch.setattr(cluster, "_ready", lambda *_: None)
+    with provided(options):
+        for node in ("c-control-plane", "c-worker"):
+            assert f"exec {node} systemctl start kubelet" in known
+            assert f"exec {node} systemctl kill --signal=CONT kubelet" in known
+        assert "unpause c-worker" in known
+        for component in ("kube-controller-manager", "kube-scheduler"):
+            back = f"{component}.yaml /etc/kubernetes/manifests/{component}.yaml {component[:15]}"
+            assert any(command.endswith(back) for command in known)
+
+
+def test_only_what_kind_itself_brings_is_kept_off_the_workers() -> None:
+    taint = "node-role.kubernetes.io/control-plane"
+    addons = {"key": "CriticalAddonsOnly", "operator": "Exists"}
+    spec = {"tolerations": [addons, {"key": taint, "effect": "NoSchedule"}]}
+    there = {
+        "kube-system": {"metadata": {"name": "coredns"}, "spec": {"template": {"spec": spec}}},
+        "local-path-storage": {"metadata": {"name": "p"}, "spec": {"template": {"spec": {}}}},
+        "default": {"metadata": {"name": "somebodys"}, "spec": {"template": {"spec": {}}}},
+    }
+    patched: dict[str, Any] = {}
+
+    class Api:
+        def handle(self, request: Request) -> Any:
+            if isinstance(request, Patch):
+                patched[request.name] = request.body["spec"]["template"]["spec"]
+                return {}
+            assert isinstance(request, List)
+            return ObjectList((there[request.namespace],), "1")
+
+    keep_off_workers(cast(PatientConnection, Api()))
+    tolerated = {"key": taint, "operator": "Exists", "effect": "NoSchedule"}
+    assert patched == {
+        "coredns": {"nodeSelector": {taint: ""}, "tolerations": [addons, tolerated]},
+        "p": {"nodeSelector": {taint: ""}, "tolerations": [tolerated]},
+    }
 
 
 def test_the_audit_log_is_found_where_the_control_planes_node_has_it_from(tmp_path: Path) -> None:

@@ -1,7 +1,7 @@
 """The life of a kind cluster, by way of pytest-kind: created, used, and deleted unless kept.
 
-A cluster that was there before is used, and stays if somebody wanted to keep it. One suite at a
-time has it. The kernel takes the lock back from a suite that was killed, so whatever the next
+A cluster that was there before is used, and stays if it was made to be kept. One suite at a time
+has it. The kernel takes the lock back from a suite that was killed, so whatever the next
 one finds there has been abandoned, and is removed: in the end the cluster, too.
 """
 
@@ -22,6 +22,7 @@ import yaml
 from pytest_kind import KindCluster
 
 from conformance.clean import clean_cluster
+from conformance.in_cluster.suite_pod import CONTROL_PLANE
 from conformance.patience import PatientConnection
 from conformance.scenarios import all_crds
 from conformance.under_test import UnderTest
@@ -29,19 +30,21 @@ from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.node_pool import survey
 from conformance.worlds.existing.preflight import Limits, Undertaking, examine
 from conformance.worlds.kind import configuration
+from conformance.worlds.kind.component import revive
 from conformance.worlds.kind.node_containers import NodeContainers
 from conformance.worlds.kind.options import KindOptions
 from conformance.worlds.kind.programs import KindError, find, require_watches
 from fixtures.control_plane.waiting import wait_until
 from vocabulary.clock import DAY
 from vocabulary.kinds import DEPLOYMENT
-from vocabulary.objects import name_of, namespace_of
+from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import List, ObjectList, Patch
 
 READY_SECONDS: Final = 180.0
 LIMITS: Final = Limits(time_us=2 * DAY, objects=100)
 """The cluster is nobody else's: these only bound tokens, and what goes wrong without end."""
-CONTROL_PLANE_NODE: Final = "node-role.kubernetes.io/control-plane"
+OWN_NAMESPACES: Final = ("kube-system", "local-path-storage")
+"""Where the Deployments are that kind brings."""
 TENANT: Final = "tenant"
 KEPT: Final = "kept"
 """Files beside the audit log: locked by the suite that has the cluster; there if it stays."""
@@ -82,9 +85,14 @@ def provided(options: KindOptions) -> Iterator[Cluster]:
         log = audit_log_of(nodes)
     else:
         require_watches(options.workers + 1)
-        log = configuration.prepare(kind.path.absolute() / "audit")
+        log = kind.path.absolute() / "audit" / configuration.AUDIT_LOG
+        log.parent.mkdir(exist_ok=True)
     with tenancy(log.parent):
         kept = log.parent / KEPT
+        if not was_there:
+            # Whoever deletes a cluster by kind alone leaves the files of it behind.
+            kept.unlink(missing_ok=True)
+            configuration.prepare(log.parent)
         if options.keep_cluster:
             kept.touch()
         try:
@@ -93,9 +101,17 @@ def provided(options: KindOptions) -> Iterator[Cluster]:
                 if was_there
                 else created(kind, nodes, log, options.workers)
             )
-        finally:
+        except BaseException as error:
             if not kept.exists():
-                _delete(kind, log.parent)
+                try:
+                    _delete(kind, log.parent)
+                except KindError as second:
+                    if not isinstance(error, Exception):
+                        raise  # an interrupt, of which there is nothing to tell
+                    error.add_note(str(second))
+            raise
+        if not kept.exists():
+            _delete(kind, log.parent)
 
 
 def is_there(kind: Any) -> bool:
@@ -142,7 +158,7 @@ def created(kind: Any, nodes: NodeContainers, log: Path, workers: int) -> Cluste
             f"the API server's audit log does not reach {log}; the Docker daemon must be on this "
             "machine, and share that folder"
         )
-    return _ready(kind, nodes, log, revive=False)
+    return _ready(kind, nodes, log)
 
 
 def audit_log_of(nodes: NodeContainers) -> Path:
@@ -161,13 +177,13 @@ def adopted(kind: Any, nodes: NodeContainers, log: Path) -> Cluster:
     """A cluster that was there before; what a killed run left there is undone."""
     _run(kind, "export", "kubeconfig", "--name", kind.name, "--kubeconfig", kind.kubeconfig_path)
     access = _access(kind)
-    nodes.revive(nodes.control_plane)
+    revive(nodes)  # nothing can be removed while those stand still who would remove it
     clean_cluster(access.kubeconfig, context=access.context, remove=True)
-    return _ready(kind, nodes, log, revive=True)
+    return _ready(kind, nodes, log)
 
 
-def _ready(kind: Any, nodes: NodeContainers, log: Path, *, revive: bool) -> Cluster:
-    """Wait until every worker takes pods; `revive` those that somebody has stopped."""
+def _ready(kind: Any, nodes: NodeContainers, log: Path) -> Cluster:
+    """Wait until every worker takes pods."""
     access = _access(kind)
     connection = PatientConnection(access.connection("assay-harness"))
     usable: tuple[str, ...] = ()
@@ -175,8 +191,6 @@ def _ready(kind: Any, nodes: NodeContainers, log: Path, *, revive: bool) -> Clus
     def are_usable() -> bool:
         nonlocal usable
         found = survey(connection, configuration.USABLE, real_kubelets=True)
-        for name in found.refused if revive else ():
-            nodes.revive(name)
         usable = found.usable
         return bool(usable) and not found.refused
 
@@ -196,13 +210,21 @@ def _ready(kind: Any, nodes: NodeContainers, log: Path, *, revive: bool) -> Clus
 
 def keep_off_workers(connection: PatientConnection) -> None:
     """Have the cluster's own Deployments, its DNS for instance, run on the control plane's node:
-    faults at a node would hit them, and they go where there is room."""
-    listed = connection.handle(List(DEPLOYMENT, live=True))
-    assert isinstance(listed, ObjectList)
-    patch = {"spec": {"template": {"spec": {"nodeSelector": {CONTROL_PLANE_NODE: ""}}}}}
-    for deployment in listed.items:
-        namespace, name = namespace_of(deployment), name_of(deployment)
-        connection.handle(Patch(DEPLOYMENT, namespace, name, patch))
+    faults at a node would hit them, and they go where there is room. Others are their owners'."""
+    for namespace in OWN_NAMESPACES:
+        listed = connection.handle(List(DEPLOYMENT, namespace, live=True))
+        assert isinstance(listed, ObjectList)
+        for deployment in listed.items:
+            name, patch = name_of(deployment), _on_control_plane(deployment)
+            connection.handle(Patch(DEPLOYMENT, namespace, name, patch))
+
+
+def _on_control_plane(deployment: Object) -> dict[str, Any]:
+    tolerations = get_path(deployment, "spec.template.spec.tolerations") or ()
+    others = [each for each in tolerations if each.get("key") != CONTROL_PLANE]
+    own = {"key": CONTROL_PLANE, "operator": "Exists", "effect": "NoSchedule"}
+    spec = {"nodeSelector": {CONTROL_PLANE: ""}, "tolerations": [*others, own]}
+    return {"spec": {"template": {"spec": spec}}}
 
 
 def image_with_shell(images: Sequence[str]) -> str:
@@ -242,8 +264,15 @@ def _access(kind: Any) -> Access:
 
 
 def _delete(kind: Any, audit: Path) -> None:
-    """The cluster, its audit log, and the folder that pytest-kind keeps for it."""
-    kind.delete()
+    """The cluster, its audit log, and the folder that pytest-kind keeps for it; KindError if kind
+    does not delete it."""
+    try:
+        kind.delete()
+    except subprocess.CalledProcessError as error:
+        raise KindError(
+            f"kind cluster {kind.name} is still there: deleting it ended with code "
+            f"{error.returncode}; try again: kind delete cluster --name {kind.name}"
+        ) from error
     shutil.rmtree(audit)
     shutil.rmtree(kind.path)
     if not any(kind.path.parent.iterdir()):

@@ -25,6 +25,9 @@ AWAY: Final = "/etc/kubernetes"
 """Where the manifest of a component is put that is to stay down: the kubelet looks elsewhere."""
 COMM_BYTES: Final = 15
 """As much of a program's name as the kernel remembers of its processes."""
+_REVIVE: Final = "if [ -e $0 ]; then mv $0 $1; fi; pkill -CONT -x $2 || true"
+"""$0: where the manifest is if it was put away; $1: where it belongs; $2: the process, which may
+not have begun yet."""
 
 
 class NodeComponent:
@@ -149,6 +152,12 @@ class StaticPod(NodeProcess):
     def start(self) -> None:
         self._move(AWAY, MANIFESTS)
 
+    def revive(self) -> None:
+        """Let it run, whatever somebody who is not there any more did to it."""
+        away, manifest = (f"{folder}/{self._component}.yaml" for folder in (AWAY, MANIFESTS))
+        comm = self._component[:COMM_BYTES]
+        self._nodes.execute(self._node, "sh", "-c", _REVIVE, away, manifest, comm)
+
     def kill(self) -> None:
         self._move(MANIFESTS, AWAY)
         self._signal("KILL")
@@ -186,3 +195,11 @@ def components(
         processes[f"kubelet/{node}"] = Kubelet(nodes, node)
         processes[f"node/{node}"] = WholeNode(nodes, node)
     return {name: NodeComponent(name, process, record) for name, process in processes.items()}
+
+
+def revive(nodes: NodeContainers) -> None:
+    """Let everything go on that a killed run may have stopped, on all nodes."""
+    for node in nodes.names():
+        nodes.revive(node)
+    for component in (MANAGER, SCHEDULER):
+        StaticPod(nodes, component).revive()

@@ -76,11 +76,15 @@ def document(workers: int, folder: Path) -> dict[str, Any]:
 
 
 def prepare(folder: Path) -> Path:
-    """Make the folder of the audit log, with its policy in it; the path of the log to be."""
+    """Make the folder of the audit log, with its policy in it; the path of the log to be.
+
+    What another cluster wrote there is dropped.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     text = yaml.safe_dump(audit.policy(), sort_keys=False)
     (folder / AUDIT_POLICY).write_text(text, encoding="utf-8")
     log = folder / AUDIT_LOG
+    log.unlink(missing_ok=True)
     # Ours from the beginning: the API server would make it readable for root alone.
     log.touch(mode=0o600)
     return log

@@ -22,6 +22,12 @@ class NodeContainers:
     def control_plane(self) -> str:
         return f"{self.cluster}-control-plane"
 
+    def names(self) -> list[str]:
+        """The names of all nodes."""
+        label = f"label=io.x-k8s.kind.cluster={self.cluster}"
+        listed = asked(self.docker, "ps", "--all", "--filter", label, "--format", "{{.Names}}")
+        return sorted(listed.split())
+
     def execute(self, node: str, *command: str) -> str:
         """What a command in a node's container says."""
         return asked(self.docker, "exec", node, *command)
