@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -17,7 +17,12 @@ from conformance.borrowed_nodes import (
     offering,
     status_before,
 )
+from conformance.patience import PatientConnection
+from conformance.worlds.existing.session import ExistingSession
 from fixtures.simulated.patches.merge_patch import apply_merge_patch as merge_patch
+from vocabulary.kinds import NODE, POD
+from vocabulary.objects import Object
+from vocabulary.requests import Get, Patch, Request
 
 RUN = {"assay.dev/run": "assay-1-0"}
 MAINTENANCE = {"key": "example.com/maintenance", "effect": "NoSchedule"}
@@ -115,3 +120,19 @@ def test_a_node_that_does_not_remember_is_named_and_left_alone(
     spoilt = merge_patch(lent(), {"metadata": {"annotations": {annotation: text}}})
     with pytest.raises(NotAsWrittenError, match=r"node n0: .* put the node in order by hand"):
         as_before(spoilt)
+
+
+def test_every_write_of_a_run_to_a_borrowed_node_bears_its_note() -> None:
+    class Cluster:
+        def handle(self, request: Request) -> Object:
+            assert request == Get(NODE, "", "n0", live=True)
+            return dict(lent())
+
+    session = ExistingSession.__new__(ExistingSession)
+    session.connections = {"harness": cast(PatientConnection, Cluster())}
+    cordon = {"spec": {"unschedulable": True}}
+    sent = session.as_sent(Patch(NODE, "", "n0", cordon))
+    assert isinstance(sent, Patch)
+    assert sent.body == noting(cordon, lent()) != cordon
+    for other in (Patch(POD, "a", "n0", cordon), Patch(NODE, "", "n0", {}, subresource="status")):
+        assert session.as_sent(other) is other
