@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import signal
 from contextlib import ExitStack
 from dataclasses import replace
@@ -13,6 +12,7 @@ import typer
 
 from conformance.cli import existing, kind
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.reproducing import command
 from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
 
 
@@ -39,6 +39,7 @@ def _cluster(name: str) -> str:
 
 
 def run(
+    typed: typer.Context,
     selection: Annotated[
         list[str] | None,
         typer.Argument(
@@ -289,7 +290,7 @@ def run(
         # A pod that is told to end puts the cluster in order first, as after Ctrl-C.
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         existing.agree(undertaking, words, yes=yes)
-    options = replace(options, command=_command(words, options))
+    options = replace(options, command=command(words, typed))
     console = Console()
     with ExitStack() as until_end:
         if cluster == "kind":
@@ -317,22 +318,3 @@ def run(
         report, files = write_report(suite, out, allure=allure)
         show_suite(console, suite, report, files, show_all=show_all, quiet=quiet)
     raise typer.Exit(ExitCode.of_report(report))
-
-
-def _command(words: tuple[str, ...], options: RunOptions) -> str:
-    """The command that reproduces the run: what decides its outcome, not where it goes."""
-    parts = ["assay", "run", *words]
-    if options.cluster != "simulated":
-        parts += ["--cluster", options.cluster]
-    if options.implementation != "reference":
-        parts += ["--implementation", options.implementation]
-    if options.undertaking is not None and options.undertaking.operator_image:
-        parts += ["--operator-image", options.undertaking.operator_image]
-    parts += ["--seed", str(options.seed)]
-    parts += ["--crash-points"] * options.crash_points + ["--rerun"] * options.rerun
-    if options.sample:
-        parts += ["--sample", str(options.sample)]
-    if options.random_plans:
-        parts += ["--random-plans", str(options.random_plans)]
-    parts += ["--fault-pairs"] * options.fault_pairs
-    return shlex.join(parts)

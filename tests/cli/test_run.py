@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -173,3 +175,46 @@ def test_options_reach_the_runner(
     assert words == ("AW-015",)
     assert (options.crash_points, options.rerun, options.jobs, options.seed) == (True, True, 3, 9)
     assert options.command == "assay run AW-015 --seed 9 --crash-points --rerun"
+
+
+def test_a_report_names_everything_that_was_asked_for_and_decides_its_outcome(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[RunOptions] = []
+
+    @contextmanager
+    def no_cluster(_: object, options: RunOptions, **__: object) -> Iterator[RunOptions]:
+        asked.append(options)
+        raise KeyboardInterrupt
+        yield options
+
+    monkeypatch.setattr("conformance.cli.kind.provided", no_cluster)
+    decisive = [
+        "--cluster",
+        "kind",
+        "--seed",
+        9,
+        "--webhook-host",
+        "10.0.0.1",
+        "--pod-image",
+        "i:1",
+    ]
+    decisive += ["--operator-image", "assay:1", "--time-limit", "1h", "--workers", 6]
+    other = ["--out", tmp_path / "out", "-j", 2, "--kind-bin", "k", "--keep-cluster", "--quiet"]
+    assay("run", "AW-015", *other, *decisive)
+    (options,) = asked
+    assert options.command == f"assay run AW-015 {' '.join(map(str, decisive))}"
+
+
+def test_a_problem_is_told_with_what_went_wrong_besides(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        error = OSError("no room")
+        error.add_note("the cluster is still there")
+        raise error
+
+    monkeypatch.setattr("conformance.running.suite.run_suite", fail)
+    ended = assay("run", "-q")
+    assert ended.code == 4
+    assert ended.err == "assay: no room\nassay: the cluster is still there\n"

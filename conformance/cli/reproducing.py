@@ -1,0 +1,38 @@
+"""The command that a report names to have its suite run again."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+import typer
+
+AFTERWARDS: Final = frozenset(
+    {
+        *("out", "jobs", "no_shrink", "allure", "show_all", "quiet", "yes"),
+        *("cluster_folder", "cluster_name", "keep_cluster", "kind_bin", "download"),
+    }
+)
+"""Options that decide how and where the suite runs, and what is told of it; not its verdicts."""
+ALWAYS: Final = "seed"
+"""Told even where it is the usual one, which another release may change."""
+
+
+def command(words: Sequence[str], context: typer.Context) -> str:
+    """`assay run` with all that was asked for and decides the outcome; `words` is its selection.
+
+    No option takes a secret; a kubeconfig, which holds some, is named by its path.
+    """
+    return shlex.join(["assay", "run", *words, *_options(context)])
+
+
+def _options(context: typer.Context) -> Iterator[str]:
+    for parameter in context.command.params:
+        name = str(parameter.name)
+        value: Any = context.params.get(name)
+        is_usual = value == parameter.get_default(context) and name != ALWAYS
+        if parameter.param_type_name != "option" or is_usual or name in AFTERWARDS:
+            continue
+        flag = max(parameter.opts, key=len)
+        yield from (flag,) if value is True else (flag, str(value))
