@@ -49,6 +49,26 @@ def test_every_container_keeps_its_name_and_runs_the_script() -> None:
     assert "initContainers" not in spec
 
 
+def test_a_cluster_that_enforces_the_restricted_level_takes_the_pods() -> None:
+    """As the Pod Security standard lists what every container must say."""
+    spec = played("ready-after 3s", initContainers=[{"name": "i"}])
+    for each in (*spec["containers"], *spec["initContainers"]):
+        context = each["securityContext"]
+        assert context["allowPrivilegeEscalation"] is False
+        assert context["capabilities"] == {"drop": ["ALL"]}
+        assert context["seccompProfile"] == {"type": "RuntimeDefault"}
+        assert context["runAsNonRoot"] is True and context["runAsUser"] > 0
+
+
+def test_what_a_pod_says_of_its_security_stays() -> None:
+    root = {"privileged": True}
+    containers = [{"name": "own", "securityContext": root}, {"name": "other"}]
+    own, other = played(containers=containers, securityContext={"runAsUser": 0})["containers"]
+    assert own["securityContext"] == root
+    assert not {"runAsUser", "runAsNonRoot"} & other["securityContext"].keys()
+    assert other["securityContext"]["allowPrivilegeEscalation"] is False
+
+
 def test_the_script_reads_every_annotation_that_the_volume_brings() -> None:
     (volume, _) = played()["volumes"]
     paths = [item["path"] for item in volume["downwardAPI"]["items"]]
