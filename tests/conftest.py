@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
@@ -22,10 +23,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(autouse=True)
-def folder_for_temporary_files(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What another test's killed harness left there is no affair of this one's `assay clean`."""
+def folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What another test's killed harness left there is no affair of this one's `assay clean`.
+
+    With a `MonkeyPatch` of its own: one that is shared is undone after all fixtures that came
+    later, and what a test changes by it is to be as before when they end.
+    """
     folder = str(tmp_path_factory.mktemp("temporary"))
-    monkeypatch.setenv("TMPDIR", folder)
-    monkeypatch.setattr("tempfile.tempdir", folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        patch.setattr("tempfile.tempdir", folder)
+        yield
