@@ -9,6 +9,7 @@ from typing import Final
 from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
 from fixtures.control_plane.waiting import wait_until
+from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION
 from vocabulary.objects import Object, condition_status, meta, name_of
@@ -31,12 +32,18 @@ def install(connection: PatientConnection, crds: Sequence[Object], *, run_label:
         )
 
 
-def _is_served(connection: PatientConnection, name: str) -> bool:
+def definition(connection: Connection | PatientConnection, name: str) -> Object | None:
+    """What the cluster has under that name; None if nothing. Raises ApiError."""
     try:
         found = connection.handle(Get(CUSTOM_RESOURCE_DEFINITION, "", name, live=True))
     except ApiError as error:
         if error.is_not_found:
-            return False
+            return None
         raise
     assert not isinstance(found, ObjectList)
-    return condition_status(found, "Established") == "True"
+    return found
+
+
+def _is_served(connection: PatientConnection, name: str) -> bool:
+    found = definition(connection, name)
+    return found is not None and condition_status(found, "Established") == "True"

@@ -16,16 +16,16 @@ from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.access import Access, whoami
+from conformance.worlds.existing.definitions import definition
 from conformance.worlds.existing.neighbours import interfering
 from conformance.worlds.existing.node_pool import Survey, survey
 from conformance.worlds.existing.same_definition import is_same_definition
 from fixtures.control_plane.ports import LOOPBACK
 from reference_controller.runtime.connection import Connection
 from vocabulary.clock import Micros, format_seconds
-from vocabulary.errors import ApiError
-from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE
+from vocabulary.kinds import NAMESPACE
 from vocabulary.objects import Object, name_of
-from vocabulary.requests import Get, List, ObjectList
+from vocabulary.requests import List, ObjectList
 
 OLDEST: Final = (1, 28)
 """The first release with SelfSubjectReview, which tells who one is."""
@@ -228,7 +228,7 @@ def _not_there(
     return tuple(
         crd
         for crd in installed_crds(implementation, extra)
-        if _definition(connection, name_of(crd)) is None
+        if definition(connection, name_of(crd)) is None
     )
 
 
@@ -236,7 +236,7 @@ def _defined_otherwise(connection: Connection, implementation: UnderTest) -> Ite
     """The definitions that scenarios bring are not looked at: anybody's will do for those."""
     for crd in implementation.crds():
         name = name_of(crd)
-        found = _definition(connection, name)
+        found = definition(connection, name)
         if found is not None and not is_same_definition(crd, found):
             yield (
                 f"CustomResourceDefinition {name} is not as {implementation.as_option} defines it, "
@@ -244,17 +244,6 @@ def _defined_otherwise(connection: Connection, implementation: UnderTest) -> Ite
                 f"what is stored there, `kubectl delete crd {name}` deletes it with every object "
                 "of that kind, and the suite brings its own; otherwise use another cluster"
             )
-
-
-def _definition(connection: Connection, name: str) -> Object | None:
-    try:
-        found = connection.handle(Get(CUSTOM_RESOURCE_DEFINITION, "", name, live=True))
-    except ApiError as error:
-        if error.is_not_found:
-            return None
-        raise
-    assert not isinstance(found, ObjectList)
-    return found
 
 
 def _too_few(found: Survey, selector: str) -> Iterator[str]:
