@@ -10,7 +10,8 @@ import typer
 from conformance.cli.exit_code import ExitCode
 
 COMPARE_EXIT_CODES = """\
-[bold]Exit codes[/bold]: 0 nothing is worse · 1 a claim is newly failing ·
+[bold]Exit codes[/bold]: 0 nothing is worse ·
+1 a claim is newly failing, or fails in further scenarios (unless --allow-further-scenarios) ·
 2 bad input, or no claim in common ·
 3 a claim is newly inconclusive or no longer tested, or a run newly broke off
 """
@@ -28,6 +29,19 @@ def compare(
             "-: to standard output, instead of the table.",
         ),
     ] = None,
+    json: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Also write the comparison as JSON, for programs."),
+    ] = None,
+    allow_further_scenarios: Annotated[
+        bool,
+        typer.Option(
+            "--allow-further-scenarios",
+            help="A claim that failed before may fail in further scenarios: it is told, and "
+            "decides nothing. For real clusters, where a race is lost in one run and won in the "
+            "next.",
+        ),
+    ] = False,
 ) -> None:
     """Compare two reports claim by claim.
 
@@ -36,18 +50,26 @@ def compare(
     assay compare v1.1.2/report.yaml v1.2.0/report.yaml --markdown comment.md
     assay compare baseline/ .assay --markdown - >> "$GITHUB_STEP_SUMMARY"
 
-    A claim that failed before, in the same scenarios, is no change. What is slower is told, by
+    A claim that failed before is not newly failing; in the same scenarios it is no change, in
+    further ones it is told apart, and worse all the same. What is slower is told, by
     the cluster's clock, and decides nothing. Reports that differ in their seed, norm, cluster or
     selection are compared all the same; what differs is said.
     """
     from rich.console import Console
 
     from conformance.report.comparison import compare_reports
+    from conformance.report.comparison_json import comparison_json
     from conformance.report.comparison_markdown import comparison_markdown
     from conformance.report.comparison_text import changes_table, headline, note_lines
     from conformance.report.yaml_text import read_report_at
 
-    found = compare_reports(read_report_at(baseline), read_report_at(current))
+    found = compare_reports(
+        read_report_at(baseline),
+        read_report_at(current),
+        further_is_worse=not allow_further_scenarios,
+    )
+    if json is not None:
+        json.write_text(comparison_json(found), encoding="utf-8")
     if markdown is not None and str(markdown) == "-":
         typer.echo(comparison_markdown(found), nl=False)
     else:
@@ -61,6 +83,8 @@ def compare(
         if markdown is not None:
             markdown.write_text(comparison_markdown(found), encoding="utf-8")
             typer.echo(f"markdown: {markdown}")
+        if json is not None:
+            typer.echo(f"json: {json}")
     raise typer.Exit(
         {
             "": ExitCode.CONFORMANT,

@@ -54,6 +54,7 @@ def show_suite(
 ) -> None:
     """The table, the failures, the summary; the last line is the page to open."""
     from conformance.cli.judging import all_claims
+    from conformance.report.counted import counted
     from conformance.report.text import claims_table, counts_line, summary_lines, trouble_lines
 
     table = claims_table(report, show_all=show_all)
@@ -72,16 +73,18 @@ def show_suite(
             page=failure.page,
         )
         if scenarios[claim] > 1:
-            typer.echo(f"    and in {scenarios[claim] - 1} more scenarios, see the report")
+            more = counted(scenarios[claim] - 1, "more scenario")
+            typer.echo(f"    and in {more}, see the report")
     if len(simplest) > MAX_BLOCKS:
-        typer.echo(f"\nand {len(simplest) - MAX_BLOCKS} more claims, see the report")
+        more = counted(len(simplest) - MAX_BLOCKS, "more claim")
+        typer.echo(f"\nand {more}, see the report")
     typer.echo("")
     summary = () if quiet else summary_lines(report)
     for line in (*suite.notes, *summary, *trouble_lines(report)):
         typer.echo(line)
-    number = len(suite.runs)
-    runs = f"{number:,} {'run' if number == 1 else 'runs'}"
-    typer.echo(f"{counts_line(report)}; {runs} in {suite.wall_seconds:.2f} s")
+    typer.echo(
+        f"{counts_line(report)}; {counted(len(suite.runs), 'run')} in {suite.wall_seconds:.2f} s"
+    )
     typer.echo(f"report: {files.report}")
     typer.echo(f"open: {files.index}")
 

@@ -36,6 +36,7 @@ def verify(
 
 def _verify(report: Path) -> ExitCode:
     from conformance.cli.judging import all_claims, judge
+    from conformance.report.counted import counted
     from conformance.report.untrusted import printable
     from conformance.report.verify import verify_report
 
@@ -43,14 +44,16 @@ def _verify(report: Path) -> ExitCode:
     for finding in found.findings[:_MAX_LINES]:
         typer.echo(f"DIFFERS {printable(finding.where)}: {printable(finding.what)}")
     if len(found.findings) > _MAX_LINES:
-        typer.echo(f"and {len(found.findings) - _MAX_LINES} more differences")
+        typer.echo(f"and {counted(len(found.findings) - _MAX_LINES, 'more difference')}")
     if not found.same_norm:
         typer.echo("note: the claims' texts have changed since; judged by those of today")
     if found.without_history:
-        typer.echo(f"note: {found.without_history} rows have no stored history; not checked")
+        rows = counted(found.without_history, "row")
+        typer.echo(f"note: {rows} without a stored history; not checked")
     typer.echo(
-        f"{report}: {found.histories} histories, {found.verdicts} verdicts judged again: "
-        + (f"{len(found.findings)} differences" if found.findings else "all as reported")
+        f"{report}: {counted(found.histories, 'history', 'histories')}, "
+        f"{counted(found.verdicts, 'verdict')} judged again: "
+        + (counted(len(found.findings), "difference") if found.findings else "all as reported")
     )
     if found.findings:
         return ExitCode.VIOLATED

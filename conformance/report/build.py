@@ -32,6 +32,7 @@ from conformance.report.conformance_report import (
     Suite,
     Tier,
 )
+from conformance.report.counted import counted
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.verdict import Outcome, Verdict, merge
 from vocabulary.canonical import digest
@@ -315,7 +316,7 @@ def _sentence(name: str, tier: Tier) -> str:
     """One sentence per tier, worded as Gateway's; partial never reads like success."""
     numbers = tier.statistics
     if tier.result == "failure":
-        return f"{name} tests failed with {numbers.failed} test failures."
+        return f"{name} tests failed with {counted(numbers.failed, 'test failure')}."
     if tier.result == "partial":
         parts = [
             f"{count} {word}"
@@ -325,7 +326,8 @@ def _sentence(name: str, tier: Tier) -> str:
             )
             if count
         ]
-        return f"{name} tests are incomplete with {' and '.join(parts)} tests."
+        noun = "test" if (numbers.skipped or numbers.inconclusive) == 1 else "tests"
+        return f"{name} tests are incomplete with {' and '.join(parts)} {noun}."
     return f"{name} tests succeeded." if numbers.passed else f"{name} tests: there are none."
 
 

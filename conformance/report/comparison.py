@@ -1,9 +1,13 @@
 """Two reports, claim by claim: what an operator's change gained, and what it lost.
 
-A claim is *newly failing* if it fails now in a scenario in which it did not fail before;
-*newly inconclusive* if it had a verdict and can no longer be judged; *no longer tested*
-if it had a verdict and is not in the current report, or was skipped there. *Newly passing* is
-the good news. A claim that fails in both reports, in the same scenarios, is no change.
+A claim is *newly failing* if it fails now and did not before; *failing in further scenarios* if
+it failed before and fails now in a scenario in which it did not; *newly inconclusive* if it had a
+verdict and can no longer be judged; *no longer tested* if it had a verdict and is not in the
+current report, or was skipped there. *Newly passing* is the good news. A claim that fails in both
+reports, in the same scenarios, is no change.
+
+Failing in further scenarios is worse, unless whoever compares says otherwise: in virtual time a
+controller's change did it. On a real cluster it may be a race that was won the time before.
 
 A scenario is *slower* by a rule that depends on the clock (`RULES`), and only between runs of
 one seed, without a campaign's faults. In virtual time only what the controller does can change
@@ -49,7 +53,7 @@ RULES: Final = {
 }
 
 
-class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
+class ClaimChange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """A claim whose outcome is another one than in the baseline."""
 
     claim: str
@@ -63,7 +67,7 @@ class ClaimChange(msgspec.Struct, frozen=True, kw_only=True):
     """Of a claim that fails: where it does now and did not before, by test name."""
 
 
-class Slowdown(msgspec.Struct, frozen=True, kw_only=True):
+class Slowdown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """One scenario that takes longer than it did, on the cluster's clock."""
 
     scenario: str
@@ -71,12 +75,14 @@ class Slowdown(msgspec.Struct, frozen=True, kw_only=True):
     after_seconds: float
 
 
-class Comparison(msgspec.Struct, frozen=True, kw_only=True):
+class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What differs between two reports; all lists in order of ids or names."""
 
     baseline: ConformanceReport
     current: ConformanceReport
     newly_failing: tuple[ClaimChange, ...]
+    failing_further: tuple[ClaimChange, ...]
+    """Claims that failed before; `scenarios` says in which further ones they do now."""
     newly_inconclusive: tuple[ClaimChange, ...]
     no_longer_tested: tuple[ClaimChange, ...]
     newly_passing: tuple[ClaimChange, ...]
@@ -88,17 +94,21 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     """How times were compared, or why they were not: a sentence."""
     differences: tuple[str, ...]
     """What else differs between the two reports, in sentences."""
+    further_is_worse: bool = True
+    """Whether failing in further scenarios counts in `worse`."""
 
     @property
     def worse(self) -> Worse:
         """`failing` if a promise broke; `inconclusive` if one can no longer be relied on."""
-        if self.newly_failing:
+        if self.newly_failing or (self.further_is_worse and self.failing_further):
             return "failing"
         lost = self.newly_inconclusive or self.no_longer_tested or self.newly_broken_off
         return "inconclusive" if lost else ""
 
 
-def compare_reports(baseline: ConformanceReport, current: ConformanceReport) -> Comparison:
+def compare_reports(
+    baseline: ConformanceReport, current: ConformanceReport, *, further_is_worse: bool = True
+) -> Comparison:
     """The comparison; ReportError if the two have no claim in common."""
     before = {claim.id: claim for claim in baseline.claims}
     after = {claim.id: claim for claim in current.claims}
@@ -110,11 +120,14 @@ def compare_reports(baseline: ConformanceReport, current: ConformanceReport) -> 
     changes = [
         _change(before.get(id_), after.get(id_)) for id_ in sorted(before.keys() | after.keys())
     ]
+    failing = [change for change in changes if change.after is Outcome.FAILED]
+    failed_before = [change for change in failing if change.before is Outcome.FAILED]
     broken_before = {(error.name, error.seed) for error in baseline.errors}
     return Comparison(
         baseline=baseline,
         current=current,
-        newly_failing=tuple(filter(_fails_newly, changes)),
+        newly_failing=tuple(change for change in failing if change not in failed_before),
+        failing_further=tuple(change for change in failed_before if change.scenarios),
         newly_inconclusive=tuple(
             change
             for change in changes
@@ -128,17 +141,14 @@ def compare_reports(baseline: ConformanceReport, current: ConformanceReport) -> 
             for change in changes
             if change.after is Outcome.PASSED and change.before is not Outcome.PASSED
         ),
-        still_failing=tuple(
-            change.claim
-            for change in changes
-            if change.after is Outcome.FAILED and not _fails_newly(change)
-        ),
+        still_failing=tuple(change.claim for change in failed_before if not change.scenarios),
         newly_broken_off=tuple(
             error for error in current.errors if (error.name, error.seed) not in broken_before
         ),
         slower=tuple(_slower(baseline, current)),
         times=_times(baseline, current),
         differences=tuple(_differences(baseline, current)),
+        further_is_worse=further_is_worse,
     )
 
 
@@ -177,11 +187,6 @@ def _new_failures(before: ClaimReport | None, after: ClaimReport | None) -> tupl
 def _failing(claim: ClaimReport | None) -> Iterable[ClaimTest]:
     tests = () if claim is None else claim.tests
     return (test for test in tests if test.outcome is Outcome.FAILED)
-
-
-def _fails_newly(change: ClaimChange) -> bool:
-    is_failing = change.after is Outcome.FAILED
-    return is_failing and (change.before is not Outcome.FAILED or bool(change.scenarios))
 
 
 def _scenario(test: ClaimTest) -> str:

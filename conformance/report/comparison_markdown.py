@@ -11,8 +11,14 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.report.comparison import ClaimChange, Comparison, Worse
-from conformance.report.comparison_text import groups_of, headline, outcome_word
+from conformance.report.comparison_text import (
+    FURTHER_DECIDES_NOTHING,
+    groups_of,
+    headline,
+    outcome_word,
+)
 from conformance.report.conformance_report import ConformanceReport
+from conformance.report.counted import counted
 from conformance.report.text import counts_line
 from conformance.report.untrusted import printable
 
@@ -65,6 +71,8 @@ def _lines(comparison: Comparison) -> Iterator[str]:
     yield ""
     for difference in comparison.differences:
         yield f"- {code(difference)}"
+    if comparison.failing_further and not comparison.further_is_worse:
+        yield f"- {FURTHER_DECIDES_NOTHING}"
     yield f"- {comparison.times}"
     yield f"- Reproduce: {code(comparison.current.reproduce.command)}"
     yield ""
@@ -109,7 +117,8 @@ def _why(change: ClaimChange) -> str:
         return ""
     where = f"{change.scenarios[0]}: " if change.scenarios else ""
     more = len(change.scenarios) - 1
-    return f"{where}{change.because}" + (f" (and in {more} more scenarios)" if more > 0 else "")
+    others = f" (and in {counted(more, 'more scenario')})" if more > 0 else ""
+    return f"{where}{change.because}{others}"
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:

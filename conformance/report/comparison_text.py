@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from conformance.report.comparison import ClaimChange, Comparison
+from conformance.report.counted import counted
 from conformance.report.untrusted import printable
 
 if TYPE_CHECKING:
@@ -16,9 +17,13 @@ MAX_ROWS: Final = 20
 MAX_SCENARIOS: Final = 3
 MAX_BECAUSE: Final = 240
 MAX_SLOWER: Final = 20
+FURTHER_DECIDES_NOTHING: Final = (
+    "Failing in further scenarios decides nothing here, as was asked for."
+)
 
 _STYLES: Final = {
     "newly failing": "bold red",
+    "failing in further scenarios": "red",
     "newly inconclusive": "yellow",
     "no longer tested": "yellow",
     "newly passing": "green",
@@ -29,6 +34,7 @@ def groups_of(comparison: Comparison) -> dict[str, tuple[ClaimChange, ...]]:
     """The changes by what they are called, worst first."""
     return {
         "newly failing": comparison.newly_failing,
+        "failing in further scenarios": comparison.failing_further,
         "newly inconclusive": comparison.newly_inconclusive,
         "no longer tested": comparison.no_longer_tested,
         "newly passing": comparison.newly_passing,
@@ -36,19 +42,19 @@ def groups_of(comparison: Comparison) -> dict[str, tuple[ClaimChange, ...]]:
 
 
 def headline(comparison: Comparison) -> str:
-    """`1 claim newly failing, 2 newly passing; 1 still failing`, or that nothing changed."""
+    """`1 claim newly failing, 2 claims newly passing, 1 still failing`, or that nothing changed."""
     parts = [
-        f"{len(changes)} {'claim' if len(changes) == 1 else 'claims'} {name}"
+        f"{counted(len(changes), 'claim')} {name}"
         for name, changes in groups_of(comparison).items()
         if changes
     ]
     if comparison.newly_broken_off:
-        parts.append(f"{len(comparison.newly_broken_off)} runs newly broke off")
+        parts.append(f"{counted(len(comparison.newly_broken_off), 'run')} newly broke off")
     if comparison.slower:
-        parts.append(f"{len(comparison.slower)} scenarios slower")
+        parts.append(f"{counted(len(comparison.slower), 'scenario')} slower")
     if comparison.still_failing:
         parts.append(f"{len(comparison.still_failing)} still failing")
-    return ", ".join(parts) or f"no change in {len(comparison.current.claims)} claims"
+    return ", ".join(parts) or f"no change in {counted(len(comparison.current.claims), 'claim')}"
 
 
 def changes_table(comparison: Comparison) -> Table:
@@ -63,7 +69,7 @@ def changes_table(comparison: Comparison) -> Table:
     for name, changes in groups_of(comparison).items():
         for change in changes[:MAX_ROWS]:
             told = Text(f"{change.claim} {change.name} ({change.level})")
-            if name in ("newly failing", "newly inconclusive"):
+            if name in ("newly failing", "failing in further scenarios", "newly inconclusive"):
                 told.append(f"\n{printable(change.because, MAX_BECAUSE)}", style="dim")
             for line in scenario_lines(change):
                 told.append(f"\n{line}", style="dim")
@@ -88,8 +94,9 @@ def scenario_lines(change: ClaimChange) -> Iterator[str]:
     """Where a claim fails now and did not; the first few."""
     for name in change.scenarios[:MAX_SCENARIOS]:
         yield f"in {printable(name)}"
-    if len(change.scenarios) > MAX_SCENARIOS:
-        yield f"and in {len(change.scenarios) - MAX_SCENARIOS} more scenarios"
+    more = len(change.scenarios) - MAX_SCENARIOS
+    if more > 0:
+        yield f"and in {counted(more, 'more scenario')}"
 
 
 def note_lines(comparison: Comparison) -> Iterator[str]:
@@ -101,10 +108,13 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
             f"slower: {printable(slow.scenario)} took {slow.before_seconds:.3f} s, "
             f"now {slow.after_seconds:.3f} s"
         )
-    if len(comparison.slower) > MAX_SLOWER:
-        yield f"and {len(comparison.slower) - MAX_SLOWER} more scenarios are slower"
+    more = len(comparison.slower) - MAX_SLOWER
+    if more > 0:
+        yield f"slower: {counted(more, 'more scenario')}"
     if comparison.still_failing:
         yield f"still failing: {', '.join(comparison.still_failing)}"
+    if comparison.failing_further and not comparison.further_is_worse:
+        yield f"note: {FURTHER_DECIDES_NOTHING}"
     for difference in comparison.differences:
         yield f"note: {printable(difference)}"
     yield f"note: {comparison.times}"

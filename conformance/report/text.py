@@ -11,6 +11,7 @@ from conformance.claim import Claim
 from conformance.report.again import replay_command
 from conformance.report.build import fault_texts
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
+from conformance.report.counted import counted
 from conformance.report.pages.change import Step, actor_of, describe, subject_of, with_previous
 from conformance.report.pages.shown_time import shown_time
 from conformance.report.run_result import RunResult
@@ -132,7 +133,7 @@ def counts_line(report: ConformanceReport) -> str:
         for outcome in (Outcome.PASSED, *(o for o in SIGNS if o is not Outcome.PASSED))
         if counts[outcome]
     )
-    return f"{len(report.claims)} claims: {told or 'none was judged'}"
+    return f"{counted(len(report.claims), 'claim')}: {told or 'none was judged'}"
 
 
 def summary_lines(report: ConformanceReport) -> list[str]:
@@ -162,6 +163,7 @@ def trouble_lines(report: ConformanceReport) -> list[str]:
         f"{error.name}: did not end: {printable(error.error)}"
         for error in report.errors[:MAX_TROUBLES]
     ]
-    if len(report.errors) > MAX_TROUBLES:
-        lines.append(f"and {len(report.errors) - MAX_TROUBLES} more runs did not end")
+    more = len(report.errors) - MAX_TROUBLES
+    if more > 0:
+        lines.append(f"and {counted(more, 'more run')} did not end")
     return lines

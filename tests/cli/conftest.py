@@ -12,6 +12,9 @@ from conformance.cli import main
 from tests.cli.command import Ended
 from tests.cli.command import assay as run_assay
 
+MUTANT = "mutant:quota-released-on-failed"
+"""The implementation of `Reports.bad`."""
+
 Assay = Callable[..., Ended]
 
 
@@ -35,7 +38,7 @@ def reports(tmp_path_factory: pytest.TempPathFactory) -> Reports:
     """One scenario with a sound controller, and with one that breaks a promise."""
     folder = tmp_path_factory.mktemp("reports")
     found = Reports(folder / "good", folder / "bad")
-    wrong = ("--implementation", "mutant:quota-released-on-failed")
+    wrong = ("--implementation", MUTANT)
     for out, which in ((found.good, ()), (found.bad, wrong)):
         with pytest.MonkeyPatch.context() as patch, pytest.raises(SystemExit):
             patch.setattr(

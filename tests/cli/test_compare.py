@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
-from tests.cli.conftest import Assay, Reports
+from tests.cli.conftest import MUTANT, Assay, Reports
 
 
 def test_nothing_worse_ends_with_zero(assay: Assay, reports: Reports) -> None:
@@ -36,6 +37,30 @@ def test_the_comment_goes_to_a_file_or_alone_to_standard_output(
     assert f"markdown: {comment}" in ended.out
     ended = assay("compare", reports.good, reports.bad, "--markdown", "-")
     assert (ended.code, ended.out) == (1, comment.read_text())
+
+
+def test_programs_get_the_comparison_as_json(
+    assay: Assay, reports: Reports, tmp_path: Path
+) -> None:
+    path = tmp_path / "comparison.json"
+    ended = assay("compare", reports.good, reports.bad, "--json", path)
+    assert ended.out.splitlines()[-1] == f"json: {path}"
+    told = json.loads(path.read_text())
+    assert "AW-015" in [change["claim"] for change in told["newlyFailing"]]
+    assert told["failingFurther"] == []
+
+
+def test_a_claim_that_fails_in_further_scenarios_ends_with_one_unless_that_is_allowed(
+    assay: Assay, reports: Reports, tmp_path: Path
+) -> None:
+    wider = tmp_path / "wider"
+    scenarios = ("slow-pods-hold-their-quota", "no-retry-is-allowed")
+    assay("run", *scenarios, "--implementation", MUTANT, "-q", "--out", wider)
+    ended = assay("compare", reports.bad, wider)
+    assert ended.code == 1
+    assert "failing in further scenarios" in ended.out.splitlines()[-1]
+    assert "newly failing" not in ended.out
+    assert assay("compare", reports.bad, wider, "--allow-further-scenarios").code == 0
 
 
 def test_no_report_is_bad_input(assay: Assay, reports: Reports, tmp_path: Path) -> None:

@@ -12,14 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.cli.conftest import Reports
+from tests.cli.conftest import MUTANT, Reports
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / ".github" / "actions" / "assay-gate"
 WORKFLOW = ROOT / ".github" / "workflows" / "gate.yml"
 RUNNER = ROOT / "ci" / "action"
 SCENARIO = "slow-pods-hold-their-quota"
-MUTANT = "mutant:quota-released-on-failed"
 
 
 @dataclass(frozen=True)
@@ -78,6 +77,22 @@ def test_what_failed_before_does_not_fail_the_gate(tmp_path: Path, reports: Repo
     found = gate(tmp_path, baseline=reports.bad, implementation=MUTANT)
     assert found.code == 0, found.out
     assert "3 still failing" in found.summary
+
+
+@pytest.mark.parametrize(("allowed", "code"), [("false", 1), ("true", 0)])
+def test_further_scenarios_fail_the_gate_unless_allowed(
+    tmp_path: Path, reports: Reports, allowed: str, code: int
+) -> None:
+    wider = f"{SCENARIO} no-retry-is-allowed"
+    found = gate(
+        tmp_path,
+        baseline=reports.bad,
+        suite=wider,
+        implementation=MUTANT,
+        allow_further_scenarios=allowed,
+    )
+    assert found.code == code, found.out
+    assert "failing in further scenarios" in found.summary
 
 
 @pytest.mark.parametrize(("allowed", "code"), [("false", 3), ("true", 0)])

@@ -45,7 +45,7 @@ def test_a_violated_core_claim_makes_its_tier_a_failure_and_is_listed() -> None:
     assert profile.core.failed_tests == ("AW-015",)
     assert profile.core.inconclusive_tests == ("AW-012",)
     assert profile.extended.result == "success"
-    assert profile.summary == ("Core tests failed with 1 test failures. Extended tests succeeded.")
+    assert profile.summary == "Core tests failed with 1 test failure. Extended tests succeeded."
 
 
 def test_a_partial_tier_never_reads_like_success() -> None:

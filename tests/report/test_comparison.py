@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import msgspec
@@ -9,6 +10,7 @@ import pytest
 
 from conformance.report.build import build_report
 from conformance.report.comparison import Comparison, compare_reports
+from conformance.report.comparison_json import comparison_json
 from conformance.report.comparison_markdown import code, comparison_markdown
 from conformance.report.comparison_text import headline, note_lines
 from conformance.report.conformance_report import ConformanceReport, ReportError
@@ -61,12 +63,53 @@ def test_a_claim_that_held_and_is_violated_is_newly_failing() -> None:
     assert found.worse == "failing"
 
 
-def test_a_claim_that_fails_in_one_more_scenario_is_newly_failing() -> None:
-    elsewhere = msgspec.structs.replace(run_with(AW_015=Outcome.FAILED), scenario="appwrapper/b")
-    before, after = run_with(AW_015=Outcome.FAILED), (run_with(AW_015=Outcome.FAILED), elsewhere)
-    found = compare_reports(report_of(before), report_of(*after))
-    assert [change.scenarios for change in found.newly_failing] == [("appwrapper/b",)]
-    assert found.still_failing == ()
+def in_one_more_scenario(**options: bool) -> Comparison:
+    """A claim that fails in both reports, in the second also where it did not in the first."""
+    before = run_with(AW_015=Outcome.FAILED)
+    elsewhere = msgspec.structs.replace(before, scenario="appwrapper/b")
+    return compare_reports(report_of(before), report_of(before, elsewhere), **options)
+
+
+def test_a_claim_that_fails_in_one_more_scenario_is_worse_and_not_newly_failing() -> None:
+    found = in_one_more_scenario()
+    assert [change.scenarios for change in found.failing_further] == [("appwrapper/b",)]
+    assert (found.newly_failing, found.still_failing) == ((), ())
+    assert found.worse == "failing"
+    assert headline(found) == "1 claim failing in further scenarios"
+
+
+def test_a_claim_that_fails_anew_is_not_failing_in_further_scenarios() -> None:
+    found = compared(run_with(AW_015=Outcome.INCONCLUSIVE), run_with(AW_015=Outcome.FAILED))
+    assert [change.claim for change in found.newly_failing] == ["AW-015"]
+    assert found.failing_further == ()
+
+
+def test_further_scenarios_decide_nothing_where_that_is_asked_for_and_it_is_said() -> None:
+    found = in_one_more_scenario(further_is_worse=False)
+    assert found.worse == ""
+    assert headline(found) == "1 claim failing in further scenarios"
+    for told in ("\n".join(note_lines(found)), comparison_markdown(found)):
+        assert "further scenarios decides nothing" in told
+    both = compare_reports(
+        report_of(run_with(AW_015=Outcome.FAILED, AW_063=Outcome.PASSED)),
+        report_of(run_with(AW_015=Outcome.FAILED, AW_063=Outcome.FAILED)),
+        further_is_worse=False,
+    )
+    assert both.worse == "failing"
+
+
+def test_the_comment_and_the_json_tell_further_scenarios_apart() -> None:
+    found = in_one_more_scenario()
+    text = comparison_markdown(found)
+    assert "❌ Assay: 1 claim failing in further scenarios\n" in text
+    assert "#### Failing in further scenarios (1)" in text
+    assert "#### Newly failing" not in text
+    told = json.loads(comparison_json(found))
+    assert (told["worse"], told["newlyFailing"]) == ("failing", [])
+    (change,) = told["failingFurther"]
+    assert (change["claim"], change["scenarios"]) == ("AW-015", ["appwrapper/b"])
+    assert told["current"]["implementation"]["project"] == "appwrapper"
+    assert "claims" not in told["current"]
 
 
 def test_what_is_shown_is_what_was_seen_where_it_fails_newly() -> None:
@@ -78,7 +121,8 @@ def test_what_is_shown_is_what_was_seen_where_it_fails_newly() -> None:
 
     known, further = violating("appwrapper/a", "old."), violating("appwrapper/b", "new.")
     found = compare_reports(report_of(known), report_of(known, further))
-    assert [(c.scenarios, c.because) for c in found.newly_failing] == [(("appwrapper/b",), "new.")]
+    (change,) = found.failing_further
+    assert (change.scenarios, change.because) == (("appwrapper/b",), "new.")
 
 
 def test_the_same_failure_at_another_crash_point_is_no_change() -> None:

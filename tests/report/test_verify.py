@@ -92,7 +92,7 @@ def _upgrade(folder: Path) -> None:
 
 
 def _praise(folder: Path) -> None:
-    _edit(folder, "Core tests failed with 1 test failures.", "Core tests succeeded.")
+    _edit(folder, "Core tests failed with 1 test failure.", "Core tests succeeded.")
 
 
 def _move(folder: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from conformance.claim import Claim
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
+from conformance.report.counted import counted
 from conformance.report.pages.page import render
 from conformance.report.text import SIGNS, worst_first
 
@@ -35,7 +36,7 @@ def index_page(
         runs=len({(test.name, test.seed) for claim in ordered for test in claim.tests}),
         max_tests=MAX_SHOWN_TESTS,
         reason=_reason,
-        counted=_counted,
+        counted=counted,
     )
 
 
@@ -43,7 +44,3 @@ def _reason(claim: ClaimReport) -> str:
     """Why a claim ended as it did, as its own page tells it: that shows what was shrunk."""
     shown = claim.shrunk.first_violation if claim.shrunk else None
     return claim.reason if shown is None else shown.because
-
-
-def _counted(number: int, singular: str, plural: str = "") -> str:
-    return f"{number:,} {singular if number == 1 else plural or singular + 's'}"
