@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from conformance.report.run_result import RunResult
     from conformance.verdict import Verdict
     from vocabulary.clock import Micros
+    from vocabulary.history import Entry, Header
 
 
 def check(
@@ -180,21 +181,12 @@ def _doubted(verdict: Verdict) -> Verdict:
     return msgspec.structs.replace(verdict, outcome=Outcome.INCONCLUSIVE, because=because)
 
 
-def _as_run(title: str, header: Any, entries: Sequence[Any], error: str) -> RunResult:
-    from conformance.report.run_result import RunResult
+def _as_run(title: str, header: Header, entries: Sequence[Entry], error: str) -> RunResult:
+    import msgspec
 
-    return RunResult(
-        scenario=header.scenario,
-        title=title,
-        seed=header.seed,
-        plan={},
-        header=header,
-        entries=tuple(entries),
-        verdicts=(),
-        wall_seconds=0,
-        virtual_seconds=entries[-1].t / 1_000_000 if entries else 0,
-        error=error,
-    )
+    from conformance.report.stored_run import recorded_run
+
+    return msgspec.structs.replace(recorded_run(header, entries), title=title, error=error)
 
 
 def _configuration(path: Path | None) -> dict[str, Any] | None:

@@ -21,12 +21,17 @@ if TYPE_CHECKING:
 MAX_BLOCKS = 20
 
 
+def now() -> str:
+    """As reports are dated: RFC 3339, in whole seconds."""
+    from datetime import UTC, datetime
+
+    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
 def write_report(
     suite: SuiteResult, out: Path, *, allure: bool
 ) -> tuple[ConformanceReport, SuiteFiles]:
     """Build the report of a suite and write its folder; the date is now."""
-    from datetime import UTC, datetime
-
     from conformance.cli.judging import all_claims
     from conformance.report.build import build_report
     from conformance.report.folder import write_folder
@@ -38,7 +43,7 @@ def write_report(
         claims,
         version=version(),
         git_commit=git_commit(),
-        date=f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%SZ}",
+        date=now(),
     )
     return report, write_folder(out, suite, report, claims, allure=allure)
 

@@ -11,7 +11,8 @@ import typer
 from conformance.cli.exit_code import ExitCode
 
 app = typer.Typer(
-    help="A stored report as HTML, JUnit, Sonobuoy or AI-conformance results, or to hand in.",
+    help="A stored report as HTML, JUnit, Sonobuoy or AI-conformance results, judged again, "
+    "or to hand in.",
     no_args_is_help=True,
 )
 
@@ -75,6 +76,65 @@ def ai_conformance(report: _Report, *, out: _OutFile = None) -> None:
         Path(os.path.relpath(file, path.parent)).as_posix() for file in files if file.exists()
     ]
     _write(path, ai_conformance_yaml(read_report_at(report), evidence))
+
+
+@app.command("rejudge")
+def rejudge(
+    report: _Report,
+    *,
+    out: Annotated[
+        Path,
+        typer.Option("--out", "-o", metavar="DIR", help="Where the new report goes, in a folder."),
+    ],
+) -> None:
+    """Judge the stored histories by the claims of today, and make the report anew.
+
+    \b
+    assay report rejudge .assay --out judged-again
+    assay report submission judged-again --out reports
+
+    For a checker that was mended after a long run. The new report names both commits: that of
+    the Assay that ran, and that of the one that judged. What changed is printed. A campaign's
+    report is refused, since the histories of its uneventful runs were not kept.
+
+    Exit codes are those of assay run.
+    """
+    from rich.console import Console
+
+    from conformance.cli.ending import now
+    from conformance.cli.judging import all_claims, judge
+    from conformance.cli.problems import BadInputError
+    from conformance.report.comparison import compare_reports
+    from conformance.report.comparison_text import changes_table, headline
+    from conformance.report.conformance_report import JudgedAgain
+    from conformance.report.counted import counted
+    from conformance.report.folder import check_folder, write_folder
+    from conformance.report.rejudge import rejudged
+    from conformance.report.suite_version import git_commit, version
+    from conformance.report.text import counts_line
+    from conformance.report.untrusted import printable
+    from conformance.report.yaml_text import report_path
+
+    if out.resolve() == report_path(report).parent.resolve():
+        raise BadInputError(f"--out {out}: holds the report itself; name another folder")
+    check_folder(out)
+    by = JudgedAgain(version=version(), git_commit=git_commit(), date=now())
+    found = rejudged(report, all_claims(), judge, by)
+    files = write_folder(out, found.suite, found.report, all_claims())
+    changes = compare_reports(found.before, found.report)
+    table = changes_table(changes)
+    if table.row_count:
+        Console().print(table)
+        typer.echo("")
+    for note in found.notes:
+        typer.echo(f"note: {printable(note)}")
+    typer.echo(f"ran: Assay {found.report.suite.version} {printable(found.report.suite.commits)}")
+    typer.echo(f"judged again: {headline(changes)}")
+    histories = counted(len(found.suite.runs), "history", "histories")
+    typer.echo(f"{counts_line(found.report)}; {histories}")
+    typer.echo(f"report: {files.report}")
+    typer.echo(f"open: {files.index}")
+    raise typer.Exit(ExitCode.of_report(found.report))
 
 
 @app.command("submission")

@@ -96,7 +96,7 @@ def _page(
 
 
 def _made(report: ConformanceReport) -> str:
-    commit = f", commit {report.suite.git_commit}" if report.suite.git_commit else ""
+    commit = f", commit {report.suite.commits}" if report.suite.commits else ""
     return f"made on {report.date[:10]} by Assay {report.suite.version}{commit}."
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
+from conformance.report.conformance_report import ClaimReport, ConformanceReport
 from conformance.verdict import Outcome
 
 
@@ -159,8 +159,8 @@ def _not_compared(first: ConformanceReport, each: Comparison) -> list[str]:
 
 def _compared(first: ClaimReport, second: ClaimReport, on_both: AbstractSet[str]) -> ClaimAgreement:
     """Reports leave out the scenarios that did not arm a claim: there it is inconclusive."""
-    ones = {_scenario(test): test.outcome for test in first.tests if _scenario(test) in on_both}
-    others = {_scenario(test): test.outcome for test in second.tests if _scenario(test) in on_both}
+    ones = {test.scenario: test.outcome for test in first.tests if test.scenario in on_both}
+    others = {test.scenario: test.outcome for test in second.tests if test.scenario in on_both}
     counts = Counter[str]()
     differ: list[str] = []
     for name in dict.fromkeys((*ones, *others)):
@@ -187,9 +187,4 @@ def _compared(first: ClaimReport, second: ClaimReport, on_both: AbstractSet[str]
 
 def _scenarios(report: ConformanceReport) -> set[str]:
     """Those that armed anything: every run arms the claims about the life cycle."""
-    return {_scenario(test) for claim in report.claims for test in claim.tests}
-
-
-def _scenario(test: ClaimTest) -> str:
-    """Without what sets its worst run apart from the others: how long its durations were."""
-    return test.name.partition(" [")[0]
+    return {test.scenario for claim in report.claims for test in claim.tests}

@@ -179,19 +179,17 @@ def _because(claim: ClaimReport | None, newly: Sequence[str]) -> str:
 
 
 def _new_failures(before: ClaimReport | None, after: ClaimReport | None) -> tuple[str, ...]:
-    """The tests that fail now, in scenarios in which none did; whatever was undecided counts."""
-    known = {_scenario(test) for test in _failing(before)}
-    return tuple(test.name for test in _failing(after) if _scenario(test) not in known)
+    """The tests that fail now, in scenarios in which none did; whatever was undecided counts.
+
+    Which variant (crash point) was the worst is not what matters.
+    """
+    known = {test.scenario for test in _failing(before)}
+    return tuple(test.name for test in _failing(after) if test.scenario not in known)
 
 
 def _failing(claim: ClaimReport | None) -> Iterable[ClaimTest]:
     tests = () if claim is None else claim.tests
     return (test for test in tests if test.outcome is Outcome.FAILED)
-
-
-def _scenario(test: ClaimTest) -> str:
-    """Without the variant: which crash point was the worst is not what matters."""
-    return test.name.partition(" [")[0]
 
 
 def _slower(baseline: ConformanceReport, current: ConformanceReport) -> Iterator[Slowdown]:
@@ -217,7 +215,7 @@ def _seconds(report: ConformanceReport) -> dict[tuple[str, int], float]:
     found: dict[tuple[str, int], float] = {}
     for claim in report.claims:
         for test in claim.tests:
-            if test.name == _scenario(test):
+            if not test.variant:
                 key = (test.name, test.seed)
                 found[key] = max(found.get(key, 0.0), test.virtual_seconds)
     return found
@@ -244,7 +242,7 @@ def _differences(baseline: ConformanceReport, current: ConformanceReport) -> Ite
     for what, one, two in (
         ("implementation", _implementation(baseline), _implementation(current)),
         ("suite version", baseline.suite.version, current.suite.version),
-        ("suite commit", baseline.suite.git_commit, current.suite.git_commit),
+        ("suite commit", baseline.suite.commits, current.suite.commits),
         ("claims digest", baseline.suite.claims_digest[:12], current.suite.claims_digest[:12]),
         ("cluster", baseline.environment.cluster, current.environment.cluster),
         (

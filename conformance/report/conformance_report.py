@@ -69,7 +69,17 @@ class Profile(_Part, frozen=True, kw_only=True):
     extended: ExtendedTier
 
 
-class Suite(_Part, frozen=True, kw_only=True):
+class JudgedAgain(_Part, frozen=True, kw_only=True):
+    """Which Assay judged the histories after the run, by `assay report rejudge`."""
+
+    version: str
+    git_commit: str
+    """As that of the suite."""
+    date: str
+    """RFC 3339."""
+
+
+class Suite(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """Which Assay this was."""
 
     version: str
@@ -78,6 +88,19 @@ class Suite(_Part, frozen=True, kw_only=True):
     empty for an installed distribution."""
     claims_digest: Sha256
     """Over all claims' ids, levels, texts and sources: equal digests judged by equal norms."""
+    judged_again: JudgedAgain | None = None
+    """None: the verdicts are those of the Assay that ran."""
+
+    @property
+    def commits(self) -> str:
+        """The commit that ran, and that which judged again; empty where neither is known."""
+        again = self.judged_again
+        if again is None:
+            return self.git_commit
+        return (
+            f"{self.git_commit or 'unknown'}, "
+            f"judged again on {again.date[:10]} with {again.git_commit or again.version}"
+        )
 
 
 class Environment(_Part, frozen=True, kw_only=True):
@@ -132,6 +155,16 @@ class ClaimTest(_Part, frozen=True, kw_only=True):
     history: RelativePath
     """Path of the stored history, relative to the report; empty if it was not kept."""
     first_violation: FirstViolation | None
+
+    @property
+    def scenario(self) -> str:
+        """The scenario's id."""
+        return self.name.partition(" [")[0]
+
+    @property
+    def variant(self) -> str:
+        """What sets the worst run of a campaign apart; empty for the run of the scenario itself."""
+        return self.name.partition(" [")[2].removesuffix("]")
 
 
 class ShrunkTest(_Part, frozen=True, kw_only=True):
@@ -204,7 +237,7 @@ class ConformanceReport(_Part, frozen=True, kw_only=True):
     kind: Literal["ConformanceReport"]
     implementation: Implementation
     date: str
-    """RFC 3339, when the report was made."""
+    """RFC 3339, when the report was made of the runs."""
     suite: Suite
     environment: Environment
     reproduce: Reproduce

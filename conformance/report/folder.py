@@ -150,6 +150,11 @@ def write_folder(
     return SuiteFiles(report=path, index=index, junit=junit, failures=failures)
 
 
+def stem_of(claim: str, number: int = 1) -> str:
+    """The name, without its suffix, of page and plan of a claim's violation; 1 is the simplest."""
+    return claim.lower() if number == 1 else f"{FURTHER_NAME}/{claim.lower()}-{number}"
+
+
 def _plan_of(run: RunResult) -> Plan:
     """The run's plan; it names the implementation, so that it replays the same failure."""
     plan = plan_from_data(msgspec.to_builtins(run.plan))
@@ -164,7 +169,7 @@ def _remove_earlier(folder: Path, claims: Iterable[str]) -> None:
     The names of pages and plans are asked of the claims: others may have files of such a shape.
     """
     (folder / REPORT_NAME).unlink(missing_ok=True)
-    pages = (f"{claim.lower()}.{suffix}" for claim in claims for suffix in ("html", "yaml"))
+    pages = (f"{stem_of(claim)}.{suffix}" for claim in claims for suffix in ("html", "yaml"))
     for name in (*_RENDERINGS, *pages):
         (folder / name).unlink(missing_ok=True)
     for name, pattern in _OUR_FOLDERS.items():
@@ -194,7 +199,7 @@ def _name_failures(
         has_room = seen[claim] <= MAX_PAGES_PER_CLAIM and pages < MAX_PAGES
         has_page = bool(run.entries) and (is_first or has_room)
         pages += has_page
-        stem = claim.lower() if is_first else f"{FURTHER_NAME}/{claim.lower()}-{seen[claim]}"
+        stem = stem_of(claim, seen[claim])
         yield Failure(
             claim=claim,
             found=found,

@@ -17,21 +17,14 @@ from chaos.plan import load_plan
 from conformance.claim import Claim
 from conformance.report.again import replay_command, run_command
 from conformance.report.build import verdict_on
-from conformance.report.conformance_report import (
-    ClaimReport,
-    ClaimTest,
-    ConformanceReport,
-    ReportError,
-)
-from conformance.report.folder import MAX_PAGES_PER_CLAIM
+from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
+from conformance.report.folder import MAX_PAGES_PER_CLAIM, stem_of
 from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
 from conformance.report.run_result import RunResult
-from conformance.report.verify import Judge
+from conformance.report.stored_run import Judge, stored_run
 from conformance.report.yaml_text import read_report_at, report_path
-from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
-from vocabulary.history import read_history
 
 INDEX_NAME: Final = "index.html"
 
@@ -48,7 +41,7 @@ def write_html(report_at: Path, out: Path, claims: Mapping[str, Claim], judge: J
     for claim in report.claims:
         if claim.outcome is Outcome.FAILED and claim.id in claims:
             for number, (test, shrunk) in enumerate(_shown(claim, folder), start=1):
-                name = _page_name(claim.id, number)
+                name = f"{stem_of(claim.id, number)}.html"
                 run = _run(folder, test, shrunk, judge)
                 page = _page(folder, claims[claim.id], run, is_first=number == 1)
                 (out / name).parent.mkdir(exist_ok=True)
@@ -67,10 +60,10 @@ def _shown(claim: ClaimReport, folder: Path) -> Iterator[tuple[ClaimTest, str]]:
     """
     leading = _planned_scenario(claim, folder)
     failing = [test for test in claim.tests if test.outcome is Outcome.FAILED and test.history]
-    failing.sort(key=lambda test: _scenario(test) != leading)
+    failing.sort(key=lambda test: test.scenario != leading)
     for test in failing[:MAX_PAGES_PER_CLAIM]:
         small = claim.shrunk
-        if small is not None and _scenario(test) == small.scenario:
+        if small is not None and test.scenario == small.scenario:
             yield msgspec.structs.replace(test, history=small.history), small.shrunk
         else:
             yield test, ""
@@ -84,38 +77,13 @@ def _planned_scenario(claim: ClaimReport, folder: Path) -> str:
 
 
 def _plan_path(claim: str, folder: Path) -> Path:
-    return folder / f"{claim.lower()}.yaml"
-
-
-def _scenario(test: ClaimTest) -> str:
-    return test.name.partition(" [")[0]
-
-
-def _page_name(claim: str, number: int) -> str:
-    """As a run names them."""
-    return f"{claim.lower()}.html" if number == 1 else f"further/{claim.lower()}-{number}.html"
+    return folder / f"{stem_of(claim)}.yaml"
 
 
 def _run(folder: Path, test: ClaimTest, shrunk: str, judge: Judge) -> RunResult:
-    """The run of a stored history; what a report does not keep of one is left empty."""
-    path = folder / test.history
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise ReportError(f"{test.history}: lies outside of the report's folder; not opened")
-    header, entries, _ = read_history(path)
-    known = SCENARIOS.get(header.scenario)
-    return RunResult(
-        scenario=header.scenario,
-        title=known.title if known is not None else header.scenario,
-        seed=header.seed,
-        plan={},
-        header=header,
-        entries=tuple(entries),
-        verdicts=tuple(judge(header, entries)),
-        wall_seconds=0,
-        virtual_seconds=entries[-1].t / 1_000_000 if entries else 0,
-        variant="" if shrunk else test.name.partition(" [")[2].removesuffix("]"),
-        shrunk=shrunk,
-    )
+    variant = "" if shrunk else test.variant
+    run = stored_run(folder, test.history, judge)
+    return msgspec.structs.replace(run, variant=variant, shrunk=shrunk)
 
 
 def _page(folder: Path, claim: Claim, run: RunResult, *, is_first: bool) -> str:

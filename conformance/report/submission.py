@@ -101,6 +101,9 @@ def _wanting(report: ConformanceReport) -> Iterator[str]:
         yield "suite.gitCommit is empty: the suite did not run from a checkout."
     if report.suite.git_commit.endswith("-dirty"):
         yield "suite.gitCommit: the suite that ran had been changed since that commit."
+    again = report.suite.judged_again
+    if again is not None and (not again.git_commit or again.git_commit.endswith("-dirty")):
+        yield "suite.judgedAgain.gitCommit: the suite that judged is no commit that others have."
     if report.result != "success":
         yield f"The result is {report.result}: {counts_line(report)}."
     rows = [test for claim in report.claims for test in claim.tests]

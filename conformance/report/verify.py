@@ -8,9 +8,9 @@ say what the report says.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -18,14 +18,13 @@ from conformance.claim import Claim
 from conformance.report.build import CORE_LEVELS, claims_digest, result_of, summary_of
 from conformance.report.conformance_report import ConformanceReport, Statistics
 from conformance.report.folder import HISTORIES_NAME
+from conformance.report.stored_run import Judge
 from conformance.report.yaml_text import read_report, report_path
-from conformance.verdict import Outcome, Verdict
-from vocabulary.history import Entry, Header, HistoryError, history_digest, read_history
+from conformance.verdict import Outcome
+from vocabulary.history import Header, HistoryError, history_digest, read_history
 
 SHRUNK: Final = "shrunk"
 """In the place of a test's name: what was made of a claim's simplest failure."""
-
-Judge: TypeAlias = Callable[[Header, Sequence[Entry]], Sequence[Verdict]]
 
 
 class Finding(msgspec.Struct, frozen=True):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.verdict import Outcome, Verdict
 from tests.report.sample_history import SCENARIO, SEED, quota_released_too_early
@@ -54,7 +56,7 @@ def passing_run() -> RunResult:
         title="The children of a succeeded AppWrapper go when their time has come.",
         seed=SEED,
         plan={"seed": SEED, "scenario": scenario, "faults": []},
-        header=header,
+        header=msgspec.structs.replace(header, scenario=scenario),
         entries=tuple(entries[:40]),
         verdicts=(
             Verdict(claim="AW-063", outcome=Outcome.PASSED, armed=1, because="Gone after 168 h."),

@@ -25,8 +25,8 @@ def test_its_histories_are_judged_today_as_its_report_says(folder: Path) -> None
     assert found.without_history == 0
     differences = [f"{finding.where}: {finding.what}" for finding in found.findings]
     assert not differences, (
-        f"{folder} does not verify; if the claims have changed for good reason, run its suite "
-        "again and hand that in: assay report submission"
+        f"{folder} does not verify; if the claims have changed for good reason, judge it again "
+        "(assay report rejudge) or run its suite again, and hand that in: assay report submission"
     )
 
 

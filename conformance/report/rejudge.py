@@ -1,0 +1,193 @@
+"""A stored report judged again by the claims of today, and made anew.
+
+For a checker that was mended after a long run: what happened stands in the histories, what was
+said of it need not. Where, when and by which Assay the suite ran, what it covered, and which runs
+broke off stays as it was told; verdicts, sums and reasons are made anew, and the report says who
+judged.
+
+The histories of a campaign's uneventful runs are not kept, so a campaign cannot be judged again.
+Of other suites on real clusters one may be missing: a scenario that was run again with longer
+durations, where every claim was judged by the other run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from chaos.plan import Plan, load_plan
+from conformance.claim import Claim
+from conformance.report.build import build_report, is_telling
+from conformance.report.conformance_report import (
+    ClaimReport,
+    ClaimTest,
+    ConformanceReport,
+    JudgedAgain,
+    ReportError,
+)
+from conformance.report.counted import counted
+from conformance.report.folder import stem_of
+from conformance.report.run_result import RunResult, SuiteResult
+from conformance.report.stored_run import Judge, intact_run
+from conformance.report.yaml_text import read_report_at, report_path
+from conformance.verdict import Outcome
+
+
+class Rejudged(NamedTuple):
+    """A report judged again, with the one that it was made of."""
+
+    before: ConformanceReport
+    report: ConformanceReport
+    suite: SuiteResult
+    notes: tuple[str, ...]
+    """What could not be judged again, in sentences."""
+
+
+def rejudged(
+    report_at: Path, claims: Mapping[str, Claim], judge: Judge, by: JudgedAgain
+) -> Rejudged:
+    """The report of a folder (or that file itself), judged again.
+
+    ReportError for a report of a campaign; HistoryError for a history that is missing, cut short
+    or another one than the report is about.
+    """
+    before = read_report_at(report_at)
+    folder = report_path(report_at).parent
+    _require_all_histories(before, report_at)
+    runs = tuple(_runs(before, folder, judge))
+    shrunk, notes = _shrunk(before, folder, judge)
+    missing = before.coverage.plans - len(runs)
+    if missing > 0:
+        notes.append(
+            f"{counted(missing, 'run')} of {before.coverage.plans:,} without a stored history; "
+            "what the others show decides"
+        )
+    suite = _suite(before, runs, shrunk)
+    made = build_report(
+        suite,
+        claims,
+        version=before.suite.version,
+        git_commit=before.suite.git_commit,
+        date=before.date,
+    )
+    report = msgspec.structs.replace(
+        made,
+        suite=msgspec.structs.replace(made.suite, judged_again=by),
+        coverage=before.coverage,
+        errors=before.errors,
+        claims=_as_timed(made, before),
+    )
+    return Rejudged(before, report, suite, tuple(notes))
+
+
+def _require_all_histories(report: ConformanceReport, report_at: Path) -> None:
+    is_campaign = report.coverage.crash_points != "0/0" or report.coverage.random_plans
+    if is_campaign or any(not test.history for claim in report.claims for test in claim.tests):
+        raise ReportError(
+            f"{report_at}: is of a campaign, whose uneventful runs leave no history that could be "
+            f"judged again; run it again: {report.reproduce.command}"
+        )
+
+
+def _runs(report: ConformanceReport, folder: Path, judge: Judge) -> Iterator[RunResult]:
+    """One run for each history that the report's rows name, in order of their names."""
+    rows: dict[str, list[ClaimTest]] = {}
+    for claim in report.claims:
+        for test in claim.tests:
+            rows.setdefault(test.history, []).append(test)
+    errors = {(error.name, error.seed): error.error for error in report.errors}
+    for name, tests in sorted(rows.items()):
+        test = tests[0]
+        run = intact_run(folder, name, test.history_sha256, judge)
+        yield msgspec.structs.replace(
+            run,
+            plan=Plan(run.scenario, seed=run.seed).to_data(),
+            variant=test.variant,
+            virtual_seconds=test.virtual_seconds,
+            error=errors.get((test.name, test.seed), ""),
+        )
+
+
+def _as_timed(made: ConformanceReport, before: ConformanceReport) -> tuple[ClaimReport, ...]:
+    """The claims made anew, with the wall time of each row as it was told: histories lack it."""
+    of_row: dict[tuple[str, str, int], float] = {}
+    of_scenario: dict[tuple[str, int], float] = {}
+    for claim in before.claims:
+        for test in claim.tests:
+            of_row[claim.id, test.scenario, test.seed] = test.wall_seconds
+            of_scenario[test.scenario, test.seed] = test.wall_seconds
+
+    def timed(claim: str, test: ClaimTest) -> ClaimTest:
+        row = (claim, test.scenario, test.seed)
+        told = of_row[row] if row in of_row else of_scenario[test.scenario, test.seed]
+        return msgspec.structs.replace(test, wall_seconds=told)
+
+    return tuple(
+        msgspec.structs.replace(claim, tests=tuple(timed(claim.id, test) for test in claim.tests))
+        for claim in made.claims
+    )
+
+
+def _shrunk(
+    report: ConformanceReport, folder: Path, judge: Judge
+) -> tuple[dict[str, RunResult], list[str]]:
+    """By claim, the smallest run, if it is still a violation; and why others are left out."""
+    found: dict[str, RunResult] = {}
+    notes = []
+    for claim in report.claims:
+        if claim.shrunk is None:
+            continue
+        plan = folder / f"{stem_of(claim.id)}.yaml"
+        if not plan.is_file():
+            notes.append(f"the shrunk run of {claim.id} is left out: there is no {plan}")
+            continue
+        run = intact_run(folder, claim.shrunk.history, claim.shrunk.history_sha256, judge)
+        if any(v.claim == claim.id and v.outcome is Outcome.FAILED for v in run.verdicts):
+            found[claim.id] = msgspec.structs.replace(
+                run, plan=load_plan(plan).to_data(), shrunk=claim.shrunk.shrunk
+            )
+    return found, notes
+
+
+def _suite(
+    report: ConformanceReport, runs: tuple[RunResult, ...], shrunk: dict[str, RunResult]
+) -> SuiteResult:
+    features = report.profiles[0].extended if report.profiles else None
+    telling = {v.claim for run in runs for v in run.verdicts if is_telling(v)}
+    return SuiteResult(
+        runs=runs,
+        implementation=report.implementation,
+        cluster=report.environment.cluster,
+        kubernetes_version=report.environment.kubernetes_version,
+        clock=report.environment.clock,
+        seed=report.reproduce.seed,
+        command=report.reproduce.command,
+        wall_seconds=report.wall_seconds,
+        claims=_asked_for(report),
+        shrunk=shrunk,
+        rerun=report.determinism.rerun,
+        mismatches=report.determinism.mismatches,
+        # Why nothing armed a claim is a matter of where it ran, which is as it was.
+        out_of_reach={
+            claim.id: claim.reason
+            for claim in report.claims
+            if not claim.tests and claim.id not in telling
+        },
+        supported_features=() if features is None else features.supported_features,
+        unsupported_features=() if features is None else features.unsupported_features,
+    )
+
+
+def _asked_for(report: ConformanceReport) -> tuple[str, ...]:
+    """The claims that the run was of; none for one of all, which lists none without a verdict."""
+    judged = {claim.id for claim in report.claims}
+    listed = {
+        id_
+        for profile in report.profiles
+        for tier in (profile.core, profile.extended)
+        for id_ in tier.skipped_tests
+    }
+    return tuple(sorted(judged)) if listed - judged else ()

@@ -1,0 +1,58 @@
+"""A run as far as its history tells it: what is judged again is known by nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from conformance.report.conformance_report import ReportError
+from conformance.report.run_result import RunResult
+from conformance.scenarios import SCENARIOS
+from conformance.verdict import Verdict
+from vocabulary.clock import SECOND
+from vocabulary.history import Entry, Header, HistoryError, history_digest, read_history
+
+Judge: TypeAlias = Callable[[Header, Sequence[Entry]], Sequence[Verdict]]
+
+
+def recorded_run(header: Header, entries: Sequence[Entry]) -> RunResult:
+    """The run of a history, without verdicts; what a history does not keep of one is empty."""
+    known = SCENARIOS.get(header.scenario)
+    return RunResult(
+        scenario=header.scenario,
+        title=header.scenario if known is None else known.title,
+        seed=header.seed,
+        plan={},
+        header=header,
+        entries=tuple(entries),
+        verdicts=(),
+        wall_seconds=0,
+        virtual_seconds=entries[-1].t / SECOND if entries else 0,
+    )
+
+
+def stored_run(folder: Path, name: str, judge: Judge) -> RunResult:
+    """The run of a history that a report in `folder` names, judged again.
+
+    ReportError if it lies outside of that folder; HistoryError if it cannot be read.
+    """
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise ReportError(f"{name}: lies outside of the report's folder; not opened")
+    header, entries, _ = read_history(path)
+    run = recorded_run(header, entries)
+    return msgspec.structs.replace(run, verdicts=tuple(judge(header, entries)))
+
+
+def intact_run(folder: Path, name: str, digest: str, judge: Judge) -> RunResult:
+    """The same of a history that must be the one whose digest a report has; else HistoryError."""
+    run = stored_run(folder, name, judge)
+    if history_digest(run.header, run.entries) != digest:
+        raise HistoryError(
+            f"{folder / name}: is not the history that the report is about (its digest differs); "
+            f"assay verify {folder} names all that does not fit"
+        )
+    return msgspec.structs.replace(run, history_sha256=digest)
