@@ -8,7 +8,9 @@ A tour, in the order of the data:
 - `failures`: the violations in it, the easiest of each claim first.
 - `yaml_text`: the report's YAML, written and read.
 - `folder`: the layout of the output folder; writes all of it.
+- `stored_run`: a run as far as its stored history tells it, judged again.
 - `verify`: a stored report against its own histories, judged again by today's checkers.
+- `rejudge`: a stored report made anew, by today's checkers.
 - `comparison`: two reports, claim by claim: what a change gained, and what it lost.
 - `submission`: a folder to hand in, with all that it takes to verify it.
 
@@ -17,9 +19,10 @@ Renderings, none of which knows more than the data:
 - `text`: the failure block and the tables of the terminal.
 - `pages`: offline HTML, an index and a page per failure.
 - `html`: the same pages of a stored report.
-- `comparison_text`, `comparison_markdown`: a comparison for the terminal and for a pull request.
+- `comparison_text`, `comparison_markdown`, `comparison_json`: a comparison for the terminal, for a
+  pull request, and for programs.
 - `junit`, `allure`, `sonobuoy`: for the tools that read those.
 - `ai_conformance`: what a run says of the Kubernetes AI conformance checklist.
 
-Below them, `untrusted` makes text from a cluster safe to print.
+Below them, `untrusted` makes text from a cluster safe to print, and `counted` counts things.
 """
