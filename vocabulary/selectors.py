@@ -23,7 +23,8 @@ _OPERATORS: Final = {
     ">": "Gt",
     "<": "Lt",
 }
-_Requirement: TypeAlias = tuple[str, str, frozenset[str]]
+Requirement: TypeAlias = tuple[str, str, frozenset[str]]
+"""A key, an operator as in the object form, and its values."""
 
 
 @lru_cache(maxsize=1024)
@@ -32,7 +33,12 @@ def parse_selector(text: str) -> Matcher:
 
     ValueError for one that is malformed, in the words that an API server has for it.
     """
-    return _matcher(tuple(_Parser(text).requirements()))
+    return _matcher(requirements(text))
+
+
+def requirements(text: str) -> tuple[Requirement, ...]:
+    """What a selector in text form demands, one by one; ValueError for one that is malformed."""
+    return tuple(_Parser(text).requirements())
 
 
 class _Parser:
@@ -42,8 +48,8 @@ class _Parser:
         self._tokens: list[str] = [*_TOKEN.findall(text), ""]
         self._position = 0
 
-    def requirements(self) -> list[_Requirement]:
-        found: list[_Requirement] = []
+    def requirements(self) -> list[Requirement]:
+        found: list[Requirement] = []
         while self._next():
             if self._next() in _SPECIAL and self._next() != "!":
                 raise ValueError(
@@ -62,7 +68,7 @@ class _Parser:
                 break
         return found
 
-    def _requirement(self) -> _Requirement:
+    def _requirement(self) -> Requirement:
         absent = self._next() == "!"
         if absent:
             self._take()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Concatenate
 
 import typer
 
@@ -23,45 +26,104 @@ app = typer.Typer(
 )
 
 DEFAULT_IMAGE = "assay:latest"
-_Selection = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="SUITE|SCENARIO|CLAIM",
-        help="What to run, as for assay run.",
-        autocompletion=complete_selection,
+
+
+def _suite_run(
+    selection: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SUITE|SCENARIO|CLAIM",
+            help="What to run, as for assay run.",
+            autocompletion=complete_selection,
+        ),
+    ] = None,
+    *,
+    image: Annotated[str, typer.Option(help="An image whose entry point is assay.")] = (
+        DEFAULT_IMAGE
     ),
-]
-_Image = Annotated[str, typer.Option(help="An image whose entry point is assay.")]
-_Implementation = Annotated[
-    str,
-    typer.Option(
-        help="The controller under test: reference, or mutant:NAME; they are in the image."
+    implementation: Annotated[
+        str,
+        typer.Option(
+            help="The controller under test: reference, or mutant:NAME; they are in the image."
+        ),
+    ] = "reference",
+    node_selector: Annotated[
+        str, typer.Option(help="The nodes that runs may taint and cordon.")
+    ] = DEFAULT_NODE_SELECTOR,
+    time_limit: Annotated[str, typer.Option(help="How long the suite may take.")] = (
+        DEFAULT_TIME_LIMIT
     ),
-]
-_NodeSelector = Annotated[str, typer.Option(help="The nodes that runs may taint and cordon.")]
-_TimeLimit = Annotated[str, typer.Option(help="How long the suite may take.")]
-_PodImage = Annotated[
-    str | None,
-    typer.Option(
-        help="An image with a shell for the pods of runs. Default: the suite's own. "
-        "Empty: only nodes with fake kubelets are used."
-    ),
-]
-_ObjectLimit = Annotated[
-    int, typer.Option(help="How many pods, Jobs and AppWrappers a run may have.", min=10)
-]
+    object_limit: Annotated[
+        int, typer.Option(help="How many pods, Jobs and AppWrappers a run may have.", min=10)
+    ] = DEFAULT_OBJECT_LIMIT,
+    pod_image: Annotated[
+        str | None,
+        typer.Option(
+            help="An image with a shell for the pods of runs. Default: the suite's own. "
+            "Empty: only nodes with fake kubelets are used."
+        ),
+    ] = None,
+    operator_image: Annotated[
+        str,
+        typer.Option(
+            help="Run the operators under test as Deployments of this image. Otherwise they are "
+            "processes in the suite's own pod."
+        ),
+    ] = "",
+) -> SuiteRun:
+    """What both ways of running it ask for; what is wrong with it is said here, not by a pod."""
+    from conformance.cli.existing import limits
+    from conformance.cli.problems import BadInputError
+    from conformance.cli.selection import resolve
+    from conformance.in_cluster.suite_pod import SuiteRun
+    from conformance.profiles.choosing import under_test
+    from conformance.profiles.reading import find
+
+    limits(time_limit, object_limit)
+    if find(implementation) is not None:
+        raise BadInputError(
+            f"--implementation {implementation}: the image holds neither a profile's program nor "
+            "what would build it; test it from outside: assay run --cluster existing "
+            f"--kubeconfig FILE --implementation {implementation}"
+        )
+    under_test(implementation)
+    return SuiteRun(
+        image=image,
+        selection=resolve(selection or ()),
+        implementation=implementation,
+        node_selector=node_selector,
+        time_limit=time_limit,
+        object_limit=object_limit,
+        pod_image=image if pod_image is None else pod_image,
+        operator_image=operator_image,
+    )
+
+
+def _of_a_suite(command: Callable[Concatenate[SuiteRun, ...], None]) -> Callable[..., None]:
+    """The command with the options of `_suite_run` before its own."""
+    asked = _parameters(_suite_run)
+    _, *own = _parameters(command).values()
+
+    # Typer reads the signature; annotations would name what is not imported yet.
+    @wraps(command, assigned=("__module__", "__name__", "__qualname__", "__doc__"))
+    def with_options(**given: Any) -> None:
+        run = _suite_run(**{name: given.pop(name) for name in asked})
+        command(run, **given)
+
+    signature = inspect.Signature([*asked.values(), *own])
+    with_options.__signature__ = signature  # type: ignore[attr-defined]
+    return with_options
+
+
+def _parameters(function: Callable[..., object]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(function, eval_str=True, locals={"SuiteRun": object}).parameters
 
 
 @app.command("manifests")
+@_of_a_suite
 def manifests(
-    selection: _Selection = None,
+    run: SuiteRun,
     *,
-    image: _Image = DEFAULT_IMAGE,
-    implementation: _Implementation = "reference",
-    node_selector: _NodeSelector = DEFAULT_NODE_SELECTOR,
-    time_limit: _TimeLimit = DEFAULT_TIME_LIMIT,
-    object_limit: _ObjectLimit = DEFAULT_OBJECT_LIMIT,
-    pod_image: _PodImage = None,
     claim: Annotated[
         str,
         typer.Option(
@@ -84,20 +146,15 @@ def manifests(
     from conformance.profiles.choosing import under_test
     from conformance.scenarios import all_crds
 
-    run = _run(selection, image, implementation, node_selector, time_limit, object_limit, pod_image)
-    typer.echo(as_text(documents(run, under_test(implementation), all_crds(), claim)), nl=False)
+    found = documents(run, under_test(run.implementation), all_crds(), claim)
+    typer.echo(as_text(found), nl=False)
 
 
 @app.command("sonobuoy-plugin")
+@_of_a_suite
 def sonobuoy_plugin(
-    selection: _Selection = None,
+    run: SuiteRun,
     *,
-    image: _Image = DEFAULT_IMAGE,
-    implementation: _Implementation = "reference",
-    node_selector: _NodeSelector = DEFAULT_NODE_SELECTOR,
-    time_limit: _TimeLimit = DEFAULT_TIME_LIMIT,
-    object_limit: _ObjectLimit = DEFAULT_OBJECT_LIMIT,
-    pod_image: _PodImage = None,
     service_account: Annotated[
         str, typer.Option(help="In the namespace of Sonobuoy. Default: Sonobuoy's own.")
     ] = "sonobuoy-serviceaccount",
@@ -111,7 +168,6 @@ def sonobuoy_plugin(
     """
     from conformance.in_cluster.sonobuoy_plugin import plugin
 
-    run = _run(selection, image, implementation, node_selector, time_limit, object_limit, pod_image)
     typer.echo(plugin(run, service_account), nl=False)
 
 
@@ -137,39 +193,3 @@ def sonobuoy_run(
     from conformance.in_cluster.sonobuoy_results import run_and_hand_in
 
     raise typer.Exit(run_and_hand_in(arguments or [], results))
-
-
-def _run(
-    selection: list[str] | None,
-    image: str,
-    implementation: str,
-    node_selector: str,
-    time_limit: str,
-    object_limit: int,
-    pod_image: str | None,
-) -> SuiteRun:
-    """What is wrong with it is said here, not by a pod."""
-    from conformance.cli.existing import limits
-    from conformance.cli.problems import BadInputError
-    from conformance.cli.selection import resolve
-    from conformance.in_cluster.suite_pod import SuiteRun
-    from conformance.profiles.choosing import under_test
-    from conformance.profiles.reading import find
-
-    limits(time_limit, object_limit)
-    if find(implementation) is not None:
-        raise BadInputError(
-            f"--implementation {implementation}: the image holds neither a profile's program nor "
-            "what would build it; test it from outside: assay run --cluster existing "
-            f"--kubeconfig FILE --implementation {implementation}"
-        )
-    under_test(implementation)
-    return SuiteRun(
-        image=image,
-        selection=resolve(selection or ()),
-        implementation=implementation,
-        node_selector=node_selector,
-        time_limit=time_limit,
-        object_limit=object_limit,
-        pod_image=image if pod_image is None else pod_image,
-    )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from reference_controller.runtime.options import OptionsError
+from vocabulary.selectors import requirements
 
 CONTAINER: Final = "assay"
 USER: Final = 65532
@@ -25,7 +26,10 @@ _IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:@-]{0,511}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRun:
-    """What to run in a cluster, and from which image; OptionsError for what names no image."""
+    """What to run in a cluster, and from which image.
+
+    OptionsError for what names no image, and for a selector that is malformed.
+    """
 
     image: str
     selection: tuple[str, ...]
@@ -37,14 +41,22 @@ class SuiteRun:
     object_limit: int
     pod_image: str
     """For the pods of runs; empty where kubelets are fake."""
+    operator_image: str
+    """Of the operators under test; empty: they are processes in the suite's pod."""
 
     def __post_init__(self) -> None:
-        for image in (self.image, self.pod_image or self.image):
+        for image in (self.image, *filter(None, (self.pod_image, self.operator_image))):
             if not _IMAGE.fullmatch(image):
                 raise OptionsError(
                     f"image {image!r} is no image's name; give one such as "
                     "registry.example.org/assay:1.0"
                 )
+        try:
+            requirements(self.node_selector)
+        except ValueError as error:
+            raise OptionsError(
+                f"node selector {self.node_selector!r}: {error}; give one such as {USABLE}=true"
+            ) from error
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -58,6 +70,7 @@ class SuiteRun:
             *("--time-limit", self.time_limit),
             *("--object-limit", str(self.object_limit)),
             *(("--pod-image", self.pod_image) if self.pod_image else ()),
+            *(("--operator-image", self.operator_image) if self.operator_image else ()),
         )
 
 

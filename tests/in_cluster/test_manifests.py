@@ -91,8 +91,22 @@ def test_the_jobs_arguments_are_ones_that_the_command_takes(documents: list[Docu
     assert (given["cluster"], given["yes"]) == ("existing", True)
     assert str(given["out"]).startswith(container["volumeMounts"][1]["mountPath"])
     assert given["pod_image"] == container["image"]
+    assert given["operator_image"] == ""
     assert given["webhook_host"] == "$(POD_IP)"
     assert "POD_IP" in [variable["name"] for variable in container["env"]]
+
+
+@pytest.mark.parametrize("command", ["manifests", "sonobuoy-plugin"])
+def test_operators_of_an_image_of_their_own_are_asked_for_in_the_cluster(
+    assay: Assay, command: str
+) -> None:
+    printed = assay("suite", command, "AW-005", "--operator-image", "example.org/operator:2")
+    *_, last = yaml.safe_load_all(printed.out)
+    job_or_container = last["spec"]
+    pod = job_or_container.get("template", {"spec": {"containers": [job_or_container]}})["spec"]
+    arguments = pod["containers"][0]["args"]
+    given = arguments.index("--operator-image")
+    assert arguments[given + 1] == "example.org/operator:2"
 
 
 def test_a_report_is_kept_in_the_claim_that_is_named(assay: Assay) -> None:
@@ -124,7 +138,10 @@ def test_the_plugin_runs_the_same_suite_and_names_the_file_that_sonobuoy_is_to_r
     [
         (("AW-999",), "is no suite, scenario or claim"),
         (("--image", "-x\n"), "is no image's name"),
+        (("--image", ""), "is no image's name"),
         (("--pod-image", "a b"), "is no image's name"),
+        (("--operator-image", "a b"), "is no image's name"),
+        (("--node-selector", "a in ("), "node selector 'a in ('"),
         (("--time-limit", "soon"), "--time-limit: "),
         (("--implementation", "other"), "is not an implementation"),
     ],
