@@ -2,11 +2,11 @@
 
 Everything that Assay makes for itself carries the label `assay.dev/run`: namespaces, nodes,
 webhook configurations, roles and their bindings, definitions of custom resources. Nodes of
-somebody else's that it has borrowed carry it too, and are given back as they were. Nobody is
-left who could finish what the killed run had begun: the operator that took its finalizer off is
-gone with it, pods may be told never to end, and a fault may have put a foreign finalizer on
-anything. So whatever holds up the end of something labelled is taken off, and this waits until
-all of it is gone.
+somebody else's that it has borrowed carry it too, and so does the note beside an operator that
+it has borrowed; these are given back as they were. Nobody is left who could finish what the
+killed run had begun: the operator that took its finalizer off is gone with it, pods may be told
+never to end, and a fault may have put a foreign finalizer on anything. So whatever holds up
+the end of something labelled is taken off, and this waits until all of it is gone.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final
 
+from conformance import borrowed_operator
 from conformance.borrowed_nodes import as_before, status_before
 from conformance.patience import PatientConnection
 from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
@@ -24,7 +25,14 @@ from fixtures.control_plane import kwok
 from reference_controller.runtime.connection import connect
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, NAMESPACE, NODE, POD, Kind
+from vocabulary.kinds import (
+    CONFIG_MAP,
+    CUSTOM_RESOURCE_DEFINITION,
+    NAMESPACE,
+    NODE,
+    POD,
+    Kind,
+)
 from vocabulary.objects import (
     Object,
     finalizers_of,
@@ -117,12 +125,19 @@ class _Cleaning:
     def remove(self) -> list[str]:
         """Remove it all; what was removed, in words."""
         found = list(self._search())
+        for note in self._notes():  # first: its webhooks are asked about what is removed then
+            borrowed_operator.give_back(self._connection, note)
         for kind in _CLUSTER_WIDE:
             self._remove_kind(kind)
         told = set(found)
         return found + [text for text in self._released.values() if text not in told]
 
+    def _notes(self) -> list[Object]:
+        """What remembers the operators that were borrowed."""
+        return [found for found in self._labelled(CONFIG_MAP) if borrowed_operator.is_note(found)]
+
     def _search(self) -> Iterator[str]:
+        yield from map(borrowed_operator.in_words, self._notes())
         for kind in _CLUSTER_WIDE:
             for obj in self._labelled(kind):
                 if kind == CUSTOM_RESOURCE_DEFINITION and self._is_used(obj):

@@ -19,7 +19,7 @@ import yaml
 
 from conformance.bug import in_words
 from conformance.deployed_reference import in_one_namespace
-from conformance.under_test import DeployedPlace, Launch, Place
+from conformance.under_test import DeployedPlace, Installed, Launch, Place
 from reference_controller import appwrapper
 from reference_controller.appwrapper.admission import UserInfo
 from reference_controller.appwrapper.admission import admit as admit_appwrapper
@@ -147,6 +147,11 @@ class Implementation:
             for found in documents
             if found["kind"] == "Namespace" or (found["kind"], name_of(found)) in bound
         )
+
+    @property
+    def installed(self) -> Installed | None:
+        """It is started by the suite, wherever it runs."""
+        return None
 
     @property
     def sees_whole_cluster(self) -> bool:

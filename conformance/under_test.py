@@ -7,7 +7,7 @@ which of them they run.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,12 +72,37 @@ class DeployedPlace:
     """Whether it is one of several, of which one leads."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Installed:
+    """An operator that somebody has installed in the cluster, as a Deployment for all namespaces.
+
+    There is one for all runs: these come one at a time, and each has it configured, started,
+    killed and stopped as it needs it.
+    """
+
+    namespace: str
+    """Of the Deployment, and of everything beside it."""
+    name: str
+    """Of the Deployment."""
+    config_map: str
+    """Of the ConfigMap that the operator reads as it starts."""
+    key: str
+    """Of the YAML document in it."""
+    lease: str
+    """Of the Lease in that namespace by which its replicas elect a leader; empty: they do not."""
+    configured: Callable[[str, Mapping[str, Any]], str] = field(compare=False)
+    """The document as it is to be for a run: (document as it was installed, configuration)."""
+
+    def __str__(self) -> str:
+        return f"Deployment {self.namespace}/{self.name}"
+
+
 class NotDeployableError(ValueError):
     """This implementation cannot be run in a cluster; the message says how else."""
 
 
 class UnderTest(Protocol):
-    """An implementation that runs as a process."""
+    """An implementation that runs as a process, or that stands in the cluster."""
 
     @property
     def name(self) -> str: ...
@@ -89,6 +114,10 @@ class UnderTest(Protocol):
     @property
     def facts(self) -> Mapping[str, Any]:
         """For the history's header: how late it may be, and what it lacks."""
+
+    @property
+    def installed(self) -> Installed | None:
+        """Where it stands in the cluster, if it is not the suite that starts it."""
 
     @property
     def sees_whole_cluster(self) -> bool:

@@ -54,13 +54,17 @@ def check(name: Name) -> None:
         typer.echo(f"  lacks {lack.feature} ({named}): {lack.because}")
     for known in profile.known_differences:
         typer.echo(f"  known to differ in {', '.join(known.claims)}: {known.because} {known.link}")
-    try:
-        typer.echo(f"  program: {program_of(profile, path)}")
-    except ProgramMissingError as missing:
-        typer.echo(f"  program: {missing}")
-    typer.echo(
-        f"  run it: assay run {profile.suite} --cluster control-plane --implementation {name}"
-    )
+    if profile.deployment is not None:
+        at = profile.deployment
+        cluster = "existing"
+        typer.echo(f"  Deployment: {at.namespace}/{at.name}, as it is installed in a cluster")
+    else:
+        cluster = "control-plane"
+        try:
+            typer.echo(f"  program: {program_of(profile, path)}")
+        except ProgramMissingError as missing:
+            typer.echo(f"  program: {missing}")
+    typer.echo(f"  run it: assay run {profile.suite} --cluster {cluster} --implementation {name}")
 
 
 @app.command("build")

@@ -231,7 +231,7 @@ def run(
     from conformance.cli.problems import BadInputError
     from conformance.cli.progress import showing_progress
     from conformance.cli.selection import claims_asked_for, resolve
-    from conformance.profiles.reading import find
+    from conformance.profiles.choosing import profile_named
     from conformance.report.folder import check_folder
     from conformance.running.suite import run_suite
     from conformance.worlds.kind.options import KindOptions
@@ -246,10 +246,20 @@ def run(
         raise BadInputError(f"--rerun: histories on {cluster} never repeat; leave it out")
     if operator_image and cluster not in ("existing", "kind"):
         raise BadInputError(f"--operator-image: --cluster {cluster} has no nodes that run images")
-    if operator_image and find(implementation) is not None:
+    profile = profile_named(implementation)
+    if operator_image and profile is not None:
         raise BadInputError(
-            f"--operator-image: {implementation} is known as a program, not as an image; leave "
-            "--operator-image out, and it runs as a process"
+            f"--operator-image: {implementation} is run as its profile says; leave it out"
+        )
+    installed = profile is not None and profile.deployment is not None
+    if installed and cluster not in ("existing", "kind"):
+        raise BadInputError(
+            f"--cluster {cluster}: {implementation} is installed in a cluster with nodes; use "
+            "--cluster existing --kubeconfig FILE, or kind"
+        )
+    if installed and crash_points:
+        raise BadInputError(
+            "--crash-points: are on the operator's connection, and an installed one has its own"
         )
     if operator_image and crash_points:
         raise BadInputError(

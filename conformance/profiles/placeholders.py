@@ -18,9 +18,14 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
 _WORD: Final = re.compile(r"\{(\w+)\}")
 
 
+def placeholders_in(text: str) -> list[str]:
+    """The words in braces."""
+    return _WORD.findall(text)
+
+
 def unknown(text: str) -> list[str]:
     """The words in braces that stand for nothing."""
-    return [word for word in _WORD.findall(text) if word not in PLACEHOLDERS]
+    return [word for word in placeholders_in(text) if word not in PLACEHOLDERS]
 
 
 def fill(value: Any, words: Mapping[str, str]) -> Any:

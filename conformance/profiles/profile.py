@@ -1,7 +1,9 @@
 """An implementation profile: how to run, observe and fairly judge somebody else's controller.
 
-The types are the format: reading is strict, and the JSON schema is made from them. Texts may
-hold placeholders in braces, which are filled in for each operator process; see `placeholders`.
+The types are the format: reading is strict, and the JSON schema is made from them. It is run as
+a `process` of this machine, or as the `deployment` that somebody has installed in the cluster.
+Texts may hold placeholders in braces, which are filled in for each operator process; see
+`placeholders`.
 """
 
 from __future__ import annotations
@@ -71,6 +73,16 @@ class Process(_Part, frozen=True, kw_only=True):
     """Answers 200 on the port that the placeholder {health_port} stands for."""
 
 
+class Deployment(_Part, frozen=True, kw_only=True):
+    """An operator that is installed in the cluster, and looks after all of its namespaces."""
+
+    namespace: str
+    name: str
+    lease: str = ""
+    """The Lease in that namespace by which it elects a leader: it has started once one of its
+    pods holds that. Empty: it elects none."""
+
+
 class ConfigMapRef(_Part, frozen=True, kw_only=True):
     """A ConfigMap in the operator's namespace which holds its configuration."""
 
@@ -135,9 +147,11 @@ class ImplementationProfile(_Part, frozen=True, kw_only=True):
     name: str
     suite: Literal["appwrapper"]
     implementation: Origin
-    program: Program
     manifests: Manifests
-    process: Process
+    program: Program = Program()
+    """Needed by a process; of a Deployment, at most the module that has its manifests."""
+    process: Process | None = None
+    deployment: Deployment | None = None
     configuration: Configuration
     detection: Detection
     watches: Literal["namespace", "cluster"] = "cluster"

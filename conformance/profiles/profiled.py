@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,12 +13,18 @@ import yaml
 
 from conformance.history_view import RELEASED
 from conformance.implementation import REAL_FACTS
-from conformance.profiles.configuration import configuration
+from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.program import manifests_of, program_of
 from conformance.profiles.reading import shipped
-from conformance.under_test import DeployedPlace, Launch, NotDeployableError, Place
+from conformance.under_test import (
+    DeployedPlace,
+    Installed,
+    Launch,
+    NotDeployableError,
+    Place,
+)
 from reference_controller.runtime.admission_review import Admit
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
@@ -65,6 +71,21 @@ class Profiled:
             facts["unsupported"] = lacking
         return facts
 
+    @cached_property
+    def installed(self) -> Installed | None:
+        told, configured = self.profile.deployment, self.profile.configuration
+        if told is None:
+            return None
+        assert configured.config_map is not None, "reading a profile sees to that"
+        return Installed(
+            namespace=told.namespace,
+            name=told.name,
+            config_map=configured.config_map.name,
+            key=configured.config_map.key,
+            lease=told.lease,
+            configured=partial(reconfigured, configured),
+        )
+
     @property
     def sees_whole_cluster(self) -> bool:
         return self.profile.watches == "cluster"
@@ -101,7 +122,8 @@ class Profiled:
         return None
 
     def launch(self, place: Place) -> Launch:
-        told = self.profile.configuration
+        told, process = self.profile.configuration, self.profile.process
+        assert process is not None, "an operator that is installed is not launched"
         file = place.folder / f"{place.label}.yaml"
         words = {
             "program": str(self.program),
@@ -125,7 +147,6 @@ class Profiled:
                     "data": {told.config_map.key: text},
                 },
             )
-        process = self.profile.process
         return Launch(
             command=tuple(fill(process.command, words)),
             environment=fill(process.environment, words),

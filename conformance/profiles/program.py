@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.profiles.profile import GoModule, ImplementationProfile
+from conformance.profiles.profile import GoModule, ImplementationProfile, Program
 from fixtures.control_plane import builder, versions
 from fixtures.control_plane.binaries import cache_root
 
@@ -41,6 +41,10 @@ class Downloaded:
 def program_of(profile: ImplementationProfile, path: Path) -> Path:
     """The program's file; `path` is the profile's. ProgramMissingError if it is not there."""
     if profile.program.go_module is None:
+        if not profile.program.path:
+            raise ProgramMissingError(
+                f"{path}: names no program; what it describes is run without building anything"
+            )
         found = path.parent / profile.program.path
         if not found.is_file():
             raise ProgramMissingError(f"{path}: program.path: {found} is not there; build it first")
@@ -56,7 +60,8 @@ def program_of(profile: ImplementationProfile, path: Path) -> Path:
 
 def manifests_of(profile: ImplementationProfile, path: Path, patterns: Iterable[str]) -> list[str]:
     """The texts of the manifests that the patterns name, in the order of patterns and names."""
-    program_of(profile, path)  # what was not built has no manifests either
+    if profile.program != Program():
+        program_of(profile, path)  # what was not built has no manifests either
     base = path.parent if profile.program.go_module is None else built_folder(profile) / MODULE
     return [file.read_text(encoding="utf-8") for p in patterns for file in _matching(base, p, path)]
 

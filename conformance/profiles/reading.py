@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance import claims
-from conformance.profiles.placeholders import PLACEHOLDERS, unknown
-from conformance.profiles.profile import ImplementationProfile
+from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
+from conformance.profiles.profile import ImplementationProfile, Process
 from conformance.report.typed_yaml import as_type, field_error
 from conformance.scenarios import SCENARIOS
 from vocabulary.durations import parse_duration
@@ -44,20 +44,53 @@ def read_profile(path: Path) -> ImplementationProfile:
 
 def _problems(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, str]]:
     """What the types cannot say: (field, what is wrong and what to do)."""
+    if (profile.process is None) == (profile.deployment is None):
+        yield "name", "is run in no way, or in two; add one of process and deployment"
+    elif profile.process is not None:
+        yield from _problems_of_process(profile, profile.process, data)
+    else:
+        yield from _problems_of_deployment(profile, data)
+    for name in DURATIONS:
+        yield from _bad_duration(f"detection.{name}", data["detection"].get(name, ""))
+    yield from _unknown_names(profile)
+
+
+def _problems_of_process(
+    profile: ImplementationProfile, process: Process, data: Any
+) -> Iterator[tuple[str, str]]:
     if (profile.program.go_module is None) == (not profile.program.path):
         yield "program", "needs one of goModule and path, and not both"
-    for field, text in _texts(data["process"], "process"):
+    for field, text in (*_texts(data["process"], "process"), *_document(data)):
         yield from _unknown_placeholders(field, text)
-    for field, text in _texts(data["configuration"].get("document", {}), "configuration.document"):
-        yield from _unknown_placeholders(field, text)
-    told = " ".join((*profile.process.command, *profile.process.environment.values()))
+    told = " ".join((*process.command, *process.environment.values()))
     if profile.configuration.config_map is None and "{config}" not in told:
         yield "process.command", "tells it no {config} file, nor is there a configMap; add one"
     if "{kubeconfig}" not in told:
         yield "process", "hands it no {kubeconfig}, so it would look for another cluster; add it"
-    for name in DURATIONS:
-        yield from _bad_duration(f"detection.{name}", data["detection"].get(name, ""))
-    yield from _unknown_names(profile)
+
+
+def _problems_of_deployment(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, str]]:
+    if profile.program.path:
+        yield (
+            "program.path",
+            "is of a process; a deployment runs what is in its image; leave it out",
+        )
+    if profile.watches == "namespace":
+        yield (
+            "watches",
+            "a deployment serves all runs, whose namespaces it cannot know; say cluster",
+        )
+    if profile.manifests.rbac or profile.manifests.grants:
+        yield "manifests", "a deployment has the rights it was installed with; name but its crds"
+    if profile.configuration.config_map is None:
+        yield "configuration", "says no configMap, so runs could not configure it; name its own"
+    for field, text in _document(data):
+        for word in placeholders_in(text):
+            yield field, f"{{{word}}} stands for nothing in a deployment; write what is meant"
+
+
+def _document(data: Any) -> Iterator[tuple[str, str]]:
+    return _texts(data["configuration"].get("document", {}), "configuration.document")
 
 
 def _unknown_names(profile: ImplementationProfile) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from conformance.running.process_faults import needs_process_beside
+from conformance.running.process_faults import needs_more_than_installed, needs_process_beside
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 
@@ -29,6 +29,8 @@ def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | 
     there_are = len(undertaking.nodes.usable)
     if scenario.nodes > there_are:
         return f"needs {scenario.nodes} nodes, of which {there_are} may be used"
+    if undertaking.installed is not None:
+        return needs_more_than_installed(scenario, reaches_nodes=cluster == "kind")
     if undertaking.operator_image:
         return needs_process_beside(scenario.id, reaches_nodes=cluster == "kind")
     return ""

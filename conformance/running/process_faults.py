@@ -1,7 +1,7 @@
 """Faults that take an operator which is a process of this machine, and the scenarios with such.
 
 An operator that runs in the cluster has its own connection, on which nothing of Assay lies, and
-only its node could pause it.
+only its node could pause it. One that is installed there is one, and has its webhooks to itself.
 """
 
 from __future__ import annotations
@@ -10,12 +10,28 @@ from functools import cache
 from typing import Final
 
 from chaos.fault import Fault, fault_from_data
-from chaos.faults import ConnectionFault, Pause, WebhookOutage
+from chaos.faults import ConnectionFault, DoubleOperator, Pause, WebhookOutage
 from chaos.ground import OPERATOR
 from conformance.running.fault_use import injected_in
+from conformance.scenario import Scenario
 
 CONNECTION: Final = "breaks the operator's connection, which in the cluster nobody else is part of"
 PAUSE: Final = "pauses the operator's process, which in the cluster only its node could"
+
+SECOND: Final = "takes a second operator beside the first, and one is installed"
+WEBHOOKS: Final = (
+    "takes down webhooks that the suite serves, and an installed operator's are its own"
+)
+
+
+def needs_more_than_installed(scenario: Scenario, *, reaches_nodes: bool) -> str:
+    """Why an operator that is installed cannot be under test in it; empty if it can."""
+    faults = _faults_of(scenario.id)
+    if scenario.operators > 1 or any(isinstance(fault, DoubleOperator) for fault in faults):
+        return SECOND
+    if any(isinstance(fault, WebhookOutage) for fault in faults):
+        return WEBHOOKS
+    return needs_process_beside(scenario.id, reaches_nodes=reaches_nodes)
 
 
 @cache
@@ -24,12 +40,17 @@ def needs_process_beside(scenario: str, *, reaches_nodes: bool) -> str:
 
     `reaches_nodes`: whether signals can be sent to processes of pods.
     """
-    faults = [fault_from_data(data) for data in injected_in(scenario)]
+    faults = _faults_of(scenario)
     if any(map(_is_on_connection, faults)):
         return CONNECTION
     if not reaches_nodes and any(map(_pauses_operator, faults)):
         return PAUSE
     return ""
+
+
+@cache
+def _faults_of(scenario: str) -> tuple[Fault, ...]:
+    return tuple(fault_from_data(data) for data in injected_in(scenario))
 
 
 def _is_on_connection(fault: Fault) -> bool:

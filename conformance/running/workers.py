@@ -135,13 +135,10 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
 @contextmanager
 def _on_existing(options: RunOptions) -> Iterator[RunAll]:
     """As many runs side by side as there are nodes for; none once the time is up."""
-    from conformance.worlds.existing.preflight import NODES_OF_A_RUN
     from conformance.worlds.existing.session import ExistingSession
 
     undertaking = _agreed(options)
-    jobs = min(
-        options.jobs or SIDE_BY_SIDE_ELSEWHERE, len(undertaking.nodes.usable) // NODES_OF_A_RUN
-    )
+    jobs = _at_a_time(undertaking, options.jobs or SIDE_BY_SIDE_ELSEWHERE)
     with ExitStack() as open_until_end:
         session = open_until_end.enter_context(
             ExistingSession(
@@ -164,14 +161,12 @@ def _on_existing(options: RunOptions) -> Iterator[RunAll]:
 def _on_kind(options: RunOptions) -> Iterator[RunAll]:
     """As many runs side by side as there are nodes for; then, one by one, those which stop
     nodes and controllers that others stand on; none once the time is up."""
-    from conformance.worlds.existing.preflight import NODES_OF_A_RUN
     from conformance.worlds.kind.session import KindSession
 
     undertaking = _agreed(options)
     if options.nodes is None:
         raise UnknownClusterError("nobody made a kind cluster; use `assay run`")
-    jobs = len(undertaking.nodes.usable) // NODES_OF_A_RUN
-    jobs = min(options.jobs or jobs, jobs)
+    jobs = _at_a_time(undertaking, options.jobs or len(undertaking.nodes.usable))
     implemented = under_test(options.implementation)
     with ExitStack() as open_until_end:
         session = open_until_end.enter_context(
@@ -208,6 +203,15 @@ def _agreed(options: RunOptions) -> Undertaking:
     if options.undertaking is None or options.undertaking.problems:
         raise UnknownClusterError("nothing was agreed on for that cluster; use `assay run`")
     return options.undertaking
+
+
+def _at_a_time(undertaking: Undertaking, most: int) -> int:
+    """How many runs there can be: each takes nodes, and an installed operator to itself."""
+    from conformance.worlds.existing.preflight import NODES_OF_A_RUN
+
+    if undertaking.installed is not None:
+        return 1
+    return min(most, len(undertaking.nodes.usable) // NODES_OF_A_RUN)
 
 
 def _run_in_time(session: Session, task: Task) -> RunResult | None:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from chaos.ground import FaultRefusedError
 from conformance.implementation import implementation
 from conformance.parameters import DEFAULT_CONFIG
-from conformance.patience import PatientConnection
 from conformance.profiles.choosing import under_test
 from conformance.running.process_faults import CONNECTION, PAUSE, needs_process_beside
 from conformance.under_test import DeployedPlace, NotDeployableError
 from conformance.worlds.control_plane import deployed_operator
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.existing.deploying import deploy
-from vocabulary.kinds import DEPLOYMENT
 from vocabulary.objects import Object, get_path
-from vocabulary.requests import Create, Delete, List, ObjectList, Patch, Request
+
+from .one_deployment import OneDeployment
 
 
 def place(**changes: Any) -> DeployedPlace:
@@ -36,56 +35,19 @@ def place(**changes: Any) -> DeployedPlace:
     return DeployedPlace(**{**told, **changes})
 
 
-class Cluster:
-    """As much of one as a Deployment of one replica needs; its pods are ready at once."""
-
-    def __init__(self) -> None:
-        self.made: list[Object] = []
-        self.replicas = 0
-        self.pods: list[dict[str, Any]] = []
-        self.deletions: list[int | None] = []
-        self._number = 0
-
-    def handle(self, request: Request) -> Any:
-        match request:
-            case Create():
-                self.made.append(request.object)
-            case Patch():
-                assert request.kind == DEPLOYMENT
-                self.replicas = request.body["spec"]["replicas"]
-            case Delete():
-                self.deletions.append(request.grace_period_seconds)
-                self.pods = []
-            case List():
-                return ObjectList(self._listed(), "1")
-        return {}
-
-    def _listed(self) -> tuple[Object, ...]:
-        if len(self.pods) != self.replicas:
-            self._number += 1
-            ready = {"type": "Ready", "status": "True"}
-            pod = {"metadata": {"name": f"p{self._number}"}, "status": {"conditions": [ready]}}
-            self.pods = [pod] * self.replicas
-        return tuple(self.pods)
-
-
-def connected(cluster: Cluster) -> PatientConnection:
-    return cast(PatientConnection, cluster)
+@pytest.fixture
+def cluster() -> OneDeployment:
+    return OneDeployment()
 
 
 @pytest.fixture
-def cluster() -> Cluster:
-    return Cluster()
+def operator(cluster: OneDeployment) -> DeployedOperator:
+    told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
+    return DeployedOperator("operator", told, cluster.connection, lambda *_: None)
 
 
-@pytest.fixture
-def operator(cluster: Cluster) -> DeployedOperator:
-    told = deploy(connected(cluster), implementation("reference"), place(), ["n0"])
-    return DeployedOperator("operator", told, connected(cluster), lambda *_: None)
-
-
-def test_the_shipped_deployment_is_fitted_to_one_run(cluster: Cluster) -> None:
-    deploy(connected(cluster), implementation("mutant:quota-released-on-failed"), place(), ["n0"])
+def test_the_shipped_deployment_is_fitted_to_one_run(cluster: OneDeployment) -> None:
+    deploy(cluster.connection, implementation("mutant:quota-released-on-failed"), place(), ["n0"])
     config, deployment = cluster.made
     text = config["data"]["config.yaml"]
     pod = deployment["spec"]["template"]["spec"]
@@ -102,14 +64,14 @@ def test_the_shipped_deployment_is_fitted_to_one_run(cluster: Cluster) -> None:
     assert "faultTolerance" in text
 
 
-def test_several_elect_one_in_the_runs_namespace(cluster: Cluster) -> None:
-    deploy(connected(cluster), implementation("reference"), place(elects=True), ["n0"])
+def test_several_elect_one_in_the_runs_namespace(cluster: OneDeployment) -> None:
+    deploy(cluster.connection, implementation("reference"), place(elects=True), ["n0"])
     arguments = cluster.made[1]["spec"]["template"]["spec"]["containers"][0]["args"]
     assert {"--leader-elect", "--lease-namespace=run-0", "--identity=operator"} <= {*arguments}
 
 
-def test_it_keeps_off_the_nodes_that_runs_borrow(cluster: Cluster) -> None:
-    deploy(connected(cluster), implementation("reference"), place(), ["n0", "n1"])
+def test_it_keeps_off_the_nodes_that_runs_borrow(cluster: OneDeployment) -> None:
+    deploy(cluster.connection, implementation("reference"), place(), ["n0", "n1"])
     affinity = cluster.made[1]["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
     required = affinity["requiredDuringSchedulingIgnoredDuringExecution"]
     (term,) = required["nodeSelectorTerms"]
@@ -119,16 +81,16 @@ def test_it_keeps_off_the_nodes_that_runs_borrow(cluster: Cluster) -> None:
 
 
 def test_it_tolerates_the_control_planes_taint_and_no_cordon_or_taint_of_others(
-    cluster: Cluster,
+    cluster: OneDeployment,
 ) -> None:
-    deploy(connected(cluster), implementation("reference"), place(), ["n0"])
+    deploy(cluster.connection, implementation("reference"), place(), ["n0"])
     (toleration,) = cluster.made[1]["spec"]["template"]["spec"]["tolerations"]
     assert toleration["key"] == "node-role.kubernetes.io/control-plane"
     assert toleration["effect"] == "NoSchedule"
 
 
 def test_a_killed_operator_has_no_time_and_stays_down_until_it_is_started(
-    cluster: Cluster, operator: DeployedOperator
+    cluster: OneDeployment, operator: DeployedOperator
 ) -> None:
     operator.start()
     operator.wait_ready()
@@ -136,14 +98,14 @@ def test_a_killed_operator_has_no_time_and_stays_down_until_it_is_started(
     operator.kill()
     assert operator.state == "down"
     assert cluster.deletions == [1]
-    assert cluster.replicas == 0
+    assert cluster.scaled[-1] == 0
     operator.start()
     operator.wait_ready()
-    assert cluster.replicas == 1
+    assert cluster.scaled[-1] == 1
 
 
 def test_a_stopped_operator_is_left_to_end_in_order(
-    cluster: Cluster, operator: DeployedOperator
+    cluster: OneDeployment, operator: DeployedOperator
 ) -> None:
     operator.start()
     operator.stop()
@@ -155,48 +117,48 @@ def test_a_stopped_operator_is_left_to_end_in_order(
 def test_an_operator_that_does_not_end_is_not_noted_as_ended_and_runs_on(
     end: Callable[[DeployedOperator], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Hanging(Cluster):
-        def _listed(self) -> tuple[Object, ...]:
-            return ({"metadata": {"name": "p1"}},)
+    class Hanging(OneDeployment):
+        def listed(self) -> tuple[Object, ...]:
+            return ({**self.pod("p1"), "status": {}},)
 
     monkeypatch.setattr(deployed_operator, "GONE_SECONDS", 0.0)
     cluster, recorded = Hanging(), []
-    told = deploy(connected(cluster), implementation("reference"), place(), ["n0"])
+    told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
     operator = DeployedOperator(
-        "operator", told, connected(cluster), lambda *change: recorded.append(change)
+        "operator", told, cluster.connection, lambda *change: recorded.append(change)
     )
     operator.start()
     with pytest.raises(FaultRefusedError, match="operator has not ended within 0 s"):
         end(operator)
-    assert (operator.state, cluster.replicas, recorded) == ("running", 1, [])
+    assert (operator.state, cluster.scaled[-1], recorded) == ("running", 1, [])
     operator.retire()
-    assert cluster.replicas == 0
+    assert cluster.scaled[-1] == 0
 
 
-def test_an_operator_that_no_signal_reaches_is_not_killed(cluster: Cluster) -> None:
+def test_an_operator_that_no_signal_reaches_is_not_killed(cluster: OneDeployment) -> None:
     def refuse(_: Object, signal: str) -> None:
         raise FaultRefusedError(signal)
 
-    told = deploy(connected(cluster), implementation("reference"), place(), ["n0"])
-    operator = DeployedOperator("operator", told, connected(cluster), lambda *_: None, refuse)
+    told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
+    operator = DeployedOperator("operator", told, cluster.connection, lambda *_: None, refuse)
     operator.start()
     with pytest.raises(FaultRefusedError, match="SIGKILL"):
         operator.kill()
-    assert (operator.state, cluster.replicas) == ("running", 1)
+    assert (operator.state, cluster.scaled[-1]) == ("running", 1)
 
 
 def test_what_only_a_process_beside_it_could_suffer_is_refused_with_the_way_out(
     operator: DeployedOperator,
 ) -> None:
-    with pytest.raises(FaultRefusedError, match="leave out --operator-image"):
+    with pytest.raises(FaultRefusedError, match="run it as a process, or on kind"):
         operator.pause()
 
 
-def test_where_signals_reach_it_it_is_killed_and_paused_by_them(cluster: Cluster) -> None:
+def test_where_signals_reach_it_it_is_killed_and_paused_by_them(cluster: OneDeployment) -> None:
     sent: list[str] = []
-    told = deploy(connected(cluster), implementation("reference"), place(), ["n0"])
+    told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
     operator = DeployedOperator(
-        "operator", told, connected(cluster), lambda *_: None, lambda _, signal: sent.append(signal)
+        "operator", told, cluster.connection, lambda *_: None, lambda _, signal: sent.append(signal)
     )
     operator.start()
     operator.pause()

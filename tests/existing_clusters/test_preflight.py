@@ -139,7 +139,7 @@ def test_an_operator_that_is_at_work_there_is_named_and_nothing_begun(
         (("--crash-points", "--operator-image", "i"), "leave out --operator-image"),
         (
             ("--implementation", "appwrapper-v1.1.2", "--operator-image", "i"),
-            "leave --operator-image out",
+            "is run as its profile says; leave it out",
         ),
     ],
 )

@@ -100,6 +100,58 @@ def test_a_profile_must_hand_over_kubeconfig_and_configuration(tmp_path: Path) -
         read_profile(file)
 
 
+INSTALLED = """
+apiVersion: assay.dev/v1
+kind: ImplementationProfile
+name: mine
+suite: appwrapper
+implementation: {organization: me, project: mine, url: "https://example.org", version: v1}
+manifests: {crds: [crd.yaml]}
+deployment: {namespace: batch-system, name: operator}
+configuration: {configMap: {name: config, key: config.yaml}}
+detection: {latency: 2s}
+"""
+
+
+def test_a_deployment_needs_no_program(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(INSTALLED, encoding="utf-8")
+    profile = read_profile(file)
+    assert profile.process is None
+    assert profile.deployment is not None
+    assert (profile.deployment.namespace, profile.deployment.name) == ("batch-system", "operator")
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "field", "advice"),
+    [
+        ("deployment: {namespace: batch-system, name: operator}\n", "", "name", "add one of"),
+        ("manifests:", "process: {command: [a]}\nmanifests:", "name", "or in two"),
+        ("manifests:", "program: {path: run.sh}\nmanifests:", "program.path", "leave it out"),
+        ("detection:", "watches: namespace\ndetection:", "watches", "say cluster"),
+        ("[crd.yaml]}", "[crd.yaml], rbac: [role.yaml]}", "manifests", "name but its crds"),
+        ("configMap: {name: config, key: config.yaml}", "", "configuration", "name its own"),
+        (
+            "configuration: {",
+            'configuration: {document: {port: "{health_port}"}, ',
+            "configuration.document.port",
+            "write what is meant",
+        ),
+    ],
+)
+def test_what_a_deployment_cannot_have_is_told_with_the_way_out(
+    tmp_path: Path, right: str, wrong: str, field: str, advice: str
+) -> None:
+    assert INSTALLED.count(right) == 1
+    file = tmp_path / "mine.yaml"
+    file.write_text(INSTALLED.replace(right, wrong), encoding="utf-8")
+    with pytest.raises(YamlError) as error:
+        read_profile(file)
+    told = str(error.value)
+    assert f"{field}: " in told
+    assert advice in told
+
+
 def test_every_placeholder_is_explained() -> None:
     assert all(PLACEHOLDERS.values())
 

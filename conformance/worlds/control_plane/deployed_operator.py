@@ -1,4 +1,4 @@
-"""The operator under test in the cluster: a Deployment of one replica, scaled up and down.
+"""The operator under test in the cluster: a Deployment, scaled up and down.
 
 It lives through the same life as an operator that is a process of this machine, so that faults
 mean the same: killed, it is gone until it is started again. Two operators are two Deployments,
@@ -16,13 +16,13 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from chaos.ground import FaultRefusedError, ProcessState
-from conformance.deployed_reference import OPERATOR_LABEL
+from conformance.deployments import is_ready, pods_of, scale
 from conformance.patience import PatientConnection
 from conformance.worlds.control_plane.operator_process import OperatorStartError
 from vocabulary.errors import ApiError
-from vocabulary.kinds import DEPLOYMENT, POD
-from vocabulary.objects import Object, condition_status, get_path, name_of
-from vocabulary.requests import Delete, List, ObjectList, Patch
+from vocabulary.kinds import POD
+from vocabulary.objects import Object, get_path, name_of, namespace_of
+from vocabulary.requests import Delete
 
 Signal: TypeAlias = Callable[[Object, str], None]
 """Sends a signal to the processes of a pod's containers that run."""
@@ -44,11 +44,14 @@ class DeployedOperator:
         connection: PatientConnection,
         record: Callable[[str, Any], None],
         signal: Signal | None = None,
+        *,
+        replicas: int = 1,
     ) -> None:
-        """`deployment` stands in the cluster, scaled to 0; `record` is told (name, change)."""
+        """`deployment` stands in the cluster, scaled to 0; `record` is told (name, change).
+        `replicas`: how many pods it has while it runs; all of them are killed and paused."""
         self.name = name
-        self._deployment = name_of(deployment)
-        self._namespace = str(deployment["metadata"]["namespace"])
+        self._deployment = deployment
+        self._replicas = replicas
         self._connection = connection
         self._record = record
         self._signal = signal
@@ -69,7 +72,7 @@ class DeployedOperator:
         with self._lock:
             if self._is_wanted:
                 return
-            self._scale(1)
+            self._scale(self._replicas)
             self._is_wanted = True
             self._is_paused = False
             self._starts += 1
@@ -112,7 +115,7 @@ class DeployedOperator:
         if self._signal is None:
             raise FaultRefusedError(
                 f"{self.name} runs in a pod, and nobody can pause that through the API; "
-                "run it as a process: leave out --operator-image"
+                "run it as a process, or on kind"
             )
         with self._lock:
             if self.state == "running":
@@ -139,7 +142,7 @@ class DeployedOperator:
                 self.resume()
             self._scale(0)
             if not self._await_gone(grace_seconds):
-                self._scale(1)  # it is noted as running, and so it is to run
+                self._scale(self._replicas)  # it is noted as running, and so it is to run
                 raise FaultRefusedError(
                     f"{self.name} has not ended within {GONE_SECONDS:g} s, and what it writes "
                     "would be that of a dead one; see what the kubelet of its pod's node says"
@@ -169,7 +172,7 @@ class DeployedOperator:
             time.sleep(POLL_SECONDS)
 
     def _is_ready(self) -> bool:
-        return any(condition_status(pod, "Ready") == "True" for pod in self._pods())
+        return sum(map(is_ready, self._pods())) >= self._replicas
 
     def _send(self, signal: str) -> None:
         if self._signal is not None:
@@ -177,12 +180,12 @@ class DeployedOperator:
                 self._signal(pod, signal)
 
     def _scale(self, replicas: int) -> None:
-        body = {"spec": {"replicas": replicas}}
-        self._connection.handle(Patch(DEPLOYMENT, self._namespace, self._deployment, body))
+        scale(self._connection, self._deployment, replicas)
 
     def _delete_pods(self, grace_seconds: int) -> None:
         for pod in self._pods():
-            request = Delete(POD, self._namespace, name_of(pod), grace_period_seconds=grace_seconds)
+            namespace, name = namespace_of(self._deployment), name_of(pod)
+            request = Delete(POD, namespace, name, grace_period_seconds=grace_seconds)
             try:
                 self._connection.handle(request)
             except ApiError as error:
@@ -190,12 +193,7 @@ class DeployedOperator:
                     raise
 
     def _pods(self) -> tuple[Object, ...]:
-        selector = f"{OPERATOR_LABEL}={self._deployment}"
-        found = self._connection.handle(
-            List(POD, self._namespace, label_selector=selector, live=True)
-        )
-        assert isinstance(found, ObjectList)
-        return found.items
+        return pods_of(self._connection, self._deployment)
 
 
 def _in_words(pod: Object) -> str:

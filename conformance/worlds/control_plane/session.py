@@ -117,6 +117,11 @@ class Session(ABC):
 
     # What differs from cluster to cluster.
 
+    @property
+    def operators_in_cluster(self) -> bool:
+        """Whether operators run there, on connections that nothing of the suite is part of."""
+        return bool(self.operator_image) or self.implementation.installed is not None
+
     @abstractmethod
     def _open(self, begun: ExitStack) -> None:
         """Make the cluster ready for runs: `plane`, `connections`, `recorder` are there then."""
@@ -166,7 +171,7 @@ class Session(ABC):
         *,
         elects: bool,
     ) -> DeployedOperator:
-        """An operator in the cluster, down as yet, for one namespace; needs `operator_image`."""
+        """An operator in the cluster, down as yet, for one namespace; `operators_in_cluster`."""
         raise NotImplementedError(f"{self.cluster} has no nodes that could run {name}")
 
     @abstractmethod

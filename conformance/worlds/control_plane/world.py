@@ -83,11 +83,13 @@ class ControlPlaneWorld(World):
         self._closed = False
         self._webhooks = Webhooks(session, self.namespace, self.config)
         self._webhooks.start()
-        self._users = {name: session.take_operator_user() for name in OPERATORS}
+        # Of an operator that is installed there is one.
+        names = OPERATORS if session.implementation.installed is None else OPERATORS[:1]
+        self._users = {name: session.take_operator_user() for name in names}
         # An operator in the cluster has a way of its own to the API server.
-        proxied = () if session.operator_image else OPERATORS
+        proxied = () if session.operators_in_cluster else names
         self._proxies = {name: Proxy(name, session.plane.server, session.tls()) for name in proxied}
-        self._operators = {name: self._operator(name) for name in OPERATORS}
+        self._operators = {name: self._operator(name) for name in names}
         self._poker = Poker(
             session.implementation.poke_every_us,
             lambda: self.list(APPWRAPPER),
@@ -289,7 +291,7 @@ class ControlPlaneWorld(World):
 
     def _operator(self, name: str) -> RealOperator | DeployedOperator:
         elects = self.scenario.operators > 1
-        if self.session.operator_image:
+        if self.session.operators_in_cluster:
             return self.session.deploy_operator(
                 name,
                 self._users[name],

@@ -59,6 +59,24 @@ class Oneself:
         return self._access.kubeconfig_through(server, path)
 
 
+class Another:
+    """The account of an operator that somebody has installed: its requests do not come by us."""
+
+    is_oneself = False
+
+    def __init__(self, user: User) -> None:
+        self._user = user
+
+    def take(self) -> User:
+        return self._user
+
+    def give_back(self, user: User) -> None:
+        """It stays the operator's."""
+
+    def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
+        raise NotImplementedError(f"{user.name} has a connection of its own")
+
+
 class ServiceAccounts:
     """So many accounts in one namespace, each with the implementation's rights."""
 

@@ -8,12 +8,12 @@ from typing import Final
 
 from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
+from conformance.stored import stored
 from fixtures.control_plane.waiting import wait_until
 from reference_controller.runtime.connection import Connection
-from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION
 from vocabulary.objects import Object, condition_status, meta, name_of
-from vocabulary.requests import Create, Get, ObjectList
+from vocabulary.requests import Create
 
 SERVED_SECONDS: Final = 60.0
 
@@ -34,14 +34,7 @@ def install(connection: PatientConnection, crds: Sequence[Object], *, run_label:
 
 def definition(connection: Connection | PatientConnection, name: str) -> Object | None:
     """What the cluster has under that name; None if nothing. Raises ApiError."""
-    try:
-        found = connection.handle(Get(CUSTOM_RESOURCE_DEFINITION, "", name, live=True))
-    except ApiError as error:
-        if error.is_not_found:
-            return None
-        raise
-    assert not isinstance(found, ObjectList)
-    return found
+    return stored(connection, CUSTOM_RESOURCE_DEFINITION, "", name)
 
 
 def _is_served(connection: PatientConnection, name: str) -> bool:

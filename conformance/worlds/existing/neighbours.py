@@ -1,7 +1,8 @@
 """Controllers that are at work on a cluster already, and would have a hand in every run.
 
 Two operators that look after the same AppWrappers undo each other's work, and what one did
-wrong would be held against the other. So one that is found is named, and nothing is begun.
+wrong would be held against the other. So one that is found is named, and nothing is begun,
+unless it is the one that is to be tested.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.clean import RUN_LABEL
-from reference_controller.runtime.connection import Connection
+from conformance.stored import Asked
+from conformance.under_test import Installed
 from vocabulary.errors import ApiError
 from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, STATEFUL_SET, Kind
 from vocabulary.objects import Object, get_path, labels_of, name_of, namespace_of
@@ -30,10 +32,12 @@ _WEBHOOKS: Final = tuple(
 )
 
 
-def interfering(connection: Connection) -> Iterator[str]:
+def interfering(connection: Asked, tested: Installed | None = None) -> Iterator[str]:
     """What would interfere with every run, in words; with what to do about it."""
     for kind in (DEPLOYMENT, STATEFUL_SET):
         for workload in _all_of(connection, kind):
+            if tested is not None and _is(tested, workload):
+                continue
             if get_path(workload, "spec.replicas", 1) and _is_operator(workload):
                 where = f"{namespace_of(workload)}/{name_of(workload)}"
                 yield (
@@ -42,11 +46,26 @@ def interfering(connection: Connection) -> Iterator[str]:
                 )
     for kind in _WEBHOOKS:
         for found in _all_of(connection, kind):
-            if RUN_LABEL not in labels_of(found) and any(map(_is_asked, found["webhooks"])):
+            if RUN_LABEL in labels_of(found):
+                continue
+            if any(_is_asked(hook) and not _answers(tested, hook) for hook in found["webhooks"]):
                 yield (
                     f"{kind.kind} {name_of(found)} is asked about every AppWrapper, so an operator "
                     "is installed; remove it first"
                 )
+
+
+def _is(tested: Installed, workload: Object) -> bool:
+    return workload["kind"] == DEPLOYMENT.kind and (namespace_of(workload), name_of(workload)) == (
+        tested.namespace,
+        tested.name,
+    )
+
+
+def _answers(tested: Installed | None, webhook: Object) -> bool:
+    """Whether a webhook is served from where the operator under test is."""
+    service = get_path(webhook, "clientConfig.service.namespace")
+    return tested is not None and service == tested.namespace
 
 
 def _is_operator(workload: Object) -> bool:
@@ -64,7 +83,7 @@ def _is_asked(webhook: Object) -> bool:
     )
 
 
-def _all_of(connection: Connection, kind: Kind) -> tuple[Object, ...]:
+def _all_of(connection: Asked, kind: Kind) -> tuple[Object, ...]:
     """Those that may be seen; a right to look that is missing is named elsewhere."""
     try:
         found = connection.handle(List(kind, live=True))

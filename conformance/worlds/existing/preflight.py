@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from conformance.clean import RUN_LABEL
-from conformance.under_test import UnderTest
+from conformance.under_test import Installed, UnderTest
 from conformance.worlds.control_plane.session import installed_crds
-from conformance.worlds.existing import rights
+from conformance.worlds.existing import installation, rights
 from conformance.worlds.existing.access import Access, whoami
 from conformance.worlds.existing.definitions import definition
 from conformance.worlds.existing.neighbours import interfering
@@ -60,6 +60,8 @@ class Undertaking:
     """What pods run on real kubelets."""
     operator_image: str = ""
     """What operators run that live in the cluster; empty: they are processes of this machine."""
+    installed: Installed | None = None
+    """The operator under test, where it stands in the cluster already."""
     server: str = ""
     version: str = ""
     username: str = ""
@@ -109,9 +111,13 @@ def examine(
         )
         if not lacking:
             problems += _too_few(found, node_selector)
-            problems += interfering(connection)
+            problems += interfering(connection, implementation.installed)
+            if implementation.installed is not None:
+                problems += installation.problems(connection, implementation.installed)
             problems += _defined_otherwise(connection, implementation)
-        without_accounts = tuple(rights.missing(connection, rights.ACCOUNTS))
+        # One that is installed has an account of its own.
+        wanted = rights.ACCOUNTS if implementation.installed is None else ()
+        without_accounts = tuple(rights.missing(connection, wanted))
         if operator_image and without_accounts:
             needed = "; ".join(rights.rules(without_accounts))
             problems.append(f"--operator-image: operators need accounts of their own: {needed}")
@@ -122,6 +128,7 @@ def examine(
             webhook_host=webhook_host,
             pod_image=pod_image,
             operator_image=operator_image,
+            installed=implementation.installed,
             server=connection.server,
             version=version,
             username=str(user.get("username", "")),
@@ -146,7 +153,9 @@ def in_words(undertaking: Undertaking) -> Iterator[str]:
     if undertaking.to_install:
         definitions = ", ".join(map(name_of, undertaking.to_install))
         yield f"  definitions of custom resources: {definitions}"
-    if undertaking.without_accounts:
+    if undertaking.installed is not None:
+        yield from installation.in_words(undertaking.installed)
+    elif undertaking.without_accounts:
         needed = "; ".join(rights.rules(undertaking.without_accounts))
         yield f"  no accounts for operators, which act as you: that would need {needed}"
     else:

@@ -1,0 +1,42 @@
+"""Deployments as whoever starts and stops operators uses them: scaled, and looked at by their pods.
+
+One that is scaled to 0 has ended when it has no pod any more that may still write.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.stored import Asked
+from vocabulary.kinds import DEPLOYMENT, POD
+from vocabulary.objects import Object, condition_status, get_path, labels_of, name_of, namespace_of
+from vocabulary.requests import List, ObjectList, Patch
+from vocabulary.selectors import matches, to_text
+
+ENDED: Final = ("Succeeded", "Failed")
+"""Phases of pods all of whose processes have ended; evicted ones stay there for long."""
+
+
+def scale(connection: Asked, deployment: Object, replicas: int) -> None:
+    """Have it run that many pods."""
+    body = {"spec": {"replicas": replicas}}
+    patch = Patch(DEPLOYMENT, namespace_of(deployment), name_of(deployment), body)
+    connection.handle(patch)
+
+
+def pods_of(connection: Asked, deployment: Object) -> tuple[Object, ...]:
+    """Its pods whose processes have not ended, terminating ones included."""
+    selector = deployment["spec"]["selector"]
+    text = to_text(selector.get("matchLabels") or {})
+    listed = connection.handle(List(POD, namespace_of(deployment), label_selector=text, live=True))
+    assert isinstance(listed, ObjectList)
+    return tuple(
+        pod
+        for pod in listed.items
+        if matches(selector, labels_of(pod)) and get_path(pod, "status.phase") not in ENDED
+    )
+
+
+def is_ready(pod: Object) -> bool:
+    """Whether its containers say that they can do their work."""
+    return condition_status(pod, "Ready") == "True"
