@@ -70,13 +70,14 @@ class Implementation:
         return appwrapper.controller(_parsed(config), self.rules)
 
     def operator_builder(
-        self, config: Mapping[str, Any], *, identity: str, elect: bool
+        self, config: Mapping[str, Any], *, namespace: str, identity: str, elect: bool
     ) -> OperatorBuilder:
-        """How to build one process's worth of operator at a point in time."""
+        """How to build one process's worth of operator at a point in time; `elect`: it is one of
+        several, whose Lease is in that namespace."""
 
         def build(_now_us: Micros) -> Operator:
             election = (
-                LeaderElection(LeaseSettings("kube-system", "appwrapper-operator", identity))
+                LeaderElection(LeaseSettings(namespace, "appwrapper-leader", identity))
                 if elect
                 else None
             )

@@ -3,6 +3,7 @@
 - `node_taint`, `node_label`, `node_lost`: nodes that turn pods away, drive them out or vanish.
 - `pod`: pods that crash, are evicted or deleted, or get stuck.
 - `process`: the operator and other controllers, killed, restarted, paused, doubled.
+- `lease`: the operator's Lease, taken by somebody else.
 - `api_error`, `watch`: what lies between a client and the API server.
 - `delete_object`, `create_object`, `edit_object`, `appwrapper`: what users do.
 """
@@ -22,6 +23,7 @@ from chaos.faults.appwrapper import Suspend, Tamper
 from chaos.faults.create_object import CreateObject
 from chaos.faults.delete_object import DeleteObject, HoldObject, ReleaseObject
 from chaos.faults.edit_object import EditObject
+from chaos.faults.lease import ReturnLease, TakeLease
 from chaos.faults.node_label import AutopilotLabel, Cordon, LabelNode, NodeNotReady, Uncordon
 from chaos.faults.node_lost import NodeDeleted, NodeLost
 from chaos.faults.node_taint import Taint, Untaint
@@ -56,12 +58,14 @@ __all__ = [
     "ReleaseObject",
     "Restart",
     "Resume",
+    "ReturnLease",
     "SlowApi",
     "StaleReads",
     "Start",
     "StickPod",
     "Suspend",
     "Taint",
+    "TakeLease",
     "Tamper",
     "TimeOut",
     "Uncordon",
@@ -69,5 +73,7 @@ __all__ = [
     "WebhookOutage",
 ]
 
-UNDOING: Final = frozenset(("lift", "release_object", "resume", "start", "uncordon", "untaint"))
+UNDOING: Final = frozenset(
+    ("lift", "release_object", "resume", "return_lease", "start", "uncordon", "untaint")
+)
 """Kinds that put right what others broke: a suite need not inject them on their own."""

@@ -47,7 +47,9 @@ HARMLESS_FAULTS: Final = frozenset(
     }
 )
 """Faults that hit the workload, its nodes or its objects, and leave the controller free to act."""
-PROCESS_FAULTS: Final = frozenset({"kill", "pause", "restart", "resume", "start"})
+PROCESS_FAULTS: Final = frozenset(
+    {"kill", "pause", "restart", "resume", "return_lease", "start", "take_lease"}
+)
 """Faults whose effect the process entries show, exactly and for the process that was hit."""
 ERROR_GAP_US: Final = 2 * SECOND
 """Failed requests that are closer together than this are one outage."""

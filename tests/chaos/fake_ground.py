@@ -252,12 +252,22 @@ def small_cluster(seed: int = 0) -> FakeGround:
         node("n0", zone="x"),
         node("n1"),
         appwrapper(),
+        lease(),
         job(),
         pod("a-0"),
         pod("a-1", on="n1"),
         pod("a-2", on="n1", phase="Pending"),
         seed=seed,
     )
+
+
+def lease() -> dict[str, Any]:
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": "leader", "namespace": NAMESPACE},
+        "spec": {"holderIdentity": "operator", "leaseDurationSeconds": 15},
+    }
 
 
 def uid(ground: FakeGround, kind: str, name: str) -> str:

@@ -122,7 +122,9 @@ def test_every_fault_is_on_a_menu_or_is_the_undoing_or_a_variant_of_one_that_is(
         "lift",
         "release_object",
         "resume",
+        "return_lease",
         "start",
+        "take_lease",  # scenarios of one operator have none
         "uncordon",
         "untaint",
     }

@@ -22,9 +22,11 @@ from chaos.faults import (
     StickPod,
     Suspend,
     Taint,
+    TakeLease,
     Tamper,
     WebhookOutage,
 )
+from chaos.faults.lease import SOMEBODY_ELSE
 from chaos.ground import FaultRefusedError, Refuse, RequestRule
 from chaos.injector import Injector
 from tests.chaos.examples import EXAMPLES
@@ -372,3 +374,25 @@ def test_a_webhook_outage_hits_everybodys_writes_of_the_object_and_not_of_its_st
     assert rule.matches("user", create) and rule.matches("operator", create)
     assert not rule.matches("user", Create(APPWRAPPER, {}, "test", "a", subresource="status"))
     assert not rule.matches("user", Delete(APPWRAPPER, "test", "a"))
+
+
+def test_a_lease_is_taken_for_a_while_as_its_next_holder_would_write_it():
+    ground = small_cluster()
+    TakeLease("leader", 2_500_000).inject(ground)
+    spec = _object(ground, "Lease.coordination.k8s.io", "leader")["spec"]
+    assert spec == {
+        "holderIdentity": SOMEBODY_ELSE,
+        "leaseDurationSeconds": 3,
+        "leaseTransitions": 1,
+    }
+
+
+def test_a_lease_that_somebody_has_acquired_since_is_not_given_back():
+    ground = small_cluster()
+    injector, _ = _injector(ground)
+    injector.inject(TakeLease("leader"))
+    acquired = {"spec": {"holderIdentity": "operator/1", "leaseTransitions": 2}}
+    EditObject("Lease.coordination.k8s.io", "leader", acquired).inject(ground)
+    injector.stop()
+    lease = _object(ground, "Lease.coordination.k8s.io", "leader")
+    assert get_path(lease, "spec.holderIdentity") == "operator/1"

@@ -122,6 +122,23 @@ def test_a_leader_that_is_cut_off_has_stopped_before_its_rival_begins() -> None:
     assert max(one.acted_at_us) <= 30 * SECOND, "back again, it follows"
 
 
+def test_a_leader_whose_lease_is_taken_stands_back_and_leads_again_when_that_has_run_out() -> None:
+    server = Server()
+    one = Candidate("one", server)
+    run([one], 0, 20 * SECOND)
+    lease = server.objects[LEASE, "ns", "operator"]
+    taken = {**lease["spec"], "holderIdentity": "thief", "leaseDurationSeconds": 30}
+    server.handle(Update(LEASE, {**lease, "spec": taken}))
+    run([one], 20 * SECOND, 40 * SECOND)
+    # It hears of it with its next renewal, and does nothing more from then on.
+    assert max(one.acted_at_us) <= 22 * SECOND
+    assert not one.operator.leads
+    one.acted_at_us.clear()
+    run([one], 40 * SECOND, 70 * SECOND)
+    assert holder(server) == "one"
+    assert one.acted_at_us[0] >= 50 * SECOND
+
+
 def test_a_restart_under_the_same_identity_leads_again_at_once() -> None:
     server = Server()
     run([Candidate("one", server)], 0, 20 * SECOND)

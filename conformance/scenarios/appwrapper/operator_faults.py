@@ -18,15 +18,18 @@ from chaos.faults import (
     SlowApi,
     StaleReads,
     Suspend,
+    TakeLease,
     TimeOut,
     WebhookOutage,
 )
 from conformance.scenario import scenario
-from conformance.world import AppWrapper, World
+from conformance.world import AppWrapper, Condition, World
 from vocabulary.clock import SECOND
 
 FIRST_POD = PodChoice(appwrapper="a")
 RUNNING_POD = PodChoice(appwrapper="a", phase="Running")
+RENEW_DEADLINE_US = 10 * SECOND
+"""client-go's: a leader may act for so long after its last renewal, whoever holds the Lease."""
 
 
 def _fail_once(world: World, aw: AppWrapper) -> None:
@@ -108,6 +111,33 @@ def leader_is_killed(world: World) -> None:
     world.inject(Kill(world.leader, restart_after=None))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["INV-3", "INV-5", "AW-006"], operators=2)
+def lease_is_taken(world: World) -> None:
+    """A leader whose Lease somebody else takes stands back, and whoever leads next counts on."""
+    aw = world.submit("pods.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    grace_us = world.durations.failure_grace_us
+    world.inject(TakeLease(holds=RENEW_DEADLINE_US + 3 * grace_us))
+    world.wait(RENEW_DEADLINE_US)
+    world.inject(KillPod(FIRST_POD))
+    world.wait(2 * grace_us)
+    stood_back = Condition("nobody acted while nobody led", lambda: aw.resets == 0)
+    world.until(stood_back, within_us=0)
+    world.until(aw.has_reset(1))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["INV-3", "INV-5", "AW-006"], operators=2)
+def lease_is_taken_in_a_reset(world: World) -> None:
+    """A leader whose Lease is taken while it deletes leaves what is left to whoever leads next."""
+    aw = world.submit("pods.yaml", behaviour="run forever, stop 2s")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_reset(1))
+    world.inject(TakeLease())
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 

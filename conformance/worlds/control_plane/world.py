@@ -371,8 +371,9 @@ class ControlPlaneWorld(World):
             self._injector.observe(happening)
 
     def _note_leader(self, identity: str) -> None:
-        """The Lease is held by somebody; by nobody, if its holder gave it back."""
-        before, self._leader = self._leader, identity.replace("-", "/")
+        """The Lease is held by somebody; by no operator, if its holder gave it back or lost it."""
+        holder = identity.replace("-", "/")
+        before, self._leader = self._leader, holder if holder in self._operators else ""
         if before == self._leader:
             return
         if before:

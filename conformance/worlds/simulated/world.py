@@ -79,7 +79,10 @@ class SimulatedWorld(World):
             operator = OperatorProcess(
                 name,
                 implementation.operator_builder(
-                    self.config, identity=name, elect=scenario.operators > 1
+                    self.config,
+                    namespace=self.namespace,
+                    identity=name,
+                    elect=scenario.operators > 1,
                 ),
                 loop=self.loop,
                 store=self.cluster.store,
@@ -268,8 +271,8 @@ class SimulatedWorld(World):
         self._crashes[text] += 1
 
     def _note_leader(self, identity: str) -> None:
-        """The Lease is held by somebody; by nobody, if its holder gave it back."""
-        before, self._leader = self._leader, identity
+        """The Lease is held by somebody; by no operator, if its holder gave it back or lost it."""
+        before, self._leader = self._leader, identity if identity in self.operators else ""
         if before == self._leader:
             return
         if before:
