@@ -8,8 +8,18 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from tests.durations import Durations
+from tests.order import in_shares
+
+DURATIONS = pytest.StashKey[Durations]()
+
 settings.register_profile("assay", deadline=None, print_blob=True)
 settings.load_profile("assay")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[DURATIONS] = Durations(config)
+    config.pluginmanager.register(config.stash[DURATIONS])
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -17,9 +27,11 @@ def pytest_xdist_auto_num_workers() -> int:
     return 3 * len(os.sched_getaffinity(0))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Those that wait come first, so that none of them is begun when all others are through."""
-    items.sort(key=lambda item: item.get_closest_marker("control_plane") is None)
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes long comes first, so that nothing of it is begun when all else is through."""
+    workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = in_shares(items, config.stash[DURATIONS].seconds, workers)
 
 
 @pytest.fixture(autouse=True)
