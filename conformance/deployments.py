@@ -28,13 +28,15 @@ def pods_of(connection: Asked, deployment: Object) -> tuple[Object, ...]:
     """Its pods whose processes have not ended, terminating ones included."""
     selector = deployment["spec"]["selector"]
     text = to_text(selector.get("matchLabels") or {})
-    listed = connection.handle(List(POD, namespace_of(deployment), label_selector=text, live=True))
+    found = listed_pods(connection, namespace_of(deployment), text)
+    return tuple(pod for pod in found if matches(selector, labels_of(pod)))
+
+
+def listed_pods(connection: Asked, namespace: str, selector: str) -> tuple[Object, ...]:
+    """The pods that a selector in text form chooses, and whose processes have not ended."""
+    listed = connection.handle(List(POD, namespace, label_selector=selector, live=True))
     assert isinstance(listed, ObjectList)
-    return tuple(
-        pod
-        for pod in listed.items
-        if matches(selector, labels_of(pod)) and get_path(pod, "status.phase") not in ENDED
-    )
+    return tuple(pod for pod in listed.items if get_path(pod, "status.phase") not in ENDED)
 
 
 def is_ready(pod: Object) -> bool:

@@ -74,27 +74,47 @@ class DeployedPlace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """An operator that somebody has installed in the cluster, as a Deployment for all namespaces.
+    """An operator that somebody has installed in the cluster, for all of its namespaces.
 
-    There is one for all runs: these come one at a time, and each has it configured, started,
-    killed and stopped as it needs it.
+    There is one for all runs, and these come one at a time.
     """
 
     namespace: str
-    """Of the Deployment, and of everything beside it."""
-    name: str
-    """Of the Deployment."""
-    config_map: str
-    """Of the ConfigMap that the operator reads as it starts."""
-    key: str
-    """Of the YAML document in it."""
+    """That of its pods, and of everything beside them."""
     lease: str
-    """Of the Lease in that namespace by which its replicas elect a leader; empty: they do not."""
-    configured: Callable[[str, Mapping[str, Any]], str] = field(compare=False)
+    """The Lease in that namespace by which its replicas elect a leader; empty: they do not."""
+    settings: Mapping[str, Any] | None
+    """How it is configured, for good, in the shape of `conformance.parameters.DEFAULT_CONFIG`.
+    None: each run configures it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledDeployment(Installed):
+    """One that is a Deployment: runs start, stop and kill it, and may configure it."""
+
+    name: str
+    config_map: str = ""
+    """The ConfigMap that it reads as it starts; empty: nobody configures it."""
+    key: str = ""
+    """Of the YAML document in it."""
+    configured: Callable[[str, Mapping[str, Any]], str] = field(
+        default=lambda text, _config: text, compare=False
+    )
     """The document as it is to be for a run: (document as it was installed, configuration)."""
 
     def __str__(self) -> str:
         return f"Deployment {self.namespace}/{self.name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstalledPods(Installed):
+    """One of which nothing but its pods is known: runs kill it, and somebody brings it back."""
+
+    selector: str
+    """The label selector of its pods, in text form."""
+
+    def __str__(self) -> str:
+        return f"pods {self.selector} in namespace {self.namespace}"
 
 
 class NotDeployableError(ValueError):

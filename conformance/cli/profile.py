@@ -40,6 +40,7 @@ def check(name: Name) -> None:
     \b
     assay profile check my-operator.yaml
     """
+    from conformance.profiles.choosing import under_test
     from conformance.profiles.program import ProgramMissingError, program_of
     from conformance.profiles.reading import read_profile
 
@@ -54,12 +55,11 @@ def check(name: Name) -> None:
         typer.echo(f"  lacks {lack.feature} ({named}): {lack.because}")
     for known in profile.known_differences:
         typer.echo(f"  known to differ in {', '.join(known.claims)}: {known.because} {known.link}")
-    if profile.deployment is not None:
-        at = profile.deployment
-        cluster = "existing"
-        typer.echo(f"  Deployment: {at.namespace}/{at.name}, as it is installed in a cluster")
+    installed = under_test(str(path)).installed
+    cluster = "control-plane" if installed is None else "existing"
+    if installed is not None:
+        typer.echo(f"  installed in a cluster: {installed}")
     else:
-        cluster = "control-plane"
         try:
             typer.echo(f"  program: {program_of(profile, path)}")
         except ProgramMissingError as missing:

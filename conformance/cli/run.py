@@ -251,7 +251,7 @@ def run(
         raise BadInputError(
             f"--operator-image: {implementation} is run as its profile says; leave it out"
         )
-    installed = profile is not None and profile.deployment is not None
+    installed = profile is not None and profile.process is None
     if installed and cluster not in ("existing", "kind"):
         raise BadInputError(
             f"--cluster {cluster}: {implementation} is installed in a cluster with nodes; use "

@@ -1,7 +1,8 @@
 """An implementation profile: how to run, observe and fairly judge somebody else's controller.
 
 The types are the format: reading is strict, and the JSON schema is made from them. It is run as
-a `process` of this machine, or as the `deployment` that somebody has installed in the cluster.
+a `process` of this machine, or as somebody has installed it in the cluster: a `deployment`, or
+`pods` of which nothing else is known.
 Texts may hold placeholders in braces, which are filled in for each operator process; see
 `placeholders`.
 """
@@ -83,6 +84,16 @@ class Deployment(_Part, frozen=True, kw_only=True):
     pods holds that. Empty: it elects none."""
 
 
+class Pods(_Part, frozen=True, kw_only=True):
+    """An operator of which nothing but its pods is known; somebody brings back what is killed."""
+
+    namespace: str
+    selector: str
+    """A label selector in text form: `app=operator`."""
+    lease: str = ""
+    """As of a Deployment."""
+
+
 class ConfigMapRef(_Part, frozen=True, kw_only=True):
     """A ConfigMap in the operator's namespace which holds its configuration."""
 
@@ -101,6 +112,9 @@ class Configuration(_Part, frozen=True, kw_only=True):
     """How the retry loop's spans are spelled: `"90s"`, or 90000000000."""
     config_map: ConfigMapRef | None = None
     """Without one it is the file that the placeholder {config} stands for."""
+    fixed: dict[str, Any] | None = None
+    """How an installed operator is configured that nobody can configure, in the suite's own words
+    (faultTolerance, autopilot, …); what it does not say is as the suite's defaults are."""
 
 
 class Detection(_Part, frozen=True, kw_only=True):
@@ -152,6 +166,7 @@ class ImplementationProfile(_Part, frozen=True, kw_only=True):
     """Needed by a process; of a Deployment, at most the module that has its manifests."""
     process: Process | None = None
     deployment: Deployment | None = None
+    pods: Pods | None = None
     configuration: Configuration
     detection: Detection
     watches: Literal["namespace", "cluster"] = "cluster"

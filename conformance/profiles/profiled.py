@@ -13,6 +13,7 @@ import yaml
 
 from conformance.history_view import RELEASED
 from conformance.implementation import REAL_FACTS
+from conformance.parameters import DEFAULT_CONFIG, overlay
 from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import ImplementationProfile
@@ -21,6 +22,8 @@ from conformance.profiles.reading import shipped
 from conformance.under_test import (
     DeployedPlace,
     Installed,
+    InstalledDeployment,
+    InstalledPods,
     Launch,
     NotDeployableError,
     Place,
@@ -73,16 +76,22 @@ class Profiled:
 
     @cached_property
     def installed(self) -> Installed | None:
-        told, configured = self.profile.deployment, self.profile.configuration
-        if told is None:
+        configured = self.profile.configuration
+        fixed = None if configured.fixed is None else overlay(DEFAULT_CONFIG, configured.fixed)
+        if (pods := self.profile.pods) is not None:
+            return InstalledPods(
+                namespace=pods.namespace, lease=pods.lease, settings=fixed, selector=pods.selector
+            )
+        if (told := self.profile.deployment) is None:
             return None
-        assert configured.config_map is not None, "reading a profile sees to that"
-        return Installed(
+        config_map = configured.config_map
+        return InstalledDeployment(
             namespace=told.namespace,
-            name=told.name,
-            config_map=configured.config_map.name,
-            key=configured.config_map.key,
             lease=told.lease,
+            settings=fixed,
+            name=told.name,
+            config_map="" if config_map is None else config_map.name,
+            key="" if config_map is None else config_map.key,
             configured=partial(reconfigured, configured),
         )
 

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance import claims
+from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
 from conformance.profiles.profile import ImplementationProfile, Process
 from conformance.report.typed_yaml import as_type, field_error
 from conformance.scenarios import SCENARIOS
 from vocabulary.durations import parse_duration
 from vocabulary.safe_yaml import load_yaml_file
+from vocabulary.selectors import parse_selector
 
 SUFFIXES: Final = (".yaml", ".yml")
 DURATIONS: Final = ("latency", "requestLatency", "pokeEvery", "clockResolution")
@@ -44,12 +46,13 @@ def read_profile(path: Path) -> ImplementationProfile:
 
 def _problems(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, str]]:
     """What the types cannot say: (field, what is wrong and what to do)."""
-    if (profile.process is None) == (profile.deployment is None):
-        yield "name", "is run in no way, or in two; add one of process and deployment"
+    ways = (profile.process, profile.deployment, profile.pods)
+    if sum(way is not None for way in ways) != 1:
+        yield "name", "is run in no way, or in several; add one of process, deployment and pods"
     elif profile.process is not None:
         yield from _problems_of_process(profile, profile.process, data)
     else:
-        yield from _problems_of_deployment(profile, data)
+        yield from _problems_of_installed(profile, data)
     for name in DURATIONS:
         yield from _bad_duration(f"detection.{name}", data["detection"].get(name, ""))
     yield from _unknown_names(profile)
@@ -67,26 +70,63 @@ def _problems_of_process(
         yield "process.command", "tells it no {config} file, nor is there a configMap; add one"
     if "{kubeconfig}" not in told:
         yield "process", "hands it no {kubeconfig}, so it would look for another cluster; add it"
-
-
-def _problems_of_deployment(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, str]]:
-    if profile.program.path:
+    if profile.configuration.fixed is not None:
         yield (
-            "program.path",
-            "is of a process; a deployment runs what is in its image; leave it out",
+            "configuration.fixed",
+            "is of what is installed; a process is configured; leave it out",
         )
+
+
+def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, str]]:
+    configured = profile.configuration
+    if profile.program.path:
+        yield "program.path", "is of a process; what is installed has an image; leave it out"
     if profile.watches == "namespace":
         yield (
             "watches",
-            "a deployment serves all runs, whose namespaces it cannot know; say cluster",
+            "what is installed serves all runs, whose namespaces it cannot know; say cluster",
         )
     if profile.manifests.rbac or profile.manifests.grants:
-        yield "manifests", "a deployment has the rights it was installed with; name but its crds"
-    if profile.configuration.config_map is None:
-        yield "configuration", "says no configMap, so runs could not configure it; name its own"
+        yield "manifests", "what is installed has the rights it was given; name but its crds"
+    if profile.pods is not None and configured.config_map is not None:
+        yield (
+            "configuration.configMap",
+            "is read at a start, and pods are never started by the suite; say what is fixed",
+        )
+    elif (configured.config_map is None) == (configured.fixed is None):
+        yield (
+            "configuration",
+            "needs one of configMap and fixed: how runs configure it, or how it is",
+        )
+    if configured.fixed is not None:
+        yield from _problems_of_settings(configured.fixed, DEFAULT_CONFIG, "configuration.fixed")
+    if profile.pods is not None:
+        yield from _problems_of_selector(profile.pods.selector)
     for field, text in _document(data):
         for word in placeholders_in(text):
-            yield field, f"{{{word}}} stands for nothing in a deployment; write what is meant"
+            yield field, f"{{{word}}} stands for nothing in what is installed; write what is meant"
+
+
+def _problems_of_settings(
+    settings: Mapping[str, Any], known: Mapping[str, Any], field: str
+) -> Iterator[tuple[str, str]]:
+    """A setting that the suite does not know would be one that it does not heed."""
+    for name, value in settings.items():
+        if name not in known:
+            yield from _missing(f"{field}.{name}", "setting", name, known)
+        elif name == "faultTolerance":
+            yield from _problems_of_settings(value, known[name], f"{field}.{name}")
+        elif field.endswith("faultTolerance") and isinstance(known[name], str):
+            yield from _bad_duration(f"{field}.{name}", str(value))
+
+
+def _problems_of_selector(selector: str) -> Iterator[tuple[str, str]]:
+    try:
+        parse_selector(selector)
+    except ValueError as error:
+        yield "pods.selector", f"{error}; write one such as app=operator"
+    if not selector:
+        yield "pods.selector", "chooses every pod of the namespace; write one such as app=operator"
 
 
 def _document(data: Any) -> Iterator[tuple[str, str]]:
@@ -137,5 +177,6 @@ def _missing(field: str, what: str, name: str, among: Iterable[str]) -> Iterator
     if name in known:
         return
     near = difflib.get_close_matches(name, known, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"see assay claims {what}s"
+    see = f"use {', '.join(known)}" if what == "setting" else f"see assay claims {what}s"
+    hint = f"did you mean {' or '.join(near)}?" if near else see
     yield field, f"there is no {what} {name!r}; {hint}"

@@ -30,7 +30,9 @@ def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | 
     if scenario.nodes > there_are:
         return f"needs {scenario.nodes} nodes, of which {there_are} may be used"
     if undertaking.installed is not None:
-        return needs_more_than_installed(scenario, reaches_nodes=cluster == "kind")
+        return needs_more_than_installed(
+            scenario, undertaking.installed, reaches_nodes=cluster == "kind"
+        )
     if undertaking.operator_image:
         return needs_process_beside(scenario.id, reaches_nodes=cluster == "kind")
     return ""

@@ -6,14 +6,18 @@ only its node could pause it. One that is installed there is one, and has its we
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final
+
+import yaml
 
 from chaos.fault import Fault, fault_from_data
-from chaos.faults import ConnectionFault, DoubleOperator, Pause, WebhookOutage
+from chaos.faults import ConnectionFault, DoubleOperator, Kill, Pause, Start, WebhookOutage
 from chaos.ground import OPERATOR
 from conformance.running.fault_use import injected_in
 from conformance.scenario import Scenario
+from conformance.under_test import Installed, InstalledPods
 
 CONNECTION: Final = "breaks the operator's connection, which in the cluster nobody else is part of"
 PAUSE: Final = "pauses the operator's process, which in the cluster only its node could"
@@ -24,13 +28,23 @@ WEBHOOKS: Final = (
 )
 
 
-def needs_more_than_installed(scenario: Scenario, *, reaches_nodes: bool) -> str:
+DOWN: Final = "keeps the operator down, and somebody brings back its pods"
+
+
+def needs_more_than_installed(
+    scenario: Scenario, installed: Installed, *, reaches_nodes: bool
+) -> str:
     """Why an operator that is installed cannot be under test in it; empty if it can."""
+    if installed.settings is not None and not _is_within(scenario.config, installed.settings):
+        wanted = yaml.safe_dump(dict(scenario.config), default_flow_style=True, width=1_000)
+        return f"needs the operator configured otherwise than it is: {wanted.strip()}"
     faults = _faults_of(scenario.id)
     if scenario.operators > 1 or any(isinstance(fault, DoubleOperator) for fault in faults):
         return SECOND
     if any(isinstance(fault, WebhookOutage) for fault in faults):
         return WEBHOOKS
+    if isinstance(installed, InstalledPods) and any(map(_keeps_down, faults)):
+        return DOWN
     return needs_process_beside(scenario.id, reaches_nodes=reaches_nodes)
 
 
@@ -51,6 +65,23 @@ def needs_process_beside(scenario: str, *, reaches_nodes: bool) -> str:
 @cache
 def _faults_of(scenario: str) -> tuple[Fault, ...]:
     return tuple(fault_from_data(data) for data in injected_in(scenario))
+
+
+def _is_within(wanted: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    """Whether so much of the settings is as wanted."""
+    return all(
+        _is_within(value, settings[name])
+        if isinstance(value, Mapping) and isinstance(settings.get(name), Mapping)
+        else settings.get(name) == value
+        for name, value in wanted.items()
+    )
+
+
+def _keeps_down(fault: Fault) -> bool:
+    """Whether it has the operator down until it is started, or starts it."""
+    if isinstance(fault, Kill) and fault.restart_after is not None:
+        return False
+    return isinstance(fault, Kill | Start) and fault.actor.startswith(OPERATOR)
 
 
 def _is_on_connection(fault: Fault) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from conformance.profiles.profile import Configuration
 from conformance.running.hosting import not_run, reason_not_run
 from conformance.running.process_faults import CONNECTION, PAUSE, SECOND, WEBHOOKS
 from conformance.scenarios import SCENARIOS
-from conformance.under_test import Installed
+from conformance.under_test import Installed, InstalledDeployment
 from conformance.worlds.existing import installation
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.installed_operator import Borrowing, InstalledOperator
@@ -33,22 +34,17 @@ from .one_deployment import OneDeployment
 HOME = "batch-system"
 DOCUMENT = "controllerManager: {metrics: 8080}\nappwrapper:\n  schedulerName: ours\n"
 CONFIGURATION = Configuration(settings_under=("appwrapper",), document={"elects": False})
-INSTALLED = Installed(
+INSTALLED = InstalledDeployment(
     namespace=HOME,
+    lease="",
+    settings=None,
     name="appwrapper-controller",
     config_map="config",
     key="config.yaml",
-    lease="",
     configured=lambda text, config: reconfigured(CONFIGURATION, text, config),
 )
-ELECTING = Installed(
-    namespace=HOME,
-    name=INSTALLED.name,
-    config_map="config",
-    key="config.yaml",
-    lease="leader",
-    configured=INSTALLED.configured,
-)
+ELECTING = replace(INSTALLED, lease="leader")
+FIXED = replace(INSTALLED, settings=DEFAULT_CONFIG, config_map="", key="")
 
 
 def deployment(replicas: int = 2, **pod: Any) -> dict[str, Any]:
@@ -86,7 +82,7 @@ def note_of(cluster: OneDeployment) -> Object:
 
 
 def for_run(
-    cluster: OneDeployment, installed: Installed = INSTALLED, **config: Any
+    cluster: OneDeployment, installed: InstalledDeployment = INSTALLED, **config: Any
 ) -> InstalledOperator:
     borrowing = Borrowing(cluster.connection, installed, "suite")
     settings = overlay(DEFAULT_CONFIG, {"faultTolerance": config})
@@ -207,6 +203,15 @@ def test_one_that_elects_has_started_when_one_of_its_own_pods_leads(cluster: One
     assert operator._is_ready()
 
 
+def test_one_that_nobody_can_configure_is_started_and_stopped_all_the_same() -> None:
+    cluster = OneDeployment(deployment())
+    operator = for_run(cluster, FIXED)
+    operator.start()
+    operator.stop()
+    borrowed_operator.give_back(cluster.connection, note_of(cluster))
+    assert cluster.scaled == [0, 2, 0, 2]
+
+
 def test_what_is_not_there_or_cannot_be_configured_is_told_before_anything_is_done() -> None:
     def problems(*there: Object) -> list[str]:
         return list(installation.problems(OneDeployment(*there), INSTALLED))
@@ -265,6 +270,20 @@ def test_what_one_operator_with_its_own_connection_cannot_suffer_is_not_run(
     scenario: str, reason: str
 ) -> None:
     assert reason_not_run(SCENARIOS[scenario], "existing", THERE) == reason
+
+
+def test_what_one_that_nobody_can_configure_would_have_to_be_told_is_not_run() -> None:
+    there = replace(THERE, installed=FIXED)
+    capped = SCENARIOS["appwrapper/parameters/cap-on-annotations/failure-grace"]
+    reason = reason_not_run(capped, "existing", there)
+    assert reason.startswith("needs the operator configured otherwise than it is: {")
+    assert (
+        reason_not_run(SCENARIOS["appwrapper/retry/one-failure-is-retried"], "existing", there)
+        == ""
+    )
+    settings = overlay(DEFAULT_CONFIG, capped.config)
+    as_wanted = replace(there, installed=replace(FIXED, settings=settings))
+    assert reason_not_run(capped, "existing", as_wanted) == ""
 
 
 def test_a_pause_is_sent_to_its_processes_where_nodes_can_be_reached() -> None:

@@ -126,11 +126,37 @@ def test_a_deployment_needs_no_program(tmp_path: Path) -> None:
     ("right", "wrong", "field", "advice"),
     [
         ("deployment: {namespace: batch-system, name: operator}\n", "", "name", "add one of"),
-        ("manifests:", "process: {command: [a]}\nmanifests:", "name", "or in two"),
+        ("manifests:", "process: {command: [a]}\nmanifests:", "name", "or in several"),
         ("manifests:", "program: {path: run.sh}\nmanifests:", "program.path", "leave it out"),
         ("detection:", "watches: namespace\ndetection:", "watches", "say cluster"),
         ("[crd.yaml]}", "[crd.yaml], rbac: [role.yaml]}", "manifests", "name but its crds"),
-        ("configMap: {name: config, key: config.yaml}", "", "configuration", "name its own"),
+        ("configMap: {name: config, key: config.yaml}", "", "configuration", "or how it is"),
+        ("configMap: {", "fixed: {}, configMap: {", "configuration", "needs one of"),
+        (
+            "configMap: {name: config, key: config.yaml}",
+            "fixed: {faultTolerance: {retryLimits: 3}}",
+            "configuration.fixed.faultTolerance.retryLimits",
+            "did you mean retryLimit",
+        ),
+        (
+            "configMap: {name: config, key: config.yaml}",
+            "fixed: {faultTolerance: {resetPause: soon}}",
+            "configuration.fixed.faultTolerance.resetPause",
+            "write one as Go does",
+        ),
+        (
+            "deployment: {namespace: batch-system, name: operator}",
+            "pods: {namespace: batch-system, selector: a=b}",
+            "configuration.configMap",
+            "say what is fixed",
+        ),
+        (
+            "deployment: {namespace: batch-system, name: operator}\nconfiguration: {configMap: "
+            "{name: config, key: config.yaml}}",
+            "pods: {namespace: batch-system, selector: 'a in b'}\nconfiguration: {fixed: {}}",
+            "pods.selector",
+            "write one such as app=operator",
+        ),
         (
             "configuration: {",
             'configuration: {document: {port: "{health_port}"}, ',

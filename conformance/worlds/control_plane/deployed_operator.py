@@ -182,10 +182,10 @@ class DeployedOperator:
     def _scale(self, replicas: int) -> None:
         scale(self._connection, self._deployment, replicas)
 
-    def _delete_pods(self, grace_seconds: int) -> None:
+    def _delete_pods(self, grace_seconds: int | None) -> None:
         for pod in self._pods():
-            namespace, name = namespace_of(self._deployment), name_of(pod)
-            request = Delete(POD, namespace, name, grace_period_seconds=grace_seconds)
+            namespace = namespace_of(self._deployment)
+            request = Delete(POD, namespace, name_of(pod), grace_period_seconds=grace_seconds)
             try:
                 self._connection.handle(request)
             except ApiError as error:

@@ -122,6 +122,12 @@ class Session(ABC):
         """Whether operators run there, on connections that nothing of the suite is part of."""
         return bool(self.operator_image) or self.implementation.installed is not None
 
+    @property
+    def settings(self) -> Mapping[str, Any] | None:
+        """How the operator is configured if nobody can configure it; None: each run does."""
+        installed = self.implementation.installed
+        return None if installed is None else installed.settings
+
     @abstractmethod
     def _open(self, begun: ExitStack) -> None:
         """Make the cluster ready for runs: `plane`, `connections`, `recorder` are there then."""

@@ -13,7 +13,7 @@ from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
-from conformance.parameters import DEFAULT_CONFIG, Durations, overlay, short_config
+from conformance.parameters import short_config
 from conformance.scenario import Scenario
 from conformance.world import World
 from conformance.worlds.control_plane import operator_command
@@ -26,6 +26,7 @@ from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.recorder import Commit
+from conformance.worlds.control_plane.run_settings import RunSettings
 from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.settled import are_settled_now, is_settled
 from conformance.worlds.control_plane.tailoring import Tailor
@@ -63,8 +64,9 @@ class ControlPlaneWorld(World):
         self.seed = seed
         self.folder = scenario.folder
         short = short_config(session.late_us(), stretch)
-        self.config = overlay(overlay(DEFAULT_CONFIG, short), scenario.config)
-        self.durations = Durations.of(self.config)
+        self._settings = RunSettings.of(session.settings, short, scenario.config)
+        self.config = dict(self._settings.config)
+        self.durations = self._settings.durations
         self.namespace = session.new_namespace()
         self._zones = session.take_nodes(self.namespace, scenario)
         self.nodes = tuple(self._zones)
@@ -189,7 +191,7 @@ class ControlPlaneWorld(World):
         """The session has installed every definition of the suite already, before the KCM."""
 
     def prepare(self, obj: Object) -> dict[str, Any]:
-        return self._tailor.tailored(obj)
+        return self._settings.asked_for(self._tailor.tailored(obj))
 
     # The end of a run.
 

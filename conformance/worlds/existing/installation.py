@@ -5,17 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.borrowed_operator import NOTE
+from conformance.deployments import listed_pods
 from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.configuration import ConfigurationError
 from conformance.stored import Asked, stored
-from conformance.under_test import Installed
+from conformance.under_test import Installed, InstalledDeployment, InstalledPods
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT
 
 
 def problems(connection: Asked, installed: Installed) -> Iterator[str]:
     """Why it cannot be put under test, each with the next thing to do."""
-    if stored(connection, DEPLOYMENT, installed.namespace, installed.name) is None:
-        yield f"{installed} is not there; install the operator, or correct the profile's deployment"
+    match installed:
+        case InstalledDeployment():
+            if stored(connection, DEPLOYMENT, installed.namespace, installed.name) is None:
+                yield (
+                    f"{installed} is not there; install the operator, or correct the profile's "
+                    "deployment"
+                )
+            if installed.config_map:
+                yield from _problems_of_configuration(connection, installed)
+        case InstalledPods():
+            if not listed_pods(connection, installed.namespace, installed.selector):
+                yield f"{installed}: there are none; start the operator, or correct pods.selector"
+
+
+def _problems_of_configuration(connection: Asked, installed: InstalledDeployment) -> Iterator[str]:
     where = f"ConfigMap {installed.namespace}/{installed.config_map}"
     config = stored(connection, CONFIG_MAP, installed.namespace, installed.config_map)
     text = None if config is None else (config.get("data") or {}).get(installed.key)
@@ -32,15 +46,23 @@ def problems(connection: Asked, installed: Installed) -> Iterator[str]:
 
 def in_words(installed: Installed) -> Iterator[str]:
     """What will be done to it."""
-    yield (
-        f"{installed}, the operator under test, which is stopped, started and killed: runs come "
-        "one at a time"
-    )
-    yield (
-        f"  ConfigMap {installed.namespace}/{installed.config_map}: {installed.key} gets the "
-        "settings of each run"
-    )
-    yield (
-        f"  at the end both are as they were, by the note in ConfigMap {NOTE}; until then it "
-        "serves nobody else as it should"
-    )
+    match installed:
+        case InstalledDeployment():
+            yield (
+                f"{installed}, the operator under test, which is stopped, started and killed: runs "
+                "come one at a time"
+            )
+            if installed.config_map:
+                yield (
+                    f"  ConfigMap {installed.namespace}/{installed.config_map}: {installed.key} "
+                    "gets the settings of each run"
+                )
+            yield (
+                f"  at the end it is as it was, by the note in ConfigMap {NOTE}; until then it "
+                "serves nobody else as it should"
+            )
+        case InstalledPods():
+            yield (
+                f"{installed}, the operator under test, which are killed, and brought back by "
+                "whoever runs them: runs come one at a time"
+            )

@@ -1,21 +1,25 @@
 """An operator that is installed in the cluster: one for all runs, which come one after another.
 
-For each run it is ended, configured and started again. Between runs it goes on, as it does for
-everybody: its webhooks, if it has any, are asked about what is cleaned up after one. What it was
-like before is noted by `conformance.borrowed_operator`, and comes back with `assay clean`.
+A Deployment is ended for each run, configured, and started again. Between runs it goes on, as it
+does for everybody: its webhooks, if it has any, are asked about what is cleaned up after one. What
+it was like before is noted by `conformance.borrowed_operator`, and comes back with `assay clean`.
+
+Of an operator that is known by its pods alone nothing is changed. What is killed comes back by
+whoever runs it, when he does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from chaos.ground import FaultRefusedError
 from conformance.borrowed_operator import Before, NotBorrowedError, borrow
 from conformance.clean import RUN_LABEL
-from conformance.deployments import pods_of, scale
+from conformance.deployments import listed_pods, pods_of, scale
 from conformance.patience import PatientConnection
 from conformance.stored import stored
-from conformance.under_test import Installed
+from conformance.under_test import Installed, InstalledDeployment, InstalledPods
 from conformance.worlds.control_plane.deployed_operator import (
     GONE_SECONDS,
     POLL_SECONDS,
@@ -23,13 +27,113 @@ from conformance.worlds.control_plane.deployed_operator import (
     Signal,
 )
 from fixtures.control_plane.users import User
-from fixtures.control_plane.waiting import wait_until
+from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT, LEASE, Kind
-from vocabulary.objects import Object, get_path, name_of
+from vocabulary.objects import Object, get_path, name_of, uid_of
 from vocabulary.requests import Patch
 
 DEFAULT_ACCOUNT: Final = "default"
 """The service account of pods that name none."""
+Record = Callable[[str, Any], None]
+
+
+class Tested(Protocol):
+    """An installed operator, for as long as a session has it."""
+
+    @property
+    def user(self) -> User:
+        """Whom its requests are made by."""
+
+    def for_run(
+        self, name: str, config: Mapping[str, Any], record: Record, signal: Signal | None
+    ) -> InstalledOperator:
+        """It under that name, so that it can be started; WaitTimeoutError if it does not end
+        before that, in order to be configured."""
+
+
+def tested(connection: PatientConnection, installed: Installed, run_label: str) -> Tested:
+    """It for a session of that label; NotBorrowedError if another one has it, or it has gone."""
+    if isinstance(installed, InstalledPods):
+        return Finding(connection, installed)
+    assert isinstance(installed, InstalledDeployment)
+    return Borrowing(connection, installed, run_label)
+
+
+class Borrowing:
+    """A Deployment, which is noted to be given back."""
+
+    def __init__(
+        self, connection: PatientConnection, installed: InstalledDeployment, run_label: str
+    ) -> None:
+        self._connection = connection
+        self._installed = installed
+        self._deployment = _standing(connection, DEPLOYMENT, installed.namespace, installed.name)
+        self._text = ""
+        if installed.config_map:
+            config = _standing(connection, CONFIG_MAP, installed.namespace, installed.config_map)
+            self._text = str(config["data"][installed.key])
+        replicas = int(get_path(self._deployment, "spec.replicas", 1))
+        before = Before(
+            deployment=installed.name,
+            replicas=replicas,
+            config_map=installed.config_map,
+            key=installed.key,
+            text=self._text,
+        )
+        borrow(connection, installed.namespace, before, {RUN_LABEL: run_label})
+        self._replicas = max(1, replicas)
+
+    @property
+    def user(self) -> User:
+        return _account(self._installed, get_path(self._deployment, "spec.template.spec"))
+
+    def for_run(
+        self, name: str, config: Mapping[str, Any], record: Record, signal: Signal | None
+    ) -> InstalledOperator:
+        scale(self._connection, self._deployment, 0)
+        wait_until(
+            lambda: not pods_of(self._connection, self._deployment),
+            f"{self._installed} has ended",
+            limit_seconds=GONE_SECONDS,
+            poll_seconds=POLL_SECONDS,
+        )
+        if self._installed.config_map:
+            self._configure(self._installed.configured(self._text, config))
+        operator = InstalledOperator(
+            name, self._deployment, self._connection, record, signal, replicas=self._replicas
+        )
+        operator.lease = _lease(self._installed)
+        return operator
+
+    def _configure(self, text: str) -> None:
+        namespace, config_map = self._installed.namespace, self._installed.config_map
+        body = {"data": {self._installed.key: text}}
+        self._connection.handle(Patch(CONFIG_MAP, namespace, config_map, body))
+
+
+class Finding:
+    """An operator of which only the pods are known."""
+
+    def __init__(self, connection: PatientConnection, installed: InstalledPods) -> None:
+        self._connection = connection
+        self._installed = installed
+        self._found = listed_pods(connection, installed.namespace, installed.selector)
+        if not self._found:
+            raise NotBorrowedError(f"{installed}: they have gone; start the operator again")
+
+    @property
+    def user(self) -> User:
+        return _account(self._installed, self._found[0]["spec"])
+
+    def for_run(
+        self, name: str, config: Mapping[str, Any], record: Record, signal: Signal | None
+    ) -> InstalledOperator:
+        del config  # it has its own
+        operator = FoundOperator(
+            name, self._installed, self._connection, record, signal, replicas=len(self._found)
+        )
+        operator.lease = _lease(self._installed)
+        return operator
 
 
 class InstalledOperator(DeployedOperator):
@@ -56,62 +160,61 @@ class InstalledOperator(DeployedOperator):
         return any(holder.startswith(name_of(pod)) for pod in self._pods())
 
 
-class Borrowing:
-    """It for as long as a session has it."""
+class FoundOperator(InstalledOperator):
+    """One of which only the pods are known: killed, it is not kept down."""
 
-    def __init__(self, connection: PatientConnection, installed: Installed, run_label: str) -> None:
-        """Notes what it is like, for the label of the session; NotBorrowedError if that is done."""
-        self._connection = connection
-        self._installed = installed
-        self._deployment = _standing(connection, DEPLOYMENT, installed.namespace, installed.name)
-        config = _standing(connection, CONFIG_MAP, installed.namespace, installed.config_map)
-        self._text = str(config["data"][installed.key])
-        replicas = int(get_path(self._deployment, "spec.replicas", 1))
-        before = Before(
-            deployment=installed.name,
-            replicas=replicas,
-            config_map=installed.config_map,
-            key=installed.key,
-            text=self._text,
-        )
-        borrow(connection, installed.namespace, before, {RUN_LABEL: run_label})
-        self._replicas = max(1, replicas)
-
-    @property
-    def user(self) -> User:
-        """Whom its requests are made by."""
-        spec = get_path(self._deployment, "spec.template.spec")
-        account = spec.get("serviceAccountName") or DEFAULT_ACCOUNT
-        return User(f"system:serviceaccount:{self._installed.namespace}:{account}")
-
-    def for_run(
+    def __init__(
         self,
         name: str,
-        config: Mapping[str, Any],
-        record: Callable[[str, Any], None],
+        installed: InstalledPods,
+        connection: PatientConnection,
+        record: Record,
         signal: Signal | None,
-    ) -> InstalledOperator:
-        """It under that name, ended and configured, so that it can be started.
+        *,
+        replicas: int,
+    ) -> None:
+        """`replicas`: how many pods there are while it is well."""
+        unknown = {"metadata": {"namespace": installed.namespace}}
+        super().__init__(name, unknown, connection, record, signal, replicas=replicas)
+        self._installed = installed
 
-        WaitTimeoutError if it does not end.
-        """
-        scale(self._connection, self._deployment, 0)
-        wait_until(
-            lambda: not pods_of(self._connection, self._deployment),
-            f"{self._installed} has ended",
-            limit_seconds=GONE_SECONDS,
-            poll_seconds=POLL_SECONDS,
-        )
-        text = self._installed.configured(self._text, config)
-        namespace, config_map = self._installed.namespace, self._installed.config_map
-        body = {"data": {self._installed.key: text}}
-        self._connection.handle(Patch(CONFIG_MAP, namespace, config_map, body))
-        operator = InstalledOperator(
-            name, self._deployment, self._connection, record, signal, replicas=self._replicas
-        )
-        if self._installed.lease:
-            operator.lease = namespace, self._installed.lease
-        return operator
+    def _end(self, change: str, grace_seconds: int | None) -> None:
+        with self._lock:
+            if not self._is_wanted:
+                return
+            dying = set(map(uid_of, self._pods()))
+            if grace_seconds is None:
+                self.resume()
+            else:
+                self._send("SIGKILL")
+            self._delete_pods(grace_seconds)
+            try:
+                wait_until(
+                    lambda: dying.isdisjoint(map(uid_of, self._pods())),
+                    f"{self.name} has ended",
+                    limit_seconds=GONE_SECONDS,
+                    poll_seconds=POLL_SECONDS,
+                )
+            except WaitTimeoutError as error:
+                raise FaultRefusedError(f"{error}; see what its node's kubelet says") from error
+            self._record(self.name, change)
+            self._is_wanted = False
+            self.start()
+
+    def _scale(self, replicas: int) -> None:
+        """Whoever runs it decides that."""
+
+    def _pods(self) -> tuple[Object, ...]:
+        return listed_pods(self._connection, self._installed.namespace, self._installed.selector)
+
+
+def _account(installed: Installed, pod_spec: Object) -> User:
+    account = pod_spec.get("serviceAccountName") or DEFAULT_ACCOUNT
+    return User(f"system:serviceaccount:{installed.namespace}:{account}")
+
+
+def _lease(installed: Installed) -> tuple[str, str] | None:
+    return (installed.namespace, installed.lease) if installed.lease else None
 
 
 def _standing(connection: PatientConnection, kind: Kind, namespace: str, name: str) -> Object:

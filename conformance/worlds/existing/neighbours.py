@@ -12,11 +12,12 @@ from typing import Final
 
 from conformance.clean import RUN_LABEL
 from conformance.stored import Asked
-from conformance.under_test import Installed
+from conformance.under_test import Installed, InstalledDeployment, InstalledPods
 from vocabulary.errors import ApiError
 from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, STATEFUL_SET, Kind
 from vocabulary.objects import Object, get_path, labels_of, name_of, namespace_of
 from vocabulary.requests import List, ObjectList
+from vocabulary.selectors import parse_selector
 
 OPERATOR_WORD: Final = "appwrapper"
 """Part of the name, or of an image, of every AppWrapper operator that is known."""
@@ -56,10 +57,14 @@ def interfering(connection: Asked, tested: Installed | None = None) -> Iterator[
 
 
 def _is(tested: Installed, workload: Object) -> bool:
-    return workload["kind"] == DEPLOYMENT.kind and (namespace_of(workload), name_of(workload)) == (
-        tested.namespace,
-        tested.name,
-    )
+    """Whether it is what runs the operator under test."""
+    if namespace_of(workload) != tested.namespace:
+        return False
+    if isinstance(tested, InstalledPods):
+        labels = get_path(workload, "spec.template.metadata.labels") or {}
+        return parse_selector(tested.selector)(labels)
+    assert isinstance(tested, InstalledDeployment)
+    return workload["kind"] == DEPLOYMENT.kind and name_of(workload) == tested.name
 
 
 def _answers(tested: Installed | None, webhook: Object) -> bool:

@@ -26,7 +26,7 @@ from conformance.worlds.control_plane.session import Session, kind_of_crd
 from conformance.worlds.existing import definitions
 from conformance.worlds.existing.accounts import Accounts, Another, Oneself, ServiceAccounts
 from conformance.worlds.existing.deploying import deploy
-from conformance.worlds.existing.installed_operator import Borrowing
+from conformance.worlds.existing.installed_operator import Tested, tested
 from conformance.worlds.existing.node_pool import NodePool, since_loans
 from conformance.worlds.existing.preflight import Undertaking
 from conformance.worlds.existing.rights import FOLLOWED
@@ -97,7 +97,7 @@ class ExistingSession(Session):
         self._access = undertaking.access
         self._at_a_time = at_a_time
         self._extra_kinds = tuple(map(kind_of_crd, extra_crds))
-        self._borrowing: Borrowing | None = None
+        self._tested: Tested | None = None
         self._nodes: dict[str, dict[str, int]] = {}
         """By the namespace of a run, its nodes, and the revision from which on they are its own."""
         self._standing: dict[str, None] = {}
@@ -123,7 +123,7 @@ class ExistingSession(Session):
         self._await_prepared(self.name)
         require_reachable(self, self.name)
         if self.implementation.installed is not None:
-            self._borrowing = Borrowing(
+            self._tested = tested(
                 self.connections["harness"], self.implementation.installed, self.name
             )
         self._accounts = self._make_accounts()
@@ -174,7 +174,7 @@ class ExistingSession(Session):
         self.recorder.unfollow(namespace)
         cleaning = self._cleaners.submit(self._clean_run, namespace)
         cleaning.add_done_callback(self._note_cleaning)
-        if self._borrowing is not None:
+        if self._tested is not None:
             # The next run ends the operator, whose webhooks are asked about what is removed.
             wait((cleaning,))
 
@@ -191,8 +191,8 @@ class ExistingSession(Session):
         *,
         elects: bool,
     ) -> DeployedOperator:
-        if self._borrowing is not None:
-            return self._borrowing.for_run(name, config, record, self.signal)
+        if self._tested is not None:
+            return self._tested.for_run(name, config, record, self.signal)
         label = name.replace("/", "-")
         place = DeployedPlace(
             name=f"{namespace}-{label}",
@@ -295,8 +295,8 @@ class ExistingSession(Session):
         return has_account and all(map(_is_counted, quotas.items))
 
     def _make_accounts(self) -> Accounts:
-        if self._borrowing is not None:
-            return Another(self._borrowing.user)
+        if self._tested is not None:
+            return Another(self._tested.user)
         if self._undertaking.without_accounts:
             return Oneself(self._access, self._undertaking.username)
         return ServiceAccounts(

@@ -1,0 +1,61 @@
+"""How the operator is configured in a run, and what of that each AppWrapper has to say itself.
+
+Scenarios take minutes with the durations that operators have by default, so runs shorten them.
+An operator that nobody can configure keeps its own; there each AppWrapper asks for short ones by
+annotations, unless the scenario has it ask for others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from conformance.parameters import DEFAULT_CONFIG, Durations, overlay
+from conformance.pod_templates import with_annotations
+from conformance.world import PARAMETER_PREFIX
+from vocabulary.kinds import APPWRAPPER, kind_of
+from vocabulary.objects import annotations_of
+
+ANNOTATIONS: Final = {
+    "admissionGracePeriod": "admissionGracePeriodDuration",
+    "warmupGracePeriod": "warmupGracePeriodDuration",
+    "failureGracePeriod": "failureGracePeriodDuration",
+    "resetPause": "retryPausePeriodDuration",
+    "deletionGracePeriod": "forcefulDeletionGracePeriodDuration",
+    "successTTLCeiling": "successTTLDuration",
+}
+"""The operator's durations that an annotation changes for one AppWrapper."""
+SPANS: Final = "faultTolerance"
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """One run's."""
+
+    config: Mapping[str, Any]
+    """The operator's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`."""
+    durations: Durations
+    """What is in force for AppWrappers of which the scenario says nothing else."""
+    annotations: Mapping[str, str]
+    """What AppWrappers say to that end."""
+
+    @staticmethod
+    def of(
+        fixed: Mapping[str, Any] | None, short: Mapping[str, Any], wanted: Mapping[str, Any]
+    ) -> RunSettings:
+        """With durations as in `short`, and otherwise as the scenario wants it; `fixed` is how the
+        operator is configured for good, None if it is configured for this run."""
+        if fixed is None:
+            config = overlay(overlay(DEFAULT_CONFIG, short), wanted)
+            return RunSettings(config, Durations.of(config), {})
+        shorter = {name: short[SPANS][name] for name in ANNOTATIONS}
+        in_force = overlay(fixed, {SPANS: shorter})
+        asked = {PARAMETER_PREFIX + ANNOTATIONS[name]: value for name, value in shorter.items()}
+        return RunSettings(fixed, Durations.of(in_force), asked)
+
+    def asked_for(self, obj: dict[str, Any]) -> dict[str, Any]:
+        """The object with the annotations that it lacks, if it is an AppWrapper."""
+        if not self.annotations or kind_of(obj) != APPWRAPPER:
+            return obj
+        return with_annotations(obj, {**self.annotations, **annotations_of(obj)})
