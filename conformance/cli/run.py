@@ -235,7 +235,6 @@ def run(
     from conformance.report.folder import check_folder
     from conformance.running.suite import run_suite
     from conformance.worlds.kind.options import KindOptions
-    from fixtures.control_plane.ports import LOOPBACK
 
     if sample and not crash_points:
         raise BadInputError("--sample: is of crash points; add --crash-points")
@@ -284,6 +283,8 @@ def run(
         out=out,
     )
     if cluster == "existing":
+        from fixtures.control_plane.ports import LOOPBACK
+
         undertaking = existing.examined(
             existing.access(kubeconfig, context),
             implementation,

@@ -17,7 +17,6 @@ from conformance.parameters import DEFAULT_CONFIG, overlay
 from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import ImplementationProfile
-from conformance.profiles.program import manifests_of, program_of
 from conformance.profiles.reading import shipped
 from conformance.under_test import (
     DeployedPlace,
@@ -107,6 +106,10 @@ class Profiled:
     @cached_property
     def program(self) -> Path:
         """The file to execute; ProgramMissingError if it was not built."""
+        # Imported here, and below: it stands on the control plane's room and on what that needs,
+        # which a run in the simulation neither has to wait for nor to have installed.
+        from conformance.profiles.program import program_of
+
         return program_of(self.profile, self.path)
 
     def crds(self) -> tuple[Object, ...]:
@@ -171,6 +174,8 @@ class Profiled:
         )
 
     def _manifests(self, patterns: tuple[str, ...], kinds: tuple[str, ...]) -> tuple[Object, ...]:
+        from conformance.profiles.program import manifests_of
+
         texts = manifests_of(self.profile, self.path, patterns)
         documents = [d for text in texts for d in yaml.load_all(text, Loader=_LOADER)]
         return tuple(d for d in documents if d and d.get("kind") in kinds)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
+EXTRAS = ("kubernetes", "tenacity", "prometheus_client", "cryptography", "pytest_kind", "chaoslib")
+"""What `pip install assay` alone does not bring."""
 HEAVY = ("rich", "jinja2", "yaml", "msgspec", "kubernetes", "jsonschema", "asyncio", "ssl")
 
 
@@ -30,3 +33,17 @@ def test_no_room_is_imported_before_a_command_runs() -> None:
     loaded = _loaded_by("import conformance.cli")
     for room in ("fixtures", "chaos", "reference_controller", "conformance.claims"):
         assert room not in loaded
+
+
+def test_a_simulated_run_needs_no_extra_and_waits_for_no_other_cluster(tmp_path: Path) -> None:
+    """What is blocked cannot be imported, as if it were not installed."""
+    run = ["assay", "run", "one-failure-is-retried", "--quiet", "--out", str(tmp_path / "out")]
+    loaded = _loaded_by(
+        f"import sys; sys.modules.update(dict.fromkeys({(*EXTRAS, 'pytest', 'hypothesis')}))\n"
+        f"sys.argv = {run}\n"
+        "import contextlib, io\n"
+        "from conformance.cli import main\n"
+        "with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit): main()"
+    )
+    assert (tmp_path / "out" / "report.yaml").is_file()
+    assert "fixtures.control_plane" not in loaded
