@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from fixtures.control_plane.binaries import BinariesMissingError, locate
 from tests.durations import Durations
 from tests.order import in_shares
 
@@ -32,6 +33,16 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """What takes long comes first, so that nothing of it is begun when all else is through."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     items[:] = in_shares(items, config.stash[DURATIONS].seconds, workers)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skipped, with what to do, where the control plane that it needs has not been built."""
+    if item.get_closest_marker("control_plane") is not None:
+        try:
+            locate()
+        except BinariesMissingError as missing:
+            pytest.skip(str(missing))
 
 
 @pytest.fixture(autouse=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from conformance.implementation import implementation
@@ -15,11 +18,15 @@ CHUNK = 8
 """Scenarios that are handed to another process at a time."""
 
 
-def faults_by_scenario() -> dict[str, tuple[str, ...]]:
-    """For each scenario the faults that strike in its simulated run, by their names in plans."""
+@cache
+def faults_by_scenario() -> Mapping[str, tuple[str, ...]]:
+    """For each scenario the faults that strike in its simulated run, by their names in plans.
+
+    Each is run for that, once in a process.
+    """
     names = list(SCENARIOS)
     with side_by_side(0, many=True) as each:
-        return dict(zip(names, each(faults_of, names, CHUNK), strict=True))
+        return MappingProxyType(dict(zip(names, each(faults_of, names, CHUNK), strict=True)))
 
 
 def faults_of(scenario: str) -> tuple[str, ...]:

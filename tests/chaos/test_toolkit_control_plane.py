@@ -16,11 +16,9 @@ import pytest
 from conformance.implementation import implementation
 from fixtures import crds as fixture_crds
 from fixtures.control_plane import (
-    BinariesMissingError,
     ControlPlane,
     FakeNode,
     Settings,
-    locate,
     nodes,
 )
 
@@ -33,10 +31,6 @@ pytestmark = pytest.mark.control_plane
 @pytest.fixture(scope="module")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with three nodes and the AppWrapper's definition."""
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
     made = ControlPlane(tmp_path_factory.mktemp("control-plane"), Settings())
     made.start((*implementation("reference").crds(), *fixture_crds.all_crds()))
     try:

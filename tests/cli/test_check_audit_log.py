@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from fixtures.control_plane import BinariesMissingError, locate
 from tests.cli.conftest import Assay
 from tests.cli.recording import CONFIG, LOGS, MUTANT, OPERATOR_USER, PERSON, record
 from vocabulary.history import Write, read_history
@@ -270,10 +269,6 @@ def test_a_configuration_that_is_none_is_refused(assay: Assay, text: str, tmp_pa
 
 @pytest.mark.control_plane
 def test_a_log_that_is_recorded_now_reads_as_the_stored_one(assay: Assay, tmp_path: Path) -> None:
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
     log = written(tmp_path / "audit.log", record(tmp_path / "plane"))
     ended = assay("check", "--audit-log", log, *KNOWN)
     assert ended.code == 0, ended.out

@@ -8,12 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from fixtures.control_plane import (
-    BinariesMissingError,
     ControlPlane,
     FakeNode,
     Settings,
     crds,
-    locate,
     nodes,
 )
 
@@ -40,16 +38,7 @@ spec:
 
 
 @pytest.fixture(scope="session")
-def built() -> None:
-    """Skips, with the reason, where the programs have not been built."""
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
-
-
-@pytest.fixture(scope="session")
-def plane(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with two nodes in each of three zones, and one custom resource."""
     folder = tmp_path_factory.mktemp("control-plane")
     control_plane = ControlPlane(folder, Settings(zones=ZONES))

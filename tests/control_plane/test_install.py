@@ -55,7 +55,7 @@ NEVER_REQUESTED: Final = {
 
 
 @pytest.fixture(scope="module")
-def plane(built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A cluster on which the manifests have been applied by a user with the official client."""
     folder = tmp_path_factory.mktemp("installation")
     policy = folder / "policy.yaml"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("built")]
+pytestmark = pytest.mark.control_plane
 
 ROOT = Path(__file__).resolve().parents[2]
 

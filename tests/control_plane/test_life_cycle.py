@@ -27,7 +27,7 @@ from fixtures.control_plane.ports import LOOPBACK, free_ports
 
 from .namespace import LIMIT_SECONDS
 
-pytestmark = [pytest.mark.control_plane, pytest.mark.usefixtures("built")]
+pytestmark = pytest.mark.control_plane
 
 ROOT = Path(__file__).resolve().parents[2]
 START_AND_WAIT = """

@@ -18,7 +18,6 @@ from conformance.scenarios import SCENARIOS, all_crds
 from conformance.verdict import Outcome
 from conformance.worlds.control_plane.plane_session import ControlPlaneSession
 from conformance.worlds.control_plane.session import Session
-from fixtures.control_plane import BinariesMissingError, locate
 from vocabulary.history import Fault, Process, Write
 
 SEED = 1729
@@ -49,10 +48,6 @@ def test_what_was_left_out_or_missed_is_said(simulated: RunResult) -> None:
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
     plane = ControlPlaneSession(implementation("reference").on_real_clusters(), all_crds())
     with plane as session:
         yield session

@@ -15,7 +15,6 @@ from conformance.report.yaml_text import read_report
 from conformance.verdict import Outcome
 from conformance.worlds.control_plane.operator_process import OperatorStartError
 from conformance.worlds.control_plane.starts import FRUITLESS, Starts
-from fixtures.control_plane import BinariesMissingError, locate
 
 PROFILE = """
 apiVersion: assay.dev/v1
@@ -64,10 +63,6 @@ def test_a_program_that_has_never_come_up_is_told_with_what_it_logged_first() ->
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     """The folder with a profile of somebody's own: a script that starts a mutant, or does not."""
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
     reference = implementation("reference")
     (tmp_path / "crds.yaml").write_text(yaml.safe_dump_all(reference.crds()), encoding="utf-8")
     (tmp_path / "roles.yaml").write_text(yaml.safe_dump_all(reference.rbac()), encoding="utf-8")

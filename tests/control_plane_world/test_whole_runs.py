@@ -15,20 +15,11 @@ from conformance.report.conformance_report import ConformanceReport
 from conformance.report.yaml_text import read_report
 from conformance.verdict import Outcome
 from conformance.worlds.control_plane.scratch import abandoned
-from fixtures.control_plane import BinariesMissingError, locate
 from tests.control_plane_world.test_operator_process import eventually
 from vocabulary.history import Mark, read_history
 
 pytestmark = pytest.mark.control_plane
 ASSAY = (sys.executable, "-m", "conformance.cli")
-
-
-@pytest.fixture(autouse=True)
-def _has_binaries() -> None:
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
 
 
 def run(out: Path, *arguments: str) -> tuple[int, ConformanceReport]:

@@ -13,7 +13,7 @@ from conformance.scenarios import all_crds
 from conformance.worlds.control_plane.plane_session import SHARED
 from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import rights
-from fixtures.control_plane import BinariesMissingError, ControlPlane, FakeNode, User, locate, nodes
+from fixtures.control_plane import ControlPlane, FakeNode, User, nodes
 
 from .command import USABLE, wait_until_known
 
@@ -25,10 +25,6 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
 @pytest.fixture(scope="package")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
     crds = installed_crds(implementation("reference"), all_crds())
     with ControlPlane(tmp_path_factory.mktemp("cluster"), SHARED) as plane:
         plane.install_crds(crds)

@@ -10,7 +10,7 @@ import pytest
 from conformance.clean import RUN_LABEL
 from conformance.implementation import implementation
 from conformance.worlds.control_plane.plane_session import SHARED
-from fixtures.control_plane import BinariesMissingError, ControlPlane, FakeNode, crds, locate, nodes
+from fixtures.control_plane import ControlPlane, FakeNode, crds, nodes
 from vocabulary.objects import name_of
 
 from .command import NOTHING, USABLE, assay, run, standing, wait_until_known
@@ -23,10 +23,6 @@ APPWRAPPERS = "/apis/workload.codeflare.dev/v1beta2/namespaces/default/appwrappe
 @pytest.fixture
 def bare(tmp_path: Path) -> Iterator[ControlPlane]:
     """A cluster that knows no AppWrappers."""
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
     with ControlPlane(tmp_path / "cluster", SHARED) as plane:
         nodes.create(plane.api(), [FakeNode(name, labels={USABLE: "true"}) for name in NODES])
         wait_until_known(plane, NODES)

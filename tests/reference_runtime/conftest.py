@@ -10,12 +10,10 @@ from typing import Any
 import pytest
 
 from fixtures.control_plane import (
-    BinariesMissingError,
     ControlPlane,
     FakeNode,
     Settings,
     crds,
-    locate,
     nodes,
     users,
 )
@@ -43,11 +41,7 @@ _numbers = itertools.count()
 
 @pytest.fixture(scope="session")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """An API server; skips, with the command to run, where it has not been built."""
-    try:
-        locate()
-    except BinariesMissingError as missing:
-        pytest.skip(str(missing))
+    """An API server with two nodes."""
     control_plane = ControlPlane(tmp_path_factory.mktemp("plane"), Settings())
     try:
         control_plane.start(crds.parse([(MANIFESTS / "crd.yaml").read_text()]))

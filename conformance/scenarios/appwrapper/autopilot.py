@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from chaos.choice import NodeChoice, PodChoice
 from chaos.faults import AutopilotLabel, KillPod, LabelNode, Taint
+from chaos.faults.node_label import AUTOPILOT_KEY
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.durations import format_duration
 
-FIRST_POD = PodChoice(appwrapper="a")
-ITS_NODE = NodeChoice(hosting=FIRST_POD)
-KEY = "autopilot.ibm.com/gpuhealth"
 FOO_TAINTS = {
     "autopilot": {
         "resourceTaints": {
@@ -165,7 +164,7 @@ def real_taints_are_the_source(world: World) -> None:
     """Where so configured, taints in place of labels tell which nodes to leave."""
     aw = world.submit("tolerant_gpu_job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(Taint(ITS_NODE, KEY, "EVICT", "NoExecute"))
+    world.inject(Taint(ITS_NODE, AUTOPILOT_KEY, "EVICT", "NoExecute"))
     world.until(aw.is_in("Resetting"))
     world.until(aw.is_in("Running"))
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from chaos.choice import NodeChoice, ObjectChoice, PodChoice
 from chaos.faults import DeletePod, HoldObject, KillPod, NodeLost, Pause, StickPod
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
 
-FIRST_POD = PodChoice(appwrapper="a")
 ALL_PODS = PodChoice(appwrapper="a", which="all")
 
 

@@ -14,18 +14,10 @@ from chaos.faults import (
     Pause,
 )
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD, USERS_CONFIG, refuse_pods
 from conformance.world import Condition, World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import SERVICE
-
-FIRST_POD = PodChoice(appwrapper="a")
-USERS_CONFIG = {
-    "apiVersion": "v1",
-    "kind": "ConfigMap",
-    "metadata": {"name": "a-config"},
-    "data": {"owner": "user"},
-}
-"""What a user puts in the place of a component of `mixed.yaml`."""
 
 
 @scenario(arms=["AW-003", "AW-004", "AW-021", "AW-030", "AW-040", "AW-073"])
@@ -85,15 +77,7 @@ def failed_pod_is_removed_in_time(world: World) -> None:
 @scenario(arms=["AW-031", "AW-041", "AW-071"])
 def pods_are_not_created(world: World) -> None:
     """A Job whose pods a quota refuses is borne for the admission and the failure grace period."""
-    world.create(
-        {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "no-pods"},
-            "spec": {"hard": {"pods": "0"}},
-        },
-        actor="chaos",
-    )
+    refuse_pods(world)
     aw = world.submit("job.yaml", retryLimit=1)
     world.until(aw.is_in("Failed"))
 
@@ -190,15 +174,7 @@ def job_retries_by_itself(world: World) -> None:
 @scenario(arms=["AW-035", "AW-057"])
 def component_is_deleted_before_the_last_is_created(world: World) -> None:
     """A component that a user deletes is missed while others are still being created."""
-    world.create(
-        {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "no-pods"},
-            "spec": {"hard": {"pods": "0"}},
-        },
-        actor="chaos",
-    )
+    refuse_pods(world)
     aw = world.submit("pods.yaml", admissionGracePeriodDuration="1h")
     world.until(Condition("its Service exists", lambda: bool(aw.components(SERVICE))))
     world.wait(SECOND)

@@ -7,14 +7,13 @@ from typing import Any
 
 from chaos.choice import NodeChoice, PodChoice
 from chaos.faults import AutopilotLabel, KillPod, LabelNode, Taint
+from chaos.faults.node_label import AUTOPILOT_KEY
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.objects import Object
 
-FIRST_POD = PodChoice(appwrapper="a")
-ITS_NODE = NodeChoice(hosting=FIRST_POD)
-KEY = "autopilot.ibm.com/gpuhealth"
 REAL_TAINTS = {"autopilot": {"source": "taints"}}
 OWN_KEY = "example.com/gpu-state"
 OWN_LABELS = {
@@ -47,7 +46,7 @@ def taint_is_final_at_the_limit(world: World) -> None:
     aw = world.submit("tolerant_gpu_job.yaml", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us)  # or what preceded could be the reason, too
-    world.inject(Taint(ITS_NODE, KEY, "EVICT", "NoExecute"))
+    world.inject(Taint(ITS_NODE, AUTOPILOT_KEY, "EVICT", "NoExecute"))
     world.until(aw.is_in("Failed"))
 
 
@@ -56,7 +55,7 @@ def taint_closes_a_node_to_new_pods(world: World) -> None:
     """A running workload stays on a node that a taint only closes to new pods."""
     aw = world.submit("tolerant_gpu_job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(Taint(ITS_NODE, KEY, "ERR", "NoSchedule"))
+    world.inject(Taint(ITS_NODE, AUTOPILOT_KEY, "ERR", "NoSchedule"))
     world.wait(3 * world.durations.failure_grace_us)
 
 

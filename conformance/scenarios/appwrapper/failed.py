@@ -5,10 +5,9 @@ from __future__ import annotations
 from chaos.choice import PodChoice
 from chaos.faults import DeleteObject, KillPod
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
-
-FIRST_POD = PodChoice(appwrapper="a")
 
 
 @scenario(

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from chaos.choice import PodChoice
 from chaos.faults import DeletePod
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import AppWrapper, World
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import APPWRAPPER
-
-FIRST_POD = PodChoice(appwrapper="a")
 
 
 @scenario(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from chaos.choice import NodeChoice, PodChoice
 from chaos.faults import Cordon, NodeDeleted, NodeLost, NodeNotReady, Taint
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import ITS_NODE
 from conformance.world import World
-
-ITS_NODE = NodeChoice(hosting=PodChoice(appwrapper="a"))
 
 
 @scenario(arms=["AW-034", "AW-006"], nodes=3)

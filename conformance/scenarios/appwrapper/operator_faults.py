@@ -23,10 +23,10 @@ from chaos.faults import (
     WebhookOutage,
 )
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import AppWrapper, Condition, World
 from vocabulary.clock import SECOND
 
-FIRST_POD = PodChoice(appwrapper="a")
 RUNNING_POD = PodChoice(appwrapper="a", phase="Running")
 RENEW_DEADLINE_US = 10 * SECOND
 """client-go's: a leader may act for so long after its last renewal, whoever holds the Lease."""

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from chaos.choice import PodChoice
 from chaos.faults import KillPod
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD, refuse_pods
 from conformance.world import World
 
-FIRST_POD = PodChoice(appwrapper="a")
 CAPPED = {
     "faultTolerance": {
         "gracePeriodCeiling": "10s",
@@ -50,15 +49,7 @@ def warmup_grace_period(world: World, grace: str) -> None:
 )
 def admission_grace_period(world: World, grace: str) -> None:
     """Pods that are not created are borne as long as the annotation says."""
-    world.create(
-        {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "no-pods"},
-            "spec": {"hard": {"pods": "0"}},
-        },
-        actor="chaos",
-    )
+    refuse_pods(world)
     aw = world.submit(
         "job.yaml", behaviour="run forever", admissionGracePeriodDuration=grace, retryLimit=0
     )
@@ -77,15 +68,7 @@ STARTUP = {
 @scenario(arms=["AW-031", "AW-041", "AW-071"], config=STARTUP)
 def admission_grace_period_of_the_operator(world: World) -> None:
     """Pods that are not created are borne as long as the operator's configuration says."""
-    world.create(
-        {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "no-pods"},
-            "spec": {"hard": {"pods": "0"}},
-        },
-        actor="chaos",
-    )
+    refuse_pods(world)
     aw = world.submit("job.yaml", retryLimit=0)
     world.until(aw.is_in("Failed"))
 
@@ -112,15 +95,7 @@ def warmup_grace_period_of_the_operator(world: World) -> None:
 def cap_on_annotations(world: World, parameter: str) -> None:
     """No annotation can prolong a grace period beyond the administrator's maximum."""
     if parameter == "admissionGracePeriodDuration":
-        world.create(
-            {
-                "apiVersion": "v1",
-                "kind": "ResourceQuota",
-                "metadata": {"name": "no-pods"},
-                "spec": {"hard": {"pods": "0"}},
-            },
-            actor="chaos",
-        )
+        refuse_pods(world)
     pending = parameter == "warmupGracePeriodDuration"
     manifest = "job.yaml" if parameter == "admissionGracePeriodDuration" else "pods.yaml"
     aw = world.submit(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from chaos.choice import PodChoice
 from chaos.faults import KillPod, StaleReads, Suspend
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD, refuse_pods
 from conformance.world import World
 from vocabulary.clock import SECOND
 
-FIRST_POD = PodChoice(appwrapper="a")
 ARMS = ["AW-054", "AW-013", "AW-015", "INV-2", "MLB-043", "MLB-045"]
 
 
@@ -24,15 +23,7 @@ def while_resuming(world: World) -> None:
 @scenario(arms=["AW-054", "AW-015"])
 def while_creation_is_refused(world: World) -> None:
     """Suspended while a quota refuses its pods, it does not wait until they are created."""
-    world.create(
-        {
-            "apiVersion": "v1",
-            "kind": "ResourceQuota",
-            "metadata": {"name": "no-pods"},
-            "spec": {"hard": {"pods": "0"}},
-        },
-        actor="chaos",
-    )
+    refuse_pods(world)
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Resuming"))
     world.wait(SECOND)

@@ -13,6 +13,7 @@ from chaos.faults import (
     Tamper,
 )
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import USERS_CONFIG
 from conformance.world import APPWRAPPER_LABEL, World
 from vocabulary.clock import SECOND
 
@@ -64,16 +65,7 @@ def name_is_taken_between_two_attempts(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(PodChoice(appwrapper="a")))
     world.until(aw.shows("ResourcesDeployed", "False"))
-    world.inject(
-        CreateObject(
-            {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": {"name": "a-config"},
-                "data": {"owner": "user"},
-            }
-        )
-    )
+    world.inject(CreateObject(USERS_CONFIG))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -86,16 +78,7 @@ def name_is_taken_unseen(world: World) -> None:
     stale = StaleReads(kind="ConfigMap")
     world.inject(stale)
     world.inject(DeleteObject("ConfigMap", "a-config"))
-    world.inject(
-        CreateObject(
-            {
-                "apiVersion": "v1",
-                "kind": "ConfigMap",
-                "metadata": {"name": "a-config"},
-                "data": {"owner": "user"},
-            }
-        )
-    )
+    world.inject(CreateObject(USERS_CONFIG))
     aw.suspend()
     world.wait(5 * SECOND)
     world.revert(stale)

@@ -1,0 +1,32 @@
+"""What scenarios of several subjects share; nearly all of them have one AppWrapper, `a`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chaos.choice import NodeChoice, PodChoice
+from conformance.world import World
+
+FIRST_POD: Final = PodChoice(appwrapper="a")
+ITS_NODE: Final = NodeChoice(hosting=FIRST_POD)
+
+USERS_CONFIG: Final = {
+    "apiVersion": "v1",
+    "kind": "ConfigMap",
+    "metadata": {"name": "a-config"},
+    "data": {"owner": "user"},
+}
+"""What a user puts in the place of a component of `mixed.yaml`."""
+
+
+def refuse_pods(world: World) -> None:
+    """From now on a quota lets nobody create pods; those that are there stay."""
+    world.create(
+        {
+            "apiVersion": "v1",
+            "kind": "ResourceQuota",
+            "metadata": {"name": "no-pods"},
+            "spec": {"hard": {"pods": "0"}},
+        },
+        actor="chaos",
+    )
