@@ -19,6 +19,7 @@ from chaos.toolkit.kubernetes_ground import (
 )
 from chaos.undo_journal import UndoJournal
 from conformance import clean
+from conformance.borrowed_operator import Before, borrow
 from conformance.clean import RUN_LABEL, NotCleanError, clean_cluster
 from fixtures.control_plane import ControlPlane, FakeNode, nodes, users, wait_until
 from reference_controller.runtime.connection import Connection, connect
@@ -171,6 +172,40 @@ def test_one_run_can_be_cleaned_without_another(plane: ControlPlane, run: str) -
     clean_cluster(plane.kubeconfig(), run_label=run, remove=True)
     assert not any(exists(plane, path) for path in paths_of(run))
     assert all(exists(plane, path) for path in paths_of("run-8"))
+
+
+def test_an_operator_that_a_killed_suite_has_borrowed_is_given_back(plane: ControlPlane) -> None:
+    api = plane.api(users.HARNESS)
+    home = "batch-system"
+    api.post(NAMESPACES, named("v1", "Namespace", home))
+    told = named("v1", "ConfigMap", "config", namespace=home)
+    api.post(f"{NAMESPACES}/{home}/configmaps", {**told, "data": {"a": "of a run", "b": "kept"}})
+    operator = named("apps/v1", "Deployment", "operator", namespace=home)
+    labels = {"app": "operator"}
+    operator["spec"] = {
+        "replicas": 2,
+        "selector": {"matchLabels": labels},
+        "template": {
+            "metadata": {"labels": labels},
+            "spec": {"containers": [{"name": "c", "image": "none"}]},
+        },
+    }
+    deployments = f"/apis/apps/v1/namespaces/{home}/deployments"
+    api.post(deployments, operator)
+    before = Before(
+        deployment="operator", replicas=0, config_map="config", key="a", text="as installed"
+    )
+    client = connection(plane)
+    borrow(client, home, before, {RUN_LABEL: "assay-1"})
+    client.close()
+    loan = f"loan of Deployment {home}/operator"
+    assert clean_cluster(plane.kubeconfig(), remove=False) == [loan]
+    assert clean_cluster(plane.kubeconfig(), run_label="another", remove=True) == []
+    assert clean_cluster(plane.kubeconfig(), run_label="assay-1", remove=True) == [loan]
+    assert api.get(f"{deployments}/operator")["spec"]["replicas"] == 0
+    data = api.get(f"{NAMESPACES}/{home}/configmaps/config")["data"]
+    assert data == {"a": "as installed", "b": "kept"}
+    assert clean_cluster(plane.kubeconfig(), remove=True) == []
 
 
 def test_what_does_not_go_away_is_named(

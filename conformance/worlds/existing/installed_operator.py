@@ -91,10 +91,12 @@ class Borrowing:
         self, name: str, config: Mapping[str, Any], record: Record, signal: Signal | None
     ) -> InstalledOperator:
         scale(self._connection, self._deployment, 0)
+        pod_spec = self._deployment["spec"]["template"]["spec"]
+        grace_seconds = pod_spec.get("terminationGracePeriodSeconds") or 0
         wait_until(
             lambda: not pods_of(self._connection, self._deployment),
             f"{self._installed} has ended",
-            limit_seconds=GONE_SECONDS,
+            limit_seconds=GONE_SECONDS + grace_seconds,
             poll_seconds=POLL_SECONDS,
         )
         if self._installed.config_map:
