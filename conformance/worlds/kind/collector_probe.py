@@ -10,7 +10,7 @@ from typing import Final
 
 from conformance.patience import PatientConnection
 from fixtures.control_plane.waiting import wait_until
-from vocabulary.kinds import APPWRAPPER, CONFIG_MAP
+from vocabulary.kinds import APPWRAPPER, CONFIG_MAP, POD
 from vocabulary.objects import Object, name_of, uid_of
 from vocabulary.requests import Delete, List, ObjectList, create
 
@@ -39,11 +39,19 @@ def await_collector(connection: PatientConnection, namespace: str) -> None:
 
 
 def _manifest(namespace: str) -> Object:
+    """One that an operator's webhooks admit, if there are any, and that it does nothing with."""
+    pod = {
+        "apiVersion": "v1",
+        "kind": POD.kind,
+        "metadata": {"name": NAME},
+        "spec": {"restartPolicy": "Never", "containers": [{"name": NAME, "image": NAME}]},
+    }
+    component = {"template": pod, "podSets": [{"replicas": 1, "path": "template"}]}
     return {
         "apiVersion": APPWRAPPER.api_version,
         "kind": APPWRAPPER.kind,
         "metadata": {"name": NAME, "namespace": namespace},
-        "spec": {"components": []},
+        "spec": {"suspend": True, "components": [component]},
     }
 
 
