@@ -113,7 +113,8 @@ def _on_kind(
         kind_bin=config.getoption("kind_bin") or "",
         kind_image=config.getoption("kind_image") or "",
         kubeconfig=None if kubeconfig is None else Path(kubeconfig),
-        keep_cluster=True,  # whether it is kept is for pytest-kind's fixture to decide
+        keep_cluster=config.getoption("keep_cluster"),
+        fixture_deletes=True,
     )
     try:
         found = until_end.enter_context(cluster.provided(asked_for))

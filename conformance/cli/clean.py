@@ -20,7 +20,8 @@ def clean(
     ] = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do it; without: only show.")] = False,
 ) -> None:
-    """Find what a killed run left (objects by their run label, its own folders) and remove it.
+    """Find what a killed run left (objects by their run label, its own folders, the kind clusters
+    that were made in this folder) and remove it.
 
     \b
     assay clean                 shows what would be removed
@@ -56,9 +57,19 @@ def clean(
         typer.echo("no kubeconfig here: looked at this machine's own folders only", err=True)
     else:
         show(clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes))
+    show(_kind_clusters(really=yes))
     if not count:
         typer.echo("nothing of Assay is left there")
     elif not yes:
         typer.echo("remove it with: assay clean --yes")
     if refused:
         raise typer.Exit(ExitCode.ENVIRONMENT)
+
+
+def _kind_clusters(*, really: bool) -> list[str]:
+    """Those of suites that were killed; where none was begun, pytest-kind need not be there."""
+    if not any(Path(".pytest-kind").glob("*/audit/tenant")):
+        return []
+    from conformance.worlds.kind.cluster import delete_abandoned
+
+    return delete_abandoned(really=really)

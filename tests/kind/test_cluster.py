@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +13,7 @@ import pytest
 from conformance.patience import PatientConnection
 from conformance.worlds.kind import cluster, configuration
 from conformance.worlds.kind.cluster import (
+    delete_abandoned,
     image_with_shell,
     keep_off_workers,
     provided,
@@ -129,6 +132,39 @@ def test_a_cluster_that_cannot_be_deleted_is_the_problem_if_all_else_went_well(
     still_there = pytest.raises(KindError, match="try again: kind delete cluster --name c")
     with still_there, provided(options):
         pass
+
+
+def test_a_cluster_that_pytests_fixture_is_to_delete_is_neither_kept_nor_deleted_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = replace(on_a_machine(tmp_path, monkeypatch, {}), fixture_deletes=True)
+    monkeypatch.setattr(cluster, "created", lambda *_: None)
+    with provided(options):
+        assert not (tmp_path / ".pytest-kind" / "c" / "audit" / "kept").exists()
+    assert asked(tmp_path, "kind") == ["get clusters"]
+    assert not (tmp_path / ".pytest-kind" / "c" / "audit").exists()
+
+
+@pytest.mark.parametrize("is_kept", [False, True])
+@pytest.mark.parametrize("is_at_work", [False, True])
+def test_only_the_cluster_of_a_suite_that_was_killed_is_deleted_and_none_that_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_at_work: bool, is_kept: bool
+) -> None:
+    on_a_machine(tmp_path, monkeypatch, {"get clusters": "other\nc", "delete cluster": ""})
+    monkeypatch.delenv("KIND", raising=False)
+    for name in ("c", "gone"):
+        audit = tmp_path / ".pytest-kind" / name / "audit"
+        audit.mkdir(parents=True)
+        (audit / "tenant").touch()
+    audit = tmp_path / ".pytest-kind" / "c" / "audit"
+    if is_kept:
+        (audit / "kept").touch()
+    with tenancy(audit) if is_at_work else nullcontext():
+        shown = delete_abandoned(really=False)
+        assert not any(each.startswith("delete") for each in asked(tmp_path, "kind"))
+        assert delete_abandoned(really=True) == shown
+    assert shown == ([] if is_kept or is_at_work else ["kind cluster c"])
+    assert audit.exists() is (is_kept or is_at_work)
 
 
 def test_an_adopted_cluster_goes_on_before_anything_is_removed_from_it(

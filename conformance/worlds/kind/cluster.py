@@ -33,7 +33,7 @@ from conformance.worlds.kind import configuration
 from conformance.worlds.kind.component import revive
 from conformance.worlds.kind.node_containers import NodeContainers
 from conformance.worlds.kind.options import KindOptions
-from conformance.worlds.kind.programs import KindError, find, require_watches
+from conformance.worlds.kind.programs import KindError, find, kind_program, require_watches
 from fixtures.control_plane.waiting import wait_until
 from vocabulary.clock import DAY
 from vocabulary.kinds import DEPLOYMENT
@@ -45,6 +45,8 @@ LIMITS: Final = Limits(time_us=2 * DAY, objects=100)
 """The cluster is nobody else's: these only bound tokens, and what goes wrong without end."""
 OWN_NAMESPACES: Final = ("kube-system", "local-path-storage")
 """Where the Deployments are that kind brings."""
+CLUSTERS: Final = Path(".pytest-kind")
+"""Where pytest-kind has a folder for each."""
 TENANT: Final = "tenant"
 KEPT: Final = "kept"
 """Files beside the audit log: locked by the suite that has the cluster; there if it stays."""
@@ -110,8 +112,30 @@ def provided(options: KindOptions) -> Iterator[Cluster]:
                         raise  # an interrupt, of which there is nothing to tell
                     error.add_note(str(second))
             raise
-        if not kept.exists():
+        if kept.exists():
+            return
+        if options.fixture_deletes:
+            shutil.rmtree(log.parent)
+        else:
             _delete(kind, log.parent)
+
+
+def delete_abandoned(folder: Path = CLUSTERS, *, really: bool) -> list[str]:
+    """The clusters of suites that were killed, in words, as far as they were begun in this
+    folder; deleted only if `really`. KindError if kind does not say which there are."""
+    found = []
+    for tenant in sorted(folder.glob(f"*/audit/{TENANT}")):
+        audit = tenant.parent
+        if (audit / KEPT).exists() or is_held(audit):
+            continue
+        kind = KindCluster(audit.parent.name, kind_path=kind_program(os.environ))
+        if not is_there(kind):
+            continue
+        found.append(f"kind cluster {kind.name}")
+        if really:
+            with tenancy(audit):
+                _delete(kind, audit)
+    return found
 
 
 def is_there(kind: Any) -> bool:
@@ -129,6 +153,15 @@ def tenancy(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def is_held(folder: Path) -> bool:
+    """Whether a suite has the cluster whose audit log is in that folder."""
+    try:
+        with tenancy(folder):
+            return False
+    except KindError:
+        return True
 
 
 def _lock(descriptor: int) -> None:

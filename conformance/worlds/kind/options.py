@@ -20,6 +20,8 @@ class KindOptions:
     kind_image: str = ""
     kubeconfig: Path | None = None
     keep_cluster: bool = False
+    fixture_deletes: bool = False
+    """Whether pytest-kind's fixture deletes the cluster at the end, if it is not kept."""
     workers: int = DEFAULT_WORKERS
     download: bool = False
     """Whether kind and node image may be fetched where they are missing."""

@@ -54,7 +54,7 @@ def find(
     docker = _docker(variables)
     return Programs(
         docker=docker,
-        kind=_kind(kind_bin or variables.get("KIND", ""), variables, download=download),
+        kind=kind_program(variables, kind_bin, download=download),
         image=_image(docker, image or variables.get("KIND_IMAGE", ""), download=download),
     )
 
@@ -104,7 +104,11 @@ def _docker(variables: Mapping[str, str]) -> str:
     return docker
 
 
-def _kind(asked_for: str, variables: Mapping[str, str], *, download: bool) -> Path | None:
+def kind_program(
+    variables: Mapping[str, str], kind_bin: str = "", *, download: bool = False
+) -> Path | None:
+    """Where kind is; None if it is to be downloaded. KindError if it is nowhere."""
+    asked_for = kind_bin or variables.get("KIND", "")
     found = shutil.which(asked_for or "kind", path=variables.get("PATH"))
     if found is not None:
         return Path(found).absolute()
