@@ -158,7 +158,9 @@ def _in_order(events: Sequence[Event]) -> list[Event]:
             return place[index], 0, index
         event = events[index]
         details = (event.response_object or {}).get("details") or {}
-        after = last.get(str(details.get("uid", "")), -1)
+        # Not of an answer that names no object: a list, of what a collection's deletion removed.
+        uid = str(details.get("uid", ""))
+        after = last.get(uid, -1) if uid else -1
         return max(after, bisect_right(times, event.received_us) - 1), 1, index
 
     return [events[index] for index in sorted(range(len(events)), key=key)]

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from conformance.audit_log.events import read_log
+from conformance.audit_log.history import to_history
 from tests.cli.conftest import Assay
 from tests.cli.recording import CONFIG, LOGS, MUTANT, OPERATOR_USER, PERSON, record
 from vocabulary.history import Write, read_history
@@ -229,6 +231,25 @@ def test_dry_runs_and_denied_requests_changed_nothing(assay: Assay, tmp_path: Pa
     denied = {**gone, "auditID": "denied", "requestURI": "/", "responseStatus": {"code": 403}}
     ended = assay("check", "--audit-log", written(tmp_path / "a", [*events, gone, denied]), *KNOWN)
     assert ended.out == assay("check", "--audit-log", SOUND, *KNOWN).out
+
+
+def test_the_deletion_of_a_collection_makes_no_binding_come_after_it(tmp_path: Path) -> None:
+    """It is answered by a list, which has a version and names no object."""
+    events = events_of(SOUND)
+    emptied = {
+        **events[-1],
+        "auditID": "emptied",
+        "verb": "deletecollection",
+        "objectRef": {"resource": "pods", "namespace": "team-a", "apiVersion": "v1"},
+        "responseObject": {"metadata": {"resourceVersion": "99999"}, "items": []},
+    }
+
+    def told(log: Path) -> list[tuple[str, str, str]]:
+        history = to_history(read_log([log]), "log", operator_user=OPERATOR_USER, parameters={})
+        writes = [entry for entry in history.entries if isinstance(entry, Write)]
+        return [(w.verb, w.name, w.event) for w in writes if w.verb != "deletecollection"]
+
+    assert told(written(tmp_path / "a", [*events, emptied])) == told(SOUND)
 
 
 def test_without_a_configuration_the_defaults_are_assumed_and_that_is_said(assay: Assay) -> None:
