@@ -30,9 +30,11 @@ from conformance.history_view.snapshots import (
     SUCCEEDED,
     SUSPENDING,
     UNHEALTHY,
+    Change,
     Edge,
     Snapshot,
     Span,
+    changes_of,
     spans_of,
 )
 from conformance.history_view.tracks import Moment, Track
@@ -343,6 +345,11 @@ class AppWrapperRun:
         ]
 
     @cached_property
+    def changes(self) -> list[Change]:
+        """The versions in which its phase or conditions changed, whatever else did."""
+        return changes_of(self.snapshots)
+
+    @cached_property
     def departures(self) -> list[Departure]:
         """The attempts that ended in Resetting or Failed, with what may explain it."""
         return [
@@ -386,3 +393,7 @@ class AppWrapperRun:
     def is_annotated(self, name: str) -> bool:
         """Whether it ever had the annotation of a parameter."""
         return self._in_force.is_annotated(name)
+
+    def parameter_annotations(self, name: str) -> frozenset[str | None]:
+        """The texts that the annotation of a parameter ever had; None: it was absent."""
+        return self._in_force.annotations(name)

@@ -4,12 +4,16 @@ A controller acts on what it saw a moment ago, so every cause that held at some 
 window that it may have looked at counts as present. A cause is ripe if its grace periods
 had passed, counted in the way that lets it ripen earliest. So a departure without a ripe
 cause was too early by every reading, and one without any present cause has no reason at all.
+
+These two acquit, and grow with what the controller is allowed. What accuses a departure of a
+cause is another set, that of the certain ones, and nothing of the kind bears on it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from conformance.history_view.attempts import Attempt
@@ -19,7 +23,7 @@ from conformance.history_view.parameters import (
     FAILURE_GRACE,
     WARMUP_GRACE,
 )
-from conformance.history_view.snapshots import RUNNING, Snapshot
+from conformance.history_view.snapshots import RUNNING, UNHEALTHY, Snapshot
 from conformance.history_view.tracks import Moment
 from vocabulary.clock import MILLISECOND, Micros
 
@@ -52,7 +56,7 @@ TRANSIENT_CODES: Final = frozenset({0, 403, 408, 429, 500, 502, 503, 504})
 class Departure:
     """An attempt that ended in Resetting or Failed, with the causes that may explain it."""
 
-    __slots__ = ("at", "attempt", "present", "ripe", "seen_us", "since")
+    __slots__ = ("at", "attempt", "certain", "present", "ripe", "seen_us", "since")
 
     def __init__(self, aw: AppWrapperRun, attempt: Attempt, at: Snapshot) -> None:
         self.attempt = attempt
@@ -69,6 +73,8 @@ class Departure:
 
         self.ripe = frozenset(why for why, ripe_us in self.present.items() if ripe_us <= at.t)
         """The causes whose time had come."""
+        self.certain = frozenset(self._certain_causes(aw))
+        """The causes that held by every reading when it was entered."""
 
     @property
     def to(self) -> str:
@@ -78,10 +84,54 @@ class Departure:
     @property
     def increments(self) -> tuple[int, int]:
         """The least and the most that a reset for these causes adds to the counter."""
-        causes = self.ripe
-        if not causes or Why.COMPONENT_MISSING in causes:
-            return 0, 1
-        return int(Why.NODE_TAGGED not in causes), int(bool(causes & COUNTED))
+        may_not_count = self.ripe & {Why.NODE_TAGGED, Why.COMPONENT_MISSING}
+        counts = bool(self.certain & COUNTED) and not may_not_count
+        return int(counts), int(not self.is_only_for(Why.NODE_TAGGED))
+
+    def is_only_for(self, why: Why) -> bool:
+        """Whether it had this one reason, for certain, and no other can be meant."""
+        return self.ripe == {why} and why in self.certain
+
+    def is_too_early_for(self, why: Why) -> bool:
+        """Whether it had this reason, for certain, and nothing that it may be for was ripe."""
+        return not self.ripe and why in self.certain and POD_LEVEL.issuperset(self.present)
+
+    def _certain_causes(self, aw: AppWrapperRun) -> Iterator[Why]:
+        """What held at that very moment, by the least reading.
+
+        Pods that are not there or do not run yet are no cause while their grace period lasts,
+        unless the controller itself called that unhealthy in this attempt. Those that are
+        gone, or no longer run, are one at any time.
+        """
+        attempt, health = self.attempt, self.attempt.health[-1]
+        if health.failed_least:
+            yield Why.FAILED_PODS
+        if health.evicted_least:
+            yield Why.NODE_TAGGED
+        if health.broken:
+            yield Why.COMPONENT_FAILED
+        if health.missing:
+            yield Why.COMPONENT_MISSING
+        if any(write.code not in TRANSIENT_CODES for write in attempt.failed_creates):
+            yield Why.CREATION_FAILED
+        expected = aw.expected_pods
+        if health.present_most + health.failed_all < expected:
+            why, parameter = Why.FEW_PODS, ADMISSION_GRACE
+            had_come = any(point.present_least >= expected for point in attempt.health)
+        elif health.running_most + health.failed_all < expected:
+            why, parameter = Why.NOT_RUNNING, WARMUP_GRACE
+            had_come = any(point.running_least >= expected for point in attempt.health)
+        else:
+            return
+        grace = aw.parameter_within(parameter, attempt.begin, self.at)[1]
+        is_over = self.at.t >= attempt.begin.t + grace.value
+        if had_come or is_over or self._was_called_unhealthy():
+            yield why
+
+    def _was_called_unhealthy(self) -> bool:
+        """Whether Unhealthy turned True in the attempt, at the latest as it was given up."""
+        shown = [snapshot.shows(UNHEALTHY) for snapshot in (*self.attempt.snapshots, self.at)]
+        return any(now and not before for before, now in pairwise(shown))
 
     def _causes(self, aw: AppWrapperRun, attempt: Attempt) -> Iterator[tuple[Why, Moment, Micros]]:
         yield from self._pod_level(aw, attempt)

@@ -37,6 +37,10 @@ class InForce:
         key = self._prefix + name
         return any(key in annotations for _, annotations in self._sets)
 
+    def annotations(self, name: str) -> frozenset[str | None]:
+        """The texts that the annotation of a parameter ever had; None: it was absent."""
+        return frozenset(text for _, text in self._texts_of(name))
+
     def at(self, name: str, at: Moment) -> Value:
         """The value of a parameter that is in force after a position."""
         return self._operator.of(name, self._text_at(name, at.n))

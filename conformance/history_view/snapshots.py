@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from conformance.history_view.profile import Profile, dig
 from vocabulary.clock import Micros
@@ -95,6 +95,28 @@ class Edge:
             return f"removed while {self.condition} was True"
         before = "False" if self.status == "True" else "True"
         return f"{self.condition} turned {before} → {self.status or 'absent'}"
+
+
+class Change(NamedTuple):
+    """A version that shows another phase or other conditions than the one before it."""
+
+    at: Snapshot
+    of: frozenset[str]
+    """The types of the conditions, and `phase`."""
+
+
+def changes_of(snapshots: Iterable[Snapshot]) -> list[Change]:
+    """All of them, the first version among them."""
+    changes: list[Change] = []
+    before: dict[str, str] = {}
+    for snapshot in snapshots:
+        shown = {name: snapshot.status_of(name) for name in snapshot.conditions}
+        shown["phase"] = snapshot.phase
+        changed = frozenset(name for name, _ in shown.items() ^ before.items())
+        if changed:
+            changes.append(Change(snapshot, changed))
+        before = shown
+    return changes
 
 
 class Span:

@@ -21,13 +21,14 @@ from conformance.temporal.checker import (
     judges,
     judges_history,
 )
-from conformance.temporal.obligations import Obligation, met, undecided, violated
+from conformance.temporal.obligations import Fate, Obligation, met, undecided, violated
 from conformance.temporal.sentences import eventually, exactly, never, not_before
 from conformance.temporal.shared import shared
 
 __all__ = [
     "OPTIONS",
     "WRITERS",
+    "Fate",
     "Obligation",
     "Obligations",
     "eventually",

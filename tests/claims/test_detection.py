@@ -213,7 +213,7 @@ def test_failed_pods_are_reset_before_their_grace_is_over_is_a_violation() -> No
     story = started()
     story.at(10).becomes("a-0", "Failed")
     early = story.at(40).enters("Resetting", resets=1, Unhealthy="True")
-    for claim in ("AW-004", "AW-040", "AW-073"):
+    for claim in ("AW-004", "AW-040"):
         assert_fails(claim, story, at=early)
 
 

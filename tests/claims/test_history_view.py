@@ -200,6 +200,31 @@ def test_a_departure_for_failed_pods_is_ripe_when_their_grace_is_over() -> None:
     assert Why.FAILED_PODS in early.present
 
 
+def test_a_failed_pod_that_was_gone_may_be_meant_but_is_not_for_certain() -> None:
+    story = started(job("a-job"))
+    name = first_pod(story)
+    story.at(10).becomes(name, "Failed")
+    story.at(10.2).vanishes(f"Pod/{name}")
+    story.at(10.4).enters("Resetting", resets=1, Unhealthy="True")
+    departure = story.history.appwrappers[0].departures[0]
+    assert Why.FAILED_PODS in departure.present
+    assert departure.certain == {Why.FEW_PODS}
+    assert not departure.is_too_early_for(Why.FAILED_PODS)
+
+
+def test_pods_that_have_gone_are_a_cause_at_any_time() -> None:
+    story = started(job("a-job"))
+    story.at(10).vanishes(f"Pod/{first_pod(story)}")
+    story.at(10.4).enters("Resetting", resets=1)
+    assert story.history.appwrappers[0].departures[0].certain == {Why.FEW_PODS}
+
+
+def test_pods_that_do_not_run_yet_are_no_cause_while_nobody_calls_them_unhealthy() -> None:
+    story = attempt(begin(Story()), SOON, run=False)
+    story.at(2).enters("Resetting", resets=1)
+    assert story.history.appwrappers[0].departures[0].certain == frozenset()
+
+
 def test_failures_with_a_gap_that_nobody_could_see_are_one() -> None:
     story = started(job("a-job"))
     name = first_pod(story)

@@ -126,6 +126,28 @@ def test_an_annotation_that_is_followed_is_right() -> None:
         assert_passes(claim, story)
 
 
+@pytest.mark.parametrize("pause", [45, 70])
+def test_a_pause_that_fits_no_value_is_no_matter_of_its_parameter(pause: float) -> None:
+    story = retried(pause=pause, annotations={RETRY_PAUSE: "200s"})
+    assert_fails("AW-049", story, at=created(story, "Pod/a-0", 2))
+    for claim in ("AW-070", "AW-074"):
+        assert_unarmed(claim, story)
+
+
+def test_a_period_that_counts_from_another_moment_is_no_matter_of_its_parameter() -> None:
+    # It ran for 100 s: since its resources were deployed, its TTL had passed already.
+    story = succeeded(ttl=30, annotations={SUCCESS_TTL: "60s"})
+    request = story.history.appwrappers[0].delete_requests[0]
+    assert_fails("AW-063", story, at=request.n)
+    assert_unarmed("AW-078", story)
+
+
+def test_a_ttl_that_is_no_longer_than_the_maximum_but_for_its_beginning_is_not_capped() -> None:
+    parameters = {"faultTolerance": {"gracePeriodCeiling": "50s"}}
+    story = succeeded(ttl=40, annotations={SUCCESS_TTL: "60s"}, parameters=parameters)
+    assert_unarmed("AW-080", story)
+
+
 def test_an_annotation_with_the_operators_own_value_shows_nothing() -> None:
     assert_unarmed("AW-070", retried(annotations={RETRY_PAUSE: "90s"}))
 
@@ -173,10 +195,10 @@ def test_without_annotations_no_claim_about_the_maximum_is_armed() -> None:
 
 
 def test_admission_and_warmup_periods_that_are_too_short_are_violations() -> None:
-    story = short_of_pods(admission=30)
+    story = short_of_pods(admission=0)
     shown = next(s for s in story.history.appwrappers[0].snapshots if s.shows("Unhealthy"))
     assert_fails("AW-071", story, at=shown.n)
-    story = idle(warmup=60)
+    story = idle(warmup=3)
     shown = next(s for s in story.history.appwrappers[0].snapshots if s.shows("Unhealthy"))
     assert_fails("AW-072", story, at=shown.n)
 
@@ -188,7 +210,7 @@ def test_a_retry_limit_that_is_ignored_is_a_violation() -> None:
     story.at(10).becomes("a-0", "Failed")
     story.at(10.1).shows(Unhealthy="True")
     story.at(70.1).enters("Failed")
-    for claim in ("AW-070", "AW-075"):
+    for claim in ("AW-052", "AW-075"):
         assert_fails(claim, story, at=entered(story, "Failed"))
 
 

@@ -106,7 +106,7 @@ def test_a_pod_that_is_never_deleted_is_a_violation() -> None:
     story = failing()
     story.at(70.2).deletes("Pod/a-0")
     story.at(10_000).ends()
-    for claim in ("AW-007", "AW-012", "AW-053", "AW-077", "MLB-024"):
+    for claim in ("AW-007", "AW-012", "AW-053", "MLB-024"):
         assert_fails(claim, story, at=last(story))
 
 
@@ -195,7 +195,7 @@ def test_force_that_comes_too_early_is_a_violation() -> None:
     story = stuck(force=300)
     removed = story.history.appwrappers[0].pods[0].removed
     assert removed is not None
-    for claim in ("AW-010", "AW-011", "AW-077", "INV-10"):
+    for claim in ("AW-010", "AW-011", "INV-10"):
         assert_fails(claim, story, at=removed.n)
 
 
@@ -203,8 +203,7 @@ def test_force_that_comes_too_late_is_a_violation() -> None:
     story = stuck(force=700)
     removed = story.history.appwrappers[0].pods[0].removed
     assert removed is not None
-    for claim in ("AW-012", "AW-077"):
-        assert_fails(claim, story, at=removed.n)
+    assert_fails("AW-012", story, at=removed.n)
 
 
 def test_a_pod_without_grace_that_somebody_holds_need_not_be_forced() -> None:
@@ -246,15 +245,14 @@ def test_without_delete_options_nobody_can_tell_force() -> None:
 def test_a_failed_workload_that_is_kept_is_a_violation() -> None:
     story = failing()
     story.at(2000).ends()
-    for claim in ("AW-053", "AW-062", "AW-076", "MLB-024"):
+    for claim in ("AW-053", "AW-062", "MLB-024"):
         assert_fails(claim, story, at=last(story))
 
 
 def test_a_delay_that_is_cut_short_is_a_violation() -> None:
     story = delayed(delay=100)
     request = story.history.appwrappers[0].delete_requests[0]
-    for claim in ("AW-060", "AW-070", "AW-076"):
-        assert_fails(claim, story, at=request.n)
+    assert_fails("AW-060", story, at=request.n)
 
 
 def test_a_delay_that_goes_on_is_a_violation() -> None:
@@ -281,8 +279,7 @@ def test_quota_that_is_released_during_the_delay_is_a_violation() -> None:
 def test_a_deletion_that_waits_though_nobody_asked_is_a_violation() -> None:
     story = failing()
     late = story.at(100).deletes("Pod/a-0", gone=True)
-    for claim in ("AW-062", "AW-076"):
-        assert_fails(claim, story, at=late)
+    assert_fails("AW-062", story, at=late)
     assert_unarmed("AW-060", story)
 
 
@@ -298,7 +295,7 @@ def test_a_failure_that_leaves_nothing_to_delete_arms_no_claim_about_deleting() 
 def test_success_that_is_cleaned_up_too_early_is_a_violation() -> None:
     story = succeeded(ttl=3600)
     request = story.history.appwrappers[0].delete_requests[0]
-    for claim in ("AW-063", "AW-064", "AW-078", "MLB-052"):
+    for claim in ("AW-063", "AW-064", "MLB-052"):
         assert_fails(claim, story, at=request.n)
 
 

@@ -63,7 +63,7 @@ def test_a_reset_that_never_creates_anything_is_a_violation() -> None:
     story = started()
     reset(story, 10)
     story.at(1000).ends()
-    for claim in ("AW-006", "AW-049", "AW-074"):
+    for claim in ("AW-006", "AW-049"):
         assert_fails(claim, story, at=last(story))
 
 
@@ -88,13 +88,13 @@ def test_a_suspension_ends_the_duty_to_create_anew() -> None:
 
 def test_a_pause_that_is_too_short_is_a_violation() -> None:
     story = retried(pause=60)
-    for claim in ("AW-047", "AW-049", "AW-074"):
+    for claim in ("AW-047", "AW-049"):
         assert_fails(claim, story, at=created(story, "Pod/a-0", 2))
 
 
 def test_a_pause_that_is_too_long_is_a_violation_of_its_length_alone() -> None:
     story = retried(pause=120)
-    for claim in ("AW-006", "AW-049", "AW-074"):
+    for claim in ("AW-006", "AW-049"):
         assert_fails(claim, story, at=created(story, "Pod/a-0", 2))
     assert_passes("AW-047", story)
 

@@ -59,37 +59,47 @@ AW_004 = Claim(
 @judges(AW_004, armed_by="workload was given up for the state of its pods")
 def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
     for departure in aw.departures:
-        causes = frozenset(departure.present)
+        causes = departure.certain.union(departure.present)
         if not causes or not causes <= POD_LEVEL:
             continue
         attempt, at = departure.attempt, departure.at
-        if not departure.ripe:
+        if departure.certain and not departure.ripe:
             yield _too_early(departure)
             continue
         deleted = [request for request in aw.delete_requests if attempt.begin.n < request.n < at.n]
-        if deleted:
+        if deleted and (departure.certain or _had_failed_pods(attempt, deleted[0])):
             yield violated(
                 deleted[0],
                 f"{when(deleted[0])}: {deleted[0].track} of {aw} was deleted while the "
                 f"controllers of its resources had time to repair it, until {when(at)}.",
                 at,
             )
-        else:
+        elif departure.certain:
             yield met(_first(departure), at)
+        else:
+            yield undecided(at, f"{listed(sorted(causes))} may have been seen before {when(at)}")
+
+
+def _had_failed_pods(attempt: Attempt, at: Moment) -> bool:
+    """Whether pods had failed for certain just before a moment."""
+    before = [point for point in attempt.health if point.n < at.n]
+    return bool(before) and before[-1].failed_least > 0
 
 
 def _first(departure: Departure) -> Moment:
     """Since when the first of its causes held."""
-    return min(departure.since.values(), key=lambda moment: moment.n)
+    begin: Moment = departure.attempt.begin
+    return min(departure.since.values(), key=lambda moment: moment.n, default=begin)
 
 
 def _too_early(departure: Departure) -> Obligation:
     at = departure.at
-    ripe_us = min(departure.present.values())
+    ripe_us = min(departure.present.values(), default=None)
+    lasted = "had not passed" if ripe_us is None else f"lasted until t={span(ripe_us)}"
     return violated(
         at,
-        f"{when(at)}: {departure.to} was entered for {listed(sorted(departure.present))}, "
-        f"although the grace periods for that lasted until t={span(ripe_us)}.",
+        f"{when(at)}: {departure.to} was entered for {listed(sorted(departure.certain))}, "
+        f"although the grace periods for that {lasted}.",
         _first(departure),
     )
 
@@ -119,17 +129,21 @@ def failure_grace_follows_failed_pods(aw: AppWrapperRun) -> Obligations:
 def failure_grace(aw: AppWrapperRun) -> Iterator[Timed]:
     """Given up for failed pods when their grace period is over, not before."""
     for departure in aw.departures:
-        if not _is_for_failed_pods(departure):
+        begin = departure.since.get(Why.FAILED_PODS)
+        if begin is None:
             continue
-        begin = departure.since[Why.FAILED_PODS]
-        yield no_earlier(
-            aw,
-            f"{departure.to} for failed pods",
-            aw.parameter_within(FAILURE_GRACE, begin, departure.at)[0],
-            since=begin,
-            happened=departure.at,
-            own=False,
-        )
+        grace = aw.parameter_within(FAILURE_GRACE, begin, departure.at)[0]
+        if departure.ripe == {Why.FAILED_PODS}:
+            yield Timed(grace, met(begin, departure.at), from_above=False)
+        elif departure.is_too_early_for(Why.FAILED_PODS):
+            yield no_earlier(
+                aw,
+                f"{departure.to} for failed pods",
+                grace,
+                since=begin,
+                happened=departure.at,
+                own=False,
+            )
     for attempt, since, healed in sicknesses(aw, pods_failed):
         end = earliest(healed, attempt.left) or aw.history.end
         yield no_later(
@@ -140,13 +154,6 @@ def failure_grace(aw: AppWrapperRun) -> Iterator[Timed]:
             happened=given_up(attempt),
             unless=earliest(healed, overtaken(aw, attempt)),
         )
-
-
-def _is_for_failed_pods(departure: Departure) -> bool:
-    """Whether a departure can only be meant for failed pods: ripe alone, or present and not."""
-    if departure.ripe:
-        return departure.ripe == {Why.FAILED_PODS}
-    return Why.FAILED_PODS in departure.present
 
 
 AW_043 = Claim(

@@ -51,7 +51,7 @@ def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
         yield from _next_attempt_is_elsewhere(aw, departure)
     for departure in aw.departures:
         before = aw.snapshot_at(departure.at.n - 1)
-        if departure.to != FAILED or departure.ripe != {Why.NODE_TAGGED} or before is None:
+        if departure.to != FAILED or not departure.is_only_for(Why.NODE_TAGGED) or before is None:
             continue
         limit = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)[0]
         if before.resets < limit.value and limit.origin is not Origin.UNCLEAR:
@@ -83,7 +83,7 @@ def _migrations(aw: AppWrapperRun) -> Iterator[Departure]:
     return (
         departure
         for departure in aw.departures
-        if departure.to == RESETTING and departure.ripe == {Why.NODE_TAGGED}
+        if departure.to == RESETTING and departure.is_only_for(Why.NODE_TAGGED)
     )
 
 
@@ -328,7 +328,7 @@ def migration_converges(aw: AppWrapperRun) -> Obligations:
                 continue
             yield from _next_attempt_is_elsewhere(aw, migration)
             second = again.get(attempt.number)
-            if second is not None and second.ripe == {Why.NODE_TAGGED}:
+            if second is not None and second.is_only_for(Why.NODE_TAGGED):
                 if _had_the_tag(aw, attempt):
                     yield violated(
                         second.at,

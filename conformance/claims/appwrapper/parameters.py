@@ -13,10 +13,15 @@ from conformance.claims.appwrapper.retry_limit import limit_obligations
 from conformance.claims.appwrapper.retry_pause import retry_pause
 from conformance.claims.appwrapper.startup import FEW, IDLE, found_late, given_up_late
 from conformance.claims.appwrapper.success import success_ttl
-from conformance.claims.appwrapper.timed import Timed
+from conformance.claims.appwrapper.timed import Timed, governed
 from conformance.claims.decisions import A8, A9
 from conformance.claims.sources import configuration_details
 from conformance.history_view import AppWrapperRun
+from conformance.history_view.other_values import (
+    other_values,
+    without_annotation,
+    without_maximum,
+)
 from conformance.history_view.parameters import (
     ADMISSION_GRACE,
     DELETION_ON_FAILURE_GRACE,
@@ -55,10 +60,12 @@ BEHAVIOUR: Final[Mapping[str, Callable[[AppWrapperRun], Iterable[Timed]]]] = {
 
 
 def _follows(name: str) -> Callable[[AppWrapperRun], Obligations]:
-    """The checker of one parameter: its behaviour, wherever its value comes from."""
+    """The checker of one parameter: no other value governs, wherever its own comes from."""
 
     def parameter_is_followed(aw: AppWrapperRun) -> Obligations:
-        return (timed.obligation for timed in BEHAVIOUR[name](aw))
+        operator = aw.history.operator_parameters
+        others = other_values(operator, name, aw.parameter_annotations(name))
+        return governed(BEHAVIOUR[name](aw), others)
 
     return parameter_is_followed
 
@@ -185,10 +192,15 @@ AW_070 = Claim(
 @judges(AW_070, armed_by="parameter took effect with a value of its own", needs=(WRITERS, OPTIONS))
 def annotations_customize_each_appwrapper(aw: AppWrapperRun) -> Obligations:
     for name in _annotated(aw):
-        operator = aw.history.operator_parameters.of(name, None)
-        for timed in BEHAVIOUR[name](aw):
-            if timed.value.origin in _OWN_VALUES and timed.value.value != operator.value:
-                yield timed.obligation
+        operator = aw.history.operator_parameters
+        others = without_annotation(operator, name)
+        plain = operator.of(name, None).value
+        own = (
+            timed
+            for timed in BEHAVIOUR[name](aw)
+            if timed.value.origin in _OWN_VALUES and timed.value.value != plain
+        )
+        yield from governed(own, others)
 
 
 @shared
@@ -240,13 +252,16 @@ def _capped(aw: AppWrapperRun) -> Obligations:
     """Bounds from above that the maximum set, and from below those that it must leave alone.
 
     A lower bound does not show a cap. SuccessTTL is not capped: it shows in its lower bound.
+    So what is capped must not come when the annotation alone would have had it, and what is
+    not capped must not come when the maximum would have had it.
     """
     maximum_us = aw.history.operator_parameters.maximum.value
     for name in _annotated(aw):
-        for timed in BEHAVIOUR[name](aw):
-            if name == SUCCESS_TTL:
-                concerns = timed.value.value > maximum_us and not timed.from_above
-            else:
-                concerns = timed.value.origin is Origin.CAPPED and timed.from_above
-            if concerns:
-                yield timed.obligation
+        found = BEHAVIOUR[name](aw)
+        if name == SUCCESS_TTL:
+            free = (each for each in found if each.value.value > maximum_us)
+            yield from governed((each for each in free if not each.from_above), (maximum_us,))
+        else:
+            capped = (each for each in found if each.value.origin is Origin.CAPPED)
+            others = without_maximum(name, aw.parameter_annotations(name))
+            yield from governed((each for each in capped if each.from_above), others)

@@ -30,7 +30,7 @@ from conformance.history_view.snapshots import (
     SUSPENDED,
 )
 from conformance.temporal import Obligations, judges, met, undecided, violated
-from conformance.temporal.words import span, when
+from conformance.temporal.words import listed, span, when
 from vocabulary.clock import Micros
 
 INV_8 = Claim(
@@ -136,8 +136,11 @@ def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
     for attempt in aw.attempts:
         departure = departures.get(attempt.number)
         if departure is not None:
-            if departure.ripe or departure.present.keys() & POD_LEVEL:
+            if departure.ripe or departure.certain & POD_LEVEL & departure.present.keys():
                 yield met(attempt.begin, departure.at)
+            elif seen := POD_LEVEL & departure.present.keys():
+                because = f"{listed(sorted(seen))} may have been seen before {when(departure.at)}"
+                yield undecided(departure.at, because)
             else:
                 yield violated(
                     departure.at,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.governing import Count
 from conformance.claims.appwrapper.timed import Timed, obligations
 from conformance.claims.decisions import A1, A16
 from conformance.claims.sources import detailed_description
@@ -85,7 +86,7 @@ def _added(
     least, most = departure.increments
     if least <= added <= most:
         return met(departure.at, after)
-    reasons = listed(sorted(departure.ripe or departure.present))
+    reasons = listed(sorted(departure.certain or departure.present))
     return violated(
         after,
         f"{when(after)}: the retry count of {aw} is {after.resets}, {added} more than before "
@@ -124,7 +125,7 @@ def retry_limit_is_exact(aw: AppWrapperRun) -> Obligations:
 @shared
 def limit_obligations(aw: AppWrapperRun) -> Iterator[Timed]:
     """One obligation for each counted reset or final failure, with the limit it is judged by."""
-    surely = possibly = 0
+    surely = possibly = resets = 0
     for departure in aw.departures:
         least, most = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)
         if Origin.UNCLEAR in (least.origin, most.origin):
@@ -134,10 +135,15 @@ def limit_obligations(aw: AppWrapperRun) -> Iterator[Timed]:
         if departure.to == RESETTING:
             surely += departure.increments[0]
             possibly += departure.increments[1]
+            resets += 1
             if departure.increments[0]:
-                yield Timed(most, _within_limit(aw, departure, surely, most), from_above=True)
+                within = _within_limit(aw, departure, surely, most)
+                observed = Count(resets, was_final=False)
+                yield Timed(most, within, from_above=True, observed=observed)
         elif _is_final_failure(aw, departure):
-            yield Timed(least, _limit_reached(aw, departure, possibly, least), from_above=False)
+            reached = _limit_reached(aw, departure, possibly, least)
+            observed = Count(resets, was_final=True)
+            yield Timed(least, reached, from_above=False, observed=observed)
 
 
 def _within_limit(aw: AppWrapperRun, departure: Departure, resets: int, limit: Value) -> Obligation:
@@ -158,7 +164,7 @@ def _limit_reached(
         return met(departure.attempt.begin, departure.at)
     return violated(
         departure.at,
-        f"{when(departure.at)}: {aw} entered Failed for {listed(sorted(departure.present))} "
+        f"{when(departure.at)}: {aw} entered Failed for {listed(sorted(departure.certain))} "
         f"after {resets} counted resets; its retry limit is {limit.value} (from "
         f"{limit.origin}), so it had to be reset.",
         departure.attempt.begin,
@@ -167,8 +173,8 @@ def _limit_reached(
 
 def _is_final_failure(aw: AppWrapperRun, departure: Departure) -> bool:
     """Whether only causes that are retried up to the limit explain this entry into Failed."""
-    causes = frozenset(departure.present)
-    if not causes or not causes <= COUNTED or Why.CREATION_FAILED in causes:
+    causes = departure.certain.union(departure.present)
+    if not departure.certain or not causes <= COUNTED or Why.CREATION_FAILED in causes:
         return False
     prefix = aw.history.profile.annotation_prefix
     annotations = annotations_of(departure.at.object)
@@ -201,7 +207,9 @@ def autopilot_resets_are_limited(aw: AppWrapperRun) -> Obligations:
     for departure in aw.departures:
         before = previous_snapshot(aw, departure.at)
         most = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)[1]
-        if departure.ripe != {Why.NODE_TAGGED} or before is None or before.resets < most.value:
+        if not departure.is_only_for(Why.NODE_TAGGED):
+            continue
+        if before is None or before.resets < most.value:
             continue
         if departure.to == FAILED:
             yield met(departure.since[Why.NODE_TAGGED], departure.at)

@@ -25,7 +25,7 @@ from conformance.history_view.parameters import (
     WARMUP_GRACE,
 )
 from conformance.history_view.snapshots import UNHEALTHY, Snapshot
-from conformance.temporal import Obligations, judges, shared
+from conformance.temporal import Obligations, judges, met, shared
 
 AW_031 = Claim(
     id="AW-031",
@@ -174,9 +174,11 @@ def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
 def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
     """Resetting or Failed for lack of pods: when both grace periods are over, not before."""
     for departure in aw.departures:
-        if _is_due_to(departure, lack):
-            attempt = departure.attempt
-            least = aw.parameter_within(lack.parameter, attempt.begin, departure.at)[0]
+        attempt = departure.attempt
+        least = aw.parameter_within(lack.parameter, attempt.begin, departure.at)[0]
+        if departure.ripe == {lack.why}:
+            yield Timed(least, met(attempt.begin, departure.at), from_above=False)
+        elif _is_too_early(departure, lack):
             grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, departure.at)[0]
             yield no_earlier(
                 aw,
@@ -263,7 +265,7 @@ def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: La
         if point.n < shown.n and (following is None or following.t >= seen_us)
     ]
     others = (FEW,) if lack is IDLE else ()
-    return any(lack.perhaps(point, expected) for point in looked_at) and not any(
+    return lack.surely(looked_at[-1], expected) and not any(
         point.failed_most
         or point.evicted_most
         or point.broken
@@ -273,10 +275,7 @@ def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: La
     )
 
 
-def _is_due_to(departure: Departure, lack: Lack) -> bool:
-    """Whether a departure can only be meant for this lack: ripe alone, or the next to be."""
-    if departure.ripe:
-        return departure.ripe == {lack.why}
-    if lack is IDLE and Why.FEW_PODS in departure.present:
-        return False
-    return lack.why in departure.present and Why.FAILED_PODS not in departure.present
+def _is_too_early(departure: Departure, lack: Lack) -> bool:
+    """Whether a departure is for this lack, for certain, and not for one that may be worse."""
+    worse = {Why.FAILED_PODS, Why.FEW_PODS} - {lack.why}
+    return departure.is_too_early_for(lack.why) and worse.isdisjoint(departure.present)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import cleaned_up
+from conformance.claims.appwrapper.governing import Elapsed
 from conformance.claims.appwrapper.timed import Timed, earliest, no_earlier, obligations
 from conformance.claims.decisions import A8
 from conformance.claims.sources import detailed_description
@@ -63,7 +64,8 @@ def success_ttl(aw: AppWrapperRun) -> Iterator[Timed]:
             plus_us=most.value,
             unless=earliest(aw.deleting, aw.removed),
         )
-        yield Timed(most, obligation, from_above=True)
+        observed = Elapsed(aw, since=deletion.begin, happened=first)
+        yield Timed(most, obligation, from_above=True, observed=observed)
 
 
 def successes(aw: AppWrapperRun) -> Iterator[Deletion]:

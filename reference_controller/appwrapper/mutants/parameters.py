@@ -106,8 +106,8 @@ class TtlAnnotationIgnored(Rules):
 @mutant(
     "operator-configuration-ignored",
     "The operator's own configuration is ignored; built-in defaults apply.",
-    "AW-070",
-    "AW-079",
+    "AW-071",
+    "AW-072",
 )
 class OperatorConfigurationIgnored(Rules):
     def parameters(
@@ -161,7 +161,6 @@ class CapIgnored(Rules):
 @mutant(
     "over-the-cap-is-no-wait",
     "A grace period above GracePeriodMaximum counts as none at all.",
-    "AW-080",
     "AW-073",
     "AW-074",
 )
@@ -207,7 +206,6 @@ class SuccessTtlBoundedByTheDefault(Rules):
 @mutant(
     "malformed-means-zero",
     "A malformed duration counts as 0 s, not as absent.",
-    "AW-070",
     "AW-073",
     "AW-074",
 )

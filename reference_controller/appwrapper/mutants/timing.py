@@ -26,7 +26,6 @@ class NoFailureGrace(Rules):
     "The failure grace period lasts half of what it should.",
     "AW-040",
     "AW-004",
-    "AW-073",
 )
 class FailureGraceTooShort(Rules):
     def failure_grace_ends_at(
@@ -128,7 +127,6 @@ class NoAdmissionGrace(Rules):
     "Pods have to run when the admission grace period is over.",
     "AW-032",
     "AW-042",
-    "AW-072",
 )
 class WarmupIsAdmission(Rules):
     def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
@@ -139,7 +137,6 @@ class WarmupIsAdmission(Rules):
     "admission-is-warmup",
     "Pods have to be there only when the warm-up grace period is over.",
     "AW-031",
-    "AW-071",
 )
 class AdmissionIsWarmup(Rules):
     def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
@@ -157,7 +154,6 @@ class NoRetryPause(Rules):
     "The retry pause lasts half of what it should.",
     "AW-049",
     "AW-047",
-    "AW-074",
 )
 class PauseTooShort(Rules):
     def pause_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
@@ -328,7 +324,6 @@ class NeverForces(Rules):
     "Force is used only after ten times the grace period.",
     "AW-012",
     "MLB-024",
-    "AW-077",
 )
 class ForcesMuchTooLate(Rules):
     def forceful_from(self, aw: Object, parameters: Parameters) -> Micros | None:
