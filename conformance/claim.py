@@ -54,6 +54,8 @@ class Claim:
     since: str = "0.1.0"
     not_judged: str = ""
     """Non-empty: why no cluster can judge this claim; it is listed as not covered."""
+    only_simulated: str = ""
+    """Non-empty: why no run in real time arms it, whichever scenario is written to."""
     judge: Callable[[History], Verdict] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -40,7 +40,11 @@ DEFAULT_CONFIG: Final[dict[str, Any]] = {
     "defaultQueueName": "",
     "userRBACAdmissionCheck": False,
 }
-"""What the seed's table and its Autopilot stanza say."""
+"""What the seed's table and its Autopilot stanza say. None of it is written into a configuration:
+that it is so by default is what claims say of an operator, and only its own defaults show it."""
+
+SUITE_CONFIG: Final[dict[str, Any]] = {"userRBACAdmissionCheck": False}
+"""Written into every configuration: the suite's users are granted nothing but AppWrappers."""
 
 SHORT_CONFIG: Final[dict[str, Any]] = {
     "faultTolerance": {
@@ -48,18 +52,18 @@ SHORT_CONFIG: Final[dict[str, Any]] = {
         "warmupGracePeriod": "5s",
         "failureGracePeriod": "5s",
         "resetPause": "3s",
-        "retryLimit": 3,
         "deletionGracePeriod": "6s",
         "gracePeriodCeiling": "60s",
         "successTTLCeiling": "6s",
     }
 }
-"""Laid over the defaults on real clusters: still far enough apart to tell one from another, and
-long enough for an operator that is not kept waiting to be seen to keep them."""
+"""Written into every configuration on real clusters: durations alone, still far enough apart to
+tell one from another, and long enough for an operator that is not kept waiting to be seen to keep
+them."""
 
 
 def short_config(late_us: Micros, stretch: int = 1) -> dict[str, Any]:
-    """What is laid over the defaults where time is real and the operator may be `late_us` late.
+    """What is configured where time is real and the operator may be `late_us` late.
 
     A claim that something happens within a grace period, or not before, can be told from its
     opposite only if the period is longer than the operator may be late. So on a slow machine
@@ -68,10 +72,7 @@ def short_config(late_us: Micros, stretch: int = 1) -> dict[str, Any]:
     """
     table = SHORT_CONFIG["faultTolerance"]
     enough = max(1.0, late_us / parse_duration(table["failureGracePeriod"]))
-    longer = {
-        name: _times(value, enough * stretch) if isinstance(value, str) else value
-        for name, value in table.items()
-    }
+    longer = {name: _times(value, enough * stretch) for name, value in table.items()}
     return {**SHORT_CONFIG, "faultTolerance": longer}
 
 

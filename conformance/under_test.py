@@ -33,7 +33,8 @@ class Place:
     """The only one that it may act in."""
     health_port: int
     config: Mapping[str, Any]
-    """The run's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`."""
+    """What the run configures, in the shape of `conformance.parameters.DEFAULT_CONFIG`; of what
+    is not there, the operator's own defaults are to decide."""
     elects: bool
     """Whether it is one of several, of which one leads."""
 
@@ -67,7 +68,8 @@ class DeployedPlace:
     namespace: str
     """The only one that it may act in."""
     config: Mapping[str, Any]
-    """The run's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`."""
+    """What the run configures, in the shape of `conformance.parameters.DEFAULT_CONFIG`; of what
+    is not there, the operator's own defaults are to decide."""
     elects: bool
     """Whether it is one of several, of which one leads."""
 
@@ -84,8 +86,8 @@ class Installed:
     lease: str
     """The Lease in that namespace by which its replicas elect a leader; empty: they do not."""
     settings: Mapping[str, Any] | None
-    """How it is configured, for good, in the shape of `conformance.parameters.DEFAULT_CONFIG`.
-    None: each run configures it."""
+    """What it is configured with, for good, in the shape of
+    `conformance.parameters.DEFAULT_CONFIG`. None: each run configures it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -75,8 +75,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     kubernetes_version: str
     capabilities: Capabilities = Capabilities()
     parameters: dict[str, Any] = {}
-    """The configuration that the implementation ran with, by the names of its own file format;
-    durations as Go duration strings."""
+    """The settings that were written into the implementation's configuration, by the names of
+    its own file format; durations as Go duration strings. What is not there was left to its own
+    defaults."""
     facts: dict[str, Any] = {}
     """What a checker may need to know of the world: detection latency, poll interval, …"""
 

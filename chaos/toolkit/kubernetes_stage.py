@@ -36,7 +36,6 @@ from chaos.toolkit.local_operator import LocalOperator
 from chaos.toolkit.stage import Stage
 from chaos.toolkit.watch_recorder import WatchRecorder
 from chaos.undo_journal import UndoJournal
-from conformance.parameters import DEFAULT_CONFIG, overlay
 from reference_controller.runtime.connection import Connection, connect
 from reference_controller.runtime.options import OptionsError
 from vocabulary.clock import SECOND, Micros
@@ -192,6 +191,6 @@ def _header(
         began_us=recorder.began_us,
         kubernetes_version=str(connection.get("/version")["gitVersion"]),
         capabilities=Capabilities(writers=False, options=False, exact_times=False),
-        parameters=overlay(DEFAULT_CONFIG, configuration.get("operator_config") or {}),
+        parameters=dict(configuration.get("operator_config") or {}),
         facts={"slack_us": 2 * SECOND},
     )

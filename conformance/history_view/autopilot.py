@@ -51,7 +51,9 @@ class Autopilot:
                 for resource, entries in configured.items()
             }
         )
-        self.is_default = self.taints == DEFAULT_TAINTS
+        self.is_default = configured is None
+        """Nobody told it which taints: its own defaults are in force."""
+        self.is_customized = self.taints != DEFAULT_TAINTS
         self.nodes = nodes
 
     @cached_property

@@ -3,7 +3,8 @@
 Written from the claims' table, apart from any implementation's own code: the operator's
 configuration gives each value, an annotation overrides it, an annotation that is no Go
 duration is as if it were not there, a negative one is zero, and GracePeriodMaximum caps all
-of them except SuccessTTL, which the operator's own value caps.
+of them except SuccessTTL, which the operator's own value caps. A default is in force only where
+nothing was configured: one that was written shows nothing of the implementation's own.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ FORCEFUL_DELETION_GRACE: Final = "forcefulDeletionGracePeriodDuration"
 SUCCESS_TTL: Final = "successTTLDuration"
 
 DEFAULT_MAXIMUM_US: Final = 24 * HOUR
+DEFAULT_LIMIT: Final = 3
 MAX_INT32: Final = 2**31 - 1
 
 
@@ -106,8 +108,8 @@ class OperatorParameters:
     def _limit(self, annotation: str | None) -> Value:
         configured = self._table.get("retryLimit")
         operator = (
-            Value(3, Origin.DEFAULT)
-            if configured is None or configured == 3
+            Value(DEFAULT_LIMIT, Origin.DEFAULT)
+            if configured is None
             else Value(int(configured), Origin.CONFIGURED)
         )
         if annotation is None:
@@ -132,6 +134,4 @@ class OperatorParameters:
             raise ValueError(
                 f"header.parameters.faultTolerance.{key} is {text!r}; write a Go duration"
             ) from error
-        if configured_us == default_us:
-            return Value(default_us, Origin.DEFAULT)
         return Value(configured_us, Origin.CONFIGURED)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import yaml
 
-from conformance.parameters import overlay
+from conformance.parameters import DEFAULT_CONFIG, overlay
 from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import Configuration
 from vocabulary.durations import parse_duration
@@ -26,29 +26,66 @@ def configuration(
 ) -> dict[str, Any]:
     """The document to give to one operator process.
 
-    `settings` is the run's configuration, shaped as `conformance.parameters.DEFAULT_CONFIG`;
+    `settings` is what the run configures, shaped as `conformance.parameters.DEFAULT_CONFIG`;
+    of what is not there, the operator's own defaults decide.
     `words` are the placeholders of that process.
     """
     spelled: Mapping[str, Any] = dict(settings)
     if told.durations == "nanoseconds" and SPANS in settings:
         spans = {name: _nanoseconds(value) for name, value in settings[SPANS].items()}
         spelled = {**settings, SPANS: spans}
-    for key in reversed(told.settings_under):
-        spelled = {key: spelled}
     document: dict[str, Any] = fill(told.document, words)
-    return overlay(document, spelled)
+    return overlay(document, _at(told.settings_under, spelled))
 
 
 def reconfigured(told: Configuration, standing: str, settings: Mapping[str, Any]) -> str:
-    """The document that an installed operator reads, as YAML, with those settings laid into it;
-    what it says otherwise it goes on saying. ConfigurationError for one that is no mapping."""
+    """The document that an installed operator reads, as YAML, with those settings laid into it.
+
+    Other settings of the suite's are taken out of it, so that the operator's defaults decide; what
+    it says otherwise it goes on saying. ConfigurationError for one that is no mapping."""
     try:
         document = yaml.safe_load(standing) or {}
     except yaml.YAMLError as error:
         raise ConfigurationError(f"is not YAML: {error}") from error
     if not isinstance(document, Mapping):
         raise ConfigurationError("is no mapping, into which settings could be laid")
-    return yaml.safe_dump(overlay(document, configuration(told, settings, {})))
+    left = _without(document, _at(told.settings_under, DEFAULT_CONFIG))
+    return yaml.safe_dump(overlay(left, configuration(told, settings, {})))
+
+
+def settings_in(told: Configuration) -> list[str]:
+    """The settings of the suite that the profile's own document says, as paths with dots."""
+    return list(_named(told.document, _at(told.settings_under, DEFAULT_CONFIG), ""))
+
+
+def _at(keys: tuple[str, ...], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    for key in reversed(keys):
+        settings = {key: settings}
+    return settings
+
+
+def _without(document: Mapping[str, Any], settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The document without those settings, and without sections that had nothing else."""
+    left: dict[str, Any] = {}
+    for key, value in document.items():
+        if key not in settings:
+            left[key] = value
+        elif (
+            isinstance(value, Mapping)
+            and isinstance(settings[key], Mapping)
+            and (rest := _without(value, settings[key]))
+        ):
+            left[key] = rest
+    return left
+
+
+def _named(document: Mapping[str, Any], settings: Mapping[str, Any], path: str) -> Iterator[str]:
+    for key in document.keys() & settings.keys():
+        value, known = document[key], settings[key]
+        if isinstance(value, Mapping) and isinstance(known, Mapping):
+            yield from _named(value, known, f"{path}{key}.")
+        else:
+            yield f"{path}{key}"
 
 
 def _nanoseconds(value: Any) -> Any:

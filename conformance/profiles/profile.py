@@ -114,7 +114,7 @@ class Configuration(_Part, frozen=True, kw_only=True):
     """Without one it is the file that the placeholder {config} stands for."""
     fixed: dict[str, Any] | None = None
     """How an installed operator is configured that nobody can configure, in the suite's own words
-    (faultTolerance, autopilot, …); what it does not say is as the suite's defaults are."""
+    (faultTolerance, autopilot, …); what it does not say is left to the operator's own defaults."""
 
 
 class Detection(_Part, frozen=True, kw_only=True):

@@ -13,7 +13,6 @@ import yaml
 
 from conformance.history_view import RELEASED
 from conformance.implementation import REAL_FACTS
-from conformance.parameters import DEFAULT_CONFIG, overlay
 from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import ImplementationProfile
@@ -76,10 +75,12 @@ class Profiled:
     @cached_property
     def installed(self) -> Installed | None:
         configured = self.profile.configuration
-        fixed = None if configured.fixed is None else overlay(DEFAULT_CONFIG, configured.fixed)
         if (pods := self.profile.pods) is not None:
             return InstalledPods(
-                namespace=pods.namespace, lease=pods.lease, settings=fixed, selector=pods.selector
+                namespace=pods.namespace,
+                lease=pods.lease,
+                settings=configured.fixed,
+                selector=pods.selector,
             )
         if (told := self.profile.deployment) is None:
             return None
@@ -87,7 +88,7 @@ class Profiled:
         return InstalledDeployment(
             namespace=told.namespace,
             lease=told.lease,
-            settings=fixed,
+            settings=configured.fixed,
             name=told.name,
             config_map="" if config_map is None else config_map.name,
             key="" if config_map is None else config_map.key,

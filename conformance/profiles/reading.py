@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from conformance import claims
 from conformance.parameters import DEFAULT_CONFIG
+from conformance.profiles.configuration import settings_in
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
 from conformance.profiles.profile import ImplementationProfile, Process
 from conformance.report.typed_yaml import as_type, field_error
@@ -53,6 +54,8 @@ def _problems(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, 
         yield from _problems_of_process(profile, profile.process, data)
     else:
         yield from _problems_of_installed(profile, data)
+    for setting in settings_in(profile.configuration):
+        yield f"configuration.document.{setting}", "is for runs to decide; leave it out"
     for name in DURATIONS:
         yield from _bad_duration(f"detection.{name}", data["detection"].get(name, ""))
     yield from _unknown_names(profile)

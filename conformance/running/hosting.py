@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from conformance import claims
 from conformance.running.process_faults import needs_more_than_installed, needs_process_beside
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
@@ -59,9 +60,15 @@ def out_of_reach(cluster: str, undertaking: Undertaking | None = None) -> dict[s
         for claim in found.arms:
             arming.setdefault(claim, {})[found.id] = reason_not_run(found, cluster, undertaking)
     only = "the simulation" if undertaking is None else "another cluster"
-    return {
+    by_scenarios = {
         claim: f"Only {only} can arm it: "
         + "; ".join(f"{scenario} {reason}" for scenario, reason in reasons.items())
-        for claim, reasons in sorted(arming.items())
+        for claim, reasons in arming.items()
         if all(reasons.values())
     }
+    by_themselves = {
+        claim.id: f"Only the simulation can arm it: it {claim.only_simulated}"
+        for claim in claims.load()
+        if claim.only_simulated
+    }
+    return dict(sorted({**by_scenarios, **by_themselves}.items()))

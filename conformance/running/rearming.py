@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from conformance.claim import CLAIMS
 from conformance.report.build import is_telling
 from conformance.report.run_result import RunResult
 from conformance.running.workers import Task
@@ -25,7 +26,7 @@ def unarmed(runs: Iterable[RunResult]) -> dict[str, tuple[str, ...]]:
     """By scenario, the claims that it is to arm and has not, and another run might."""
     missing: dict[str, tuple[str, ...]] = {}
     for run in runs:
-        wanted = missing.get(run.scenario, SCENARIOS[run.scenario].arms)
+        wanted = missing.get(run.scenario, _armed_in_real_time(run.scenario))
         telling = {verdict.claim for verdict in run.verdicts if is_telling(verdict)}
         missing[run.scenario] = () if _is_bad(run) else tuple(c for c in wanted if c not in telling)
     return {scenario: claims for scenario, claims in missing.items() if claims}
@@ -49,6 +50,10 @@ def in_words(missing: Mapping[str, Sequence[str]], stretch: int) -> str:
         f"{scenarios} run again with durations × {stretch}: the machine was too slow to arm "
         f"{', '.join(claims)}"
     )
+
+
+def _armed_in_real_time(scenario: str) -> tuple[str, ...]:
+    return tuple(c for c in SCENARIOS[scenario].arms if not CLAIMS[c].only_simulated)
 
 
 def _is_bad(run: RunResult) -> bool:

@@ -32,7 +32,8 @@ LIMITS: Final = (
     ),
     Limit(
         "shortened-durations",
-        "Grace periods last seconds, not minutes, and no scenario waits for a default of a day.",
+        "Grace periods last seconds, not minutes: they are configured, so nothing shows what the "
+        "operator's own defaults are, and no scenario waits for one of a day.",
         "The scenarios are the same; their parameters are those of the operator's configuration.",
     ),
     Limit(

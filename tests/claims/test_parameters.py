@@ -16,6 +16,7 @@ from conformance.history_view.parameters import (
 from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, created, entered
 from tests.claims.stories import (
     exhausted,
+    failing,
     idle,
     retried,
     short_of_pods,
@@ -96,6 +97,17 @@ def test_the_operators_configuration_replaces_the_defaults() -> None:
     assert parameters.of(RETRY_PAUSE, "x").value == 5 * SECOND
     assert parameters.of(RETRY_LIMIT, None).value == 1
     assert parameters.of(ADMISSION_GRACE, None).origin is Origin.DEFAULT
+
+
+def test_what_was_written_is_no_default_whichever_value_it_has() -> None:
+    written = OperatorParameters({"faultTolerance": {"resetPause": "90s", "retryLimit": 3}})
+    assert written.of(RETRY_PAUSE, None) == (90 * SECOND, Origin.CONFIGURED)
+    assert written.of(RETRY_LIMIT, None) == (3, Origin.CONFIGURED)
+
+
+def test_claims_of_defaults_are_silent_where_the_default_was_written() -> None:
+    span = {"faultTolerance": {"deletionGracePeriod": "10m"}}
+    assert_unarmed("MLB-024", failing(parameters=span))
 
 
 def test_a_configuration_that_is_no_duration_names_its_field() -> None:

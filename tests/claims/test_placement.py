@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.parameters import DEFAULT_CONFIG
 from tests.claims.judging import (
     assert_fails,
     assert_passes,
@@ -181,6 +182,14 @@ def test_a_configured_resource_that_is_ignored_is_a_violation() -> None:
     story = started(foo_pod(affinity=False), parameters=FOO)
     made = story.history.appwrappers[0].pods[0].created.n
     assert_fails("AW-085", story, at=made)
+
+
+def test_the_default_taints_that_were_written_show_no_default() -> None:
+    written = {"autopilot": DEFAULT_CONFIG["autopilot"]}
+    story = started(pod("a-0", gpus=1), parameters=written)
+    assert_unarmed("AW-086", story)
+    assert_unarmed("AW-085", story)
+    assert_fails("AW-087", story, at=story.history.appwrappers[0].pods[0].created.n)
 
 
 def test_a_configured_resource_that_is_monitored_is_right() -> None:

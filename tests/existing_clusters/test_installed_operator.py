@@ -109,6 +109,14 @@ def test_what_its_configuration_says_otherwise_it_goes_on_saying(cluster: OneDep
     assert cluster.at(CONFIG_MAP, HOME, "config")["data"]["other"] == "kept"
 
 
+def test_a_setting_that_the_run_leaves_to_its_defaults_is_not_the_one_it_was_installed_with() -> (
+    None
+):
+    installed = "appwrapper:\n  schedulerName: ours\n  faultTolerance: {retryLimit: 7}\n  own: 1\n"
+    told = yaml.safe_load(reconfigured(CONFIGURATION, installed, {"defaultQueueName": "q"}))
+    assert told == {"appwrapper": {"own": 1, "defaultQueueName": "q"}, "elects": False}
+
+
 def test_killed_in_a_run_it_is_back_after_it(cluster: OneDeployment) -> None:
     operator = for_run(cluster)
     operator.start()

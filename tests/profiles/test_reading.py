@@ -43,6 +43,12 @@ def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
         ("durations: nanoseconds", "durations: seconds", "configuration.durations", "invalid enum"),
         ("{leader_elect}", "{elect}", "configuration.document.controllerManager", "{leader_elect}"),
         (
+            "    webhooksEnabled: false",
+            "    appwrapper: {faultTolerance: {retryLimit: 1}}",
+            "configuration.document.appwrapper.faultTolerance.retryLimit",
+            "is for runs to decide",
+        ),
+        (
             "    path: github.com/",
             "    pth: github.com/",
             "program.goModule",

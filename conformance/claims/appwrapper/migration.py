@@ -143,7 +143,7 @@ AW_085 = Claim(
 
 @judges(AW_085, armed_by="pod used a resource that only a customized configuration monitors")
 def monitored_resources_are_configurable(aw: AppWrapperRun) -> Obligations:
-    if not aw.history.autopilot.is_default:
+    if aw.history.autopilot.is_customized:
         yield from has_stanza(aw)
         yield from lands_elsewhere(aw)
         yield from _leaves(aw)

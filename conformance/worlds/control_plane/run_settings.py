@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from conformance.parameters import DEFAULT_CONFIG, Durations, overlay
+from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
 from conformance.pod_templates import with_annotations
 from conformance.world import PARAMETER_PREFIX
 from vocabulary.kinds import APPWRAPPER, kind_of
@@ -34,7 +34,8 @@ class RunSettings:
     """One run's."""
 
     config: Mapping[str, Any]
-    """The operator's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`."""
+    """What is written into the operator's configuration, in the shape of
+    `conformance.parameters.DEFAULT_CONFIG`; what is not there, the operator's defaults decide."""
     durations: Durations
     """What is in force for AppWrappers of which the scenario says nothing else."""
     annotations: Mapping[str, str]
@@ -47,10 +48,10 @@ class RunSettings:
         """With durations as in `short`, and otherwise as the scenario wants it; `fixed` is how the
         operator is configured for good, None if it is configured for this run."""
         if fixed is None:
-            config = overlay(overlay(DEFAULT_CONFIG, short), wanted)
-            return RunSettings(config, Durations.of(config), {})
+            config = overlay(overlay(SUITE_CONFIG, short), wanted)
+            return RunSettings(config, Durations.of(overlay(DEFAULT_CONFIG, config)), {})
         shorter = {name: short[SPANS][name] for name in ANNOTATIONS}
-        in_force = overlay(fixed, {SPANS: shorter})
+        in_force = overlay(overlay(DEFAULT_CONFIG, fixed), {SPANS: shorter})
         asked = {PARAMETER_PREFIX + ANNOTATIONS[name]: value for name, value in shorter.items()}
         return RunSettings(fixed, Durations.of(in_force), asked)
 

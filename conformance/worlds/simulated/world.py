@@ -16,7 +16,7 @@ from chaos.plan import Plan, Step
 from conformance.bug import in_words
 from conformance.implementation import Implementation
 from conformance.manifests import load_manifests
-from conformance.parameters import DEFAULT_CONFIG, Durations, overlay
+from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
 from conformance.scenario import Scenario
 from conformance.world import World
 from conformance.worlds.simulated.connection import Connection
@@ -60,8 +60,8 @@ class SimulatedWorld(World):
         self.folder = scenario.folder
         self.namespace = NAMESPACE
         self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
-        self.config = overlay(DEFAULT_CONFIG, scenario.config)
-        self.durations = Durations.of(self.config)
+        self.config = overlay(SUITE_CONFIG, scenario.config)
+        self.durations = Durations.of(overlay(DEFAULT_CONFIG, self.config))
         self.implementation = implementation
         self.cluster = SimulatedCluster(
             seed,
