@@ -37,13 +37,16 @@ def load() -> tuple[Claim, ...]:
 def judge(history: History) -> list[Verdict]:
     """The verdict of every claim that any cluster can judge, in the order of `load`.
 
-    What the implementation says that it lacks is not judged; the header has the reason.
+    What the implementation lacks, or was run without, is not judged; the header has the reason.
     """
-    lacking = history.header.facts.get("unsupported") or {}
+    facts = history.header.facts
+    left_out = {
+        claim: Verdict(claim=claim, outcome=outcome, because=str(because))
+        for outcome in (Outcome.SKIPPED, Outcome.UNSUPPORTED)
+        for claim, because in (facts.get(outcome) or {}).items()
+    }
     return [
-        Verdict(claim=claim.id, outcome=Outcome.UNSUPPORTED, because=str(lacking[claim.id]))
-        if claim.id in lacking
-        else claim.judge(history)
+        left_out[claim.id] if claim.id in left_out else claim.judge(history)
         for claim in load()
         if claim.judge is not None
     ]

@@ -28,13 +28,13 @@ class ExitCode(IntEnum):
             return cls.VIOLATED
         if report.errors or report.determinism.mismatches or not report.profiles:
             return cls.INCONCLUSIVE
-        if any(profile.core.inconclusive_tests for profile in report.profiles):
+        if report.lacking_core or any(p.core.inconclusive_tests for p in report.profiles):
             return cls.INCONCLUSIVE
         return cls.CONFORMANT
 
 
 EXIT_CODES_HELP = """\
 [bold]Exit codes[/bold]: 0 conformant · 1 a claim is violated · 2 bad input ·
-3 a core claim could not be judged ·
+3 a core claim was not judged, or could not be ·
 4 the environment failed (cluster, network, disk, missing program) · 70 a bug of Assay
 """

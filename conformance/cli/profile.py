@@ -52,9 +52,12 @@ def check(name: Name) -> None:
     )
     for lack in profile.lacks:
         named = ", ".join((*lack.claims, *lack.scenarios)) or "no claim"
-        typer.echo(f"  lacks {lack.feature} ({named}): {lack.because}")
+        verb = "is run without" if lack.switched_off else "lacks"
+        typer.echo(f"  {verb} {lack.feature} ({named}): {lack.because}")
     for known in profile.known_differences:
-        typer.echo(f"  known to differ in {', '.join(known.claims)}: {known.because} {known.link}")
+        typer.echo(
+            f"  known to differ in {', '.join(known.claims)}: {known.because} {known.link or ''}"
+        )
     installed = under_test(str(path)).installed
     cluster = "control-plane" if installed is None else "existing"
     if installed is not None:
@@ -95,18 +98,26 @@ def findings(
     """Write what a report contradicts of a released program, with evidence, as Markdown.
 
     Exit code 1: the report has violations of which the profile's knownDifferences do not say who
-    is at fault.
+    is at fault, in some scenario. Exit code 2: it is of another implementation, or version.
 
     \b
     assay profile findings appwrapper-v1.1.2 .assay --out docs/findings/appwrapper-v1.1.2.md
     """
     from conformance.cli.exit_code import ExitCode
-    from conformance.profiles.findings import findings_page, slack_of_histories, unexplained
+    from conformance.cli.problems import BadInputError
+    from conformance.profiles.findings import (
+        another_implementation,
+        findings_page,
+        slack_of_histories,
+        unexplained,
+    )
     from conformance.profiles.reading import read_profile
     from conformance.report.yaml_text import read_report_at, report_path
 
     profile = read_profile(_file(name))
     told = read_report_at(report)
+    if (other := another_implementation(told, profile)) is not None:
+        raise BadInputError(f"{report}: is a report of {other}; name the profile of that")
     page = findings_page(told, profile, slack_of_histories(told, report_path(report).parent))
     if out is None:
         typer.echo(page, nl=False)

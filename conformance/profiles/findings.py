@@ -8,6 +8,7 @@ that nobody can overlook it, and a difference that no longer shows is listed at 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import median
 from types import MappingProxyType
@@ -22,6 +23,7 @@ from vocabulary.history import read_history
 FAULTS: Final = {
     "implementation": "the implementation",
     "text": "the text, which can be read in another way than Assay's decision",
+    "suite": "the suite, which sees a violation where there is none",
 }
 MOST_SCENARIOS: Final = 12
 """So many are named; the report has all."""
@@ -33,9 +35,24 @@ def violated(report: ConformanceReport) -> list[ClaimReport]:
 
 
 def unexplained(report: ConformanceReport, profile: ImplementationProfile) -> list[str]:
-    """The violated claims of which the profile does not say who is at fault."""
-    explained = _by_claim(profile)
-    return [claim.id for claim in violated(report) if claim.id not in explained]
+    """The violations of which the profile does not say who is at fault: `AW-001 in SCENARIO`."""
+    return [
+        f"{claim.id} in {test.scenario}"
+        for claim in violated(report)
+        for test in _unexplained(claim, profile)
+    ]
+
+
+def another_implementation(report: ConformanceReport, profile: ImplementationProfile) -> str | None:
+    """What the report is of, if that is not what the profile describes."""
+    told, made = report.implementation, profile.implementation
+    if (told.organization, told.project, told.version) == (
+        made.organization,
+        made.project,
+        made.version,
+    ):
+        return None
+    return f"{told.organization}/{told.project} {told.version}"
 
 
 def slack_of_histories(report: ConformanceReport, folder: Path) -> dict[str, Micros]:
@@ -59,7 +76,6 @@ def _page(
     report: ConformanceReport, profile: ImplementationProfile, slack: Mapping[str, Micros]
 ) -> Iterator[str]:
     found = violated(report)
-    known = _by_claim(profile)
     outcomes = [claim.outcome for claim in report.claims]
     made = profile.implementation
     yield f"# Findings: {made.project} {made.version}"
@@ -82,17 +98,18 @@ def _page(
     yield "| claim | name | at fault | scenarios |"
     yield "|---|---|---|---|"
     for claim in found:
-        faults = {each.fault: FAULTS[each.fault].split(",")[0] for each in known.get(claim.id, ())}
-        fault = ", ".join(faults.values()) or "unexplained"
+        faults = [FAULTS[each.fault].split(",")[0] for each in _reasons(claim, profile)]
+        faults += ["unexplained"] if _unexplained(claim, profile) else []
+        fault = ", ".join(dict.fromkeys(faults))
         bad = len(_failing(claim))
         yield f"| [{claim.id}](#{claim.id.lower()}) | {claim.name} | {fault} | {bad} of " + (
             f"{len(claim.tests)} |"
         )
     for claim in found:
         yield ""
-        yield from _finding(claim, known.get(claim.id, []), profile, slack)
+        yield from _finding(claim, profile, slack)
     yield from _not_judged(report, profile)
-    yield from _not_seen(profile, {claim.id for claim in found})
+    yield from _not_seen(profile, found)
 
 
 def _made(report: ConformanceReport) -> str:
@@ -120,7 +137,6 @@ def _allowances(profile: ImplementationProfile, slack: Mapping[str, Micros]) -> 
 
 def _finding(
     claim: ClaimReport,
-    known: Sequence[Difference],
     profile: ImplementationProfile,
     slack: Mapping[str, Micros],
 ) -> Iterator[str]:
@@ -138,20 +154,20 @@ def _finding(
     yield ""
     yield f"— {claim.source.document}, {claim.source.section}"
     yield ""
-    if not known:
-        yield "- **At fault**: not decided yet."
-    for each in known:
+    for each in _reasons(claim, profile):
         link = f" ([source]({each.link}))" if each.link else ""
         yield f"- **At fault**: {FAULTS[each.fault]}. {_line(each.because)}{link}"
+    if missing := _unexplained(claim, profile):
+        yield f"- **At fault**: not decided yet, in {_names(missing)}"
     violation = simplest.first_violation
     seen = violation.because if violation is not None else simplest.because
     late_us = slack.get(simplest.history)
     slow = "" if late_us is None else f" The machine was slow by {_seconds(late_us)}."
     yield f"- **Evidence**: {_line(seen)}{slow}"
     faults = "; ".join(simplest.faults) or "none"
-    yield f"- **Smallest plan**: `{_scenario(simplest)}`, seed {simplest.seed}, faults: {faults}."
+    yield f"- **Smallest plan**: `{simplest.scenario}`, seed {simplest.seed}, faults: {faults}."
     yield (
-        f"  `assay run {_scenario(simplest)} --cluster control-plane "
+        f"  `assay run {simplest.scenario} --cluster control-plane "
         f"--implementation {profile.name} --seed {simplest.seed}` shows it."
     )
     yield f"- **Seen in** {len(failing)} of {len(claim.tests)} scenarios: {_names(failing)}"
@@ -173,11 +189,12 @@ def _not_judged(report: ConformanceReport, profile: ImplementationProfile) -> It
         yield f"- `{error.name}` broke off: {_line(error.error)}"
 
 
-def _not_seen(profile: ImplementationProfile, found: set[str]) -> Iterator[str]:
+def _not_seen(profile: ImplementationProfile, found: Sequence[ClaimReport]) -> Iterator[str]:
+    seen = {(claim.id, id(known)) for claim in found for known in _reasons(claim, profile)}
     stale = [
         (missing, known.because)
         for known in profile.known_differences
-        if (missing := [claim for claim in known.claims if claim not in found])
+        if (missing := [claim for claim in known.claims if (claim, id(known)) not in seen])
     ]
     if not stale:
         return
@@ -188,26 +205,36 @@ def _not_seen(profile: ImplementationProfile, found: set[str]) -> Iterator[str]:
         yield f"- {', '.join(missing)}: {_line(because)}"
 
 
-def _by_claim(profile: ImplementationProfile) -> dict[str, list[Difference]]:
-    """Each claim's reasons, of which it may have several."""
-    found: dict[str, list[Difference]] = {}
-    for known in profile.known_differences:
-        for claim in known.claims:
-            found.setdefault(claim, []).append(known)
-    return found
+def _reasons(claim: ClaimReport, profile: ImplementationProfile) -> list[Difference]:
+    """Why it is violated where it is, in the profile's words; there may be several reasons."""
+    failing = _failing(claim)
+    return [
+        known
+        for known in profile.known_differences
+        if any(_explains(known, claim.id, test) for test in failing)
+    ]
+
+
+def _unexplained(claim: ClaimReport, profile: ImplementationProfile) -> list[ClaimTest]:
+    """Where it is violated and no reason of the profile's is of that scenario."""
+    return [
+        test
+        for test in _failing(claim)
+        if not any(_explains(known, claim.id, test) for known in profile.known_differences)
+    ]
+
+
+def _explains(known: Difference, claim: str, test: ClaimTest) -> bool:
+    patterns = known.scenarios or ("*",)
+    return claim in known.claims and any(fnmatchcase(test.scenario, each) for each in patterns)
 
 
 def _failing(claim: ClaimReport) -> list[ClaimTest]:
     return [test for test in claim.tests if test.outcome is Outcome.FAILED]
 
 
-def _scenario(test: ClaimTest) -> str:
-    """Without the campaign's variant, which stands in brackets behind it."""
-    return test.name.partition(" ")[0]
-
-
 def _names(tests: Iterable[ClaimTest]) -> str:
-    names = sorted({_scenario(test).partition("/")[2] for test in tests})
+    names = sorted({test.scenario.partition("/")[2] for test in tests})
     more = f" and {len(names) - MOST_SCENARIOS} more" if len(names) > MOST_SCENARIOS else ""
     return ", ".join(f"`{name}`" for name in names[:MOST_SCENARIOS]) + more + "."
 

@@ -9,11 +9,16 @@ Texts may hold placeholders in braces, which are filled in for each operator pro
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
+from msgspec import Meta
 
 from conformance.history_view import Profile as Fields
+
+Link: TypeAlias = Annotated[str, Meta(pattern=r"^https://[^\s/]+(/\S*)?$")]
+"""Shown to readers as a link: no other scheme."""
+GoSum: TypeAlias = Annotated[str, Meta(pattern="^h1:[A-Za-z0-9+/]{43}=$")]
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -25,7 +30,7 @@ class Origin(_Part, frozen=True, kw_only=True):
 
     organization: str
     project: str
-    url: str
+    url: Link
     version: str
     contact: tuple[str, ...] = ()
 
@@ -36,7 +41,7 @@ class GoModule(_Part, frozen=True, kw_only=True):
     path: str
     package: str
     """The main package, relative to the module: `./cmd`."""
-    sum: str = ""
+    sum: GoSum | None = None
     """The module's checksum as go.sum has it, `h1:…`: what is built is what was meant."""
 
 
@@ -136,20 +141,26 @@ class Lack(_Part, frozen=True, kw_only=True):
     feature: str
     because: str
     claims: tuple[str, ...] = ()
-    """Reported as unsupported, whatever its history says."""
+    """Not judged, whatever its history says: reported as unsupported, or else as skipped. Without
+    a core claim no run ends as conformant."""
     scenarios: tuple[str, ...] = ()
     """Not run."""
+    switched_off: bool = False
+    """It has the feature, and is run without it, since the suite could not run it otherwise."""
 
 
 class Difference(_Part, frozen=True, kw_only=True):
     """Claims that it is known not to keep, for one of perhaps several reasons. They are judged."""
 
     claims: tuple[str, ...]
-    fault: Literal["implementation", "text"]
-    """Who is at fault: the implementation, or the sentence that the claims stand on, which can
-    be read in another way."""
+    scenarios: tuple[str, ...] = ()
+    """Patterns of the scenarios in which they are broken for this reason: `appwrapper/retry/*`,
+    where `*` stands for any text. None: wherever they are broken."""
+    fault: Literal["implementation", "text", "suite"]
+    """Who is at fault: the implementation; the sentence that the claims stand on, which can be read
+    in another way; or the suite, which sees a violation where there is none."""
     because: str
-    link: str = ""
+    link: Link | None = None
     """Where it can be looked up: a line of its source, an issue."""
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -26,6 +27,7 @@ from conformance.under_test import (
     NotDeployableError,
     Place,
 )
+from conformance.verdict import Outcome
 from reference_controller.runtime.admission_review import Admit
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
@@ -53,7 +55,7 @@ class Profiled:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What histories say of it. `fields` and `unsupported` only where there are any, so that
+        """What histories say of it; `fields` and claims left out only where there are any, so that
         whoever judges a stored history again judges it as it was judged here."""
         told = self.profile.detection
         facts: dict[str, Any] = {
@@ -67,9 +69,11 @@ class Profiled:
             facts["clock_resolution_us"] = parse_duration(told.clock_resolution)
         if self.profile.fields != RELEASED:
             facts["fields"] = msgspec.to_builtins(self.profile.fields)
-        lacking = {c: lack.because for lack in self.profile.lacks for c in lack.claims}
-        if lacking:
-            facts["unsupported"] = lacking
+        for outcome, switched_off in ((Outcome.UNSUPPORTED, False), (Outcome.SKIPPED, True)):
+            lacks = [lack for lack in self.profile.lacks if lack.switched_off is switched_off]
+            if left_out := {c: lack.because for lack in lacks for c in lack.claims}:
+                facts[str(outcome)] = left_out
+        facts["profile_sha256"] = hashlib.sha256(self.path.read_bytes()).hexdigest()
         return facts
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from importlib import resources
 from pathlib import Path
 from typing import Any, Final
@@ -15,12 +16,20 @@ from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unk
 from conformance.profiles.profile import ImplementationProfile, Process
 from conformance.report.typed_yaml import as_type, field_error
 from conformance.scenarios import SCENARIOS
-from vocabulary.durations import parse_duration
+from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
+from vocabulary.durations import format_duration, parse_duration
 from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.selectors import parse_selector
 
 SUFFIXES: Final = (".yaml", ".yml")
-DURATIONS: Final = ("latency", "requestLatency", "pokeEvery", "clockResolution")
+DURATIONS: Final[Mapping[str, tuple[Micros, Micros, str]]] = {
+    "latency": (0, MINUTE, "later than that, a default failure grace period is over unnoticed"),
+    "requestLatency": (0, 10 * SECOND, "what takes longer has failed, and is asked for again"),
+    "pokeEvery": (100 * MILLISECOND, MINUTE, "more often loads the cluster, less often is latency"),
+    "clockResolution": (0, SECOND, "no time of Kubernetes is coarser"),
+}
+"""The least and the most that a profile may ask for, and why: what is allowed without bounds makes
+any operator right."""
 
 
 def shipped() -> dict[str, Path]:
@@ -57,7 +66,7 @@ def _problems(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, 
     for setting in settings_in(profile.configuration):
         yield f"configuration.document.{setting}", "is for runs to decide; leave it out"
     for name in DURATIONS:
-        yield from _bad_duration(f"detection.{name}", data["detection"].get(name, ""))
+        yield from _bad_allowance(name, data["detection"].get(name, ""))
     yield from _unknown_names(profile)
 
 
@@ -146,6 +155,10 @@ def _unknown_names(profile: ImplementationProfile) -> Iterator[tuple[str, str]]:
     for index, known in enumerate(profile.known_differences):
         for n, claim in enumerate(known.claims):
             yield from _missing(f"knownDifferences[{index}].claims[{n}]", "claim", claim, ids)
+        for n, pattern in enumerate(known.scenarios):
+            if not any(fnmatchcase(scenario, pattern) for scenario in SCENARIOS):
+                field = f"knownDifferences[{index}].scenarios[{n}]"
+                yield field, f"no scenario matches {pattern!r}; see assay claims scenarios"
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
@@ -164,6 +177,18 @@ def _unknown_placeholders(field: str, text: str) -> Iterator[tuple[str, str]]:
     for word in unknown(text):
         there = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         yield field, f"{{{word}}} stands for nothing; use {there}"
+
+
+def _bad_allowance(name: str, text: str) -> Iterator[tuple[str, str]]:
+    field = f"detection.{name}"
+    bad = list(_bad_duration(field, text))
+    yield from bad
+    if bad or not text:
+        return
+    least_us, most_us, why = DURATIONS[name]
+    if not least_us <= parse_duration(text) <= most_us:
+        least, most = format_duration(least_us), format_duration(most_us)
+        yield field, f"{text} is not within {least} and {most}: {why}; write one that is"
 
 
 def _bad_duration(field: str, text: str) -> Iterator[tuple[str, str]]:

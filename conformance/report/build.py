@@ -9,9 +9,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Final
 
-from conformance.claim import Claim, Level
+from conformance.claim import Claim
+from conformance.report.allowances import allowances_of
 from conformance.report.conformance_report import (
     API_VERSION,
+    CORE_LEVELS,
     KIND,
     ClaimReport,
     ClaimSource,
@@ -37,9 +39,6 @@ from conformance.report.run_result import RunResult, SuiteResult
 from conformance.verdict import Outcome, Verdict, merge
 from vocabulary.canonical import digest
 from vocabulary.history import Fault, Write, history_digest
-
-CORE_LEVELS: Final = (Level.CORE, Level.DERIVED)
-"""What follows from core claims is as binding as they are."""
 
 _BADNESS: Final = {outcome: rank for rank, outcome in enumerate(Outcome)}
 _NOT_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
@@ -70,7 +69,11 @@ def build_report(
         date=date,
         suite=Suite(version=version, git_commit=git_commit, claims_digest=claims_digest(claims)),
         environment=Environment(
-            cluster=suite.cluster, kubernetes_version=suite.kubernetes_version, clock=suite.clock
+            cluster=suite.cluster,
+            kubernetes_version=suite.kubernetes_version,
+            clock=suite.clock,
+            # Those of one suite are the same in all of its runs, or `assay verify` tells.
+            allowances=allowances_of(suite.runs[0].header) if suite.runs else None,
         ),
         reproduce=Reproduce(command=suite.command, seed=suite.seed),
         profiles=_profiles(reports, suite, claims),
@@ -273,6 +276,7 @@ def _profiles(
             inconclusive_tests=plain.inconclusive_tests,
             supported_features=tuple(sorted(suite.supported_features)),
             unsupported_features=tuple(sorted(suite.unsupported_features)),
+            skipped_features=tuple(sorted(suite.skipped_features)),
         )
         summary = summary_of(core, extended)
         profiles.append(Profile(name=name, summary=summary, core=core, extended=extended))

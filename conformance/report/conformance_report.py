@@ -14,11 +14,15 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
+from conformance.claim import Level
 from conformance.report.run_result import Implementation
 from conformance.verdict import Outcome
 
 API_VERSION: Final = "assay.dev/v1"
 KIND: Final = "ConformanceReport"
+
+CORE_LEVELS: Final = (Level.CORE, Level.DERIVED)
+"""What follows from core claims is as binding as they are."""
 
 Result: TypeAlias = Literal["success", "partial", "failure"]
 """`partial`: nothing failed, but something was skipped or could not be judged."""
@@ -58,6 +62,9 @@ class ExtendedTier(Tier, frozen=True, kw_only=True):
 
     supported_features: tuple[str, ...] = ()
     unsupported_features: tuple[str, ...] = ()
+    """What the implementation lacks."""
+    skipped_features: tuple[str, ...] = ()
+    """What it has, and was run without; the claims of that are skipped, not unsupported."""
 
 
 class Profile(_Part, frozen=True, kw_only=True):
@@ -103,12 +110,29 @@ class Suite(_Part, frozen=True, kw_only=True, omit_defaults=True):
         )
 
 
-class Environment(_Part, frozen=True, kw_only=True):
-    """Where it ran."""
+class Allowances(_Part, frozen=True, kw_only=True, omit_defaults=True):
+    """What the implementation was allowed, as every history's header says. Go durations."""
+
+    latency: str
+    """How late it might notice what happens."""
+    request_latency: str = ""
+    """How late a write might be stored that it had decided on."""
+    poke_every: str = ""
+    """How often its objects were edited, so that it looked at them."""
+    clock_resolution: str = ""
+    """How early its timers might run out."""
+    profile_sha256: Sha256 = ""
+    """Of the profile's file; empty for the reference, which has none."""
+
+
+class Environment(_Part, frozen=True, kw_only=True, omit_defaults=True):
+    """Where it ran, and under which terms."""
 
     cluster: str
     kubernetes_version: str
     clock: str
+    allowances: Allowances | None = None
+    """None: the histories do not say, or the report was made before reports did."""
 
 
 class Reproduce(_Part, frozen=True, kw_only=True):
@@ -248,6 +272,17 @@ class ConformanceReport(_Part, frozen=True, kw_only=True):
     errors: tuple[RunError, ...]
     not_covered: tuple[NotCovered, ...]
     wall_seconds: Seconds
+
+    @property
+    def lacking_core(self) -> tuple[str, ...]:
+        """The core claims that were left out on the word of a profile: nobody who lacks what one
+        of them needs conforms, whatever the reason."""
+        left_out = (Outcome.SKIPPED, Outcome.UNSUPPORTED)
+        return tuple(
+            claim.id
+            for claim in self.claims
+            if claim.outcome in left_out and claim.level in CORE_LEVELS
+        )
 
     @property
     def result(self) -> Result:

@@ -178,6 +178,7 @@ def _suite(
         },
         supported_features=() if features is None else features.supported_features,
         unsupported_features=() if features is None else features.unsupported_features,
+        skipped_features=() if features is None else features.skipped_features,
     )
 
 

@@ -108,3 +108,4 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """Claims that no scenario can arm on this cluster, each with the reason."""
     supported_features: tuple[str, ...] = ()
     unsupported_features: tuple[str, ...] = ()
+    skipped_features: tuple[str, ...] = ()

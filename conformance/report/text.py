@@ -159,6 +159,11 @@ def trouble_lines(report: ConformanceReport) -> list[str]:
             f"NOT DETERMINISTIC: {report.determinism.mismatches} of {report.determinism.rerun} "
             "runs gave another history when they were repeated"
         )
+    if report.lacking_core:
+        lines.append(
+            f"NOT CONFORMANT: the implementation, or its profile, leaves out what core claims "
+            f"need: {', '.join(report.lacking_core)}"
+        )
     lines += [
         f"{error.name}: did not end: {printable(error.error)}"
         for error in report.errors[:MAX_TROUBLES]

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 import yaml
+from msgspec import inspect
 
 from vocabulary.safe_yaml import YamlError
 
@@ -26,7 +27,23 @@ def as_type(value: Any, type_: type[T], path: Path) -> T:
         found = _FIELD_IN_MESSAGE.search(text)
         field = found[1].removeprefix(".") if found else ""
         what = text[: found.start()] if found else text
+        if "enum value" in what and (allowed := _allowed(type_, field)):
+            what += f"; write {' or '.join(allowed)}"
         raise field_error(path, field, what[:1].lower() + what[1:]) from error
+
+
+def _allowed(type_: Any, field: str) -> list[str]:
+    """The texts of which a field may be one; none where that cannot be told."""
+    node = inspect.type_info(type_)
+    for index, key in _STEP.findall(field):
+        if isinstance(node, inspect.UnionType):
+            node = next(each for each in node.types if not isinstance(each, inspect.NoneType))
+        if index and isinstance(node, inspect.VarTupleType | inspect.ListType):
+            node = node.item_type
+        elif isinstance(node, inspect.StructType):
+            fields = {each.encode_name: each.type for each in node.fields}
+            node = fields.get(key, node)
+    return [str(value) for value in node.values] if isinstance(node, inspect.LiteralType) else []
 
 
 def field_error(path: Path, field: str, what: str) -> YamlError:

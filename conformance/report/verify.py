@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 import msgspec
 
 from conformance.claim import Claim
-from conformance.report.build import CORE_LEVELS, claims_digest, result_of, summary_of
-from conformance.report.conformance_report import ConformanceReport, Statistics
+from conformance.report.allowances import allowances_of
+from conformance.report.build import claims_digest, result_of, summary_of
+from conformance.report.conformance_report import CORE_LEVELS, ConformanceReport, Statistics
 from conformance.report.folder import HISTORIES_NAME
 from conformance.report.stored_run import Judge
 from conformance.report.yaml_text import read_report, report_path
@@ -191,3 +192,13 @@ def _other_circumstances(name: str, header: Header, report: ConformanceReport) -
     ):
         if of_history != of_report:
             yield Finding(name, f"was recorded with {what} {of_history}, not {of_report}")
+    if told.allowances is None:
+        return
+    allowed = allowances_of(header)
+    for field in told.allowances.__struct_fields__:
+        of_history, of_report = getattr(allowed, field, ""), getattr(told.allowances, field)
+        if of_history != of_report:
+            what = field.replace("_", " ")
+            yield Finding(
+                name, f"was judged with {what} {of_history or 'none'}, not {of_report or 'none'}"
+            )

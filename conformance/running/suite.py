@@ -143,10 +143,14 @@ def run_suite(
         notes=tuple(notes),
         out_of_reach=out_of_reach(cluster, undertaking),
         supported_features=() if profile is None else profile.features,
-        unsupported_features=(
-            () if profile is None else tuple(lack.feature for lack in profile.lacks)
-        ),
+        unsupported_features=_lacked(profile, switched_off=False),
+        skipped_features=_lacked(profile, switched_off=True),
     )
+
+
+def _lacked(profile: ImplementationProfile | None, *, switched_off: bool) -> tuple[str, ...]:
+    lacks = () if profile is None else profile.lacks
+    return tuple(lack.feature for lack in lacks if lack.switched_off is switched_off)
 
 
 def select(words: Iterable[str]) -> list[Scenario]:

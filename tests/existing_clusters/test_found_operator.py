@@ -141,8 +141,15 @@ def test_where_runs_configure_the_operator_appwrappers_say_nothing() -> None:
     settings = RunSettings.of(None, short_config(0), {"schedulerName": "ours"})
     assert settings.config["schedulerName"] == "ours"
     assert settings.durations.failure_grace_us == 5 * A_SECOND
+    assert settings.durations.retry_limit == DEFAULT_CONFIG["faultTolerance"]["retryLimit"]
     plain = appwrapper({})
     assert settings.asked_for(plain) is plain
+
+
+def test_what_neither_the_scenario_nor_real_time_asks_for_is_left_to_the_operator() -> None:
+    written = RunSettings.of(None, short_config(0), {"schedulerName": "ours"}).config
+    assert written.keys() == {"faultTolerance", "schedulerName", "userRBACAdmissionCheck"}
+    assert "retryLimit" not in written["faultTolerance"]
 
 
 def appwrapper(annotations: dict[str, str]) -> dict[str, Any]:

@@ -5,11 +5,18 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from conformance.profiles.findings import findings_page, unexplained, violated
+from conformance.profiles.findings import (
+    another_implementation,
+    findings_page,
+    unexplained,
+    violated,
+)
 from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.profiles.reading import read_profile, shipped
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ConformanceReport
+from conformance.report.run_result import Implementation
+from conformance.verdict import Outcome
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import sample_suite
 
@@ -65,10 +72,40 @@ def test_a_claim_may_be_broken_for_several_reasons(report: ConformanceReport) ->
 
 def test_a_violation_that_nobody_explains_is_shown_as_such(report: ConformanceReport) -> None:
     (claim,) = violated(report)
-    assert unexplained(report, profile()) == [claim.id]
+    (failing,) = (test for test in claim.tests if test.outcome is Outcome.FAILED)
+    assert unexplained(report, profile()) == [f"{claim.id} in {failing.scenario}"]
     page = findings_page(report, profile())
-    assert "- **At fault**: not decided yet." in page
+    assert "- **At fault**: not decided yet, in `" in page
     assert f"[{claim.id}](#{claim.id.lower()}) | {claim.name} | unexplained |" in page
+
+
+def test_a_reason_explains_the_scenarios_that_it_names_and_no_others(
+    report: ConformanceReport,
+) -> None:
+    (claim,) = violated(report)
+    (failing,) = (test for test in claim.tests if test.outcome is Outcome.FAILED)
+    reason = Difference(claims=(claim.id,), fault="suite", because="It asks too early.")
+    suite, _, _ = failing.scenario.partition("/")
+    there = msgspec.structs.replace(reason, scenarios=(f"{suite}/*",))
+    assert unexplained(report, profile(there)) == []
+    assert "**At fault**: the suite, which sees" in findings_page(report, profile(there))
+    elsewhere = profile(msgspec.structs.replace(reason, scenarios=("elsewhere/*",)))
+    assert unexplained(report, elsewhere) == [f"{claim.id} in {failing.scenario}"]
+    page = findings_page(report, elsewhere)
+    assert "| unexplained |" in page
+    assert f"- {claim.id}: It asks too early." in page.partition("does not show")[2]
+
+
+def test_a_page_of_another_version_is_none_of_this_profile(report: ConformanceReport) -> None:
+    made = profile().implementation
+    of_it = Implementation(
+        organization=made.organization, project=made.project, url=made.url, version=made.version
+    )
+    same = msgspec.structs.replace(report, implementation=of_it)
+    assert another_implementation(same, profile()) is None
+    later = msgspec.structs.replace(of_it, version="v9")
+    other = msgspec.structs.replace(report, implementation=later)
+    assert another_implementation(other, profile()) == "project-codeflare/appwrapper v9"
 
 
 def test_a_known_difference_that_does_not_show_is_listed_and_so_is_what_was_not_judged(

@@ -119,6 +119,16 @@ def test_whoever_judges_its_history_reads_its_fields_and_leaves_out_what_it_lack
     ]
 
 
+def test_what_is_switched_off_for_the_suites_sake_is_skipped_and_not_unsupported(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(OWN.replace("- {feature", "- {switchedOff: true, feature"), encoding="utf-8")
+    verdicts = claims.judge(History(header(Profiled(read_profile(file), file).facts), ()))
+    assert [v.claim for v in verdicts if v.outcome is Outcome.SKIPPED] == ["MLB-020"]
+    assert not [v for v in verdicts if v.outcome is Outcome.UNSUPPORTED]
+
+
 def test_a_clock_of_whole_seconds_softens_lower_bounds_by_one(own: Profiled) -> None:
     from conformance.history_view.timing import Timing
 

@@ -36,7 +36,37 @@ def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "field", "advice"),
     [
-        ("suite: appwrapper", "suite: jobset", "suite", "invalid enum value 'jobset'"),
+        (
+            "suite: appwrapper",
+            "suite: jobset",
+            "suite",
+            "invalid enum value 'jobset'; write appwrapper",
+        ),
+        ("latency: 2s", "latency: 900h", "detection.latency", "900h is not within 0s and 60s"),
+        ("latency: 2s", "latency: -2s", "detection.latency", "-2s is not within"),
+        ("pokeEvery: 1s", "pokeEvery: -1s", "detection.pokeEvery", "within 0.1s and 60s"),
+        ("pokeEvery: 1s", "pokeEvery: 1ms", "detection.pokeEvery", "within 0.1s and 60s"),
+        ("clockResolution: 1s", "clockResolution: 24h", "detection.clockResolution", "write one"),
+        ("sum: h1:", "sum: h2:", "program.goModule.sum", "h1:"),
+        (
+            "fault: implementation\n  because: >-\n    The delay counts",
+            "fault: nobody\n  because: >-\n    The delay counts",
+            "knownDifferences[4].fault",
+            "write implementation or suite or text",
+        ),
+        (
+            "appwrapper/deletion/foreign-*",
+            "appwrapper/deletion/nothing-*",
+            "knownDifferences",
+            "no scenario matches 'appwrapper/deletion/nothing-*'",
+        ),
+        (
+            "link: https://github.com/project-codeflare/appwrapper/blob/v1.1.2/internal/controller/"
+            "appwrapper/appwrapper_controller.go#L290",
+            "link: javascript:alert(1)",
+            "knownDifferences",
+            "https://",
+        ),
         ("readyPath:", "readypath:", "process", "unknown field `readypath`"),
         ("{kubeconfig}", "{kubeconf}", "process.environment.KUBECONFIG", "{kubeconfig}"),
         ("latency: 2s", "latency: soon", "detection.latency", "write one as Go does"),

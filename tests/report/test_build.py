@@ -11,7 +11,7 @@ import pytest
 from conformance.cli.exit_code import ExitCode
 from conformance.report import suite_version
 from conformance.report.build import build_report, history_path, slug
-from conformance.report.conformance_report import ConformanceReport
+from conformance.report.conformance_report import Allowances, ConformanceReport
 from conformance.report.run_result import RunResult
 from conformance.report.text import trouble_lines
 from conformance.report.yaml_text import write_report
@@ -120,6 +120,9 @@ def test_coverage_counts_fault_classes_against_all_that_exist() -> None:
         ({"AW_063": Outcome.PASSED}, "not reached: Running", ExitCode.INCONCLUSIVE),
         ({"AW_063": Outcome.INCONCLUSIVE, "AW_049": Outcome.FAILED}, "", ExitCode.VIOLATED),
         ({}, "", ExitCode.INCONCLUSIVE),
+        ({"AW_063": Outcome.PASSED, "AW_012": Outcome.UNSUPPORTED}, "", ExitCode.INCONCLUSIVE),
+        ({"AW_063": Outcome.PASSED, "AW_012": Outcome.SKIPPED}, "", ExitCode.INCONCLUSIVE),
+        ({"AW_063": Outcome.PASSED, "AW_049": Outcome.UNSUPPORTED}, "", ExitCode.CONFORMANT),
     ],
 )
 def test_the_exit_code_follows_the_worst_that_matters(
@@ -127,6 +130,33 @@ def test_the_exit_code_follows_the_worst_that_matters(
 ) -> None:
     run = msgspec.structs.replace(_with_outcomes(passing_run(), **outcomes), error=error)
     assert ExitCode.of_report(_report(run)) is code
+
+
+def test_a_core_claim_that_a_profile_leaves_out_is_named_at_the_end() -> None:
+    run = _with_outcomes(passing_run(), AW_063=Outcome.PASSED, AW_012=Outcome.UNSUPPORTED)
+    (line,) = trouble_lines(_report(run))
+    assert line.startswith("NOT CONFORMANT: ")
+    assert line.endswith(": AW-012")
+
+
+def test_features_that_are_lacked_and_those_that_are_switched_off_are_two_lists() -> None:
+    suite = msgspec.structs.replace(
+        sample_suite(), unsupported_features=("taints",), skipped_features=("webhooks",)
+    )
+    report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
+    (profile,) = report.profiles
+    assert profile.extended.unsupported_features == ("taints",)
+    assert profile.extended.skipped_features == ("webhooks",)
+
+
+def test_what_the_implementation_was_allowed_is_that_of_the_histories() -> None:
+    run = passing_run()
+    facts = {"detection_latency_us": 2_000_000, "poll_us": 1_000_000, "profile_sha256": "a" * 64}
+    header = msgspec.structs.replace(run.header, facts=facts)
+    report = _report(msgspec.structs.replace(run, header=header))
+    assert report.environment.allowances == Allowances(
+        latency="2s", poke_every="1s", profile_sha256="a" * 64
+    )
 
 
 def test_a_run_that_does_not_repeat_itself_is_no_pass() -> None:

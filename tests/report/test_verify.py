@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from conformance.report.build import build_report, summary_of
+from conformance.report.conformance_report import Allowances
 from conformance.report.folder import write_folder
 from conformance.report.verify import verify_report
 from conformance.report.yaml_text import read_report, write_report
@@ -51,6 +52,15 @@ def test_an_untouched_report_verifies(folder: Path) -> None:
     assert found.histories == 2
     assert found.verdicts == 4
     assert found.same_norm
+
+
+def _allow(folder: Path) -> None:
+    path = folder / "report.yaml"
+    report = read_report(path)
+    allowed = Allowances(latency="900h")
+    environment = msgspec.structs.replace(report.environment, allowances=allowed)
+    text = write_report(msgspec.structs.replace(report, environment=environment))
+    path.write_text(text, encoding="utf-8")
 
 
 def _cut(folder: Path) -> None:
@@ -128,6 +138,7 @@ def _forget(folder: Path) -> None:
         (_upgrade, "has result success, its claims failure"),
         (_praise, "has a summary that its tiers do not have"),
         (_move, "was recorded with cluster simulated, not existing"),
+        (_allow, "was judged with latency none, not 900h"),
         (_hide, "is violated in histories/appwrapper-quota-release"),
         (_forget, "is stored, but no row of the report refers to it"),
         (_cut, "cut short"),
