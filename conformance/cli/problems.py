@@ -38,7 +38,6 @@ _CODES: Final = {
     "conformance.clean.NotCleanError": ExitCode.ENVIRONMENT,
     "conformance.borrowed_nodes.NotAsWrittenError": ExitCode.ENVIRONMENT,
     "conformance.borrowed_operator.NotBorrowedError": ExitCode.ENVIRONMENT,
-    "conformance.worlds.existing.node_pool.GuestError": ExitCode.ENVIRONMENT,
     "conformance.worlds.existing.webhook_probe.UnreachableWebhooksError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.operator_process.OperatorStartError": ExitCode.ENVIRONMENT,
     "conformance.worlds.kind.programs.KindError": ExitCode.ENVIRONMENT,

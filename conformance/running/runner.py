@@ -66,7 +66,6 @@ def run_really(
     with session.beginning:
         session.starts.require_hope()
         world = ControlPlaneWorld(session, scenario, seed, plan, stretch)
-        session.starts.note(world.not_ready)
     session.unfinished.begin(world)
     try:
         error = _play(scenario, world)

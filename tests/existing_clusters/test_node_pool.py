@@ -7,11 +7,11 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.clean import RUN_LABEL
+from conformance.clean import RUN_LABEL, NotCleanError
 from conformance.patience import PatientConnection
-from conformance.worlds.control_plane.session import OutOfTimeError
+from conformance.worlds.control_plane.session import NotLentError, OutOfTimeError
 from conformance.worlds.existing import node_pool
-from conformance.worlds.existing.node_pool import GuestError, NodePool
+from conformance.worlds.existing.node_pool import NodePool
 from fixtures.simulated.patches.merge_patch import apply_merge_patch
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NODE, POD
@@ -70,35 +70,83 @@ def pod_on(node: str, owner: str = "ReplicaSet") -> dict[str, Any]:
 
 def test_a_loan_bears_the_runs_label_and_tells_from_when_on() -> None:
     cluster = Cluster("a", "b")
-    assert pool_of(cluster).take(2, "run-1", {}) == {"a": 7, "b": 7}
+    pool = pool_of(cluster)
+    assert pool.lend(pool.take(2), "run-1", {}) == {"a": 7, "b": 7}
     assert {labels_of(node)[RUN_LABEL] for node in cluster.nodes.values()} == {"run-1"}
+
+
+def test_a_loan_whose_answer_was_lost_is_not_made_twice() -> None:
+    cluster = Cluster("a")
+    pool = pool_of(cluster)
+    pool.lend(pool.take(1), "run-1", {})
+    remembered = dict(cluster.nodes["a"]["metadata"]["annotations"])
+    pool.lend(["a"], "run-1", {})
+    assert cluster.nodes["a"]["metadata"]["annotations"] == remembered
 
 
 def test_waiting_for_nodes_ends_with_the_sessions_time() -> None:
     pool = pool_of(Cluster("a", "b"), looks=5)
-    pool.take(2, "run-1", {})
+    pool.take(2)
     with pytest.raises(OutOfTimeError, match="the session's time is up"):
-        pool.take(1, "run-2", {})
+        pool.take(1)
 
 
-def test_after_a_loan_that_failed_whoever_waits_is_told_why() -> None:
+def test_a_loan_that_fails_is_that_runs_alone_and_the_nodes_come_back() -> None:
     cluster = Cluster("a", "b")
     cluster.broken.add("b")
     pool = pool_of(cluster)
-    for run in ("run-1", "run-2"):
-        with pytest.raises(ApiError, match="etcd is away"):
-            pool.take(2, run, {})
+    taken = pool.take(2)
+    with pytest.raises(NotLentError, match=r"^node b cannot be lent: .*etcd is away"):
+        pool.lend(taken, "run-1", {})
+    cluster.broken.clear()
+    pool.put_back(taken)
+    assert pool.take(2) == taken
+
+
+def test_nodes_that_were_not_put_in_order_are_missed_by_runs_that_need_them_alone() -> None:
+    pool = pool_of(Cluster("a", "b", "c"))
+    pool.lose(pool.take(1), NotCleanError("pods stay"))
+    assert pool.take(2) == ("b", "c")
+    with pytest.raises(NotLentError, match=r"^a cannot be used any more: pods stay"):
+        pool.take(3)
 
 
 def test_a_node_to_which_somebodys_pod_has_come_is_not_lent() -> None:
     cluster = Cluster("a", "b")
     cluster.pods = [pod_on("b"), pod_on("elsewhere")]
-    with pytest.raises(GuestError, match=r"^node b runs theirs/guest, which came after"):
-        pool_of(cluster).take(2, "run-1", {})
-    assert not any(RUN_LABEL in labels_of(node) for node in cluster.nodes.values())
+    pool = pool_of(cluster)
+    with pytest.raises(NotLentError, match=r"^node b runs theirs/guest, which came after"):
+        pool.take(2)
+    assert pool.take(1) == ("a",)
+
+
+def test_a_node_whose_guest_has_gone_is_lent_again() -> None:
+    cluster = Cluster("a")
+    cluster.pods = [pod_on("a")]
+    pool = pool_of(cluster)
+    with pytest.raises(NotLentError):
+        pool.take(1)
+    cluster.pods = []
+    assert pool.take(1) == ("a",)
+
+
+def test_a_guest_is_waited_for_as_long_as_other_runs_have_nodes_enough(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster = Cluster("a", "b", "c")
+    pool = pool_of(cluster)
+    (first,) = pool.take(1)
+    cluster.pods = [pod_on("b")]
+
+    def comes_back(_: float) -> bool:
+        pool.put_back([first])
+        return True
+
+    monkeypatch.setattr(pool._changed, "wait", comes_back)
+    assert pool.take(2) == ("c", "a")
 
 
 def test_pods_of_daemon_sets_are_no_guests() -> None:
     cluster = Cluster("a")
     cluster.pods = [pod_on("a", "DaemonSet")]
-    assert list(pool_of(cluster).take(1, "run-1", {})) == [name_of(cluster.nodes["a"])]
+    assert pool_of(cluster).take(1) == (name_of(cluster.nodes["a"]),)

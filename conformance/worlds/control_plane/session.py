@@ -48,6 +48,10 @@ class OutOfTimeError(Exception):
     """A run cannot begin any more: the session's time is up."""
 
 
+class NotLentError(Exception):
+    """One run gets no nodes, while others may; the message says why, and what to do."""
+
+
 class Plane(Protocol):
     """What runs touch of their cluster's own files and addresses."""
 
@@ -140,7 +144,8 @@ class Session(ABC):
     def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
         """Nodes for one run, labelled as its own: the zone of each by its name.
 
-        Raises OutOfTimeError if none are free before the session's time is up.
+        Raises OutOfTimeError if none are free before the session's time is up; NotLentError if
+        this run cannot have any. It is to be ended like any other.
         """
 
     def as_sent(self, request: Request) -> Request:

@@ -27,7 +27,7 @@ from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.run_settings import RunSettings
-from conformance.worlds.control_plane.session import Session
+from conformance.worlds.control_plane.session import NotLentError, Session
 from conformance.worlds.control_plane.settled import are_settled_now, is_settled
 from conformance.worlds.control_plane.tailoring import Tailor
 from conformance.worlds.control_plane.webhooks import Webhooks
@@ -68,7 +68,11 @@ class ControlPlaneWorld(World):
         self.config = dict(self._settings.config)
         self.durations = self._settings.durations
         self.namespace = session.new_namespace()
-        self._zones = session.take_nodes(self.namespace, scenario)
+        self._zones: dict[str, str] = {}
+        try:
+            self._zones = session.take_nodes(self.namespace, scenario)
+        except NotLentError as error:
+            self.not_ready = str(error)
         self.nodes = tuple(self._zones)
         self._tailor = Tailor.of(self.namespace, session.pod_image, self.durations)
         self._work = session.folder / self.namespace
@@ -114,7 +118,9 @@ class ControlPlaneWorld(World):
                 proxy.only_namespace = self.namespace
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
-        self.not_ready = self._start_operators(OPERATORS[: scenario.operators])
+        if not self.not_ready:
+            self.not_ready = self._start_operators(OPERATORS[: scenario.operators])
+            session.starts.note(self.not_ready)
         self._poker.start()
         with self._chaos_lock:
             self._injector.start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +12,7 @@ from typing import Any, Final
 from conformance.borrowed_nodes import borrowing, offering
 from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
-from conformance.worlds.control_plane.session import OutOfTimeError
+from conformance.worlds.control_plane.session import NotLentError, OutOfTimeError
 from fixtures.control_plane import audit, kwok
 from fixtures.control_plane.nodes import is_usable
 from fixtures.control_plane.waiting import wait_until
@@ -99,10 +100,6 @@ def since_loans(events: Iterable[dict[str, Any]], loans: Mapping[str, int]) -> l
     return found
 
 
-class GuestError(Exception):
-    """Somebody's pod has come to a node that was to be lent; the message says what to do."""
-
-
 class NodePool:
     """Lends nodes to runs, whole and one run each. Safe to use from several threads."""
 
@@ -115,30 +112,50 @@ class NodePool:
         """`seconds_left` tells how long nodes may be waited for, whenever it is asked."""
         self._connection = connection
         self._free = list(names)
+        self._there_are = len(self._free)
         self._seconds_left = seconds_left
         self._changed = threading.Condition()
-        self._error: BaseException | None = None
+        self._lost: list[str] = []
+        """Why nodes that were lent will not come back."""
 
-    def take(self, count: int, run: str, devices: Mapping[str, str]) -> dict[str, int]:
-        """Wait for so many nodes and make them the run's own, offering these devices.
+    def take(self, count: int) -> tuple[str, ...]:
+        """Wait for so many nodes that no run has, and none of whose pods are somebody else's.
 
-        By name, the resourceVersion from which on the node's history is the run's. Raises
-        OutOfTimeError; GuestError; and what `fail` was told, if nodes will not come back. A loan
-        that fails is the end of all: nobody knows what such a node is like.
+        The preflight saw no such pods, but a node that nobody has borrowed is open to all.
+        Raises OutOfTimeError; NotLentError if pods do not go, or nodes will not come back.
         """
-        with self._changed:
-            while self._error is None and len(self._free) < count and self._seconds_left() > 0:
+        deadline = math.inf
+        while True:
+            with self._changed:
+                self._require_hope(count)
+                if len(self._free) < count:
+                    self._changed.wait(LOOK_SECONDS)
+                    continue
+            guests = self._guests()
+            with self._changed:
+                hosts = [name for name in self._free if name in guests]
+                fit = [name for name in self._free if name not in guests]
+                if len(fit) >= count:
+                    self._free = [*fit[count:], *hosts]
+                    return tuple(fit[:count])
+                is_for_guests = self._there_are - len(hosts) < count
+                now = time.monotonic()
+                deadline = min(deadline, now + GUEST_SECONDS) if is_for_guests else math.inf
+                if now >= deadline:
+                    there = "; ".join(f"node {name} runs {guests[name]}" for name in hosts)
+                    raise NotLentError(
+                        f"{there}, which came after the suite had begun and which faults would "
+                        "hit; move it, or choose nodes that others keep off"
+                    )
                 self._changed.wait(LOOK_SECONDS)
-            self._require_time()
-            if self._error is not None:
-                raise self._error
-            names, self._free = self._free[:count], self._free[count:]
-        try:
-            self._await_no_guests(names)
-            return {name: self._lend(name, run, devices) for name in names}
-        except (ApiError, GuestError) as error:
-            self.fail(error)
-            raise
+
+    def lend(self, names: Iterable[str], run: str, devices: Mapping[str, str]) -> dict[str, int]:
+        """Make nodes that were taken the run's own, offering these devices.
+
+        By name, the resourceVersion from which on the node's history is the run's. NotLentError
+        if it cannot be done; all of them are to be put in order then, and given back.
+        """
+        return {name: self._lend(name, run, devices) for name in names}
 
     def await_usable(self, names: Iterable[str]) -> None:
         """Wait until the cluster itself would use these nodes again; WaitTimeoutError if not."""
@@ -162,38 +179,43 @@ class NodePool:
             self._free += names
             self._changed.notify_all()
 
-    def fail(self, error: BaseException) -> None:
-        """Nodes stay as a run left them: whoever waits, and whoever comes, is told why."""
+    def lose(self, names: Iterable[str], error: BaseException) -> None:
+        """These stay as a run left them: whoever lacks them is told why."""
+        lost = tuple(names)
         with self._changed:
-            self._error = error
+            self._there_are -= len(lost)
+            self._lost.append(f"{', '.join(lost)} cannot be used any more: {error}")
             self._changed.notify_all()
 
-    def _await_no_guests(self, names: Iterable[str]) -> None:
-        """The preflight saw none, but a node that nobody has borrowed is open to all."""
-        deadline = time.monotonic() + GUEST_SECONDS
-        while True:
-            guests = guests_by_node(self._connection)
-            there = "; ".join(
-                f"node {name} runs {guests[name]}" for name in names if name in guests
-            )
-            if not there:
-                return
-            self._require_time()
-            if time.monotonic() >= deadline:
-                raise GuestError(
-                    f"{there}, which came after the suite had begun and which faults would hit; "
-                    "move it, or choose nodes that others keep off, and begin anew"
-                )
-            time.sleep(LOOK_SECONDS)
+    def _guests(self) -> dict[str, str]:
+        try:
+            return guests_by_node(self._connection)
+        except ApiError as error:
+            raise NotLentError(f"whose pods are on the nodes cannot be seen: {error}") from error
 
-    def _require_time(self) -> None:
+    def _require_hope(self, count: int) -> None:
         if self._seconds_left() <= 0:
             raise OutOfTimeError("no node is lent any more: the session's time is up")
+        if self._there_are < count:
+            raise NotLentError("; ".join(self._lost))
 
     def _lend(self, name: str, run: str, devices: Mapping[str, str]) -> int:
+        try:
+            lent = self._mark(name, run)
+            if devices:
+                offer = Patch(NODE, "", name, offering(devices), subresource="status")
+                self._connection.handle(offer)
+        except ApiError as error:
+            raise NotLentError(f"node {name} cannot be lent: {error}") from error
+        return int(lent["metadata"]["resourceVersion"])
+
+    def _mark(self, name: str, run: str) -> Object:
+        """The node with the run's label, and with a note of what it was like before."""
         for attempt in range(1, ATTEMPTS + 1):
             node = self._connection.handle(Get(NODE, "", name, live=True))
             assert not isinstance(node, ObjectList)
+            if labels_of(node).get(RUN_LABEL) == run:
+                return node  # the answer to the attempt before was lost
             try:
                 patch = borrowing(node, {RUN_LABEL: run})
                 lent = self._connection.handle(Patch(NODE, "", name, patch))
@@ -203,8 +225,5 @@ class NodePool:
                     raise
                 continue
             assert not isinstance(lent, ObjectList)
-            if devices:
-                body = offering(devices)
-                self._connection.handle(Patch(NODE, "", name, body, subresource="status"))
-            return int(lent["metadata"]["resourceVersion"])
+            return lent
         raise AssertionError("unreachable")

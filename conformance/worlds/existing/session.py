@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -158,7 +159,11 @@ class ExistingSession(Session):
 
     def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
         devices = {"nvidia.com/gpu": str(scenario.gpus)} if scenario.gpus else {}
-        lent = self._pool.take(scenario.nodes, namespace, devices)
+        self._nodes[namespace] = {}
+        taken = self._pool.take(scenario.nodes)
+        # Whatever becomes of the loan, at the end of the run they are put in order.
+        self._nodes[namespace] = dict.fromkeys(taken, 0)
+        lent = self._pool.lend(taken, namespace, devices)
         self._nodes[namespace] = lent
         return dict.fromkeys(lent, "")
 
@@ -173,7 +178,7 @@ class ExistingSession(Session):
     def end_run(self, namespace: str) -> None:
         self.recorder.unfollow(namespace)
         cleaning = self._cleaners.submit(self._clean_run, namespace)
-        cleaning.add_done_callback(self._note_cleaning)
+        cleaning.add_done_callback(partial(self._note_cleaning, namespace))
         if self._tested is not None:
             # The next run ends the operator, whose webhooks are asked about what is removed.
             wait((cleaning,))
@@ -315,11 +320,11 @@ class ExistingSession(Session):
         self._pool.await_usable(self._nodes[namespace])
         self._pool.put_back(self._nodes[namespace])
 
-    def _note_cleaning(self, cleaning: Future[None]) -> None:
+    def _note_cleaning(self, namespace: str, cleaning: Future[None]) -> None:
         """Whatever went wrong, whoever waits for the nodes is told why they do not come."""
         error = cleaning.exception()
         if error is not None:
-            self._pool.fail(error)
+            self._pool.lose(self._nodes[namespace], error)
 
     def _clean(self, label: str) -> None:
         clean_cluster(
