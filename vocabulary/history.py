@@ -82,6 +82,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     """What a checker may need to know of the world: detection latency, poll interval, …"""
 
 
+AUDIT_LOG: Final = "audit-log"
+
+
 class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_defaults=True):
     """One mutating request and its outcome.
 
@@ -113,6 +116,9 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_default
     """The object as it was asked for by a creation or an update, before admission made of it
     what is stored. None: not known, since nobody in `SUBMITTERS` asked, or since the history
     does not show requests."""
+    told_by: Literal["", "audit-log"] = ""
+    """`AUDIT_LOG`: no watch has shown what is stored after it; the response to the request did.
+    Its `rv` is 0 if that response had none."""
 
 
 class Fault(msgspec.Struct, frozen=True, kw_only=True, tag="fault", omit_defaults=True):

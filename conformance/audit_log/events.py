@@ -70,6 +70,7 @@ class Event(msgspec.Struct, frozen=True, rename="camel"):
     request_object: dict[str, Any] | None = None
     response_object: dict[str, Any] | None = None
     request_received_timestamp: str = ""
+    stage_timestamp: str = ""
 
     @property
     def reference(self) -> Reference:
@@ -91,6 +92,11 @@ class Event(msgspec.Struct, frozen=True, rename="camel"):
     def received_us(self) -> Micros:
         """When it came in: the earliest that it can have been carried out."""
         return parse_rfc3339(self.request_received_timestamp)
+
+    @property
+    def answered_us(self) -> Micros:
+        """When it was answered: whatever it did has been done by then."""
+        return parse_rfc3339(self.stage_timestamp)
 
 
 class Log(NamedTuple):

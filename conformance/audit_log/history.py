@@ -84,7 +84,7 @@ def to_history(
     namespaces = {
         event.reference.namespace for event in log.events if event.resource == APPWRAPPERS
     }
-    events = _in_order([event for event in log.events if _is_followed(event, namespaces)])
+    events = in_order([event for event in log.events if _is_followed(event, namespaces)])
     conversion = _Conversion(operator_user, events[0].received_us, _kinds(log.events))
     for event in events:
         conversion.take(event)
@@ -143,7 +143,7 @@ def _is_followed(event: Event, namespaces: set[str]) -> bool:
     return event.reference.namespace in namespaces and event.resource not in NOT_FOLLOWED
 
 
-def _in_order(events: Sequence[Event]) -> list[Event]:
+def in_order(events: Sequence[Event]) -> list[Event]:
     """By resourceVersion; what has none where its time falls, and after what it removes."""
     versions = [_version(event) for event in events]
     commits = sorted((rv, index) for index, rv in enumerate(versions) if rv)
@@ -237,7 +237,7 @@ class _Conversion:
         elif effect.uid not in self._complete and known is None and not _is_node(event):
             self._left_out[self._kinds.get(event.resource, event.resource)] += 1
         self._stored[effect.uid] = effect.object
-        key = _object_key(event, effect.object)
+        key = object_key(event, effect.object)
         if effect.change == "DELETED":
             self._stored.pop(key, None)
         else:
@@ -322,7 +322,7 @@ def _kinds(events: Iterable[Event]) -> dict[str, str]:
     return found
 
 
-def _object_key(event: Event, obj: Mapping[str, Any]) -> str:
+def object_key(event: Event, obj: Mapping[str, Any]) -> str:
     """As `name_key`, also where the server has made up the name."""
     name = str(meta(obj).get("name", "")) or event.reference.name
     return f"{event.resource}/{event.reference.namespace}/{name}"

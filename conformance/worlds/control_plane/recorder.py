@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from fixtures.control_plane import audit
 from fixtures.control_plane.waiting import WaitTimeoutError
@@ -46,13 +46,15 @@ LOG.addHandler(logging.NullHandler())
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One change of the store, as its watch told it."""
+    """One change of the store, as its watch told it, or else the audit log."""
 
     rv: int
     event: Event
     kind: Kind
     object: dict[str, Any]
     seen_us: Micros
+    told_by: Literal["", "audit-log"] = ""
+    """As of an entry of a history."""
 
     def as_write(self) -> Write:
         """As an entry of a history, all but what a watch does not tell: who wrote, how, when."""
@@ -68,6 +70,7 @@ class Commit:
             rv=self.rv,
             uid=uid_of(self.object),
             object=self.object,
+            told_by=self.told_by,
         )
 
 
@@ -234,7 +237,7 @@ class Recorder:
         scope = namespace_of(obj) or name_of(obj)
         self.revision = max(self.revision, int(_rv_text(obj)))
         plain = _without_managed_fields(obj)
-        if kind == NODE and _is_heartbeat(self.stored(kind, "", name_of(obj)), plain):
+        if kind == NODE and is_heartbeat(self.stored(kind, "", name_of(obj)), plain):
             return
         revision = revision or int(_rv_text(obj))
         commit = Commit(revision, event, kind, plain, time.time_ns() // 1000)
@@ -264,7 +267,7 @@ class Recorder:
                 self._audited[scope].append(event)
 
 
-def _is_heartbeat(before: Object | None, now: Object) -> bool:
+def is_heartbeat(before: Object | None, now: Object) -> bool:
     """Whether a node only said that it is still alive: nothing differs but the times of that."""
     return before is not None and _lasting(before) == _lasting(now)
 

@@ -26,6 +26,7 @@ from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.recorder import Commit
+from conformance.worlds.control_plane.recovery import recovered
 from conformance.worlds.control_plane.run_settings import RunSettings
 from conformance.worlds.control_plane.session import NotLentError, Session
 from conformance.worlds.control_plane.settled import are_settled_now, is_settled
@@ -34,7 +35,7 @@ from conformance.worlds.control_plane.webhooks import Webhooks
 from fixtures.control_plane.ports import free_ports
 from vocabulary import canonical, history
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Entry, Header
+from vocabulary.history import Capabilities, Entry, Header
 from vocabulary.kinds import APPWRAPPER, LEASE, Kind
 from vocabulary.objects import Object, get_path, labels_of
 from vocabulary.requests import Request
@@ -257,6 +258,13 @@ class ControlPlaneWorld(World):
         )
         with self._others_lock:
             others = list(self._others)
+        capabilities = self.session.capabilities(self.namespace, self._began_us)
+        commits = self.session.commits(self.namespace, self.nodes)
+        audited = self.session.audited(self.namespace, self.nodes)
+        if capabilities.writers and not capabilities.every_version:
+            whole = recovered(commits, audited, self.session.recorder.kinds)
+            if whole is not None:
+                commits, capabilities = whole, Capabilities()
         header = Header(
             scenario=self.scenario.id,
             seed=self.seed,
@@ -265,12 +273,10 @@ class ControlPlaneWorld(World):
             clock="wall",
             began_us=self._began_us,
             kubernetes_version=self.session.kubernetes_version,
-            capabilities=self.session.capabilities(self.namespace, self._began_us),
+            capabilities=capabilities,
             parameters=self.config,
             facts=self._facts(),
         )
-        commits = self.session.commits(self.namespace, self.nodes)
-        audited = self.session.audited(self.namespace, self.nodes)
         return header, merge.entries(commits, audited, others)
 
     def history_so_far(self) -> tuple[Header, tuple[Entry, ...], bool]:
