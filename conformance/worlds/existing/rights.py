@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
@@ -12,7 +12,23 @@ from conformance.worlds.control_plane.operator_rights import OBJECT_VERBS
 from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
 from conformance.worlds.existing.access import asked
 from reference_controller.runtime.connection import Connection
-from vocabulary.kinds import APPWRAPPER, CONTROLLER_REVISION, KNOWN_KINDS, Kind
+from vocabulary.kinds import (
+    APPWRAPPER,
+    CONFIG_MAP,
+    CONTROLLER_REVISION,
+    DEPLOYMENT,
+    JOB,
+    KNOWN_KINDS,
+    LEASE,
+    PERSISTENT_VOLUME_CLAIM,
+    POD,
+    RESOURCE_QUOTA,
+    SECRET,
+    SERVICE,
+    SERVICE_ACCOUNT,
+    STATEFUL_SET,
+    Kind,
+)
 from vocabulary.objects import Object, get_path
 
 ACCESS_REVIEW: Final = Kind(
@@ -24,6 +40,7 @@ ACCESS_REVIEW: Final = Kind(
 )
 AT_A_TIME: Final = 8
 _READ: Final = ("get", "list", "watch")
+_REGISTERED: Final = ("list", "create", "delete")
 FOLLOWED: Final = tuple(
     kind for kind in KNOWN_KINDS if kind.plural not in ("events", "leases", "priorityclasses")
 )
@@ -42,28 +59,67 @@ class Right:
     verb: str
 
 
+def _of(group: str, resource: str, *verbs: str) -> Iterator[Right]:
+    return (Right(group, resource, verb) for verb in verbs)
+
+
+_OF_THE_HARNESS: Final = frozenset(
+    (
+        *_of("", "nodes", "get", "list", "watch", "patch"),
+        *_of("", "nodes/status", "patch"),
+        *_of("", "namespaces", "get", "list", "watch", "create", "delete"),
+        *_of("", "pods/eviction", "create"),
+        *_of("apiextensions.k8s.io", "customresourcedefinitions", *_READ),
+        *_of("coordination.k8s.io", "leases", *_READ),
+        *_of("admissionregistration.k8s.io", "mutatingwebhookconfigurations", *_REGISTERED),
+        *_of("admissionregistration.k8s.io", "validatingwebhookconfigurations", *_REGISTERED),
+    )
+)
+WRITTEN_IN_RUNS: Final[Mapping[Kind, tuple[str, ...]]] = {
+    APPWRAPPER: ("create", "delete"),
+    CONFIG_MAP: ("create", "delete"),
+    DEPLOYMENT: ("create", "delete"),
+    JOB: ("delete",),
+    LEASE: ("patch",),
+    PERSISTENT_VOLUME_CLAIM: ("delete",),
+    POD: ("create", "delete"),
+    RESOURCE_QUOTA: ("create", "delete"),
+    SECRET: ("delete",),
+    SERVICE: ("delete",),
+    SERVICE_ACCOUNT: ("delete",),
+    STATEFUL_SET: ("delete",),
+}
+"""What users, faults and the harness do there, beside reading and patching."""
+
+
 def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Right]:
     """Without these nothing can be run: the harness's, the users', and the operators' own.
 
     `extra_crds` are definitions that only scenarios bring.
     """
-    found = set(_of("", "nodes", "get", "list", "watch", "patch"))
-    found.update(_of("", "nodes/status", "patch"))
-    found.update(_of("", "namespaces", "get", "list", "watch", "create", "delete"))
-    found.update(_of("", "pods/eviction", "create"))
-    found.update(_of(APPWRAPPER.group, f"{APPWRAPPER.plural}/status", "patch"))
-    found.update(_of("apiextensions.k8s.io", "customresourcedefinitions", *_READ))
-    found.update(_of("coordination.k8s.io", "leases", *OBJECT_VERBS))
-    for which in ("mutating", "validating"):
-        resource = f"{which}webhookconfigurations"
-        found.update(_of("admissionregistration.k8s.io", resource, "list", "create", "delete"))
-    defined = map(kind_of_crd, installed_crds(implementation, extra_crds))
+    extra = tuple(extra_crds)
+    found = set(_OF_THE_HARNESS)
+    defined = map(kind_of_crd, installed_crds(implementation, extra))
     for kind in (*FOLLOWED, *defined):
         if kind.namespaced:
-            verbs = _READ if kind in ONLY_SEEN else OBJECT_VERBS
+            # Histories are watched; and whatever finalizer holds an object up is taken off.
+            verbs = _READ if kind in ONLY_SEEN else (*_READ, "patch")
             found.update(_of(kind.group, kind.plural, *verbs))
-    found.update(_granted(implementation.rbac()))
+    for kind, writes in WRITTEN_IN_RUNS.items():
+        found.update(_of(kind.group, kind.plural, *writes))
+    found.update(held(implementation, extra))
     return sorted(found)
+
+
+def held(implementation: UnderTest, extra_crds: Iterable[Object]) -> frozenset[Right]:
+    """What the operators are given. The suite needs it even where it makes no use of it: nobody
+    may give what he has not; and without accounts for them, operators act as the suite."""
+    of_scenarios = (
+        right
+        for kind in map(kind_of_crd, extra_crds)
+        for right in _of(kind.group, kind.plural, *OBJECT_VERBS)
+    )
+    return frozenset((*of_roles(implementation.rbac()), *of_scenarios))
 
 
 INSTALLING: Final = tuple(
@@ -105,6 +161,15 @@ def policy_rules(rights: Iterable[Right]) -> list[dict[str, list[str]]]:
     ]
 
 
+def of_roles(roles: Iterable[Object]) -> Iterator[Right]:
+    """Right by right, what roles give."""
+    for role in roles:
+        for rule in role.get("rules") or ():
+            for group in rule.get("apiGroups") or ():
+                for resource in rule.get("resources") or ():
+                    yield from _of(group, resource, *rule["verbs"])
+
+
 def rules(rights: Iterable[Right]) -> Iterator[str]:
     """The same, one line of YAML each."""
     for rule in policy_rules(rights):
@@ -115,19 +180,6 @@ def rules(rights: Iterable[Right]) -> Iterator[str]:
 def _word(text: str) -> str:
     """As it stands in YAML, where a bare asterisk is no text."""
     return text if text not in ("", "*") else f'"{text}"'
-
-
-def _of(group: str, resource: str, *verbs: str) -> Iterator[Right]:
-    return (Right(group, resource, verb) for verb in verbs)
-
-
-def _granted(roles: Iterable[Object]) -> Iterator[Right]:
-    """What operators are given: nobody may give what he has not."""
-    for role in roles:
-        for rule in role.get("rules") or ():
-            for group in rule.get("apiGroups") or ():
-                for resource in rule.get("resources") or ():
-                    yield from _of(group, resource, *rule["verbs"])
 
 
 def _is_allowed(connection: Connection, right: Right) -> bool:

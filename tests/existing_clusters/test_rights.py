@@ -1,0 +1,56 @@
+"""The rights that a suite asks for are those that scenarios use: none is missing, few are idle."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.implementation import implementation
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
+from conformance.scenarios import SCENARIOS, all_crds
+from conformance.worlds.existing import rights
+from conformance.worlds.existing.rights import Right
+from vocabulary.history import Write
+from vocabulary.kinds import KNOWN_KINDS
+
+REFERENCE = implementation("reference")
+OTHERWISE_USED = {
+    Right("", "resourcequotas", "delete"): "a fault's undoing, after the end of its history",
+    Right("apps", "deployments", "create"): "operators that are Deployments, --operator-image",
+}
+"""Written in runs on real clusters alone, with the occasion."""
+RESOURCES = {str(kind): (kind.group, kind.plural) for kind in KNOWN_KINDS}
+
+
+@pytest.fixture(scope="module")
+def written() -> set[Right]:
+    """With what rights users and faults write in the scenarios that such a cluster hosts."""
+    hosted = [each for each in SCENARIOS.values() if not (each.only_simulated or each.alone)]
+    writes = [
+        entry
+        for scenario in hosted
+        for entry in run_one(scenario, REFERENCE, DEFAULT_SEED).entries
+        if isinstance(entry, Write) and entry.verb and entry.actor in ("user", "chaos")
+    ]
+    return {
+        Right(group, "/".join(filter(None, (plural, write.subresource))), write.verb)
+        for write in writes
+        for group, plural in (RESOURCES[write.kind],)
+    }
+
+
+def test_every_write_of_users_and_faults_is_within_the_rights_that_are_asked_for(
+    written: set[Right],
+) -> None:
+    assert written <= set(rights.required(REFERENCE, all_crds()))
+
+
+def test_no_right_to_write_is_asked_for_that_no_scenario_and_no_operator_uses(
+    written: set[Right],
+) -> None:
+    named = {
+        Right(kind.group, kind.plural, verb)
+        for kind, verbs in rights.WRITTEN_IN_RUNS.items()
+        for verb in verbs
+    }
+    assert named - written == OTHERWISE_USED.keys()
