@@ -1,7 +1,8 @@
 """What runs the suite once, as a Job, with the rights that it would ask for and no others.
 
 The roles are made from the very list that a preflight asks for, right by right: what is missing
-there is never granted here, and what is granted here is never missing there.
+there is never granted here, and what is granted here is never missing there. Where roles cannot
+be narrow enough an admission policy is (`bounds`).
 """
 
 from __future__ import annotations
@@ -10,15 +11,18 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.in_cluster.bounds import policy, policy_binding
 from conformance.in_cluster.suite_pod import CONTAINER, TMP, SuiteRun, container, pod_spec
 from conformance.report.yaml_text import dump
 from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
 from vocabulary.objects import Object
 
 NAMESPACE: Final = "assay"
 ACCOUNT: Final = "assay"
+USERNAME: Final = f"system:serviceaccount:{NAMESPACE}:{ACCOUNT}"
 JOB: Final = "assay"
 RESULTS: Final = "/results"
 _RBAC: Final = "rbac.authorization.k8s.io"
@@ -38,13 +42,17 @@ def documents(
 ) -> list[Document]:
     """In the order in which they are applied. `claim` names the PersistentVolumeClaim, in the
     namespace, that gets the report; without one only the log of the pod keeps what was found."""
+    extra = tuple(extra_crds)
+    crds = installed_crds(implementation, extra)
     return [
         Document(
             "Where the suite itself lives; each of its runs has a namespace of its own.",
             _object("v1", "Namespace", NAMESPACE, {}, namespaced=False),
         ),
         Document("Whom it acts as.", _object("v1", "ServiceAccount", ACCOUNT, {})),
-        *_granted("assay-suite", rights.required(implementation, extra_crds), _SUITE),
+        Document(_BOUNDS, policy(USERNAME, run.node_selector, crds)),
+        Document("Puts these bounds in force.", policy_binding()),
+        *_granted("assay-suite", rights.required(implementation, extra), _SUITE),
         *_granted("assay-definitions", rights.INSTALLING, _DEFINITIONS),
         *_granted("assay-accounts", rights.ACCOUNTS, _ACCOUNTS),
         Document(_JOB, _job(run, claim)),
@@ -56,6 +64,10 @@ def as_text(found: Iterable[Document]) -> str:
     return "---\n".join(f"# {each.why}\n{dump(each.content)}" for each in found)
 
 
+_BOUNDS: Final = (
+    "What roles cannot say: writes stay within the namespaces of runs and the nodes they may "
+    "break. Needs Kubernetes 1.30; without it nothing holds the account to that."
+)
 _SUITE: Final = "What a suite cannot do without: what runs, their users and their operators do."
 _DEFINITIONS: Final = (
     "Needed only where definitions of custom resources are missing, to bring and remove them."

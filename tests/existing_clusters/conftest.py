@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import yaml
 
 from conformance.implementation import implementation
+from conformance.in_cluster.manifests import USERNAME
 from conformance.scenarios import all_crds
 from conformance.worlds.control_plane.plane_session import SHARED
 from conformance.worlds.control_plane.session import installed_crds
@@ -26,7 +28,8 @@ RBAC = "/apis/rbac.authorization.k8s.io/v1"
 @pytest.fixture(scope="package")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     crds = installed_crds(implementation("reference"), all_crds())
-    with ControlPlane(tmp_path_factory.mktemp("cluster"), SHARED) as plane:
+    settings = replace(SHARED, audit_reads_of=(USERNAME,))
+    with ControlPlane(tmp_path_factory.mktemp("cluster"), settings) as plane:
         plane.install_crds(crds)
         wanted = [FakeNode(name, labels={USABLE: "true"}) for name in NODES]
         nodes.create(plane.api(), [*wanted, FakeNode(KEPT)])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from conformance.implementation import implementation
@@ -10,6 +12,7 @@ from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS, all_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
+from conformance.worlds.existing.rights_used import refused, used
 from vocabulary.history import Write
 from vocabulary.kinds import KNOWN_KINDS
 
@@ -20,6 +23,30 @@ OTHERWISE_USED = {
 }
 """Written in runs on real clusters alone, with the occasion."""
 RESOURCES = {str(kind): (kind.group, kind.plural) for kind in KNOWN_KINDS}
+
+
+def event(user: str, verb: str, decision: str = "allow", **reference: str) -> dict[str, object]:
+    return {
+        "user": {"username": user},
+        "verb": verb,
+        "objectRef": reference,
+        "annotations": {"authorization.k8s.io/decision": decision},
+    }
+
+
+def test_an_audit_log_tells_the_rights_that_one_user_has_used_and_lacked() -> None:
+    log = [
+        event("suite", "list", resource="jobs", apiGroup="batch"),
+        event("suite", "list", resource="jobs", apiGroup="batch"),
+        event("suite", "create", resource="pods", subresource="eviction"),
+        event("suite", "get", "forbid", resource="secrets"),
+        event("other", "delete", resource="nodes"),
+        {"user": {"username": "suite"}, "verb": "get", "requestURI": "/version"},
+    ]
+    assert used(log, "suite") == Counter(
+        {Right("batch", "jobs", "list"): 2, Right("", "pods/eviction", "create"): 1}
+    )
+    assert refused(log, "suite") == Counter({Right("", "secrets", "get"): 1})
 
 
 @pytest.fixture(scope="module")

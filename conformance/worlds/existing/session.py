@@ -17,6 +17,7 @@ import msgspec
 
 from conformance.borrowed_nodes import noting
 from conformance.clean import RUN_LABEL, clean_cluster
+from conformance.in_cluster.bounds import CONFINING, ENFORCE
 from conformance.patience import PatientConnection
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
@@ -268,7 +269,7 @@ class ExistingSession(Session):
 
     def _create_namespace(self, name: str) -> None:
         harness = self.connections["harness"]
-        metadata = {"name": name, "labels": {RUN_LABEL: name}}
+        metadata = {"name": name, "labels": {RUN_LABEL: name, ENFORCE: CONFINING[0]}}
         harness.handle(create({"apiVersion": "v1", "kind": NAMESPACE.kind, "metadata": metadata}))
 
     def _limit(self, namespace: str) -> None:
