@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     @classmethod
     def of_report(cls, report: ConformanceReport) -> ExitCode:
         """1 for a violated claim; 3 if a core claim, or what was recorded, cannot be relied on."""
-        if any(tier.failed_tests for p in report.profiles for tier in (p.core, p.extended)):
+        if any(tier.failed_tests for p in report.profiles for tier in p.tiers):
             return cls.VIOLATED
         if report.errors or report.determinism.mismatches or not report.profiles:
             return cls.INCONCLUSIVE

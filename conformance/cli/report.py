@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
@@ -67,15 +66,11 @@ def ai_conformance(report: _Report, *, out: _OutFile = None) -> None:
     """
     from conformance.report.ai_conformance import FILE_NAME, ai_conformance_yaml
     from conformance.report.html import INDEX_NAME
-    from conformance.report.yaml_text import read_report_at, report_path
+    from conformance.report.yaml_text import REPORT_NAME, read_report_at, report_path
 
-    path = _beside(report, out, FILE_NAME)
-    source = report_path(report)
-    files = (source, source.parent / INDEX_NAME)
-    evidence = [
-        Path(os.path.relpath(file, path.parent)).as_posix() for file in files if file.exists()
-    ]
-    _write(path, ai_conformance_yaml(read_report_at(report), evidence))
+    folder = report_path(report).parent
+    evidence = [name for name in (REPORT_NAME, INDEX_NAME) if (folder / name).exists()]
+    _write(_beside(report, out, FILE_NAME), ai_conformance_yaml(read_report_at(report), evidence))
 
 
 @app.command("rejudge")

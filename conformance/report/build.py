@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Final
 
+import msgspec
+
 from conformance.claim import Claim
 from conformance.report.allowances import allowances_of
 from conformance.report.conformance_report import (
@@ -74,6 +76,7 @@ def build_report(
             clock=suite.clock,
             # Those of one suite are the same in all of its runs, or `assay verify` tells.
             allowances=allowances_of(suite.runs[0].header) if suite.runs else None,
+            operator=suite.operator,
         ),
         reproduce=Reproduce(command=suite.command, seed=suite.seed),
         profiles=_profiles(reports, suite, claims),
@@ -264,23 +267,28 @@ def _profiles(
             [report for report in mine if report.level in CORE_LEVELS],
             [claim.id for claim in left_out if claim.level in CORE_LEVELS],
         )
-        plain = _tier(
+        extended = _extended(
             [report for report in mine if report.level not in CORE_LEVELS],
             [claim.id for claim in left_out if claim.level not in CORE_LEVELS],
-        )
-        extended = ExtendedTier(
-            result=plain.result,
-            statistics=plain.statistics,
-            skipped_tests=plain.skipped_tests,
-            failed_tests=plain.failed_tests,
-            inconclusive_tests=plain.inconclusive_tests,
-            supported_features=tuple(sorted(suite.supported_features)),
-            unsupported_features=tuple(sorted(suite.unsupported_features)),
-            skipped_features=tuple(sorted(suite.skipped_features)),
+            suite,
         )
         summary = summary_of(core, extended)
         profiles.append(Profile(name=name, summary=summary, core=core, extended=extended))
     return tuple(profiles)
+
+
+def _extended(
+    reports: list[ClaimReport], left_out: list[str], suite: SuiteResult
+) -> ExtendedTier | None:
+    """None without a claim: nothing was tested, which is no success."""
+    if not reports and not left_out:
+        return None
+    return ExtendedTier(
+        **msgspec.structs.asdict(_tier(reports, left_out)),
+        supported_features=tuple(sorted(suite.supported_features)),
+        unsupported_features=tuple(sorted(suite.unsupported_features)),
+        skipped_features=tuple(sorted(suite.skipped_features)),
+    )
 
 
 def _tier(reports: list[ClaimReport], left_out: list[str]) -> Tier:
@@ -311,9 +319,12 @@ def result_of(counted: Statistics) -> Result:
     return "partial" if counted.skipped or counted.inconclusive else "success"
 
 
-def summary_of(core: Tier, extended: Tier) -> str:
+def summary_of(core: Tier, extended: Tier | None) -> str:
     """A sentence for each tier of a profile."""
-    return f"{_sentence('Core', core)} {_sentence('Extended', extended)}"
+    sentences = [_sentence("Core", core)]
+    if extended is not None:
+        sentences.append(_sentence("Extended", extended))
+    return " ".join(sentences)
 
 
 def _sentence(name: str, tier: Tier) -> str:

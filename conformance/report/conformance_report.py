@@ -15,11 +15,13 @@ import msgspec
 from msgspec import Meta
 
 from conformance.claim import Level
-from conformance.report.run_result import Implementation
+from conformance.report.run_result import Implementation, OperatorPlace
 from conformance.verdict import Outcome
 
 API_VERSION: Final = "assay.dev/v1"
 KIND: Final = "ConformanceReport"
+BROKEN_OFF: Final = "runs that did not end"
+"""What other formats call those of `errors`."""
 
 CORE_LEVELS: Final = (Level.CORE, Level.DERIVED)
 """What follows from core claims is as binding as they are."""
@@ -67,13 +69,19 @@ class ExtendedTier(Tier, frozen=True, kw_only=True):
     """What it has, and was run without; the claims of that are skipped, not unsupported."""
 
 
-class Profile(_Part, frozen=True, kw_only=True):
+class Profile(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """One profile: `appwrapper`, `mlbatch`."""
 
     name: str
     summary: str
     core: Tier
-    extended: ExtendedTier
+    extended: ExtendedTier | None = None
+    """None, and not in the file, as in Gateway's, where the profile has no extended claims."""
+
+    @property
+    def tiers(self) -> tuple[Tier, ...]:
+        """Those that it has."""
+        return (self.core,) if self.extended is None else (self.core, self.extended)
 
 
 class JudgedAgain(_Part, frozen=True, kw_only=True):
@@ -131,6 +139,8 @@ class Environment(_Part, frozen=True, kw_only=True, omit_defaults=True):
     cluster: str
     kubernetes_version: str
     clock: str
+    operator: OperatorPlace | None = None
+    """None: an older report does not say it."""
     allowances: Allowances | None = None
     """None: the histories do not say, or the report was made before reports did."""
 
@@ -287,7 +297,7 @@ class ConformanceReport(_Part, frozen=True, kw_only=True):
     @property
     def result(self) -> Result:
         """The worst result of all tiers; a run that broke off makes success partial."""
-        results = {tier.result for p in self.profiles for tier in (p.core, p.extended)}
+        results = {tier.result for profile in self.profiles for tier in profile.tiers}
         if "failure" in results:
             return "failure"
         return "partial" if "partial" in results or self.errors or not results else "success"

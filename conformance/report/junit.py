@@ -1,69 +1,108 @@
 """JUnit XML: one suite per profile, one case per claim and scenario.
 
 Inconclusive is an error with its reason, never a pass: the tools which read this know no
-third outcome. A claim that no scenario armed is one case of its own.
+third outcome. A claim that no scenario armed is one case of its own, and so is a run that broke
+off, in a suite beside the profiles.
+
+Many claims are judged on one run. Its cases share its time in equal parts, so that the times of
+a document, which those tools sum, come to that of its runs.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Final, TypeAlias
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
+from conformance.report.conformance_report import (
+    BROKEN_OFF,
+    ClaimReport,
+    ClaimTest,
+    ConformanceReport,
+    RunError,
+)
 from conformance.report.untrusted import printable
 from conformance.verdict import Outcome
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
+_Run: TypeAlias = tuple[str, int]
+"""Scenario and seed."""
+
+
 def junit_xml(report: ConformanceReport) -> str:
     """The whole document."""
     root = Element("testsuites", name="assay")
+    seconds = _seconds_of_a_row(report)
     for profile in report.profiles:
-        suite = SubElement(root, "testsuite", name=profile.name)
         cases = [
             case
             for claim in report.claims
             if claim.profile == profile.name
-            for case in _cases(claim, report)
+            for case in _cases(claim, report, seconds)
         ]
-        suite.extend(cases)
-        for name, tags in (
-            ("tests", None),
-            ("failures", ("failure",)),
-            ("errors", ("error",)),
-            ("skipped", ("skipped",)),
-        ):
-            count = sum(tags is None or case.find(tags[0]) is not None for case in cases)
-            suite.set(name, str(count))
-        suite.set("time", f"{sum(float(case.get('time', 0)) for case in cases):.6f}")
+        root.append(_suite(profile.name, cases))
+    if report.errors:
+        root.append(_suite(BROKEN_OFF, [_broken_off(error, report) for error in report.errors]))
     indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tostring(root, encoding="unicode") + "\n"
 
 
-def _cases(claim: ClaimReport, report: ConformanceReport) -> list[Element]:
+def _suite(name: str, cases: Sequence[Element]) -> Element:
+    suite = Element("testsuite", name=name, tests=str(len(cases)))
+    for plural, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(plural, str(sum(case.find(tag) is not None for case in cases)))
+    suite.set("time", f"{sum(float(case.get('time', 0)) for case in cases):.6f}")
+    suite.extend(cases)
+    return suite
+
+
+def _seconds_of_a_row(report: ConformanceReport) -> dict[_Run, float]:
+    """By run, its wall time divided by the number of rows that it has.
+
+    A row of a campaign counts the variants that tell of its claim; the longest has most of them.
+    """
+    rows: Counter[_Run] = Counter()
+    seconds: dict[_Run, float] = {}
+    for claim in report.claims:
+        for test in claim.tests:
+            run = (test.scenario, test.seed)
+            rows[run] += 1
+            seconds[run] = max(seconds.get(run, 0.0), test.wall_seconds)
+    return {run: seconds[run] / count for run, count in rows.items()}
+
+
+def _cases(
+    claim: ClaimReport, report: ConformanceReport, seconds: dict[_Run, float]
+) -> list[Element]:
     if claim.tests:
-        return [_case(claim, test, report) for test in claim.tests]
+        return [
+            _case(claim, test, report, seconds[test.scenario, test.seed]) for test in claim.tests
+        ]
     case = Element("testcase", classname=claim.profile, name=f"{claim.id} {claim.name}", time="0")
-    _properties(case, claim, report, str(report.reproduce.seed))
+    _claim_properties(case, claim, report, report.reproduce.seed)
     _outcome(case, claim.outcome, claim.reason, "")
     return [case]
 
 
-def _case(claim: ClaimReport, test: ClaimTest, report: ConformanceReport) -> Element:
+def _case(
+    claim: ClaimReport, test: ClaimTest, report: ConformanceReport, seconds: float
+) -> Element:
     case = Element(
         "testcase",
         classname=f"{claim.profile}.{claim.id}",
         name=_xml(f"{claim.id} {claim.name} [{test.name}]"),
-        time=f"{test.wall_seconds:.6f}",
+        time=f"{seconds:.6f}",
     )
-    _properties(case, claim, report, str(test.seed))
+    _claim_properties(case, claim, report, test.seed)
     evidence = "\n".join(
         [
             *(f"fault: {fault}" for fault in test.faults),
             f"history: {test.history or 'not stored'} sha256 {test.history_sha256}",
-            f"reproduce: assay run {test.name.partition(' ')[0]} --seed {test.seed}",
+            f"reproduce: assay run {test.scenario} --seed {test.seed}",
         ]
     )
     because = test.first_violation.because if test.first_violation else test.because
@@ -71,14 +110,32 @@ def _case(claim: ClaimReport, test: ClaimTest, report: ConformanceReport) -> Ele
     return case
 
 
-def _properties(case: Element, claim: ClaimReport, report: ConformanceReport, seed: str) -> None:
+def _broken_off(error: RunError, report: ConformanceReport) -> Element:
+    """Its time stands with the claims that were judged on it."""
+    case = Element("testcase", classname=BROKEN_OFF, name=_xml(error.name), time="0")
+    _properties(case, {"seed": str(error.seed), "cluster": report.environment.cluster})
+    message = _xml(printable(error.error))
+    SubElement(case, "error", message=message, type="broken off")
+    return case
+
+
+def _claim_properties(
+    case: Element, claim: ClaimReport, report: ConformanceReport, seed: int
+) -> None:
+    _properties(
+        case,
+        {
+            "claim": claim.id,
+            "level": claim.level,
+            "seed": str(seed),
+            "cluster": report.environment.cluster,
+        },
+    )
+
+
+def _properties(case: Element, values: Mapping[str, str]) -> None:
     properties = SubElement(case, "properties")
-    for name, value in (
-        ("claim", claim.id),
-        ("level", claim.level),
-        ("seed", seed),
-        ("cluster", report.environment.cluster),
-    ):
+    for name, value in values.items():
         SubElement(properties, "property", name=name, value=_xml(value))
 
 

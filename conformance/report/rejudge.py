@@ -155,7 +155,7 @@ def _shrunk(
 def _suite(
     report: ConformanceReport, runs: tuple[RunResult, ...], shrunk: dict[str, RunResult]
 ) -> SuiteResult:
-    features = report.profiles[0].extended if report.profiles else None
+    features = next((p.extended for p in report.profiles if p.extended is not None), None)
     telling = {v.claim for run in runs for v in run.verdicts if is_telling(v)}
     return SuiteResult(
         runs=runs,
@@ -163,6 +163,7 @@ def _suite(
         cluster=report.environment.cluster,
         kubernetes_version=report.environment.kubernetes_version,
         clock=report.environment.clock,
+        operator=report.environment.operator,
         seed=report.reproduce.seed,
         command=report.reproduce.command,
         wall_seconds=report.wall_seconds,
@@ -186,9 +187,6 @@ def _asked_for(report: ConformanceReport) -> tuple[str, ...]:
     """The claims that the run was of; none for one of all, which lists none without a verdict."""
     judged = {claim.id for claim in report.claims}
     listed = {
-        id_
-        for profile in report.profiles
-        for tier in (profile.core, profile.extended)
-        for id_ in tier.skipped_tests
+        id_ for profile in report.profiles for tier in profile.tiers for id_ in tier.skipped_tests
     }
     return tuple(sorted(judged)) if listed - judged else ()

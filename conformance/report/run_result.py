@@ -8,7 +8,7 @@ write, its second, …) differ in `variant` and are counted together in the repo
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
@@ -74,6 +74,11 @@ class Implementation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     contact: tuple[str, ...] = ()
 
 
+OperatorPlace: TypeAlias = Literal["simulated", "process", "deployed", "installed"]
+"""Where the controller under test ran: in the simulation, as a process beside the cluster, as
+pods of the suite's own making, or in the pods that somebody has installed."""
+
+
 class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """All runs of one `assay run`, and the circumstances that they share."""
 
@@ -83,6 +88,8 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     kubernetes_version: str
     clock: str
     """`virtual` or `wall`."""
+    operator: OperatorPlace | None = None
+    """None: an older report does not say it."""
     seed: int
     command: str
     """The command line that reproduces this suite."""

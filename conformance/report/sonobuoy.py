@@ -9,7 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
+from conformance.report.conformance_report import (
+    BROKEN_OFF,
+    ClaimReport,
+    ClaimTest,
+    ConformanceReport,
+)
 from conformance.report.yaml_text import dump
 from conformance.verdict import Outcome
 
@@ -35,7 +40,7 @@ def sonobuoy_yaml(report: ConformanceReport) -> str:
         for error in report.errors
     ]
     if broken_off:
-        profiles.append(_parent("runs that did not end", broken_off, {}, {}))
+        profiles.append(_parent(BROKEN_OFF, broken_off, {}, {}))
     implementation = report.implementation
     root = _parent(
         "assay",

@@ -90,15 +90,12 @@ def _inconsistencies(report: ConformanceReport) -> Iterator[Finding]:
     """What the report says of itself that cannot be: a failure below, and a success above."""
     by_id = {claim.id: claim for claim in report.claims}
     for profile in report.profiles:
-        for tier in (profile.core, profile.extended):
+        for tier in profile.tiers:
             for id_ in tier.failed_tests:
                 if id_ not in by_id or by_id[id_].outcome is not Outcome.FAILED:
                     yield Finding(profile.name, f"lists {id_} as failed, its claim does not")
     listed = {
-        id_
-        for profile in report.profiles
-        for tier in (profile.core, profile.extended)
-        for id_ in tier.failed_tests
+        id_ for profile in report.profiles for tier in profile.tiers for id_ in tier.failed_tests
     }
     for claim in report.claims:
         if claim.outcome is Outcome.FAILED and claim.id not in listed:
@@ -121,6 +118,10 @@ def _wrong_sums(report: ConformanceReport) -> Iterator[Finding]:
                 for claim in report.claims
                 if claim.profile == profile.name and (claim.level in CORE_LEVELS) is is_core
             )
+            if tier is None:
+                if outcomes:
+                    yield Finding(where, "is missing, although there are claims of it")
+                continue
             skipped = outcomes[Outcome.SKIPPED] + outcomes[Outcome.UNSUPPORTED]
             skipped += sum(id_ not in tested for id_ in tier.skipped_tests)
             counted = Statistics(

@@ -19,7 +19,12 @@ from conformance.claim import CLAIMS
 from conformance.implementation import UnknownImplementationError
 from conformance.profiles.choosing import left_out, profile_named
 from conformance.profiles.profile import ImplementationProfile
-from conformance.report.run_result import Implementation, RunResult, SuiteResult
+from conformance.report.run_result import (
+    Implementation,
+    OperatorPlace,
+    RunResult,
+    SuiteResult,
+)
 from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, unless_missed
 from conformance.running.crash_tasks import in_words as crash_tasks_in_words
 from conformance.running.hosting import not_run, out_of_reach, reason_not_run
@@ -129,6 +134,7 @@ def run_suite(
         cluster=options.cluster,
         kubernetes_version=runs[0].header.kubernetes_version if runs else "",
         clock="virtual" if is_simulated else "wall",
+        operator=_operator_place(options),
         seed=options.seed,
         command=options.command,
         wall_seconds=time.perf_counter() - began,
@@ -214,6 +220,15 @@ class _Count:
 
 def _digest(run: RunResult) -> str:
     return run.history_sha256 or history_digest(run.header, run.entries)
+
+
+def _operator_place(options: RunOptions) -> OperatorPlace:
+    if options.cluster == "simulated":
+        return "simulated"
+    undertaking = options.undertaking
+    if undertaking is not None and undertaking.installed is not None:
+        return "installed"
+    return "deployed" if undertaking is not None and undertaking.operator_image else "process"
 
 
 def _implementation(name: str, profile: ImplementationProfile | None) -> Implementation:

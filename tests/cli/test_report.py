@@ -7,9 +7,12 @@ import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 import yaml
 
+from conformance.report.yaml_text import read_report, write_report
+from conformance.verdict import Outcome
 from tests.cli.conftest import Assay, Reports
 
 
@@ -64,7 +67,8 @@ def test_sonobuoy_and_the_checklist_go_where_they_are_told(assay: Assay, bad: Pa
     out = bad.parent / "PRODUCT.yaml"
     assert assay("report", "ai-conformance", bad, "-o", out).code == 0
     (item,) = yaml.safe_load(out.read_text())["spec"]["operator"]
-    assert item["evidence"] == ["bad/report.yaml", "bad/index.html"]
+    assert (item["status"], item["evidence"]) == ("", [])
+    assert "the cluster was simulated" in item["notes"]
 
 
 def test_a_submission_is_verified_before_it_is_made_and_can_be_afterwards(
@@ -90,6 +94,22 @@ def test_a_report_that_does_not_hold_is_not_handed_in(assay: Assay, bad: Path) -
     assert not out.exists()
     ended = assay("verify", bad)
     assert "DIFFERS appwrapper core: has other statistics than its claims" in ended.out
+
+
+def test_the_checklist_names_evidence_by_its_place_in_the_reports_folder(
+    assay: Assay, bad: Path
+) -> None:
+    path = bad / "report.yaml"
+    report = read_report(path)
+    kept = msgspec.structs.replace(report.claims[0], outcome=Outcome.PASSED)
+    claims = [msgspec.structs.replace(kept, id=id_) for id_ in ("MLB-020", "MLB-021")]
+    where = msgspec.structs.replace(report.environment, cluster="existing", operator="installed")
+    report = msgspec.structs.replace(report, claims=tuple(claims), environment=where)
+    path.write_text(write_report(report), encoding="utf-8")
+    out = bad.parent / "PRODUCT.yaml"
+    assert assay("report", "ai-conformance", bad, "-o", out).code == 0
+    (item,) = yaml.safe_load(out.read_text())["spec"]["operator"]
+    assert item["evidence"] == ["report.yaml", "index.html"]
 
 
 @pytest.mark.parametrize("format_", ["html", "junit", "sonobuoy", "ai-conformance", "submission"])

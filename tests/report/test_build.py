@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from conformance.claim import Level
 from conformance.cli.exit_code import ExitCode
 from conformance.report import suite_version
 from conformance.report.build import build_report, history_path, slug
@@ -44,6 +45,7 @@ def test_a_violated_core_claim_makes_its_tier_a_failure_and_is_listed() -> None:
     assert profile.core.result == "failure"
     assert profile.core.failed_tests == ("AW-015",)
     assert profile.core.inconclusive_tests == ("AW-012",)
+    assert profile.extended is not None
     assert profile.extended.result == "success"
     assert profile.summary == "Core tests failed with 1 test failure. Extended tests succeeded."
 
@@ -54,6 +56,17 @@ def test_a_partial_tier_never_reads_like_success() -> None:
     assert profile.core.result == "partial"
     assert "succeeded" not in profile.summary.partition(" Extended")[0]
     assert report.result == "partial"
+
+
+def test_a_profile_without_extended_claims_has_no_extended_tier() -> None:
+    core = {id_: claim for id_, claim in CLAIMS.items() if claim.level is not Level.EXTENDED}
+    report = build_report(
+        sample_suite(passing_run()), core, version="0.1.0", git_commit="", date=""
+    )
+    (profile,) = report.profiles
+    assert profile.extended is None
+    assert "Extended" not in profile.summary
+    assert "extended" not in write_report(report)
 
 
 def test_a_claim_that_was_never_armed_is_inconclusive_and_not_covered() -> None:
@@ -187,6 +200,7 @@ def test_the_report_of_a_selection_is_partial_and_lists_what_was_not_asked_for()
     (profile,) = _report(passing_run(), claims=("AW-063",)).profiles
     assert profile.core.result == "partial"
     assert profile.core.skipped_tests == ("AW-012", "AW-015")
+    assert profile.extended is not None
     assert profile.extended.skipped_tests == ("AW-049",)
     assert "succeeded" not in profile.summary
 

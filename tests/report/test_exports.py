@@ -131,26 +131,64 @@ def test_what_only_the_vendor_knows_stays_a_placeholder() -> None:
     assert set(unfilled) == metadata.keys() - {"kubernetesVersion"}
 
 
+def on_a_platform(
+    outcome: Outcome = Outcome.PASSED, by_webhooks: Outcome = Outcome.PASSED
+) -> ConformanceReport:
+    """Of an operator in its own pods, with its own webhooks; `outcome` is that of AW-015."""
+    report = report_of(
+        ended(**{**ALL_PASSED, "AW_015": outcome}), cluster="existing", operator="installed"
+    )
+    like = report.claims[0]
+    more = (
+        msgspec.structs.replace(like, id="MLB-020", outcome=by_webhooks),
+        msgspec.structs.replace(like, id="MLB-021", outcome=Outcome.PASSED),
+    )
+    return msgspec.structs.replace(report, claims=(*report.claims, *more))
+
+
 @pytest.mark.parametrize(
-    ("cluster", "outcome", "status"),
-    [
-        ("simulated", Outcome.PASSED, ""),
-        ("simulated", Outcome.FAILED, ""),
-        ("control-plane", Outcome.PASSED, "Partially Implemented"),
-        ("control-plane", Outcome.FAILED, "Not Implemented"),
-        ("existing", Outcome.PASSED, "Implemented"),
-        ("kind", Outcome.INCONCLUSIVE, "Partially Implemented"),
-        ("kind", Outcome.FAILED, "Not Implemented"),
-    ],
+    ("outcome", "status"),
+    [(Outcome.PASSED, "Implemented"), (Outcome.INCONCLUSIVE, "Partially Implemented")],
 )
-def test_a_controller_is_implemented_only_where_a_real_clusters_run_kept_all(
-    cluster: str, outcome: Outcome, status: str
+def test_a_controller_is_answered_by_a_run_with_its_pods_and_webhooks(
+    outcome: Outcome, status: str
 ) -> None:
-    run = ended(**{**ALL_PASSED, "AW_015": outcome})
-    item = controller(report_of(run, cluster=cluster))
+    item = controller(on_a_platform(outcome))
     assert item["status"] == status
     assert item["evidence"] == ["report.yaml"]
-    assert f"on {cluster}" in item["notes"]
+    assert "on existing" in item["notes"]
+
+
+@pytest.mark.parametrize(
+    ("environment", "missing"),
+    [
+        ({"cluster": "simulated", "operator": "simulated"}, "anything of a platform"),
+        ({"cluster": "control-plane", "operator": "process"}, "pods and webhooks of its own"),
+        ({"cluster": "kind", "operator": "deployed"}, "pods and webhooks of its own"),
+        ({"cluster": "existing", "operator": None}, "pods and webhooks of its own"),
+    ],
+)
+def test_a_run_without_the_operators_pods_and_webhooks_leaves_the_controller_unanswered(
+    environment: dict[str, Any], missing: str
+) -> None:
+    report = on_a_platform()
+    where = msgspec.structs.replace(report.environment, **environment)
+    item = controller(msgspec.structs.replace(report, environment=where))
+    assert (item["status"], item["evidence"]) == ("", [])
+    assert missing in item["notes"]
+
+
+def test_webhooks_that_were_not_seen_to_work_leave_the_controller_unanswered() -> None:
+    item = controller(on_a_platform(by_webhooks=Outcome.UNSUPPORTED))
+    assert item["status"] == ""
+    assert "since MLB-020 is unsupported" in item["notes"]
+    assert "MLB-021" not in item["notes"]
+
+
+def test_an_operators_broken_promise_is_not_held_against_the_platform() -> None:
+    item = controller(on_a_platform(Outcome.FAILED))
+    assert item["status"] == ""
+    assert "since 1 claim failed" in item["notes"]
 
 
 def test_gang_scheduling_is_never_answered_by_claims_about_something_else() -> None:

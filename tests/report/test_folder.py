@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from xml.etree import ElementTree
 
+import msgspec
 import pytest
 
 from conformance.report.build import build_report
@@ -14,7 +15,7 @@ from conformance.report.folder import SuiteFiles, check_folder, write_folder
 from conformance.report.junit import junit_xml
 from tests.report.hostile import HOSTILE, hostile_run
 from tests.report.sample_claims import CLAIMS
-from tests.report.sample_run import failing_run, sample_suite
+from tests.report.sample_run import failing_run, passing_run, sample_suite
 from vocabulary.history import read_history
 from vocabulary.safe_yaml import load_yaml_file
 
@@ -113,6 +114,28 @@ def test_junit_tells_failures_as_failures_and_inconclusive_as_errors() -> None:
     assert "reproduce: assay run" in (failure.text or "")
     names = {item.attrib["name"] for item in suite.findall("testcase/properties/property")}
     assert names == {"claim", "level", "seed", "cluster"}
+
+
+def test_the_times_of_junits_cases_sum_to_those_of_the_runs() -> None:
+    report = build_report(sample_suite(), CLAIMS, version="0", git_commit="", date="")
+    root = ElementTree.fromstring(junit_xml(report).split("\n", 1)[1])
+    judged = sum(len(claim.tests) for claim in report.claims)
+    assert judged > len(sample_suite().runs)
+    seconds = sum(float(case.attrib["time"]) for case in root.iter("testcase"))
+    assert seconds == pytest.approx(sum(run.wall_seconds for run in sample_suite().runs))
+    assert [float(suite.attrib["time"]) for suite in root] == [pytest.approx(seconds)]
+
+
+def test_a_run_that_broke_off_is_an_error_of_its_own_in_junit() -> None:
+    run = msgspec.structs.replace(passing_run(), error="the node went away")
+    report = build_report(sample_suite(run), CLAIMS, version="0", git_commit="", date="")
+    root = ElementTree.fromstring(junit_xml(report).split("\n", 1)[1])
+    _, broken_off = root.findall("testsuite")
+    assert (broken_off.attrib["tests"], broken_off.attrib["errors"]) == ("1", "1")
+    (case,) = broken_off.findall("testcase")
+    error = case.find("error")
+    assert error is not None
+    assert (case.attrib["name"], error.attrib["message"]) == (run.scenario, "the node went away")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -105,6 +105,19 @@ def _praise(folder: Path) -> None:
     _edit(folder, "Core tests failed with 1 test failure.", "Core tests succeeded.")
 
 
+def _leave_out(folder: Path) -> None:
+    """Take the extended tier out, although it has a claim."""
+    path = folder / "report.yaml"
+    report = read_report(path)
+    (profile,) = report.profiles
+    profile = msgspec.structs.replace(
+        profile, extended=None, summary=summary_of(profile.core, None)
+    )
+    path.write_text(
+        write_report(msgspec.structs.replace(report, profiles=(profile,))), encoding="utf-8"
+    )
+
+
 def _move(folder: Path) -> None:
     _edit(folder, "  cluster: simulated", "  cluster: existing")
 
@@ -137,6 +150,7 @@ def _forget(folder: Path) -> None:
         (_embellish, "has other statistics than its claims"),
         (_upgrade, "has result success, its claims failure"),
         (_praise, "has a summary that its tiers do not have"),
+        (_leave_out, "is missing, although there are claims of it"),
         (_move, "was recorded with cluster simulated, not existing"),
         (_allow, "was judged with latency none, not 900h"),
         (_hide, "is violated in histories/appwrapper-quota-release"),
