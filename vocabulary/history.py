@@ -192,6 +192,11 @@ def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
     whole = whole and lines[-1] == b""
     records = lines[:-1]
     if not records:
+        if data:
+            raise HistoryError(
+                f"{path}: was cut short in line 1, its header; nothing of it can be judged: "
+                "run the scenario again"
+            )
         raise HistoryError(f"{path}: is empty; a history begins with a header line")
     header: Header | None = None
     entries: list[Entry] = []
@@ -244,7 +249,9 @@ def _unpack(path: Path) -> tuple[bytes, bool]:
     try:
         raw = path.read_bytes()
     except OSError as error:
-        raise HistoryError(f"{path}: cannot be read: {error.strerror}") from error
+        raise HistoryError(
+            f"{path}: cannot be read: {error.strerror}; name a .jsonl or .jsonl.gz file"
+        ) from error
     if raw[:2] != b"\x1f\x8b":
         return raw, True
     chunks: list[bytes] = []
@@ -256,7 +263,10 @@ def _unpack(path: Path) -> tuple[bytes, bool]:
             try:
                 chunk = member.decompress(raw, MAX_HISTORY_BYTES + 1 - total)
             except zlib.error as error:
-                raise HistoryError(f"{path}: is not a readable gzip file: {error}") from error
+                raise HistoryError(
+                    f"{path}: is not a readable gzip file: {error}; fetch it again, or run the "
+                    "scenario again"
+                ) from error
             chunks.append(chunk)
             total += len(chunk)
             if total > MAX_HISTORY_BYTES:

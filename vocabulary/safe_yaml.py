@@ -73,7 +73,9 @@ def _read(path: Path, max_bytes: int) -> bytes:
         with path.open("rb") as file:
             return file.read(max_bytes + 1)
     except OSError as error:
-        raise YamlError(f"{path}: cannot be read: {error.strerror}") from error
+        raise YamlError(
+            f"{path}: cannot be read: {error.strerror}; name a file that is there and may be read"
+        ) from error
 
 
 _BaseLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

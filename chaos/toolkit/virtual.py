@@ -87,7 +87,10 @@ def load_experiment(path: Path) -> dict[str, Any]:
     try:
         ensure_experiment_is_valid(experiment)
     except ChaosException as error:
-        raise InvalidExperiment(f"{path}: {error}") from error
+        raise InvalidExperiment(
+            f"{path}: is not an experiment: {error}; compare it with "
+            "chaos/experiments/pod-kill.yaml"
+        ) from error
     return experiment
 
 

@@ -25,6 +25,9 @@ MAX_EVENTS: Final = 300_000
 time."""
 
 
+_FETCH_AGAIN: Final = "fetch the file again from where it was recorded"
+
+
 class AuditLogError(ValueError):
     """A file that is no audit log, or one that cannot be judged; says what to do."""
 
@@ -132,17 +135,19 @@ def _events(path: Path, truncated: list[Path]) -> Iterator[Event]:
         with path.open("rb") as plain:
             is_gzip = plain.read(2) == b"\x1f\x8b"
         with gzip.open(path) if is_gzip else path.open("rb") as stream:
-            yield from _lines(path, stream, truncated)
-    except (EOFError, zlib.error):
-        truncated.append(path)
+            yield from _events_in(path, stream, truncated)
+    except gzip.BadGzipFile as error:
+        raise AuditLogError(f"{path}: is damaged: {error}; {_FETCH_AGAIN}") from error
     except OSError as error:
-        raise AuditLogError(f"{path}: cannot be read: {error.strerror or error}") from error
+        raise AuditLogError(
+            f"{path}: cannot be read: {error.strerror or error}; name the file of --audit-log-path"
+        ) from error
 
 
-def _lines(path: Path, stream: BinaryIO | gzip.GzipFile, truncated: list[Path]) -> Iterator[Event]:
-    number = 0
-    while line := stream.readline(MAX_LINE_BYTES + 1):
-        number += 1
+def _events_in(
+    path: Path, stream: BinaryIO | gzip.GzipFile, truncated: list[Path]
+) -> Iterator[Event]:
+    for number, line in _lines(path, stream, truncated):
         if len(line) > MAX_LINE_BYTES:
             raise AuditLogError(f"{path}: line {number} has over {MAX_LINE_BYTES} bytes; no event")
         if not line.strip():
@@ -159,6 +164,27 @@ def _lines(path: Path, stream: BinaryIO | gzip.GzipFile, truncated: list[Path]) 
         _check(event, path, number)
         if _is_kept(event, path, number):
             yield event
+
+
+def _lines(
+    path: Path, stream: BinaryIO | gzip.GzipFile, truncated: list[Path]
+) -> Iterator[tuple[int, bytes]]:
+    """The lines with their numbers; what was cut short ends early, what is damaged is refused."""
+    number = 0
+    try:
+        while line := stream.readline(MAX_LINE_BYTES + 1):
+            number += 1
+            yield number, line
+    except EOFError as error:
+        if not number:
+            raise AuditLogError(
+                f"{path}: was cut short in its first line; {_FETCH_AGAIN}"
+            ) from error
+        truncated.append(path)
+    except zlib.error as error:
+        raise AuditLogError(
+            f"{path}: is damaged after line {number}: {error}; {_FETCH_AGAIN}"
+        ) from error
     if not number:
         raise AuditLogError(f"{path}: is empty; expected one audit event per line")
 

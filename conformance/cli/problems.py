@@ -6,6 +6,7 @@ so that no room is imported just to be able to fail.
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 from typing import Final
@@ -49,6 +50,22 @@ _CODES: Final = {
 """Exception classes (with all their subclasses) that are no bugs of Assay."""
 
 
+_ADVICE: Final = {
+    errno.ENOENT: "name a file or folder that is there, or one that can be made",
+    errno.ENOTDIR: "a part of this path is a file; name another",
+    errno.EISDIR: "name a file, not a folder",
+    errno.EEXIST: "something else has this name; name another",
+    errno.EACCES: "choose a path that you may use, or change its rights",
+    errno.EPERM: "choose a path that you may use, or change its rights",
+    errno.EROFS: "choose a path that can be written",
+    errno.ENOSPC: "make room there, or choose another path",
+    errno.ENAMETOOLONG: "choose a shorter path",
+    errno.ELOOP: "mend the symbolic links of this path",
+    errno.EADDRINUSE: "choose another port, or end what listens there",
+    errno.ECONNREFUSED: "start what should answer there, or name where it is",
+}
+"""By what the system says, what to do about it."""
+
 _EXTRAS: Final = {
     "kubernetes": "cluster",
     "tenacity": "cluster",
@@ -79,7 +96,10 @@ def report_problem(error: BaseException) -> None:
     from conformance.report.untrusted import printable
 
     extra = _missing_extra(error)
-    text = f"{error}; install it with: pip install 'assay[{extra}]'" if extra else str(error)
+    if extra:
+        text = f"{error}; install it with: pip install 'assay[{extra}]'"
+    else:
+        text = _of_system(error) if isinstance(error, OSError) else str(error)
     for line in (text, *getattr(error, "__notes__", ())):
         sys.stderr.write(f"assay: {printable(line)}\n")
 
@@ -88,6 +108,17 @@ def report_bug(error: BaseException) -> None:
     """Tell it on standard error with all that helps to find it."""
     sys.stderr.write("".join(traceback.format_exception(error)))
     sys.stderr.write("assay: this is a bug of Assay, not of what it tested; please report it\n")
+
+
+def _of_system(error: OSError) -> str:
+    """What the system refused: of which file, why, and what to do. Its number tells nobody."""
+    what = error.strerror or str(error)
+    if error.filename is not None:
+        # Two for what is copied or moved; either may be the one.
+        files = (error.filename, error.filename2)
+        what = f"{' → '.join(str(file) for file in files if file is not None)}: {what}"
+    advice = _ADVICE.get(error.errno or 0, "")
+    return f"{what}; {advice}" if advice else what
 
 
 def _missing_extra(error: BaseException) -> str:

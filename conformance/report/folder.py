@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import msgspec
@@ -76,12 +77,14 @@ class SuiteFiles(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def check_folder(folder: Path) -> None:
-    """ReportError if a report cannot go there: it must be new, empty, or hold an earlier one.
+    """ReportError if a report must not go there: it must be new, empty, or hold an earlier one.
+    OSError if it cannot.
 
     One that was not finished, since its run was killed, counts as an earlier one: such a run
     leaves histories, whole or not, and nothing else.
     """
     if not folder.exists():
+        require_writable(folder)
         return
     if not folder.is_dir():
         raise ReportError(f"{folder}: is a file; name a folder for the report with --out")
@@ -91,6 +94,21 @@ def check_folder(folder: Path) -> None:
             f"{folder}: holds files but no {REPORT_NAME} of Assay's; "
             "name a new or an empty folder with --out"
         )
+    require_writable(folder)
+
+
+def require_writable(folder: Path) -> None:
+    """OSError if nothing can be written there: told before a long run, not after it.
+
+    Rights alone do not tell; so a folder is made and removed where the path stops to exist.
+    """
+    standing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    try:
+        with TemporaryDirectory(dir=standing):
+            pass
+    except OSError as error:
+        what = f"nothing can be written there: {error.strerror}"
+        raise OSError(error.errno, what, str(folder)) from error
 
 
 def _is_ours(report: Path) -> bool:

@@ -22,6 +22,7 @@ from typing import Final, NamedTuple
 
 from conformance.report.build import slug
 from conformance.report.conformance_report import ConformanceReport, ReportError
+from conformance.report.folder import require_writable
 from conformance.report.text import counts_line
 from conformance.report.untrusted import printable
 from conformance.report.yaml_text import REPORT_NAME, read_report, read_report_at, report_path
@@ -62,6 +63,7 @@ def write_submission(report_at: Path, out: Path) -> Submission:
     if not owner or not version:
         raise ReportError(f"{source}: implementation: organization, project and version are empty")
     folder = out / owner / version
+    require_writable(folder)
     _remove_earlier(folder)
     for name in (REPORT_NAME, *histories):
         (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -16,7 +16,7 @@ import msgspec
 
 from conformance.report.conformance_report import API_VERSION, KIND, ConformanceReport
 from conformance.report.typed_yaml import as_type, field_error
-from vocabulary.safe_yaml import load_yaml_file
+from vocabulary.safe_yaml import YamlError, load_yaml_file
 
 REPORT_NAME: Final = "report.yaml"
 """In a report's folder."""
@@ -48,6 +48,11 @@ def read_report_at(at: Path) -> ConformanceReport:
 
 def read_report(path: Path) -> ConformanceReport:
     """The report in a file; YamlError with line and field where it is not one."""
+    if not path.exists():
+        raise YamlError(
+            f"{path}: cannot be read: there is no such file; name a report.yaml, or the folder of "
+            "a run"
+        )
     value = load_yaml_file(path, max_bytes=MAX_REPORT_BYTES)
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind != KIND:

@@ -1,0 +1,141 @@
+"""Every command that is given files: each kind of bad one is named, with what to do about it."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from tests.cli.command import Ended
+from tests.cli.conftest import Assay, Reports
+
+NO_FOLDER = Path("/dev/null")
+NOWHERE = NO_FOLDER / "out"
+"""A path that nobody can make, whoever runs this."""
+
+READERS = {
+    "check": ["check", "{}"],
+    "check an audit log": ["check", "--operator-user", "operator", "--audit-log", "{}"],
+    "replay": ["replay", "{}"],
+    "verify": ["verify", "{}"],
+    "html": ["report", "html", "{}"],
+    "junit": ["report", "junit", "{}"],
+    "sonobuoy": ["report", "sonobuoy", "{}"],
+    "ai-conformance": ["report", "ai-conformance", "{}"],
+    "rejudge": ["report", "rejudge", "{}", "--out", "again"],
+    "submission": ["report", "submission", "{}"],
+    "compare": ["compare", "{}", "{}"],
+    "chaos": ["chaos", "{}"],
+    "findings": ["profile", "findings", "appwrapper-v1.1.2", "{}"],
+}
+BAD = {
+    "missing": None,
+    "empty": b"",
+    "binary": bytes(range(256)),
+    "damaged gzip": gzip.compress(b"{}\n" * 2000, mtime=0)[:20] + b"\xff" * 40,
+    "gzip cut short": gzip.compress(bytes(range(256)) * 40, mtime=0)[:30],
+    "half of YAML": b"kind: [ConformanceReport",
+    "half of JSON": b'{"kind": "Event", "apiV',
+    "something else": b"apiVersion: v1\nkind: Pod\n",
+}
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+
+
+def tells(ended: Ended, path: Path) -> None:
+    """One line that names the file and the next action, and no number of the system's."""
+    assert ended.code in (2, 4), ended
+    assert ended.err.startswith("assay: "), ended.err
+    assert ended.err.count("\n") == 1
+    assert str(path) in ended.err
+    assert any(mark in ended.err for mark in ("; ", "expected", "?")), ended.err
+    assert "[Errno" not in ended.err
+    assert list(Path.cwd().iterdir()) == []
+
+
+@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("command", READERS)
+def test_a_file_that_is_none_of_its_kind_is_named(
+    assay: Assay, command: str, bad: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "given.yaml"
+    if (content := BAD[bad]) is not None:
+        path.write_bytes(content)
+    tells(assay(*(word.format(path) for word in READERS[command])), path)
+
+
+@pytest.mark.parametrize("command", READERS)
+def test_a_folder_that_holds_nothing_is_named(assay: Assay, command: str, tmp_path: Path) -> None:
+    path = tmp_path / "given.yaml"
+    path.mkdir()
+    tells(assay(*(word.format(path) for word in READERS[command])), path)
+
+
+WRITERS = {
+    "html": ["report", "html", "{report}", "--out", "{out}"],
+    "junit": ["report", "junit", "{report}", "--out", "{out}"],
+    "sonobuoy": ["report", "sonobuoy", "{report}", "--out", "{out}"],
+    "ai-conformance": ["report", "ai-conformance", "{report}", "--out", "{out}"],
+    "rejudge": ["report", "rejudge", "{report}", "--out", "{out}"],
+    "submission": ["report", "submission", "{report}", "--out", "{out}"],
+    "compare as Markdown": ["compare", "{report}", "{report}", "--markdown", "{out}"],
+    "compare as JSON": ["compare", "{report}", "{report}", "--json", "{out}"],
+    "the page of a check": ["check", "{history}", "--page", "{out}"],
+    "findings": ["profile", "findings", "appwrapper-v1.1.2", "{report}", "--out", "{out}"],
+    "the page of a replay": ["replay", "{plan}", "--page", "{out}"],
+    "the history of a replay": ["replay", "{plan}", "--history", "{out}"],
+    "run": ["run", "slow-pods-hold-their-quota", "--out", "{out}"],
+}
+
+
+@pytest.mark.parametrize("command", WRITERS)
+def test_a_place_that_cannot_be_written_is_named(
+    assay: Assay, command: str, reports: Reports
+) -> None:
+    files = {
+        "report": reports.bad,
+        "history": next((reports.bad / "histories").iterdir()),
+        "plan": next(reports.bad.glob("aw-*.yaml")),
+        "out": NOWHERE,
+    }
+    ended = assay(*(word.format_map(files) for word in WRITERS[command]))
+    tells(ended, NO_FOLDER)
+
+
+def test_a_run_finds_out_before_it_begins_that_its_report_cannot_be_written(assay: Assay) -> None:
+    ended = assay("run", "slow-pods-hold-their-quota", "--out", NOWHERE)
+    assert (ended.code, ended.out) == (4, "")
+    assert f"{NOWHERE}: nothing can be written there: Not a directory; " in ended.err
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        pytest.param(BAD["damaged gzip"], "is damaged after line 0", id="damaged"),
+        pytest.param(gzip.compress(b'{"kind": ""}')[:14], "was cut short in its first", id="cut"),
+    ],
+)
+def test_a_damaged_audit_log_is_not_called_one_without_writes(
+    assay: Assay, content: bytes, complaint: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "audit.log"
+    path.write_bytes(content)
+    ended = assay("check", "--audit-log", path)
+    assert ended.code == 2
+    assert f"{path}: {complaint}" in ended.err
+    assert "fetch the file again" in ended.err
+
+
+def test_a_history_that_was_cut_short_in_its_header_is_not_called_empty(
+    assay: Assay, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.jsonl"
+    path.write_bytes(b'{"type":"header","for')
+    ended = assay("check", path)
+    assert ended.code == 2
+    assert "was cut short in line 1, its header" in ended.err
