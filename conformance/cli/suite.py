@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Concatenate
 
 import typer
 
-from conformance.cli.run import (
+from conformance.cli.run_arguments import (
     DEFAULT_NODE_SELECTOR,
     DEFAULT_OBJECT_LIMIT,
     DEFAULT_TIME_LIMIT,

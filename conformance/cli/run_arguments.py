@@ -1,0 +1,238 @@
+"""What `assay run` can be told: each argument with its help, its default, and its bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
+
+if TYPE_CHECKING:
+    from conformance.profiles.profile import ImplementationProfile
+
+
+def complete_selection(incomplete: str) -> list[str]:
+    """For shell completion."""
+    from conformance.cli.selection import complete
+
+    return complete(incomplete)
+
+
+CLUSTERS = ("simulated", "control-plane", "kind", "existing")
+DEFAULT_OUT = Path(".assay")
+DEFAULT_NODE_SELECTOR = "assay.dev/usable=true"
+DEFAULT_TIME_LIMIT = "2h"
+FOR_EVER = "48h"
+"""On a cluster that is the suite's own."""
+DEFAULT_OBJECT_LIMIT = 100
+
+
+def _cluster(name: str) -> str:
+    if name not in CLUSTERS:
+        raise typer.BadParameter(f"{name!r} is none of {', '.join(CLUSTERS)}")
+    return name
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunArguments:
+    """One field per argument, in the order in which the help lists them."""
+
+    selection: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="SUITE|SCENARIO|CLAIM",
+            help="What to run: a suite (appwrapper), scenarios (slow-pods), claims (AW-015). "
+            "Nothing means everything.",
+            autocompletion=complete_selection,
+        ),
+    ] = None
+    cluster: Annotated[
+        str,
+        typer.Option(help=f"Where to run: {', '.join(CLUSTERS)}.", callback=_cluster),
+    ] = "simulated"
+    implementation: Annotated[
+        str,
+        typer.Option(help="The controller under test: reference, mutant:NAME, or a profile file."),
+    ] = "reference"
+    seed: Annotated[int, typer.Option(help="Decides every random choice of the run.", min=0)] = (
+        DEFAULT_SEED
+    )
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Runs side by side; 0: one per core.", min=0)
+    ] = 0
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="Where the report goes; an earlier one is replaced.")
+    ] = DEFAULT_OUT
+    crash_points: Annotated[
+        bool,
+        typer.Option(
+            "--crash-points",
+            help="Repeat each scenario with the operator killed after each of its writes in turn.",
+        ),
+    ] = False
+    sample: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Only N of the crash points, drawn by the seed. "
+            "0: all of them; on a real cluster 60.",
+            min=0,
+        ),
+    ] = 0
+    random_plans: Annotated[
+        int,
+        typer.Option(
+            metavar="N",
+            help="Repeat each scenario N times under faults drawn at random (simulated only).",
+            min=0,
+        ),
+    ] = 0
+    fault_pairs: Annotated[
+        bool,
+        typer.Option(
+            "--fault-pairs",
+            help="Repeat each scenario under each kind of fault, and each pair of kinds "
+            "(simulated only; some 300 runs each).",
+        ),
+    ] = False
+    no_shrink: Annotated[
+        bool,
+        typer.Option(
+            "--no-shrink",
+            help="Show failures as they were found. Otherwise the simplest one of each claim is "
+            "run again and again with fewer faults, nodes, replicas and components, as long as it "
+            "violates the same claim. Real clusters never do: a run there takes too long.",
+        ),
+    ] = False
+    rerun: Annotated[
+        bool, typer.Option("--rerun", help="Run everything twice; compare histories byte by byte.")
+    ] = False
+    kubeconfig: Annotated[
+        Path | None,
+        typer.Option(help="The cluster for --cluster existing; where --cluster kind puts its own."),
+    ] = None
+    context: Annotated[str, typer.Option(help="The kubeconfig's context.")] = ""
+    cluster_folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Run on the control plane that `assay cluster up` started there, and leave it up."
+        ),
+    ] = None
+    node_selector: Annotated[
+        str,
+        typer.Option(help="The nodes that runs on an existing cluster may taint and cordon."),
+    ] = DEFAULT_NODE_SELECTOR
+    audit_log: Annotated[
+        Path | None,
+        typer.Option(help="The existing cluster's audit log, which tells who wrote what."),
+    ] = None
+    webhook_host: Annotated[
+        str,
+        typer.Option(
+            help="Where the API server of an existing cluster, or of kind, finds this machine, "
+            "which serves the webhooks. Otherwise 127.0.0.1, or the gateway of kind's network."
+        ),
+    ] = ""
+    pod_image: Annotated[
+        str,
+        typer.Option(
+            help="An image with a shell for the pods on real kubelets; it must be there, or to be "
+            "had. Otherwise only fake kubelets of an existing cluster are used; kind takes one "
+            "that its nodes have."
+        ),
+    ] = ""
+    operator_image: Annotated[
+        str,
+        typer.Option(
+            help="Run the operators under test in the cluster, existing or kind, from this image. "
+            "Otherwise they are processes of this machine."
+        ),
+    ] = ""
+    time_limit: Annotated[
+        str,
+        typer.Option(
+            help="How long a suite may take: on an existing cluster "
+            f"{DEFAULT_TIME_LIMIT} unless said, on kind as long as it takes."
+        ),
+    ] = ""
+    object_limit: Annotated[
+        int,
+        typer.Option(
+            help="How many pods, Jobs and AppWrappers a run may have on an existing cluster.",
+            min=10,
+        ),
+    ] = DEFAULT_OBJECT_LIMIT
+    cluster_name: Annotated[
+        str,
+        typer.Option(
+            help="kind: the cluster's name. One that --keep-cluster kept is used, and stays; one "
+            "that a killed run left is used, and deleted at the end."
+        ),
+    ] = "assay"
+    keep_cluster: Annotated[
+        bool, typer.Option("--keep-cluster", help="kind: do not delete the cluster at the end.")
+    ] = False
+    kind_bin: Annotated[
+        str, typer.Option(help="kind: the program; otherwise that of $KIND, or in the PATH.")
+    ] = ""
+    kind_image: Annotated[
+        str,
+        typer.Option(
+            help="kind: the nodes' image; otherwise $KIND_IMAGE, or the newest kindest/node "
+            "that Docker has."
+        ),
+    ] = ""
+    workers: Annotated[
+        int,
+        typer.Option(help="kind: nodes for runs. Each run takes two to four of them.", min=2),
+    ] = 4
+    download: Annotated[
+        bool,
+        typer.Option("--download", help="kind: fetch program and image where they are missing."),
+    ] = False
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Begin on an existing cluster without asking.")
+    ] = False
+    allure: Annotated[
+        bool, typer.Option("--allure", help="Also write allure-results/ (thousands of files).")
+    ] = False
+    show_all: Annotated[
+        bool, typer.Option("--all", help="List passed claims too, not only their number.")
+    ] = False
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="No progress; failures and where the report is.")
+    ] = False
+
+    @cached_property
+    def profile(self) -> ImplementationProfile | None:
+        """The profile of the controller under test, if it has one."""
+        from conformance.profiles.choosing import profile_named
+
+        return profile_named(self.implementation)
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether the controller stands in the cluster already, and is no process of the suite."""
+        return self.profile is not None and self.profile.process is None
+
+    @property
+    def options(self) -> RunOptions:
+        """What of it the runner needs, wherever the suite runs."""
+        return RunOptions(
+            cluster=cast(ClusterName, self.cluster),
+            implementation=self.implementation,
+            seed=self.seed,
+            jobs=self.jobs,
+            crash_points=self.crash_points,
+            sample=self.sample,
+            random_plans=self.random_plans,
+            fault_pairs=self.fault_pairs,
+            shrink=not self.no_shrink,
+            rerun=self.rerun,
+            cluster_folder=self.cluster_folder,
+            out=self.out,
+        )

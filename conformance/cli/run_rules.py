@@ -1,0 +1,93 @@
+"""Which options of `assay run` go with which cluster, and with which controller."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from conformance.cli.problems import BadInputError
+from conformance.cli.run_arguments import RunArguments
+
+WITH_NODES: Final = ("existing", "kind")
+"""Clusters whose nodes run images."""
+
+
+class Rule(NamedTuple):
+    """Something that was asked for and cannot be had."""
+
+    option: str
+    """`{cluster}` and `{implementation}` stand for what was asked for, as in `because`."""
+    is_broken: Callable[[RunArguments], object]
+    because: str
+    """And what to do instead."""
+
+
+RULES: Final = (
+    Rule(
+        "--sample",
+        lambda asked: asked.sample and not asked.crash_points,
+        "is of crash points; add --crash-points",
+    ),
+    Rule(
+        "--random-plans",
+        lambda asked: asked.random_plans and asked.cluster != "simulated",
+        "only the simulated cluster runs them; leave one out",
+    ),
+    Rule(
+        "--fault-pairs",
+        lambda asked: asked.fault_pairs and asked.cluster != "simulated",
+        "only the simulated cluster runs them; leave one out",
+    ),
+    Rule(
+        "--rerun",
+        lambda asked: asked.rerun and asked.cluster in WITH_NODES,
+        "histories on {cluster} never repeat; leave it out",
+    ),
+    Rule(
+        "--operator-image",
+        lambda asked: asked.operator_image and asked.cluster not in WITH_NODES,
+        "--cluster {cluster} has no nodes that run images",
+    ),
+    Rule(
+        "--operator-image",
+        lambda asked: asked.operator_image and asked.profile is not None,
+        "{implementation} is run as its profile says; leave it out",
+    ),
+    Rule(
+        "--cluster {cluster}",
+        lambda asked: asked.is_installed and asked.cluster not in WITH_NODES,
+        "{implementation} is installed in a cluster with nodes; use "
+        "--cluster existing --kubeconfig FILE, or kind",
+    ),
+    Rule(
+        "--crash-points",
+        lambda asked: asked.crash_points and asked.is_installed,
+        "are on the operator's connection, and an installed one has its own",
+    ),
+    Rule(
+        "--crash-points",
+        lambda asked: asked.crash_points and asked.operator_image,
+        "are on the operator's connection; leave out --operator-image",
+    ),
+    Rule(
+        "--crash-points",
+        lambda asked: (
+            asked.crash_points and asked.cluster == "existing" and asked.audit_log is None
+        ),
+        "needs to know who wrote what; add --audit-log FILE",
+    ),
+)
+"""In the order in which they are looked at; the first that is broken is told.
+
+`profile` reads a file, so what can be told without comes first.
+"""
+
+
+def require_that_options_agree(asked: RunArguments) -> None:
+    """BadInputError for the first rule that is broken."""
+    for rule in RULES:
+        if rule.is_broken(asked):
+            text = f"{rule.option}: {rule.because}"
+            raise BadInputError(
+                text.format(cluster=asked.cluster, implementation=asked.implementation)
+            )
