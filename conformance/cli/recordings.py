@@ -1,0 +1,147 @@
+"""What `assay check` judges: a history, or audit logs from elsewhere, as one recorded run."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from conformance.report.run_result import RunResult
+    from conformance.verdict import Verdict
+    from vocabulary.clock import Micros
+    from vocabulary.history import Entry, Header
+
+
+class Recording(NamedTuple):
+    """A run without verdicts, and how far it can be relied on."""
+
+    run: RunResult
+    command: str
+    """What judges it again."""
+    gaps: Sequence[str] = ()
+    """What it lacks in its midst, in sentences."""
+    remarks: Sequence[str] = ()
+
+    @property
+    def is_whole(self) -> bool:
+        return not self.run.error and not self.gaps
+
+    def verdicts(self, wanted: Container[str] | None) -> list[Verdict]:
+        """Those of the claims that are wanted, None: of all; with gaps, nothing is violated."""
+        from conformance.cli.judging import judge
+
+        return [
+            _doubted(verdict) if self.gaps else verdict
+            for verdict in judge(self.run.header, self.run.entries)
+            if wanted is None or verdict.claim in wanted
+        ]
+
+
+def of_history(path: Path) -> Recording:
+    """The run in a history file; HistoryError if it is none."""
+    from vocabulary.history import Mark, read_history
+
+    header, entries, whole = read_history(path)
+    # One that was written while its run went on has whole lines, but no end.
+    whole = whole and any(isinstance(entry, Mark) and entry.mark == "end" for entry in entries)
+    error = "" if whole else "the history was cut short"
+    run = _as_run(f"Recorded history {path.name}", header, entries, error)
+    return Recording(run, f"assay check {path}")
+
+
+def of_audit_logs(
+    logs: Sequence[Path], operator_user: str, config: Path | None, detection_latency: str
+) -> Recording:
+    """The logs as one run; AuditLogError for a file that is none, BadInputError for an option."""
+    from conformance.audit_log.events import read_log
+    from conformance.audit_log.history import to_history
+
+    parameters, latency_us = _configuration(config), _latency_us(detection_latency)
+    log = read_log(logs)
+    name = logs[0].name
+    found = to_history(
+        log,
+        name,
+        operator_user=operator_user,
+        parameters=parameters or {},
+        detection_latency_us=latency_us,
+    )
+    remarks = list(found.remarks)
+    if parameters is None:
+        remarks.append("no --config: judged by the norm's default durations and limits")
+    cut = ", ".join(str(path) for path in log.truncated)
+    error = f"{cut}: was cut short" if cut else ""
+    gaps = list(found.gaps)
+    if cut and len(logs) > 1:
+        gaps.append("Of several logs one was cut short: what the others go on with has a gap.")
+    run = _as_run(f"Audit log {name}", found.header, found.entries, error)
+    command = " ".join(["assay check", *(f"--audit-log {log}" for log in logs)])
+    return Recording(run, command, gaps, remarks)
+
+
+def _doubted(verdict: Verdict) -> Verdict:
+    """With gaps, a contradiction may be one with a state that lasted less long than it seems."""
+    import msgspec
+
+    from conformance.verdict import Outcome
+
+    if verdict.outcome is not Outcome.FAILED:
+        return verdict
+    because = f"What the log shows contradicts it, but it has gaps: {verdict.because}"
+    return msgspec.structs.replace(verdict, outcome=Outcome.INCONCLUSIVE, because=because)
+
+
+def _as_run(title: str, header: Header, entries: Sequence[Entry], error: str) -> RunResult:
+    import msgspec
+
+    from conformance.report.stored_run import recorded_run
+
+    return msgspec.structs.replace(recorded_run(header, entries), title=title, error=error)
+
+
+def _configuration(path: Path | None) -> dict[str, Any] | None:
+    """The operator's configuration: the file, or its section `appwrapper` and what is beside it."""
+    from conformance.cli.problems import BadInputError
+    from conformance.history_view import parameters
+    from vocabulary.safe_yaml import load_yaml_file
+
+    if path is None:
+        return None
+    data = load_yaml_file(path)
+    if not isinstance(data, dict):
+        raise BadInputError(f"{path}: expected a map, the operator's config file")
+    section = data.get("appwrapper", data)
+    if not isinstance(section, dict):
+        raise BadInputError(f"{path}: appwrapper: expected a map")
+    found = dict(section)
+    if "webhooksEnabled" in data:
+        found["webhooksEnabled"] = data["webhooksEnabled"]
+    if not isinstance(found.get("faultTolerance", {}), dict):
+        raise BadInputError(f"{path}: faultTolerance: expected a map")
+    try:
+        configured = parameters.OperatorParameters(found)
+        for name in (
+            parameters.ADMISSION_GRACE,
+            parameters.WARMUP_GRACE,
+            parameters.FAILURE_GRACE,
+            parameters.RETRY_PAUSE,
+            parameters.RETRY_LIMIT,
+            parameters.FORCEFUL_DELETION_GRACE,
+            parameters.SUCCESS_TTL,
+        ):
+            configured.of(name, None)
+    except ValueError as error:
+        text = str(error).removeprefix("header.parameters.")
+        raise BadInputError(f"{path}: {text}") from error
+    return found
+
+
+def _latency_us(text: str) -> Micros | None:
+    from conformance.cli.problems import BadInputError
+    from vocabulary.durations import parse_duration
+
+    try:
+        return parse_duration(text) if text else None
+    except ValueError as error:
+        raise BadInputError(f"--detection-latency: {error}") from error
