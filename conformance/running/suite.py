@@ -25,18 +25,14 @@ from conformance.report.run_result import (
     RunResult,
     SuiteResult,
 )
-from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, unless_missed
-from conformance.running.crash_tasks import in_words as crash_tasks_in_words
+from conformance.running.campaigns import UnderWay, campaigns
 from conformance.running.hosting import not_run, out_of_reach, reason_not_run
-from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
-from conformance.running.rearming import STRETCHES, in_words, tasks_again, unarmed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.shrunk import failures, shrink_all
 from conformance.running.workers import Task, workers
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome, worst
-from vocabulary.history import history_digest
 
 FEW: Final = 24
 """So few runs are done sooner here than other processes are started."""
@@ -47,10 +43,8 @@ def run_suite(
 ) -> SuiteResult:
     """Run what the words select (suites, scenarios, claims; nothing means everything)."""
     began = time.perf_counter()
-    is_simulated = options.cluster == "simulated"
-    cluster, undertaking = options.cluster, options.undertaking
     profile = profile_named(options.implementation)
-    if profile is not None and is_simulated:
+    if profile is not None and options.cluster == "simulated":
         raise UnknownImplementationError(
             f"{profile.name} is a program of its own, which virtual time cannot slow down; "
             "add --cluster control-plane"
@@ -59,99 +53,71 @@ def run_suite(
     missing_out = {
         found.id: because for found in chosen if (because := left_out(profile).get(found.id))
     }
-    scenarios = [
-        found
+    baseline = [
+        Task(found.id, options.implementation, options.seed)
         for found in chosen
-        if not reason_not_run(found, cluster, undertaking) and found.id not in missing_out
+        if not reason_not_run(found, options.cluster, options.undertaking)
+        and found.id not in missing_out
     ]
-    baseline = [Task(found.id, options.implementation, options.seed) for found in scenarios]
-    runs: list[RunResult] = []
-    mismatches = tried = existing = 0
-    at_random: list[RunResult] = []
-    shrunk: dict[str, RunResult] = {}
-    draws = options.random_plans or options.fault_pairs
-    many = options.crash_points or bool(draws) or len(baseline) > FEW
-    with workers(options, many=many) as run_all:
-        count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
-        runs += count.through(run_all(baseline))
-        require_a_beginning(runs)
-        notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
-        notes += not_run(chosen, cluster, undertaking) if undertaking else []
-        notes += not_in_time(baseline, runs)
-        # Without writers a claim that was not armed would not be armed in a longer run either.
-        shows_writers = undertaking is None or undertaking.tells_writers
-        for stretch in () if is_simulated or not shows_writers else STRETCHES:
-            missing = unarmed(runs)
-            if missing:
-                notes.append(in_words(missing, stretch))
-                longer = tasks_again(missing, options.implementation, options.seed, stretch)
-                count.total += len(longer)
-                runs += count.through(run_all(longer))
-        if options.rerun:
-            again = count.through(run_all(baseline))
-            mismatches = sum(
-                _digest(first) != _digest(second)
-                for first, second in zip(runs[: len(baseline)], again, strict=True)
-            )
-        if options.crash_points:
-            tasks = [
-                task
-                for run in runs[: len(baseline)]
-                for task in crash_tasks(run, options.implementation)
-            ]
-            existing = len(tasks)
-            most = options.sample or (existing if is_simulated else FEW_ENOUGH)
-            tasks = drawn(tasks, most, options.seed)
+    is_campaign = options.crash_points or options.random_plans or options.fault_pairs
+    count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
+    with workers(options, many=bool(is_campaign) or len(baseline) > FEW) as run_all:
+
+        def run(tasks: Sequence[Task]) -> Iterator[RunResult]:
+            return count.through(run_all(tasks))
+
+        def run_more(tasks: Sequence[Task]) -> Iterator[RunResult]:
             count.total += len(tasks)
-            campaign = list(count.through(run_all(tasks)))
-            tried = sum(run.strikes > 0 for run in campaign)
-            if is_simulated:
-                campaign = list(map(unless_missed, campaign))
-            else:
-                notes += crash_tasks_in_words(campaign, existing)
-            runs += campaign
-        if draws:
-            tasks = [
-                task
-                for run in runs[: len(baseline)]
-                for task in random_tasks(
-                    run, options.implementation, options.random_plans, pairs=options.fault_pairs
-                )
-            ]
-            count.total += len(tasks)
-            at_random = [in_spite_of_its_faults(run) for run in count.through(run_all(tasks))]
-            runs += at_random
-    if options.shrink and is_simulated:
-        found = failures(runs)
-        count.total += len(found)
-        for claim, run in shrink_all(found, options.jobs):
-            count.shrunk(claim)
-            if run is not None:
-                shrunk[claim] = run
+            return run(tasks)
+
+        suite = UnderWay(options, baseline, run, run_more, runs=list(run(baseline)))
+        require_a_beginning(suite.runs)
+        suite.notes += (f"{name} was not run: {because}" for name, because in missing_out.items())
+        if options.undertaking:
+            suite.notes += not_run(chosen, options.cluster, options.undertaking)
+        suite.notes += not_in_time(baseline, suite.runs)
+        for campaign in campaigns(options):
+            campaign(suite)
+    shrunk = _shrunk(suite, count)
     return SuiteResult(
-        runs=tuple(runs),
+        runs=tuple(suite.runs),
         implementation=_implementation(options.implementation, profile),
         cluster=options.cluster,
-        kubernetes_version=runs[0].header.kubernetes_version if runs else "",
-        clock="virtual" if is_simulated else "wall",
+        kubernetes_version=suite.runs[0].header.kubernetes_version if suite.runs else "",
+        clock="virtual" if options.cluster == "simulated" else "wall",
         operator=_operator_place(options),
         seed=options.seed,
         command=options.command,
         wall_seconds=time.perf_counter() - began,
         claims=tuple(word for word in selection if word in CLAIMS),
         fault_classes=tuple(sorted(FAULTS.keys() - UNDOING)),
-        crash_points=(tried, existing),
-        plans=len(runs),
-        random_plans=len(at_random),
+        crash_points=suite.crash_points,
+        plans=len(suite.runs),
+        random_plans=suite.random_plans,
         shrunk=shrunk,
         rerun=len(baseline) if options.rerun else 0,
-        mismatches=mismatches,
-        notes=tuple(notes),
-        out_of_reach=out_of_reach(cluster, undertaking),
+        mismatches=suite.mismatches,
+        notes=tuple(suite.notes),
+        out_of_reach=out_of_reach(options.cluster, options.undertaking),
         supported_features=() if profile is None else profile.features,
         unsupported_features=_lacked(profile, switched_off=False),
         skipped_features=_lacked(profile, switched_off=True),
     )
+
+
+def _shrunk(suite: UnderWay, count: _Count) -> dict[str, RunResult]:
+    """By claim, the smallest run that violates it; only the simulation looks for one."""
+    options = suite.options
+    if not options.shrink or options.cluster != "simulated":
+        return {}
+    found = failures(suite.runs)
+    count.total += len(found)
+    smallest: dict[str, RunResult] = {}
+    for claim, run in shrink_all(found, options.jobs):
+        count.shrunk(claim)
+        if run is not None:
+            smallest[claim] = run
+    return smallest
 
 
 def _lacked(profile: ImplementationProfile | None, *, switched_off: bool) -> tuple[str, ...]:
@@ -216,10 +182,6 @@ class _Count:
         self._on_progress(
             Progress(done=self._done, total=self.total, scenario=what, outcome=outcome)
         )
-
-
-def _digest(run: RunResult) -> str:
-    return run.history_sha256 or history_digest(run.header, run.entries)
 
 
 def _operator_place(options: RunOptions) -> OperatorPlace:

@@ -1,0 +1,118 @@
+"""What a suite does beyond running each scenario once: one function per campaign.
+
+Each goes on from the runs that there are, adds its own, and says what came of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from conformance.report.run_result import RunResult
+from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, in_words, unless_missed
+from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
+from conformance.running.rearming import STRETCHES, tasks_again, unarmed
+from conformance.running.rearming import in_words as rearming_in_words
+from conformance.running.run_options import RunOptions
+from conformance.running.workers import Task
+from vocabulary.history import history_digest
+
+
+@dataclass(slots=True)
+class UnderWay:
+    """A suite whose scenarios have been run once, and what campaigns have added to it."""
+
+    options: RunOptions
+    baseline: Sequence[Task]
+    run: Callable[[Sequence[Task]], Iterator[RunResult]]
+    """Runs tasks that were counted as a part of the suite from the beginning."""
+    run_more: Callable[[Sequence[Task]], Iterator[RunResult]]
+    """Runs tasks that nobody knew of before."""
+    runs: list[RunResult]
+    notes: list[str] = field(default_factory=list)
+    mismatches: int = 0
+    """Reruns that gave other bytes."""
+    crash_points: tuple[int, int] = (0, 0)
+    """(tried, existing)."""
+    random_plans: int = 0
+
+    @property
+    def first_runs(self) -> Sequence[RunResult]:
+        """Those of the baseline."""
+        return self.runs[: len(self.baseline)]
+
+
+Campaign: TypeAlias = Callable[[UnderWay], None]
+
+
+def campaigns(options: RunOptions) -> Iterator[Campaign]:
+    """Those that the options ask for, in their order."""
+    undertaking = options.undertaking
+    # Without writers a claim that was not armed would not be armed in a longer run either.
+    shows_writers = undertaking is None or undertaking.tells_writers
+    if options.cluster != "simulated" and shows_writers:
+        yield with_longer_durations
+    if options.rerun:
+        yield once_more
+    if options.crash_points:
+        yield at_crash_points
+    if options.random_plans or options.fault_pairs:
+        yield under_random_faults
+
+
+def with_longer_durations(suite: UnderWay) -> None:
+    """The scenarios that were over before they had armed what they are for."""
+    options = suite.options
+    for stretch in STRETCHES:
+        missing = unarmed(suite.runs)
+        if missing:
+            suite.notes.append(rearming_in_words(missing, stretch))
+            tasks = tasks_again(missing, options.implementation, options.seed, stretch)
+            suite.runs += suite.run_more(tasks)
+
+
+def once_more(suite: UnderWay) -> None:
+    """Every scenario as it was, to compare the histories byte by byte."""
+    again = suite.run(suite.baseline)
+    suite.mismatches = sum(
+        _digest(first) != _digest(second)
+        for first, second in zip(suite.first_runs, again, strict=True)
+    )
+
+
+def at_crash_points(suite: UnderWay) -> None:
+    """Every scenario with the operator killed at each of its crash points, or at a sample."""
+    options = suite.options
+    is_simulated = options.cluster == "simulated"
+    tasks = list(_of_each(suite, lambda run: crash_tasks(run, options.implementation)))
+    existing = len(tasks)
+    most = options.sample or (existing if is_simulated else FEW_ENOUGH)
+    runs = list(suite.run_more(drawn(tasks, most, options.seed)))
+    suite.crash_points = (sum(run.strikes > 0 for run in runs), existing)
+    if is_simulated:
+        suite.runs += map(unless_missed, runs)
+    else:
+        suite.notes += in_words(runs, existing)
+        suite.runs += runs
+
+
+def under_random_faults(suite: UnderWay) -> None:
+    """Every scenario under faults drawn at random, and under pairs of their kinds."""
+    options = suite.options
+    count, pairs = options.random_plans, options.fault_pairs
+    tasks = list(
+        _of_each(suite, lambda run: random_tasks(run, options.implementation, count, pairs=pairs))
+    )
+    runs = list(map(in_spite_of_its_faults, suite.run_more(tasks)))
+    suite.random_plans = len(runs)
+    suite.runs += runs
+
+
+def _of_each(suite: UnderWay, tasks_of: Callable[[RunResult], Iterable[Task]]) -> Iterator[Task]:
+    for run in suite.first_runs:
+        yield from tasks_of(run)
+
+
+def _digest(run: RunResult) -> str:
+    return run.history_sha256 or history_digest(run.header, run.entries)
