@@ -11,6 +11,7 @@ the end of something labelled is taken off, and this waits until all of it is go
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from functools import cached_property
@@ -36,6 +37,7 @@ from vocabulary.kinds import (
 from vocabulary.objects import (
     Object,
     finalizers_of,
+    get_path,
     is_terminating,
     labels_of,
     name_of,
@@ -72,6 +74,8 @@ _CLUSTER_WIDE: Final = (
 fake kubelets end the pods of the namespaces before. Definitions last, when nothing needs them."""
 GONE_SECONDS: Final = 120.0
 EVERY_SECONDS: Final = 0.1
+_REMAINDERS: Final = ("NamespaceContentRemaining", "NamespaceFinalizersRemaining")
+"""Conditions of a namespace that is being deleted, by the controller that empties it."""
 
 
 class NotCleanError(Exception):
@@ -150,14 +154,21 @@ class _Cleaning:
                 yield from map(_in_words, filter(_foreign, held))
 
     def _remove_kind(self, kind: Kind) -> None:
-        """Delete what is labelled of a kind, and wait until nothing of it is left."""
-        deadline = time.monotonic() + GONE_SECONDS
+        """Delete what is labelled of a kind, and wait until nothing of it is left.
+
+        However many there are, and however slow the cluster is: only if none goes any more is it
+        given up.
+        """
+        fewest, deadline = math.inf, 0.0
         while left := [obj for obj in self._labelled(kind) if self._may_go(kind, obj)]:
-            if time.monotonic() > deadline:
+            if len(left) < fewest:
+                fewest, deadline = len(left), time.monotonic() + GONE_SECONDS
+            elif time.monotonic() > deadline:
                 names = ", ".join(map(name_of, left))
                 raise NotCleanError(
-                    f"{kind.kind} {names}: still there {GONE_SECONDS:g} s after its deletion; "
-                    "see what its status says, and whether the controller manager runs"
+                    f"{kind.kind} {names}: still there after its deletion, and none has gone for "
+                    f"{GONE_SECONDS:g} s; see what its status says, and whether the controller "
+                    "manager runs"
                 )
             for obj in left:
                 if kind == NODE and not _is_made_for_a_run(obj):
@@ -166,7 +177,7 @@ class _Cleaning:
                     self._ask(Delete(kind, "", name_of(obj)))
                 elif kind != CUSTOM_RESOURCE_DEFINITION:  # the API server ends its objects first
                     if kind == NAMESPACE:
-                        self._let_go(name_of(obj))
+                        self._let_go(obj)
                     self._release(kind, obj)
             time.sleep(EVERY_SECONDS)
 
@@ -188,12 +199,15 @@ class _Cleaning:
         found = self._listed(List(kind, live=True))
         return any(namespace_of(obj) not in namespaces for obj in found)
 
-    def _let_go(self, namespace: str) -> None:
+    def _let_go(self, namespace: Object) -> None:
         """Take away what might keep a namespace that is being deleted; nothing new comes there."""
-        for kind, obj in self._held_up(namespace):
-            self._release(kind, obj)
-        for pod in self._listed(List(POD, namespace, live=True)):
-            self._ask(Delete(POD, namespace, name_of(pod), grace_period_seconds=0))
+        name = name_of(namespace)
+        for pod in self._listed(List(POD, name, live=True)):
+            self._release(POD, pod)
+            self._ask(Delete(POD, name, name_of(pod), grace_period_seconds=0))
+        if _has_remainders(namespace):
+            for kind, obj in self._held_up(name):
+                self._release(kind, obj)
 
     def _release(self, kind: Kind, obj: Object) -> None:
         """Take all finalizers off."""
@@ -255,6 +269,16 @@ class _Cleaning:
             return None
         assert not isinstance(answer, ObjectList)
         return answer
+
+
+def _has_remainders(namespace: Object) -> bool:
+    """Whether the namespace controller has tried to empty it and found that something stays.
+
+    Before that it need not be searched kind by kind, which for a hundred namespaces takes minutes.
+    As long as pods are left the controller looks no further and says nothing.
+    """
+    conditions = get_path(namespace, "status.conditions") or ()
+    return any(each["type"] in _REMAINDERS and each["status"] == "True" for each in conditions)
 
 
 def defined_kind(crd: Object) -> Kind:
