@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from conformance.left_behind import LeftBehindError
 from vocabulary.objects import Object, annotations_of, get_path, labels_of, name_of
 
 BEFORE: Final = "assay.dev/before"
@@ -24,7 +25,7 @@ WROTE: Final = "assay.dev/wrote"
 _OFFERS: Final = ("capacity", "allocatable")
 
 
-class NotAsWrittenError(Exception):
+class NotAsWrittenError(LeftBehindError):
     """A node does not remember what it was like; the message says what to do."""
 
 

@@ -17,6 +17,7 @@ from typing import Final
 import msgspec
 
 from conformance.deployments import is_ready, pods_of, scale
+from conformance.left_behind import LeftBehindError
 from conformance.stored import Asked, stored
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT
@@ -42,7 +43,7 @@ class Before(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
-class NotBorrowedError(Exception):
+class NotBorrowedError(LeftBehindError):
     """An operator cannot be borrowed, or not be given back; the message says what to do."""
 
 

@@ -20,6 +20,7 @@ from typing import Final
 
 from conformance import borrowed_operator
 from conformance.borrowed_nodes import as_before, status_before
+from conformance.left_behind import LeftBehindError
 from conformance.patience import PatientConnection
 from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
 from fixtures.control_plane import kwok
@@ -78,7 +79,7 @@ _REMAINDERS: Final = ("NamespaceContentRemaining", "NamespaceFinalizersRemaining
 """Conditions of a namespace that is being deleted, by the controller that empties it."""
 
 
-class NotCleanError(Exception):
+class NotCleanError(LeftBehindError):
     """Something does not go away; the message names it."""
 
 

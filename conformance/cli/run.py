@@ -53,4 +53,12 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
         suite = msgspec.structs.replace(suite, claims=claims_asked_for(words))
         report, files = write_report(suite, asked.out, allure=asked.allure)
         show_suite(console, suite, report, files, show_all=asked.show_all, quiet=asked.quiet)
-    raise typer.Exit(ExitCode.of_report(report))
+    code = ExitCode.of_report(report)
+    if suite.left_behind:
+        typer.echo(
+            f"assay: the cluster is not as it was before: {suite.left_behind}; "
+            "if it stays, remove the rest with: assay clean",
+            err=True,
+        )
+        code = ExitCode.VIOLATED if code is ExitCode.VIOLATED else ExitCode.ENVIRONMENT
+    raise typer.Exit(code)

@@ -111,6 +111,8 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     mismatches: int = 0
     notes: tuple[str, ...] = ()
     """What whoever reads the outcome should know of how it came about, in sentences."""
+    left_behind: str = ""
+    """Why the cluster is not as it was before, if it is not; the runs are whole all the same."""
     out_of_reach: dict[str, str] = {}
     """Claims that no scenario can arm on this cluster, each with the reason."""
     supported_features: tuple[str, ...] = ()

@@ -36,6 +36,8 @@ class UnderWay:
     crash_points: tuple[int, int] = (0, 0)
     """(tried, existing)."""
     random_plans: int = 0
+    left_behind: str = ""
+    """Why the cluster is not as it was before the suite, if it is not."""
 
     @property
     def first_runs(self) -> Sequence[RunResult]:

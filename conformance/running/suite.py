@@ -17,6 +17,7 @@ from chaos.fault import FAULTS
 from chaos.faults import UNDOING
 from conformance.claim import CLAIMS
 from conformance.implementation import UnknownImplementationError
+from conformance.left_behind import LeftBehindError
 from conformance.profiles.choosing import left_out, profile_named
 from conformance.profiles.profile import ImplementationProfile
 from conformance.report.run_result import (
@@ -33,6 +34,7 @@ from conformance.running.workers import Task, workers
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome, worst
+from vocabulary.errors import ApiError
 
 FEW: Final = 24
 """So few runs are done sooner here than other processes are started."""
@@ -59,25 +61,12 @@ def run_suite(
         if not reason_not_run(found, options.cluster, options.undertaking)
         and found.id not in missing_out
     ]
-    is_campaign = options.crash_points or options.random_plans or options.fault_pairs
     count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
-    with workers(options, many=bool(is_campaign) or len(baseline) > FEW) as run_all:
-
-        def run(tasks: Sequence[Task]) -> Iterator[RunResult]:
-            return count.through(run_all(tasks))
-
-        def run_more(tasks: Sequence[Task]) -> Iterator[RunResult]:
-            count.total += len(tasks)
-            return run(tasks)
-
-        suite = UnderWay(options, baseline, run, run_more, runs=list(run(baseline)))
-        require_a_beginning(suite.runs)
-        suite.notes += (f"{name} was not run: {because}" for name, because in missing_out.items())
-        if options.undertaking:
-            suite.notes += not_run(chosen, options.cluster, options.undertaking)
-        suite.notes += not_in_time(baseline, suite.runs)
-        for campaign in campaigns(options):
-            campaign(suite)
+    suite = _all_runs(options, baseline, count)
+    left_out_notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
+    if options.undertaking:
+        left_out_notes += not_run(chosen, options.cluster, options.undertaking)
+    suite.notes[:0] = left_out_notes
     shrunk = _shrunk(suite, count)
     return SuiteResult(
         runs=tuple(suite.runs),
@@ -98,11 +87,40 @@ def run_suite(
         rerun=len(baseline) if options.rerun else 0,
         mismatches=suite.mismatches,
         notes=tuple(suite.notes),
+        left_behind=suite.left_behind,
         out_of_reach=out_of_reach(options.cluster, options.undertaking),
         supported_features=() if profile is None else profile.features,
         unsupported_features=_lacked(profile, switched_off=False),
         skipped_features=_lacked(profile, switched_off=True),
     )
+
+
+def _all_runs(options: RunOptions, baseline: Sequence[Task], count: _Count) -> UnderWay:
+    """The baseline and the campaigns; that they cannot be cleaned up after does not undo them."""
+    is_campaign = options.crash_points or options.random_plans or options.fault_pairs
+    whole: UnderWay | None = None
+    try:
+        with workers(options, many=bool(is_campaign) or len(baseline) > FEW) as run_all:
+
+            def run(tasks: Sequence[Task]) -> Iterator[RunResult]:
+                return count.through(run_all(tasks))
+
+            def run_more(tasks: Sequence[Task]) -> Iterator[RunResult]:
+                count.total += len(tasks)
+                return run(tasks)
+
+            suite = UnderWay(options, baseline, run, run_more, runs=list(run(baseline)))
+            require_a_beginning(suite.runs)
+            suite.notes += not_in_time(baseline, suite.runs)
+            for campaign in campaigns(options):
+                campaign(suite)
+            whole = suite
+    except (LeftBehindError, ApiError) as error:
+        if whole is None:
+            raise
+        whole.left_behind = str(error)
+    assert whole is not None, "either it is, or an error was raised"
+    return whole
 
 
 def _shrunk(suite: UnderWay, count: _Count) -> dict[str, RunResult]:

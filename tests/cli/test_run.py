@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.clean import NotCleanError
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.progress import plain_lines
 from conformance.report.yaml_text import read_report
 from conformance.running.run_options import Progress, RunOptions
+from conformance.running.workers import workers
 from conformance.verdict import Outcome
 from tests.cli.conftest import Assay
 
@@ -158,6 +160,40 @@ def test_an_interrupt_ends_with_130(assay: Assay, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("conformance.running.suite.run_suite", interrupt)
     assert assay("run", "-q").code == 130
+
+
+@pytest.mark.parametrize(
+    ("implementation", "code"),
+    [("reference", ExitCode.ENVIRONMENT), ("mutant:quota-released-on-failed", ExitCode.VIOLATED)],
+)
+def test_what_was_found_is_told_although_the_cluster_cannot_be_cleaned(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, implementation: str, code: int
+) -> None:
+    @contextmanager
+    def leaving(options: RunOptions, *, many: bool) -> Iterator[object]:
+        with workers(options, many=many) as run_all:
+            yield run_all
+        raise NotCleanError("Namespace run-1: still there")
+
+    monkeypatch.setattr("conformance.running.suite.workers", leaving)
+    ended = assay("run", "AW-015", "-q", "--implementation", implementation, "--out", tmp_path)
+    assert ended.code == code, ended
+    assert "assay: the cluster is not as it was before: Namespace run-1" in ended.err
+    assert read_report(tmp_path / "report.yaml").profiles
+
+
+def test_a_cluster_that_cannot_be_cleaned_before_the_runs_ends_the_suite(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    @contextmanager
+    def refusing(_: RunOptions, *, many: bool) -> Iterator[object]:
+        raise NotCleanError("Namespace run-1: still there")
+        yield many
+
+    monkeypatch.setattr("conformance.running.suite.workers", refusing)
+    ended = assay("run", "AW-015", "-q", "--out", tmp_path)
+    assert (ended.code, ended.err) == (4, "assay: Namespace run-1: still there\n")
+    assert not (tmp_path / "report.yaml").exists()
 
 
 def test_options_reach_the_runner(
