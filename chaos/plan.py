@@ -13,7 +13,8 @@ A fault lasts until the faults of the run stop, or for the span `for`, or `until
 
 The steps of a scenario inject faults of their own, beside these. A plan that says `exhaustive:
 true` lists them too, `when: {injection: 1}`, and what it does not list does not happen. It may
-also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes.
+also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes. What it was
+written beside is told by `recorded: {sha256: …, assay: …}`, for a replay to be compared with.
 
 Reading is exact: what is not understood is an error that names its path.
 """
@@ -21,7 +22,7 @@ Reading is exact: what is not understood is an error that names its path.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,6 +42,7 @@ from chaos.fields import (
     read_fields,
     refuse,
 )
+from chaos.recorded import Recorded
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.trigger import AtInjection, Combined, Named, Trigger, trigger_from_data
 from vocabulary import canonical
@@ -54,7 +56,7 @@ MAX_UNFOLDED: Final = 10_000
 _STEP_KEYS: Final = ("when", "for", "until")
 _PLAN_KEYS: Final = (
     *("seed", "scenario", "implementation"),
-    *("scale", "exhaustive", "triggers", "faults"),
+    *("scale", "exhaustive", "triggers", "faults", "recorded"),
 )
 
 
@@ -100,6 +102,8 @@ class Plan:
     scale: Scale = AS_WRITTEN
     exhaustive: bool = False
     """Whether nothing else goes wrong: the scenario's steps inject only what is listed here."""
+    recorded: Recorded | None = None
+    """The history that it gave; decides nothing of a run."""
 
     def to_data(self) -> dict[str, Any]:
         """The plan as its YAML holds it."""
@@ -113,6 +117,8 @@ class Plan:
         if self.triggers:
             data["triggers"] = {name: trigger.to_data() for name, trigger in self.triggers.items()}
         data["faults"] = [step.to_data() for step in self.faults]
+        if self.recorded is not None:
+            data["recorded"] = self.recorded.to_data()
         return data
 
     def to_yaml(self) -> str:
@@ -126,8 +132,8 @@ class Plan:
         )
 
     def digest(self) -> str:
-        """SHA-256 of the canonical bytes, in hex."""
-        return canonical.digest(self.to_data())
+        """SHA-256 of the canonical bytes of what decides a run, in hex."""
+        return canonical.digest(replace(self, recorded=None).to_data())
 
     def describe(self) -> str:
         """The plan in plain English, a line per fault."""
@@ -179,6 +185,7 @@ def plan_from_data(data: Any) -> Plan:
         implementation=Text().read(spelled.get("implementation", ""), "implementation"),
         scale=read_fields(Scale, spelled.get("scale", {}), "scale"),
         exhaustive=YesNo().read(spelled.get("exhaustive", False), "exhaustive"),
+        recorded=_recorded(spelled),
     )
 
 
@@ -201,6 +208,12 @@ def step_from_data(data: Any, path: str = "", names: frozenset[str] = frozenset(
             else None
         ),
     )
+
+
+def _recorded(spelled: Mapping[str, Any]) -> Recorded | None:
+    if "recorded" not in spelled:
+        return None
+    return read_fields(Recorded, spelled["recorded"], "recorded")
 
 
 def _when(data: Any, path: str, names: frozenset[str]) -> Trigger | AtInjection:
@@ -278,8 +291,9 @@ _Dumper.add_representer(
 def _for_people(data: dict[str, Any]) -> dict[str, Any]:
     """The same with what stands inside a fault, a trigger or the scale on one line each."""
     shaped = dict(data)
-    if "scale" in shaped:
-        shaped["scale"] = _flow(shaped["scale"])
+    for name in ("scale", "recorded"):
+        if name in shaped:
+            shaped[name] = _flow(shaped[name])
     if "triggers" in shaped:
         shaped["triggers"] = {name: _flow(value) for name, value in shaped["triggers"].items()}
     shaped["faults"] = [

@@ -44,8 +44,8 @@ def replay(
     ] = False,
     show_all: Annotated[bool, typer.Option("--all", help="List passed claims too.")] = False,
 ) -> None:
-    """Run one plan again. In the simulation the same plan gives the same history; on a control
-    plane the same faults strike.
+    """Run one plan again. In the simulation the same plan gives the same history, and it is said
+    whether it did; on a control plane the same faults strike.
 
     \b
     assay replay .assay/aw-015.yaml
@@ -53,6 +53,8 @@ def replay(
     assay replay .assay/aw-015.yaml --implementation reference    does the sound one fail too?
     assay replay .assay/aw-015.yaml --explain
     """
+    from dataclasses import replace
+
     from chaos.plan import load_plan
     from conformance.cli.ending import echo_block, verdict_lines
     from conformance.cli.judging import all_claims
@@ -60,6 +62,8 @@ def replay(
     from conformance.report.again import replay_command
     from conformance.report.build import worst_of
     from conformance.report.pages.failure_page import failure_page
+    from conformance.report.recorded import assay_told, compared
+    from conformance.report.suite_version import git_commit, version
     from conformance.running.hosting import reason_not_run
     from conformance.running.run_options import RunOptions
     from conformance.running.suite import require_a_beginning
@@ -81,12 +85,14 @@ def replay(
     if because := reason_not_run(scenario, cluster):
         raise BadInputError(f"{plan}: {scenario.id} is only run in the simulation: {because}")
     claims = all_claims()
+    planned = loaded.implementation or "reference"
     options = RunOptions(
         cluster=cast(ClusterName, cluster),
-        implementation=implementation or loaded.implementation or "reference",
+        implementation=implementation or planned,
         cluster_folder=cluster_folder,
     )
-    task = Task(scenario.id, options.implementation, loaded.seed, loaded.to_data())
+    plain = replace(loaded, recorded=None).to_data()
+    task = Task(scenario.id, options.implementation, loaded.seed, plain)
     with workers(options, many=False) as run_all:
         (run,) = run_all([task])
     require_a_beginning([run])
@@ -97,6 +103,7 @@ def replay(
         echo_block(claims[verdict.claim], run, verdict, replay=plan)
     if run.error:
         typer.echo(f"note: the scenario did not come to its end: {run.error}")
+    typer.echo(compared(run, loaded, planned, assay_told(version(), git_commit())))
     if history is not None:
         write_history(history, run.header, run.entries)
         typer.echo(f"history: {history}")

@@ -28,11 +28,17 @@ from conformance.claim import Claim
 from conformance.report.again import replay_command
 from conformance.report.allure import write_allure_results
 from conformance.report.build import history_path, shrunk_history_path, test_name, verdict_on
-from conformance.report.conformance_report import API_VERSION, ConformanceReport, ReportError
+from conformance.report.conformance_report import (
+    API_VERSION,
+    ConformanceReport,
+    ReportError,
+    Suite,
+)
 from conformance.report.failures import violated
 from conformance.report.junit import junit_xml
 from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
+from conformance.report.recorded import recorded
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.report.yaml_text import REPORT_NAME, write_report
 from conformance.verdict import Verdict
@@ -139,7 +145,8 @@ def write_folder(
         (folder / FURTHER_NAME).mkdir(exist_ok=True)
     _write_histories(folder, suite, report)
     for failure in failures:
-        failure.plan.write_text(_plan_of(failure.run).to_yaml(), encoding="utf-8")
+        plan = _plan_of(failure.run, report.suite)
+        failure.plan.write_text(plan.to_yaml(), encoding="utf-8")
         if failure.page is not None:
             page = failure_page(
                 claims[failure.claim],
@@ -173,9 +180,10 @@ def stem_of(claim: str, number: int = 1) -> str:
     return claim.lower() if number == 1 else f"{FURTHER_NAME}/{claim.lower()}-{number}"
 
 
-def _plan_of(run: RunResult) -> Plan:
-    """The run's plan; it names the implementation, so that it replays the same failure."""
-    plan = plan_from_data(msgspec.to_builtins(run.plan))
+def _plan_of(run: RunResult, suite: Suite) -> Plan:
+    """The run's plan; it names the implementation, so that it replays the same failure, and the
+    history, so that a replay can be compared with it."""
+    plan = replace(plan_from_data(msgspec.to_builtins(run.plan)), recorded=recorded(run, suite))
     if not plan.implementation and run.header.implementation != "reference":
         plan = replace(plan, implementation=run.header.implementation)
     return plan

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from conformance.report.recorded import digest_of
 from conformance.report.run_result import RunResult
 from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, in_words, unless_missed
 from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
@@ -16,7 +17,6 @@ from conformance.running.rearming import STRETCHES, tasks_again, unarmed
 from conformance.running.rearming import in_words as rearming_in_words
 from conformance.running.run_options import RunOptions
 from conformance.running.workers import Task
-from vocabulary.history import history_digest
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ def once_more(suite: UnderWay) -> None:
     """Every scenario as it was, to compare the histories byte by byte."""
     again = suite.run(suite.baseline)
     suite.mismatches = sum(
-        _digest(first) != _digest(second)
+        digest_of(first) != digest_of(second)
         for first, second in zip(suite.first_runs, again, strict=True)
     )
 
@@ -114,7 +114,3 @@ def under_random_faults(suite: UnderWay) -> None:
 def _of_each(suite: UnderWay, tasks_of: Callable[[RunResult], Iterable[Task]]) -> Iterator[Task]:
     for run in suite.first_runs:
         yield from tasks_of(run)
-
-
-def _digest(run: RunResult) -> str:
-    return run.history_sha256 or history_digest(run.header, run.entries)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -30,7 +31,8 @@ faults:
   until: {any: [{at: 60s}, running]}
 - kill_pod: {pod: a-0}
   when: {injection: 1}
-"""
+recorded: {sha256: SHA, assay: 0.9.0 at 1a2b3c4d5e6f}
+""".replace("SHA", "ab" * 32)
 
 DESCRIPTION = """\
 Scenario appwrapper/quota-release/slow-pods with seed 1729 and 4 faults.
@@ -64,6 +66,18 @@ def test_the_digest_of_a_plan_does_not_depend_on_how_it_is_spelled():
     assert plain.digest() != parse_plan("scenario: s").digest()
 
 
+def test_what_was_recorded_decides_nothing_of_a_run():
+    plan = parse_plan(GOOD)
+    assert plan.recorded is not None
+    assert replace(plan, recorded=None).digest() == plan.digest()
+
+
+@pytest.mark.parametrize("digest", ["abc", "0" * 63 + "g", 7])
+def test_a_digest_that_is_none_is_refused(digest: object):
+    with pytest.raises(PlanError, match=r"^recorded\.sha256: is .*, expected the 64 hexadecimal"):
+        plan_from_data({"scenario": "s", "recorded": {"sha256": digest, "assay": "1"}})
+
+
 def test_a_plan_without_faults_says_so():
     assert Plan("s").describe() == "Scenario s with seed 0 and no faults."
     assert parse_plan(Plan("s").to_yaml()) == Plan("s")
@@ -92,7 +106,7 @@ BAD = [
     (
         "scenario: s\nfault: []",
         "fault: is not a field of a plan; known fields are seed, scenario, implementation, "
-        "scale, exhaustive, triggers, faults; did you mean faults?",
+        "scale, exhaustive, triggers, faults, recorded; did you mean faults?",
     ),
     ("scenario: s\nseed: -1", f"seed: is -1, expected a whole number from 0 to {2**63 - 1}"),
     ("scenario: s\nseed: 1.5", f"seed: is 1.5, expected a whole number from 0 to {2**63 - 1}"),

@@ -44,6 +44,7 @@ def test_the_plan_beside_a_shrunk_failure_replays_it_byte_for_byte(assay: Assay)
     report = read_report(Path(".assay/report.yaml"))
     told = next(claim.shrunk for claim in report.claims if claim.id == "AW-015")
     assert told is not None
+    assert f"the same history as recorded (sha256 {told.history_sha256})\n" in replayed.out
     assert digest_of("again.jsonl.gz") == told.history_sha256
     assert digest_of(f".assay/{told.history}") == told.history_sha256
     assert told.history_sha256 in Path(".assay/aw-015.html").read_text(encoding="utf-8")

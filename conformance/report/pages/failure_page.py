@@ -12,10 +12,10 @@ from conformance.report.pages.lanes import lane_groups
 from conformance.report.pages.page import embedded_json, render
 from conformance.report.pages.shown_time import axis_time, shown_span
 from conformance.report.pages.time_axis import TimeAxis
+from conformance.report.recorded import digest_of
 from conformance.report.run_result import RunResult
 from conformance.report.untrusted import printable
 from conformance.verdict import Verdict
-from vocabulary.history import history_digest
 
 MAX_PAGE_BYTES: Final = 300_000
 _SIZES: Final = ((400, 24, 96_000), (220, 16, 60_000), (120, 10, 30_000), (60, 6, 12_000))
@@ -71,7 +71,7 @@ def _page(
         more_faults=max(len(faults) - _MAX_SHOWN_FAULTS, 0),
         lasted=shown_span(round(run.virtual_seconds * 1_000_000)),
         command=command,
-        digest=run.history_sha256 or history_digest(run.header, run.entries),
+        digest=digest_of(run),
         index_href=index_href,
         first=first,
         data=embedded_json(

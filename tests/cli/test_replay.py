@@ -1,0 +1,72 @@
+"""`assay replay` says whether the history is the one that was recorded, and if not, why."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from chaos.plan import Plan, load_plan
+from chaos.recorded import Recorded
+from tests.cli.command import Ended
+from tests.cli.command import assay as run_assay
+from tests.shrinking.noisy import SLOW_PODS
+
+Assay = Callable[..., Ended]
+PLAN = Path(".assay/aw-015.yaml")
+
+
+@pytest.fixture
+def assay(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> Assay:
+    """The command, in a folder with the report of a mutant."""
+    monkeypatch.chdir(tmp_path)
+    mutant = ("--implementation", "mutant:quota-released-on-failed")
+    run_assay(monkeypatch, capsys, "run", SLOW_PODS, "-q", "-j", 1, "--no-shrink", *mutant)
+    return lambda *arguments: run_assay(monkeypatch, capsys, *arguments)
+
+
+def history_line(ended: Ended) -> str:
+    (line,) = (line for line in ended.out.splitlines() if "sha256" in line)
+    return line
+
+
+def rewritten(change: Callable[[Plan], Plan]) -> str:
+    """The digest that the plan tells, after the change was made to its file."""
+    plan = change(load_plan(PLAN))
+    PLAN.write_text(plan.to_yaml(), encoding="utf-8")
+    return plan.recorded.sha256 if plan.recorded else ""
+
+
+def test_a_plan_replays_the_history_that_it_tells_of(assay: Assay) -> None:
+    told = rewritten(lambda plan: plan)
+    assert history_line(assay("replay", PLAN)) == f"the same history as recorded (sha256 {told})"
+
+
+def test_another_history_of_the_same_suite_comes_of_a_change(assay: Assay) -> None:
+    told = rewritten(lambda plan: replace(plan, seed=plan.seed + 1))
+    line = history_line(assay("replay", PLAN))
+    assert line.startswith("not the history that was recorded: sha256 ")
+    assert line.endswith(f"not {told}; the plan, or the code of Assay, was changed since")
+
+
+def test_another_history_may_come_of_another_suite(assay: Assay) -> None:
+    rewritten(lambda plan: replace(plan, recorded=Recorded("0" * 64, "0.0.1")))
+    assert "; Assay 0.0.1 recorded it, this is " in history_line(assay("replay", PLAN))
+
+
+def test_plans_of_before_are_replayed_without_comparing(assay: Assay) -> None:
+    told = load_plan(PLAN).recorded
+    assert told is not None
+    rewritten(lambda plan: replace(plan, recorded=None))
+    assert history_line(assay("replay", PLAN)) == (
+        f"history: sha256 {told.sha256}; the plan does not tell which one was recorded"
+    )
+
+
+def test_another_implementation_is_not_held_against_what_was_recorded(assay: Assay) -> None:
+    line = history_line(assay("replay", PLAN, "--implementation", "reference"))
+    assert "; that of mutant:quota-released-on-failed was recorded: sha256 " in line
