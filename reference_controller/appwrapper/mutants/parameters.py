@@ -151,7 +151,6 @@ class ConfiguredStartupIgnored(Rules):
     "GracePeriodMaximum limits nothing.",
     "AW-080",
     "AW-079",
-    "MLB-025",
 )
 class CapIgnored(Rules):
     def capped(self, span_us: Micros, maximum_us: Micros) -> Micros:  # noqa: ARG002
@@ -174,7 +173,6 @@ class OverTheCapIsNoWait(Rules):
     "GracePeriodMaximum limits the SuccessTTL as well, which is no grace period.",
     "AW-063",
     "AW-078",
-    "MLB-026",
 )
 class CapLimitsSuccessTtl(Rules):
     def success_ttl_us(self, span_us: Micros, operator: FaultTolerance) -> Micros:

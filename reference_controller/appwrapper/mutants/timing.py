@@ -185,7 +185,6 @@ class NeverRecreates(Rules):
     "A Failed workload is deleted at once, whatever the DeletionOnFailureGracePeriod.",
     "AW-060",
     "AW-076",
-    "MLB-025",
 )
 class DebugDelayIgnored(Rules):
     def failed_deletion_starts_at(self, aw: Object, parameters: Parameters) -> Micros:  # noqa: ARG002
@@ -265,7 +264,6 @@ class SuccessIsCleanedUpAtOnce(Rules):
     "success-is-kept-for-ever",
     "The resources of a Succeeded workload are never deleted.",
     "AW-063",
-    "MLB-026",
 )
 class SuccessIsKeptForEver(Rules):
     def success_ttl_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
