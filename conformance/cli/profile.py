@@ -32,42 +32,33 @@ def list_profiles() -> None:
 
 
 @app.command("check")
-def check(name: Name) -> None:
+def check(
+    name: Name,
+    *,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Tell what it lacks and where it differs, too.")
+    ] = False,
+) -> None:
     """Read a profile strictly, and say what is wrong with it: file, line, field, what to do.
 
     Exit code 2: something is. What a profile may hold is told by `assay profile schema`.
 
     \b
     assay profile check my-operator.yaml
+    assay profile check appwrapper-v1.1.2 --verbose     each difference that is known, with its link
     """
-    from conformance.profiles.choosing import under_test
-    from conformance.profiles.program import ProgramMissingError, program_of
+    from conformance.cli.profile_told import deviations, summary
+    from conformance.profiles.program import require_files
     from conformance.profiles.reading import read_profile
 
     path = _file(name)
     profile = read_profile(path)
-    typer.echo(
-        f"{profile.name}: a profile of {profile.implementation.project} "
-        f"{profile.implementation.version}"
-    )
-    for lack in profile.lacks:
-        named = ", ".join((*lack.claims, *lack.scenarios)) or "no claim"
-        verb = "is run without" if lack.switched_off else "lacks"
-        typer.echo(f"  {verb} {lack.feature} ({named}): {lack.because}")
-    for known in profile.known_differences:
-        typer.echo(
-            f"  known to differ in {', '.join(known.claims)}: {known.because} {known.link or ''}"
-        )
-    installed = under_test(str(path)).installed
-    cluster = "control-plane" if installed is None else "existing"
-    if installed is not None:
-        typer.echo(f"  installed in a cluster: {installed}")
-    else:
-        try:
-            typer.echo(f"  program: {program_of(profile, path)}")
-        except ProgramMissingError as missing:
-            typer.echo(f"  program: {missing}")
-    typer.echo(f"  run it: assay run {profile.suite} --cluster {cluster} --implementation {name}")
+    require_files(profile, path)
+    for line in summary(profile, path, name):
+        typer.echo(line)
+    if verbose:
+        for line in deviations(profile):
+            typer.echo(line)
 
 
 @app.command("build")

@@ -18,6 +18,7 @@ from conformance.history_view import Profile as Fields
 
 Link: TypeAlias = Annotated[str, Meta(pattern=r"^https://[^\s/]+(/\S*)?$")]
 """Shown to readers as a link: no other scheme."""
+Span: TypeAlias = Annotated[str, Meta(description="a duration as Go writes it: 500ms, 2s")]
 GoSum: TypeAlias = Annotated[str, Meta(pattern="^h1:[A-Za-z0-9+/]{43}=$")]
 
 
@@ -125,13 +126,13 @@ class Configuration(_Part, frozen=True, kw_only=True):
 class Detection(_Part, frozen=True, kw_only=True):
     """How late it may notice what happens. Durations as Go writes them."""
 
-    latency: str
+    latency: Span
     """From a change (or a poke) to its reaction."""
-    request_latency: str = "500ms"
+    request_latency: Span = "500ms"
     """From deciding to write to the write being stored."""
-    poke_every: str = ""
+    poke_every: Span = ""
     """How often an annotation of its objects is changed, so that it looks at them; empty: not."""
-    clock_resolution: str = ""
+    clock_resolution: Span = ""
     """How coarse the times are that its timers count from: `1s` for those of conditions."""
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 import subprocess
 import tempfile
@@ -18,12 +19,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.profiles.profile import GoModule, ImplementationProfile, Program
+from conformance.report.typed_yaml import field_error
 from fixtures.control_plane import builder, versions
 from fixtures.control_plane.binaries import cache_root
 
 PROGRAM: Final = "program"
 MODULE: Final = "module"
 """The folder with the module's manifests."""
+NOT_THERE: Final = "is not there; correct the path (it is relative to the profile), or put it there"
 
 
 class ProgramMissingError(Exception):
@@ -47,7 +50,7 @@ def program_of(profile: ImplementationProfile, path: Path) -> Path:
             )
         found = path.parent / profile.program.path
         if not found.is_file():
-            raise ProgramMissingError(f"{path}: program.path: {found} is not there; build it first")
+            raise ProgramMissingError(f"{path}: program.path: {found} {NOT_THERE}")
         return found.resolve()
     found = built_folder(profile) / PROGRAM
     if not found.is_file():
@@ -62,7 +65,7 @@ def manifests_of(profile: ImplementationProfile, path: Path, patterns: Iterable[
     """The texts of the manifests that the patterns name, in the order of patterns and names."""
     if profile.program != Program():
         program_of(profile, path)  # what was not built has no manifests either
-    base = path.parent if profile.program.go_module is None else built_folder(profile) / MODULE
+    base = _base(profile, path)
     return [file.read_text(encoding="utf-8") for p in patterns for file in _matching(base, p, path)]
 
 
@@ -127,13 +130,45 @@ def _download(wanted: GoModule, version: str) -> Downloaded:
     return Downloaded(wanted.path, Path(told["Dir"]))
 
 
+def require_files(profile: ImplementationProfile, path: Path) -> None:
+    """YamlError if a file that the profile names is not there; of a Go module once it is built."""
+    if profile.program.path:
+        program = path.parent / profile.program.path
+        if not program.is_file():
+            raise field_error(path, "program.path", f"{program} {NOT_THERE}")
+        if not os.access(program, os.X_OK):
+            what = f"{program} must not be executed; allow it with: chmod +x {program}"
+            raise field_error(path, "program.path", what)
+    if profile.program.go_module is not None and not (built_folder(profile) / PROGRAM).is_file():
+        return
+    base = _base(profile, path)
+    for field in ("crds", "rbac"):
+        for index, pattern in enumerate(getattr(profile.manifests, field)):
+            if not _files(base, pattern):
+                raise field_error(path, f"manifests.{field}[{index}]", _no_match(base, pattern))
+
+
+def _base(profile: ImplementationProfile, path: Path) -> Path:
+    """The folder that the patterns of the manifests are relative to."""
+    return path.parent if profile.program.go_module is None else built_folder(profile) / MODULE
+
+
 def _matching(base: Path, pattern: str, profile: Path) -> list[Path]:
-    found = sorted(base.glob(pattern))
+    found = _files(base, pattern)
     if not found:
-        raise ProgramMissingError(
-            f"{profile}: manifests: nothing in {base} matches {pattern!r}; correct the pattern"
-        )
+        raise ProgramMissingError(f"{profile}: manifests: {_no_match(base, pattern)}")
     return found
+
+
+def _files(base: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(base.glob(pattern))
+    except (ValueError, NotImplementedError):  # empty, or not relative
+        return []
+
+
+def _no_match(base: Path, pattern: str) -> str:
+    return f"no file in {base} matches {pattern!r}; correct the pattern, which is relative to that"
 
 
 def _name_or_file(profile: ImplementationProfile, path: Path) -> str:

@@ -8,14 +8,13 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 import yaml
-from msgspec import inspect
 
+from conformance.report.what_instead import STEP, UNKNOWN, what_instead
 from vocabulary.safe_yaml import YamlError
 
 T = TypeVar("T")
 
 _FIELD_IN_MESSAGE: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`$")
-_STEP: Final = re.compile(r"\[(\d+|\.\.\.)\]|([^.\[\]]+)")
 
 
 def as_type(value: Any, type_: type[T], path: Path) -> T:
@@ -27,28 +26,18 @@ def as_type(value: Any, type_: type[T], path: Path) -> T:
         found = _FIELD_IN_MESSAGE.search(text)
         field = found[1].removeprefix(".") if found else ""
         what = text[: found.start()] if found else text
-        if "enum value" in what and (allowed := _allowed(type_, field)):
-            what += f"; write {' or '.join(allowed)}"
-        raise field_error(path, field, what[:1].lower() + what[1:]) from error
+        unknown = UNKNOWN.search(what)
+        at = f"{field}.{unknown[1]}" if unknown else field
+        instead = what_instead(type_, field, what)
+        raise field_error(path, field, f"{what[:1].lower()}{what[1:]}{instead}", at) from error
 
 
-def _allowed(type_: Any, field: str) -> list[str]:
-    """The texts of which a field may be one; none where that cannot be told."""
-    node = inspect.type_info(type_)
-    for index, key in _STEP.findall(field):
-        if isinstance(node, inspect.UnionType):
-            node = next(each for each in node.types if not isinstance(each, inspect.NoneType))
-        if index and isinstance(node, inspect.VarTupleType | inspect.ListType):
-            node = node.item_type
-        elif isinstance(node, inspect.StructType):
-            fields = {each.encode_name: each.type for each in node.fields}
-            node = fields.get(key, node)
-    return [str(value) for value in node.values] if isinstance(node, inspect.LiteralType) else []
+def field_error(path: Path, field: str, what: str, at: str = "") -> YamlError:
+    """An error about a field (dotted, list items as `[3]`) of a file that was read before.
 
-
-def field_error(path: Path, field: str, what: str) -> YamlError:
-    """An error about a field (dotted, list items as `[3]`) of a file that was read before."""
-    line, column = _position(path, field)
+    `at` is the field whose line is told, if it is another one.
+    """
+    line, column = _position(path, at or field)
     return YamlError(f"{path}:{line}:{column}: {f'{field}: ' if field else ''}{what}")
 
 
@@ -59,7 +48,7 @@ def _position(path: Path, field: str) -> tuple[int, int]:
     can unfold.
     """
     node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=yaml.CSafeLoader)
-    for index, key in _STEP.findall(field):
+    for index, key in STEP.findall(field):
         found = None
         if isinstance(node, yaml.MappingNode):
             found = next((value for name, value in node.value if name.value == key), None)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.profiles.reading import shipped
+from conformance.profiles.reading import read_profile, shipped
 from tests.cli.command import assay
 
 RELEASED = "appwrapper-v1.1.2"
@@ -21,6 +21,65 @@ def test_a_shipped_profile_is_checked_and_the_next_commands_are_told(
     assert ended.code == 0
     assert f"assay profile build {RELEASED}" in ended.out
     assert f"--implementation {RELEASED}" in ended.out
+    assert "https://" not in ended.out
+    assert "known to differ in" in ended.out
+
+
+def test_every_difference_is_told_with_its_link_only_if_asked_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+) -> None:
+    ended = assay(monkeypatch, capsys, "profile", "check", RELEASED, "--verbose")
+    links = [known.link for known in read_profile(shipped()[RELEASED]).known_differences]
+    assert links and all(str(link) in ended.out.split() for link in links)
+
+
+def own_profile(folder: Path, **changes: str) -> Path:
+    """A profile of a program beside it, with its definitions; some of its texts replaced."""
+    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    head, rest = text.split("program:\n", 1)
+    rest = rest[rest.index("process:") :]
+    (folder / "crds.yaml").write_text("{}\n", encoding="utf-8")
+    program = folder / "operator"
+    program.write_text("#!/bin/sh\n", encoding="utf-8")
+    program.chmod(0o755)
+    told = {"path": "operator", "crds": "[crds.yaml]", **changes}
+    file = folder / "mine.yaml"
+    manifests = f"manifests: {{crds: {told['crds']}}}\n"
+    file.write_text(f"{head}program: {{path: {told['path']}}}\n{manifests}{rest}", encoding="utf-8")
+    return file
+
+
+def test_a_profile_whose_files_are_there_is_right(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    ended = assay(monkeypatch, capsys, "profile", "check", own_profile(tmp_path))
+    assert (ended.code, ended.err) == (0, "")
+    assert f"program: {tmp_path / 'operator'}" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "told"),
+    [
+        ("path", "./nope", "program.path: {}/nope is not there; correct the path"),
+        ("path", "crds.yaml", "must not be executed; allow it with: chmod +x"),
+        ("crds", "[crds.yaml, base/*.yaml]", "manifests.crds[1]: no file in {} matches 'base/*"),
+        ("crds", "[/crds.yaml]", "manifests.crds[0]: no file in {} matches '/crds.yaml'"),
+        ("crds", "['']", "manifests.crds[0]: no file in {} matches ''"),
+    ],
+)
+def test_a_profile_whose_files_are_not_there_cannot_run(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+    tmp_path: Path,
+    field: str,
+    written: str,
+    told: str,
+) -> None:
+    file = own_profile(tmp_path, **{field: written})
+    ended = assay(monkeypatch, capsys, "profile", "check", file)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{file}:" in ended.err
+    assert told.format(tmp_path) in ended.err
 
 
 def test_a_wrong_profile_is_told_with_its_line_and_is_bad_input(

@@ -1,0 +1,74 @@
+"""What `assay profile check` tells of a profile that is right: what to do next, and in short what
+it says of the implementation; at length only if that is asked for."""
+
+from __future__ import annotations
+
+import shlex
+import shutil
+import textwrap
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from conformance.profiles.choosing import under_test
+from conformance.profiles.profile import ImplementationProfile
+from conformance.profiles.program import ProgramMissingError, program_of
+from conformance.report.counted import counted
+
+
+def summary(profile: ImplementationProfile, path: Path, name: str) -> Iterator[str]:
+    """How it is run, and how much it excepts; `name` is what the user called it by."""
+    about = profile.implementation
+    yield f"{profile.name}: a profile of {about.project} {about.version}, nothing wrong with it"
+    installed = under_test(str(path)).installed
+    if installed is not None:
+        yield f"  installed in a cluster: {installed}"
+    else:
+        try:
+            yield f"  program: {program_of(profile, path)}"
+        except ProgramMissingError as missing:
+            yield f"  program: {missing}"
+    cluster = "control-plane" if installed is None else "existing --kubeconfig FILE"
+    shown = shlex.quote(name)
+    yield f"  run it: assay run {profile.suite} --cluster {cluster} --implementation {shown}"
+    if profile.lacks or profile.known_differences:
+        yield f"  {_excepted(profile)}"
+        yield f"  in detail: assay profile check {shown} --verbose"
+
+
+def deviations(profile: ImplementationProfile) -> Iterator[str]:
+    """Each feature that it lacks and each known difference, with the reason."""
+    for lack in profile.lacks:
+        named = ", ".join((*lack.claims, *lack.scenarios)) or "no claim"
+        verb = "is run without" if lack.switched_off else "lacks"
+        yield _wrapped(f"{verb} {lack.feature} ({named}): {lack.because}")
+    for known in profile.known_differences:
+        differs = f"known to differ in {', '.join(known.claims)}: {known.because}"
+        yield _wrapped(f"{differs} {known.link or ''}".rstrip())
+
+
+def _wrapped(text: str) -> str:
+    """Within the terminal; links stay whole."""
+    return textwrap.fill(
+        text,
+        shutil.get_terminal_size().columns,
+        initial_indent="  ",
+        subsequent_indent="      ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _excepted(profile: ImplementationProfile) -> str:
+    without = len(profile.lacks)
+    unjudged = _different(claim for lack in profile.lacks for claim in lack.claims)
+    unrun = _different(scenario for lack in profile.lacks for scenario in lack.scenarios)
+    differs = _different(claim for known in profile.known_differences for claim in known.claims)
+    return (
+        f"without {counted(without, 'feature')} ({counted(unjudged, 'claim')} not judged, "
+        f"{counted(unrun, 'scenario')} not run); "
+        f"known to differ in {counted(differs, 'claim')}, which are judged all the same"
+    )
+
+
+def _different(names: Iterable[str]) -> int:
+    return len(set(names))

@@ -1,0 +1,71 @@
+"""What to write instead, told from the type that refused what was written."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import Any, Final
+
+from msgspec import inspect
+
+STEP: Final = re.compile(r"\[(\d+|\.\.\.)\]|([^.\[\]]+)")
+"""A step of a field's path: an index (`...` where msgspec does not tell which), or a key."""
+UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
+_EXPECTED: Final = re.compile(r"^Expected `([^`]*)`, got `")
+_SPELLINGS: Final = {
+    "str": "text; put it in quotes",
+    "array": "a list: [one, another]",
+    "object": "a mapping: key: value",
+    "bool": "true or false",
+    "int": "a whole number",
+}
+"""By msgspec's word for a type, how YAML spells it."""
+
+
+def what_instead(type_: Any, field: str, problem: str) -> str:
+    """`; ` and what to write in a field of the type, by msgspec's message; empty if that says it.
+
+    A type's own description, `Meta(description=…)`, is preferred to how YAML spells it.
+    """
+    node = _node(type_, field)
+    if unknown := UNKNOWN.search(problem):
+        return _known_fields(node, unknown[1])
+    if "enum value" in problem and isinstance(node, inspect.LiteralType):
+        return f"; write {' or '.join(map(str, node.values))}"
+    if expected := _EXPECTED.match(problem):
+        spelling = _description(node) or _SPELLINGS.get(expected[1].partition(" ")[0], "")
+        return f"; write {spelling}" if spelling else ""
+    return ""
+
+
+def _known_fields(node: Any, unknown: str) -> str:
+    if not isinstance(node, inspect.StructType):
+        return ""
+    known = [each.encode_name for each in node.fields]
+    near = difflib.get_close_matches(unknown, known, n=1)
+    return f"; did you mean {near[0]}?" if near else f"; known fields are {', '.join(known)}"
+
+
+def _description(node: Any) -> str:
+    if not isinstance(node, inspect.Metadata):
+        return ""
+    return str((node.extra_json_schema or {}).get("description", ""))
+
+
+def _node(type_: Any, field: str) -> Any:
+    """msgspec's view of the type at a field's path; of an optional one, without its None."""
+    node: Any = _without_none(inspect.type_info(type_))
+    for index, key in STEP.findall(field):
+        inner = node.type if isinstance(node, inspect.Metadata) else node
+        if index and isinstance(inner, inspect.VarTupleType | inspect.ListType):
+            node = inner.item_type
+        elif isinstance(inner, inspect.StructType):
+            node = {each.encode_name: each.type for each in inner.fields}.get(key, inner)
+        node = _without_none(node)
+    return node
+
+
+def _without_none(node: Any) -> Any:
+    if isinstance(node, inspect.UnionType):
+        return next(each for each in node.types if not isinstance(each, inspect.NoneType))
+    return node
