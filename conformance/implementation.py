@@ -210,11 +210,11 @@ def implementation(name: str) -> Implementation:
         wrong = MUTANTS[mutant]
         return Implementation(name, wrong.rules(), SIMULATED_FACTS, wrong.definition)
     near = difflib.get_close_matches(mutant or name, ["reference", *MUTANTS], n=3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else "."
+    options = [word if word == "reference" else f"mutant:{word}" for word in near]
+    hint = f"; did you mean {' or '.join(options)}?" if near else "."
     raise UnknownImplementationError(
-        f"{name!r} is not an implementation{hint} "
-        "Use reference, or mutant:<name> as `assay mutants --list` shows them. Those of profiles "
-        "run as processes alone: add --cluster control-plane"
+        f"{name!r} is not an implementation{hint} Use reference, mutant:NAME (assay mutants --list "
+        "shows them), the name of a shipped profile (assay profile list), or a profile's file"
     )
 
 

@@ -36,10 +36,10 @@ def list_claims(
 
     from conformance.claim import Level
     from conformance.cli.judging import all_claims
-    from conformance.cli.problems import BadInputError
+    from conformance.cli.one_of import require_one_of
 
-    if level and level.capitalize() not in list(Level):
-        raise BadInputError(f"--level {level!r} is none of {', '.join(Level)}")
+    if level:
+        require_one_of("--level", level.capitalize(), Level)
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("Claim", "Level", "Sentence"):
         table.add_column(column, no_wrap=column != "Sentence", overflow="fold")

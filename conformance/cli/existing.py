@@ -5,12 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import typer
 
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.problems import BadInputError
+
+NO_CLUSTER: Final = (
+    "no cluster is known here: there is neither $KUBECONFIG nor ~/.kube/config; "
+    "name one with --kubeconfig FILE"
+)
 
 if TYPE_CHECKING:
     from conformance.worlds.existing.access import Access
@@ -32,9 +37,14 @@ def limits(time_limit: str, object_limit: int) -> Limits:
 
 
 def access(kubeconfig: Path | None, context: str) -> Access:
-    """The way to the cluster; BadInputError if there is no such file."""
+    """The way to the cluster; BadInputError if there is no such file. Ends the command if none is
+    named, nor known here."""
     from conformance.worlds.existing.access import Access
+    from reference_controller.runtime.connection import knows_a_cluster
 
+    if kubeconfig is None and not context and not knows_a_cluster():
+        typer.echo(f"assay: {NO_CLUSTER}", err=True)
+        raise typer.Exit(ExitCode.ENVIRONMENT)
     if kubeconfig is not None and not kubeconfig.is_file():
         raise BadInputError(f"{kubeconfig}: there is no such kubeconfig")
     return Access(kubeconfig, context)

@@ -8,15 +8,14 @@ from typing import Annotated, cast
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.one_of import require_one_of
 from conformance.running.run_options import ClusterName
 
 CLUSTERS = ("simulated", "control-plane")
 
 
 def _cluster(name: str) -> str:
-    if name not in CLUSTERS:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join(CLUSTERS)}")
-    return name
+    return require_one_of("--cluster", name, CLUSTERS)
 
 
 def replay(

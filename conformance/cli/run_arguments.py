@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from conformance.cli.one_of import require_one_of
 from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
 
 if TYPE_CHECKING:
@@ -32,9 +33,7 @@ DEFAULT_OBJECT_LIMIT = 100
 
 
 def _cluster(name: str) -> str:
-    if name not in CLUSTERS:
-        raise typer.BadParameter(f"{name!r} is none of {', '.join(CLUSTERS)}")
-    return name
+    return require_one_of("--cluster", name, CLUSTERS)
 
 
 @dataclass(frozen=True, kw_only=True)

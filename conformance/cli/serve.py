@@ -40,13 +40,12 @@ def serve(
     import secrets
     import signal
 
-    from conformance.cli.problems import BadInputError
+    from conformance.cli.one_of import require_one_of
     from conformance.implementation import implementation
     from fixtures.simulated.cluster import SimulatedCluster
     from fixtures.simulated.serve.server import serve as serve_cluster
 
-    if clock not in CLOCKS:
-        raise BadInputError(f"--clock {clock!r} is none of {', '.join(CLOCKS)}")
+    require_one_of("--clock", clock, CLOCKS)
     crds = implementation("reference").crds()
     cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds)
     served = serve_cluster(

@@ -20,7 +20,7 @@ from conformance.report.build import claims_digest, result_of, summary_of
 from conformance.report.conformance_report import CORE_LEVELS, ConformanceReport, Statistics
 from conformance.report.folder import HISTORIES_NAME
 from conformance.report.stored_run import Judge
-from conformance.report.yaml_text import read_report, report_path
+from conformance.report.yaml_text import read_report_at, report_path
 from conformance.verdict import Outcome
 from vocabulary.history import Header, HistoryError, history_digest, read_history
 
@@ -50,8 +50,8 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
 
 def verify_report(folder: Path, claims: Mapping[str, Claim], judge: Judge) -> Verification:
     """Check the report in a folder (or that file itself); YamlError if it cannot be read."""
+    report = read_report_at(folder)
     path = report_path(folder)
-    report = read_report(path)
     rows: dict[str, list[_Told]] = {}
     without = 0
     for claim in report.claims:

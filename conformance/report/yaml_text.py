@@ -43,6 +43,11 @@ def report_path(at: Path) -> Path:
 
 def read_report_at(at: Path) -> ConformanceReport:
     """The report of a folder, or in a file; YamlError where there is none."""
+    if not at.exists():
+        raise YamlError(
+            f"{at}: cannot be read: there is no such file or folder; name a report.yaml, or the "
+            "folder of a run"
+        )
     return read_report(report_path(at))
 
 

@@ -181,8 +181,9 @@ def configuration(kubeconfig: Path | None, context: str | None) -> client.Config
         path = None if kubeconfig is None else str(kubeconfig)
         found: client.ApiClient = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
     except (config.ConfigException, OSError, yaml.YAMLError, UnicodeDecodeError) as error:
+        why = str(error).rstrip(".")
         raise OptionsError(
-            f"kubeconfig: {error}; give the path of a kubeconfig, and a context that is in it"
+            f"kubeconfig: {why}; give the path of a kubeconfig, and a context that is in it"
         ) from error
     settings: client.Configuration = found.configuration
     return settings

@@ -226,6 +226,15 @@ BAD_ARGUMENTS = {
     "a scenario that is none": (["run", "slow-podz"], "is no suite, scenario or claim"),
     "a hostile word": (["run", "../../etc/passwd\x1b[2J"], "is no suite, scenario or claim"),
     "a cluster that is none": (["run", "--cluster", "moon"], "is none of simulated"),
+    "a cluster that is nearly one": (
+        ["run", "--cluster", "simulatd"],
+        "assay: --cluster 'simulatd' is none of simulated, control-plane, kind, existing; "
+        "did you mean simulated?",
+    ),
+    "a mutant that is nearly one": (
+        ["run", "--implementation", "quota-released-on-faild"],
+        "did you mean mutant:quota-released-on-failed or mutant:",
+    ),
     "a seed that is text": (["run", "--seed", "x"], "--seed"),
     "a seed below zero": (["run", "--seed", "-1"], "--seed"),
     "jobs below zero": (["run", "-j", "-1"], "--jobs"),
@@ -255,7 +264,9 @@ BAD_ARGUMENTS = {
     ),
     "a clock that is none": (["serve", "--clock", "broken"], "is none of real, advanced"),
     "a port that is none": (["serve", "--port", "70000"], "--port"),
-    "no report": (["verify", "/nonexistent"], "cannot be read"),
+    "no report": (["verify", "/nonexistent"], "assay: /nonexistent: cannot be read"),
+    "no report to write another from": (["report", "junit", "/none.yaml"], "assay: /none.yaml: "),
+    "no report to compare with": (["compare", "/none.yaml", "/b"], "assay: /none.yaml: "),
 }
 
 

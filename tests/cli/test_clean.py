@@ -8,16 +8,29 @@ import sys
 from pathlib import Path
 
 
-def test_without_a_kubeconfig_only_folders_are_looked_at(tmp_path: Path) -> None:
-    environment = {**os.environ, "HOME": str(tmp_path), "TMPDIR": str(tmp_path)}
+def without_a_kubeconfig(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """A command where neither $KUBECONFIG nor ~/.kube/config names a cluster."""
+    environment = {**os.environ, "HOME": str(home), "TMPDIR": str(home)}
     environment.pop("KUBECONFIG", None)
-    ended = subprocess.run(
-        [sys.executable, "-m", "conformance.cli", "clean"],
+    return subprocess.run(
+        [sys.executable, "-m", "conformance.cli", *words],
         env=environment,
+        cwd=home,
         capture_output=True,
         text=True,
         check=False,
     )
+
+
+def test_a_run_on_an_existing_cluster_needs_to_know_one(tmp_path: Path) -> None:
+    ended = without_a_kubeconfig(tmp_path, "run", "AW-015", "--cluster", "existing")
+    assert ended.returncode == 4
+    assert ended.stderr.startswith("assay: no cluster is known here: ")
+    assert "--kubeconfig FILE" in ended.stderr
+
+
+def test_without_a_kubeconfig_only_folders_are_looked_at(tmp_path: Path) -> None:
+    ended = without_a_kubeconfig(tmp_path, "clean")
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout == "nothing of Assay is left there\n"
     assert "no kubeconfig here" in ended.stderr
