@@ -55,12 +55,15 @@ def compare(
     the cluster's clock, and decides nothing. Reports that differ in their seed, norm, cluster or
     selection are compared all the same; what differs is said.
     """
-    from rich.console import Console
-
+    from conformance.cli.changes import echo_changes
     from conformance.report.comparison import compare_reports
     from conformance.report.comparison_json import comparison_json
     from conformance.report.comparison_markdown import comparison_markdown
-    from conformance.report.comparison_text import changes_table, headline, note_lines
+    from conformance.report.comparison_text import (
+        difference_lines,
+        headline,
+        note_lines,
+    )
     from conformance.report.yaml_text import read_report_at
 
     found = compare_reports(
@@ -73,10 +76,12 @@ def compare(
     if markdown is not None and str(markdown) == "-":
         typer.echo(comparison_markdown(found), nl=False)
     else:
-        table = changes_table(found)
-        if table.row_count:
-            Console().print(table)
+        differences = list(difference_lines(found))
+        for line in differences:
+            typer.echo(line)
+        if differences:
             typer.echo("")
+        echo_changes(found)
         for line in note_lines(found):
             typer.echo(line)
         typer.echo(headline(found))

@@ -94,13 +94,13 @@ def rejudge(
 
     Exit codes are those of assay run.
     """
-    from rich.console import Console
 
+    from conformance.cli.changes import echo_changes
     from conformance.cli.ending import now
     from conformance.cli.judging import all_claims, judge
     from conformance.cli.problems import BadInputError
     from conformance.report.comparison import compare_reports
-    from conformance.report.comparison_text import changes_table, headline
+    from conformance.report.comparison_text import headline
     from conformance.report.conformance_report import JudgedAgain
     from conformance.report.counted import counted
     from conformance.report.folder import check_folder, write_folder
@@ -117,10 +117,7 @@ def rejudge(
     found = rejudged(report, all_claims(), judge, by)
     files = write_folder(out, found.suite, found.report, all_claims())
     changes = compare_reports(found.before, found.report)
-    table = changes_table(changes)
-    if table.row_count:
-        Console().print(table)
-        typer.echo("")
+    echo_changes(changes)
     for note in found.notes:
         typer.echo(f"note: {printable(note)}")
     typer.echo(f"ran: Assay {found.report.suite.version} {printable(found.report.suite.commits)}")

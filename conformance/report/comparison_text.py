@@ -10,10 +10,13 @@ from conformance.report.counted import counted
 from conformance.report.untrusted import printable
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.padding import Padding
+    from rich.text import Text
 
 MAX_ROWS: Final = 20
 """Of each kind of change."""
+MAX_NOT_TESTED: Final = 5
+"""More claims than that which are no longer tested are told by their ids alone."""
 MAX_SCENARIOS: Final = 3
 MAX_BECAUSE: Final = 240
 MAX_SLOWER: Final = 20
@@ -28,6 +31,7 @@ _STYLES: Final = {
     "no longer tested": "yellow",
     "newly passing": "green",
 }
+_WITH_A_REASON: Final = ("newly failing", "failing in further scenarios", "newly inconclusive")
 
 
 def groups_of(comparison: Comparison) -> dict[str, tuple[ClaimChange, ...]]:
@@ -57,32 +61,35 @@ def headline(comparison: Comparison) -> str:
     return ", ".join(parts) or f"no change in {counted(len(comparison.current.claims), 'claim')}"
 
 
-def changes_table(comparison: Comparison) -> Table:
-    """One row per claim that changed, worst first."""
-    from rich.table import Table
+def changes_told(comparison: Comparison) -> Iterator[Text | Padding]:
+    """The claims that changed, worst first: for `Console.print`, which wraps each as it fits."""
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("Change", no_wrap=True)
-    table.add_column("Outcome", no_wrap=True)
-    table.add_column("Claim", overflow="fold")
     for name, changes in groups_of(comparison).items():
+        if not changes:
+            continue
+        yield Text(f"{name} ({len(changes)})", style=_STYLES[name])
+        if name == "no longer tested" and len(changes) > MAX_NOT_TESTED:
+            # What was not run has nothing to tell but its name; most of a suite may be it.
+            yield _indented(", ".join(change.claim for change in changes))
+            continue
         for change in changes[:MAX_ROWS]:
-            told = Text(f"{change.claim} {change.name} ({change.level})")
-            if name in ("newly failing", "failing in further scenarios", "newly inconclusive"):
-                told.append(f"\n{printable(change.because, MAX_BECAUSE)}", style="dim")
+            outcomes = f"{outcome_word(change.before)} → {outcome_word(change.after)}"
+            yield _indented(f"{change.claim} {change.name} ({change.level}): {outcomes}")
+            if name in _WITH_A_REASON and change.because:
+                yield _indented(printable(change.because, MAX_BECAUSE), 6, style="dim")
             for line in scenario_lines(change):
-                told.append(f"\n{line}", style="dim")
-            table.add_row(
-                Text(name, style=_STYLES[name]),
-                Text(f"{outcome_word(change.before)} → {outcome_word(change.after)}"),
-                told,
-            )
+                yield _indented(line, 6, style="dim")
         if len(changes) > MAX_ROWS:
-            table.add_row(
-                Text(name, style=_STYLES[name]), "", f"and {len(changes) - MAX_ROWS} more"
-            )
-    return table
+            yield _indented(f"and {len(changes) - MAX_ROWS} more")
+
+
+def _indented(text: str, columns: int = 2, style: str = "") -> Padding:
+    """Each line of the text, once it is wrapped."""
+    from rich.padding import Padding
+    from rich.text import Text
+
+    return Padding(Text(text, style=style), (0, 0, 0, columns), expand=False)
 
 
 def outcome_word(outcome: str | None) -> str:
@@ -99,8 +106,14 @@ def scenario_lines(change: ClaimChange) -> Iterator[str]:
         yield f"and in {counted(more, 'more scenario')}"
 
 
+def difference_lines(comparison: Comparison) -> Iterator[str]:
+    """What makes the reports hard to compare: to be read before anything else."""
+    for difference in comparison.differences:
+        yield f"note: {printable(difference)}"
+
+
 def note_lines(comparison: Comparison) -> Iterator[str]:
-    """All that is not about one claim: what broke off, what is slower, what else differs."""
+    """What else is not about one claim: what broke off, what is slower, how it was compared."""
     for error in comparison.newly_broken_off:
         yield f"{printable(error.name)}: did not end: {printable(error.error, MAX_BECAUSE)}"
     for slow in comparison.slower[:MAX_SLOWER]:
@@ -115,6 +128,4 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
         yield f"still failing: {', '.join(comparison.still_failing)}"
     if comparison.failing_further and not comparison.further_is_worse:
         yield f"note: {FURTHER_DECIDES_NOTHING}"
-    for difference in comparison.differences:
-        yield f"note: {printable(difference)}"
     yield f"note: {comparison.times}"

@@ -22,6 +22,18 @@ def test_a_promise_that_broke_ends_with_one_and_says_where(assay: Assay, reports
     assert "note: The implementation differs" in ended.out
 
 
+def test_what_makes_reports_hard_to_compare_comes_first_and_what_was_not_run_comes_in_short(
+    assay: Assay, reports: Reports, tmp_path: Path
+) -> None:
+    part = tmp_path / "part"
+    assay("run", "no-retry-is-allowed", "-q", "--out", part)
+    first, *others = assay("compare", reports.good, part).out.splitlines()
+    assert first.startswith("note: The command differs: ")
+    not_run = others.index(next(line for line in others if line.startswith("no longer tested (")))
+    assert others[not_run + 1].startswith("  AW-0")
+    assert sum("no longer tested" in line for line in others) == 2, "its heading, the last line"
+
+
 def test_the_way_back_is_good_news(assay: Assay, reports: Reports) -> None:
     ended = assay("compare", reports.bad, reports.good)
     assert ended.code == 0
