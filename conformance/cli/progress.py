@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from conformance.report.counted import counted
 from conformance.running.run_options import OnProgress, Progress
 from conformance.verdict import Outcome
 
@@ -66,14 +67,23 @@ def _bar(console: Console) -> Iterator[OnProgress]:
 
 
 def plain_lines(write: Callable[[str], None], *, tell_failures: bool = True) -> OnProgress:
-    """Tells each failed run at once, and how far it is at every tenth of the way."""
+    """Tells each failed run at once, and how far it is at every tenth of the way; what follows the
+    runs, the failures made simpler, is counted by itself."""
     counts: Counter[Outcome] = Counter()
     told_tenths = 0
+    shrunk = 0
 
     def on_progress(progress: Progress) -> None:
-        nonlocal told_tenths
-        if progress.outcome is not None:
-            counts[progress.outcome] += 1
+        nonlocal told_tenths, shrunk
+        if progress.outcome is None:
+            shrunk += 1
+            failures = progress.total - progress.done + shrunk
+            if shrunk == 1:
+                write(f"making {counted(failures, 'failure')} simpler (--no-shrink: as found)")
+            if shrunk == failures:
+                write(f"{shrunk}/{failures} made as simple as they get")
+            return
+        counts[progress.outcome] += 1
         if tell_failures and progress.outcome is Outcome.FAILED:
             write(f"FAILED {progress.scenario}")
         tenths = progress.done * 10 // max(progress.total, 1)

@@ -154,6 +154,20 @@ def test_plain_progress_tells_failures_at_once_and_every_tenth() -> None:
     assert told[-1] == "100/100 runs: 99 passed, 1 failed, 0 inconclusive"
 
 
+def test_plain_progress_counts_failures_that_are_made_simpler_apart_from_the_runs() -> None:
+    told: list[str] = []
+    on_progress = plain_lines(told.append)
+    on_progress(Progress(done=1, total=1, scenario="s", outcome=Outcome.FAILED))
+    for done in range(2, 5):
+        on_progress(Progress(done=done, total=4, scenario="shrinking AW-015", outcome=None))
+    assert told == [
+        "FAILED s",
+        "1/1 runs: 0 passed, 1 failed, 0 inconclusive",
+        "making 3 failures simpler (--no-shrink: as found)",
+        "3/3 made as simple as they get",
+    ]
+
+
 def test_an_interrupt_ends_with_130(assay: Assay, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
