@@ -46,3 +46,18 @@ def test_one_of_a_kind_is_told_in_the_singular(tmp_path: Path) -> None:
     assert "2 histories, 2 plans," in index_of(
         sample_suite(failing_run(), passing_run()), tmp_path / "two"
     )
+
+
+def test_the_claims_that_a_partial_run_left_out_are_counted_as_not_run(tmp_path: Path) -> None:
+    suite = msgspec.structs.replace(sample_suite(passing_run()), claims=("AW-063",))
+    report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
+    left_out = sum(tier.statistics.skipped for each in report.profiles for tier in each.tiers)
+    assert left_out > 0
+    assert f"<b>{left_out}</b><span>not run</span>" in index_of(suite, tmp_path)
+
+
+def test_crash_points_that_nobody_asked_for_are_no_result(tmp_path: Path) -> None:
+    assert "crash points 12/12" in index_of(sample_suite(), tmp_path)
+    without = msgspec.structs.replace(sample_suite(), crash_points=(0, 0))
+    index = index_of(without, tmp_path / "without")
+    assert "no crash points were asked for" in index and "0/0" not in index

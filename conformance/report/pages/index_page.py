@@ -31,6 +31,7 @@ def index_page(
         ordered=ordered,
         signs=SIGNS,
         counts=Counter(claim.outcome for claim in ordered),
+        not_run=sum(tier.statistics.skipped for each in report.profiles for tier in each.tiers),
         levels=sorted({claim.level for claim in ordered}),
         profiles=sorted({claim.profile for claim in ordered}),
         runs=len({(test.name, test.seed) for claim in ordered for test in claim.tests}),
