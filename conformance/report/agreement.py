@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
+import msgspec
+
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
-from conformance.verdict import Outcome
+from conformance.verdict import Outcome, worst
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,23 @@ def compare(first: ConformanceReport, second: ConformanceReport) -> list[ClaimAg
     return [
         _compared(claim, others[claim.id], on_both) for claim in first.claims if claim.id in others
     ]
+
+
+def together(earlier: ConformanceReport, later: ConformanceReport) -> ConformanceReport:
+    """Two reports of one cluster as one: of a scenario that both ran, the later one tells.
+
+    Claims are those of the earlier one.
+    """
+    again = _scenarios(later) | {error.name for error in later.errors}
+    others = {claim.id: claim.tests for claim in later.claims}
+    claims = []
+    for claim in earlier.claims:
+        kept = (test for test in claim.tests if test.scenario not in again)
+        tests = (*kept, *others.get(claim.id, ()))
+        outcome = worst(test.outcome for test in tests) if claim.id in others else claim.outcome
+        claims.append(msgspec.structs.replace(claim, tests=tests, outcome=outcome))
+    errors = tuple(error for error in earlier.errors if error.name not in again) + later.errors
+    return msgspec.structs.replace(earlier, claims=tuple(claims), errors=errors)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,7 +110,8 @@ def to_markdown(
         f"from one source: {one}, on Kubernetes {first.environment.kubernetes_version} as",
         "simulated, in virtual time and with default durations, and the one that the column names,",
         "in real time and with shortened ones. *One only*: the claim's precondition occurred on",
-        "one of the two clusters.",
+        "one of the two clusters. Of a scenario that several reports of a cluster have, the last",
+        "one tells.",
         "",
         "| cluster | Kubernetes | scenarios on both | verdicts compared | contradictions |",
         "|---|---|---:|---:|---:|",

@@ -13,6 +13,8 @@ from tests.cli.conftest import Assay, Reports
 NO_FOLDER = Path("/dev/null")
 NOWHERE = NO_FOLDER / "out"
 """A path that nobody can make, whoever runs this."""
+RELEASED = Path(__file__).parents[2] / "reports/project-codeflare-appwrapper/v1-1-2-control-plane"
+"""A report of the operator whose findings are asked for."""
 
 READERS = {
     "check": ["check", "{}"],
@@ -86,7 +88,7 @@ WRITERS = {
     "compare as Markdown": ["compare", "{report}", "{report}", "--markdown", "{out}"],
     "compare as JSON": ["compare", "{report}", "{report}", "--json", "{out}"],
     "the page of a check": ["check", "{history}", "--page", "{out}"],
-    "findings": ["profile", "findings", "appwrapper-v1.1.2", "{report}", "--out", "{out}"],
+    "findings": ["profile", "findings", "appwrapper-v1.1.2", "{released}", "--out", "{out}"],
     "the page of a replay": ["replay", "{plan}", "--page", "{out}"],
     "the history of a replay": ["replay", "{plan}", "--history", "{out}"],
     "run": ["run", "slow-pods-hold-their-quota", "--out", "{out}"],
@@ -101,6 +103,7 @@ def test_a_place_that_cannot_be_written_is_named(
         "report": reports.bad,
         "history": next((reports.bad / "histories").iterdir()),
         "plan": next(reports.bad.glob("aw-*.yaml")),
+        "released": RELEASED,
         "out": NOWHERE,
     }
     ended = assay(*(word.format_map(files) for word in WRITERS[command]))

@@ -52,8 +52,8 @@ def report(path: Path, cluster: str, *runs: RunResult) -> Path:
     return path
 
 
-def agreement(first: Path, second: Path, *options: str) -> tuple[int, str]:
-    command = [sys.executable, str(ROOT / "ci" / "agreement"), str(first), str(second), *options]
+def agreement(first: Path, *others: Path | str) -> tuple[int, str]:
+    command = [sys.executable, str(ROOT / "ci" / "agreement"), str(first), *map(str, others)]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert not ended.stderr
     return ended.returncode, ended.stdout
@@ -76,6 +76,21 @@ def test_a_claim_that_only_the_simulation_can_arm_may_be_inconclusive_elsewhere(
     assert f"compared in no scenario: {OUT_OF_REACH}. {reason}" in text
     assert f"- {OUT_OF_REACH}: {reason}." in table.read_text(encoding="utf-8")
     assert reason in second.read_text(encoding="utf-8").replace("\n      ", " ")
+
+
+def test_of_several_reports_of_a_cluster_the_last_that_ran_a_scenario_tells(
+    tmp_path: Path, ran: RunResult, simulated: Path
+) -> None:
+    silent = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.INCONCLUSIVE))
+    earlier = report(tmp_path / "earlier.yaml", "kind", silent)
+    again = report(tmp_path / "again.yaml", "kind", ran)
+    table = tmp_path / "table.md"
+    code, text = agreement(simulated, earlier, again, "--write", table)
+    assert code == 0, text
+    assert f"| {ITS_CLAIM} | retry-pause-lasts-its-period | 1 | 0 | 0 |" in table.read_text("utf-8")
+    code, text = agreement(simulated, again, earlier)
+    assert code == 1
+    assert f"inconclusive on kind: {ITS_CLAIM}" in text
 
 
 def test_any_other_inconclusive_claim_is_a_problem(
