@@ -47,18 +47,17 @@ def compare(first: ConformanceReport, second: ConformanceReport) -> list[ClaimAg
 
 
 def together(earlier: ConformanceReport, later: ConformanceReport) -> ConformanceReport:
-    """Two reports of one cluster as one: of a scenario that both ran, the later one tells.
+    """Two reports of one cluster as one. The later verdict on a claim in a scenario counts.
 
     Claims are those of the earlier one.
     """
-    again = _scenarios(later) | {error.name for error in later.errors}
     others = {claim.id: claim.tests for claim in later.claims}
     claims = []
     for claim in earlier.claims:
-        kept = (test for test in claim.tests if test.scenario not in again)
-        tests = (*kept, *others.get(claim.id, ()))
-        outcome = worst(test.outcome for test in tests) if claim.id in others else claim.outcome
-        claims.append(msgspec.structs.replace(claim, tests=tests, outcome=outcome))
+        tests = {test.scenario: test for test in (*claim.tests, *others.get(claim.id, ()))}
+        outcome = worst(test.outcome for test in tests.values()) if tests else claim.outcome
+        claims.append(msgspec.structs.replace(claim, tests=tuple(tests.values()), outcome=outcome))
+    again = _scenarios(later)
     errors = tuple(error for error in earlier.errors if error.name not in again) + later.errors
     return msgspec.structs.replace(earlier, claims=tuple(claims), errors=errors)
 
@@ -110,8 +109,8 @@ def to_markdown(
         f"from one source: {one}, on Kubernetes {first.environment.kubernetes_version} as",
         "simulated, in virtual time and with default durations, and the one that the column names,",
         "in real time and with shortened ones. *One only*: the claim's precondition occurred on",
-        "one of the two clusters. Of a scenario that several reports of a cluster have, the last",
-        "one tells.",
+        "one of the two clusters. Of verdicts that several reports of a cluster have on a claim in a",
+        "scenario, the last one counts.",
         "",
         "| cluster | Kubernetes | scenarios on both | verdicts compared | contradictions |",
         "|---|---|---:|---:|---:|",

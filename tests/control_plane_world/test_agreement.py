@@ -78,19 +78,21 @@ def test_a_claim_that_only_the_simulation_can_arm_may_be_inconclusive_elsewhere(
     assert reason in second.read_text(encoding="utf-8").replace("\n      ", " ")
 
 
-def test_of_several_reports_of_a_cluster_the_last_that_ran_a_scenario_tells(
+def test_of_several_reports_of_a_cluster_the_last_verdict_counts(
     tmp_path: Path, ran: RunResult, simulated: Path
 ) -> None:
     silent = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.INCONCLUSIVE))
-    earlier = report(tmp_path / "earlier.yaml", "kind", silent)
+    wrong = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.FAILED, armed=1))
+    earlier = report(tmp_path / "earlier.yaml", "kind", wrong)
+    nothing = report(tmp_path / "nothing.yaml", "kind", silent)
     again = report(tmp_path / "again.yaml", "kind", ran)
     table = tmp_path / "table.md"
-    code, text = agreement(simulated, earlier, again, "--write", table)
+    code, text = agreement(simulated, earlier, again, nothing, "--write", table)
     assert code == 0, text
     assert f"| {ITS_CLAIM} | retry-pause-lasts-its-period | 1 | 0 | 0 |" in table.read_text("utf-8")
     code, text = agreement(simulated, again, earlier)
     assert code == 1
-    assert f"inconclusive on kind: {ITS_CLAIM}" in text
+    assert f"contradiction: {ITS_CLAIM} {SCENARIO}: passed, failed" in text
 
 
 def test_any_other_inconclusive_claim_is_a_problem(
