@@ -109,7 +109,7 @@ def to_markdown(
         f"from one source: {one}, on Kubernetes {first.environment.kubernetes_version} as",
         "simulated, in virtual time and with default durations, and the one that the column names,",
         "in real time and with shortened ones. *One only*: the claim's precondition occurred on",
-        "one of the two clusters. Of verdicts that several reports of a cluster have on a claim in a",
+        "one of the two clusters. If several reports of a cluster have a verdict on a claim in a",
         "scenario, the last one counts.",
         "",
         "| cluster | Kubernetes | scenarios on both | verdicts compared | contradictions |",
