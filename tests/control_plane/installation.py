@@ -30,6 +30,8 @@ SERVICE_ACCOUNT = "appwrapper-controller"
 OPERATOR_USER = f"system:serviceaccount:{NAMESPACE}:{SERVICE_ACCOUNT}"
 IMAGE = "registry.example.org/assay:1.0"
 LIMIT_SECONDS = 60.0
+START_SECONDS = 120.0
+"""Where other tests are at work a program takes half a minute until it answers."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -106,7 +108,9 @@ class InstalledOperator:
                 self._argv, env={**os.environ, "PYTHONPATH": str(ROOT)}, stderr=log
             )
         try:
-            wait_until(self._is_ready_or_ended, "the operator is ready", limit_seconds=30)
+            wait_until(
+                self._is_ready_or_ended, "the operator is ready", limit_seconds=2 * LIMIT_SECONDS
+            )
             assert self._process.poll() is None, self._log.read_text()
         except BaseException:
             self.__exit__()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.claim import CLAIMS
 from conformance.running.hosting import not_run, out_of_reach, reason_not_run
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.existing.access import Access
@@ -47,4 +48,5 @@ def test_claims_that_only_such_scenarios_arm_are_out_of_reach_and_others_are_not
     assert everywhere.keys() <= there.keys()
     assert not set(ORDINARY.arms) & there.keys()
     for claim, reason in there.items():
-        assert reason.startswith("Only another cluster can arm it: "), claim
+        where = "the simulation" if CLAIMS[claim].only_simulated else "another cluster"
+        assert reason.startswith(f"Only {where} can arm it: "), claim

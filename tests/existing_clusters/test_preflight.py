@@ -73,7 +73,7 @@ def test_every_right_that_is_missing_is_named_with_its_rule(plane: ControlPlane)
     said = run(nobody, "AW-005", "--yes", code=4)
     assert "nobody lacks rights; bind a ClusterRole with these rules:" in said
     assert '- {apiGroups: [""], resources: [nodes/status], verbs: [patch]}' in said
-    assert "resources: [appwrappers/status]" in said
+    assert "resources: [appwrappers/finalizers, appwrappers/status], verbs: [update]}" in said
 
 
 @control_plane
