@@ -22,7 +22,7 @@ REPORT_NAME: Final = "report.yaml"
 """In a report's folder."""
 MAX_REPORT_BYTES: Final = 64 * 1024**2
 
-_PLAIN: Final = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*$")
+_PLAIN: Final = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*")
 _RESERVED: Final = frozenset(
     spelling
     for word in ("true", "false", "yes", "no", "on", "off", "y", "n", "null")
@@ -118,7 +118,7 @@ def _scalar(value: Any) -> str:
 
 
 def _string(text: str) -> str:
-    if _PLAIN.match(text) and text not in _RESERVED:
+    if _PLAIN.fullmatch(text) and text not in _RESERVED:
         return text
     return _UNPRINTABLE.sub(_escape, json.dumps(text, ensure_ascii=False))
 

@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from conformance.report.build import build_report
@@ -40,6 +40,7 @@ _json = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(["a", "b", "yes", "1", ""]), _json))
+@example({"a": {"A\n": None, "B": "C\n"}})
 def test_everything_that_is_written_reads_back_equal(value: dict[str, Any]) -> None:
     assert load_yaml(dump(value), "x.yaml") == value
 
