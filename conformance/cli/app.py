@@ -97,11 +97,17 @@ def main() -> None:
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     atexit.register(gc.freeze)
     try:
-        app()
+        # Not standalone: what Typer has to say of arguments is told as all else is.
+        code = app(prog_name="assay", standalone_mode=False)
+    except typer.Abort as error:  # interrupted while it asked something
+        raise SystemExit(ExitCode.INTERRUPTED) from error
     except Exception as error:
+        if type(error).__name__ == "NoArgsIsHelpError":  # its help has been shown
+            raise SystemExit(ExitCode.BAD_INPUT) from error
         code = exit_code_for(error)
         if code is ExitCode.BUG:
             report_bug(error)
         else:
             report_problem(error)
         raise SystemExit(code) from error
+    raise SystemExit(code or ExitCode.CONFORMANT)

@@ -112,4 +112,5 @@ def agree(undertaking: Undertaking, words: Sequence[str], *, yes: bool) -> None:
         return
     if not sys.stdin.isatty():
         raise BadInputError("nothing was done: there is no terminal to ask on; add --yes to go on")
-    typer.confirm("Go on?", abort=True)
+    if not typer.confirm("Go on?"):
+        raise BadInputError("nothing was done, since that was not agreed to")

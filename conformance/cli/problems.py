@@ -9,7 +9,7 @@ from __future__ import annotations
 import errno
 import sys
 import traceback
-from typing import Final
+from typing import Any, Final
 
 from conformance.cli.exit_code import ExitCode
 
@@ -20,6 +20,8 @@ class BadInputError(Exception):
 
 _CODES: Final = {
     "conformance.cli.problems.BadInputError": ExitCode.BAD_INPUT,
+    "click.exceptions.UsageError": ExitCode.BAD_INPUT,
+    "typer._click.exceptions.UsageError": ExitCode.BAD_INPUT,  # where Typer brings Click along
     "conformance.audit_log.events.AuditLogError": ExitCode.BAD_INPUT,
     "conformance.report.conformance_report.ReportError": ExitCode.BAD_INPUT,
     "vocabulary.history.HistoryError": ExitCode.BAD_INPUT,
@@ -96,8 +98,10 @@ def report_problem(error: BaseException) -> None:
     extra = _missing_extra(error)
     if extra:
         text = f"{error}; install it with: pip install 'assay[{extra}]'"
+    elif isinstance(error, OSError):
+        text = _of_system(error)
     else:
-        text = _of_system(error) if isinstance(error, OSError) else str(error)
+        text = _of_usage(error) if hasattr(error, "format_message") else str(error)
     for line in (text, *getattr(error, "__notes__", ())):
         sys.stderr.write(f"assay: {printable(line)}\n")
 
@@ -117,6 +121,14 @@ def _of_system(error: OSError) -> str:
         what = f"{' → '.join(str(file) for file in files if file is not None)}: {what}"
     advice = _ADVICE.get(error.errno or 0, "")
     return f"{what}; {advice}" if advice else what
+
+
+def _of_usage(error: Any) -> str:
+    """What Typer says of arguments, an option that does not exist for instance, as all else is
+    said; its own way is a box of several lines."""
+    what = " ".join(error.format_message().split()).removesuffix(".")
+    asked = "assay" if error.ctx is None else error.ctx.command_path
+    return f"{what[:1].lower()}{what[1:]}; {asked} --help tells what may be given"
 
 
 def _missing_extra(error: BaseException) -> str:
