@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from conformance import claims
 from conformance.claim import CLAIMS, Claim
 from conformance.history_view import History
 from conformance.verdict import Verdict
 from vocabulary.history import Entry, Header
+
+if TYPE_CHECKING:
+    from conformance.report.run_result import Implementation
 
 
 def all_claims() -> Mapping[str, Claim]:
@@ -20,6 +24,26 @@ def judge(header: Header, entries: Sequence[Entry]) -> list[Verdict]:
     """The verdict of every claim on a history."""
     all_claims()
     return claims.judge(History(header, entries))
+
+
+def maker_of(header: Header, version: str) -> Implementation | None:
+    """Who made what a history is of, the suite's version being that; None if it is not known here,
+    as of a profile that somebody keeps to himself."""
+    import hashlib
+
+    import msgspec
+
+    from conformance.profiles.reading import read_profile, shipped
+    from conformance.report.run_result import Implementation, ours
+
+    name = header.implementation
+    if name == "reference" or name.startswith("mutant:"):
+        return ours(name, version)
+    path = shipped().get(name)
+    told = header.facts.get("profile_sha256")
+    if path is None or hashlib.sha256(path.read_bytes()).hexdigest() != told:
+        return None
+    return Implementation(**msgspec.structs.asdict(read_profile(path).implementation))
 
 
 def claim_named(word: str) -> Claim:

@@ -145,12 +145,12 @@ def submission(
 
     The report is verified first; one that does not hold is not handed in (exit code 1).
     """
-    from conformance.cli.judging import all_claims, judge
+    from conformance.cli.judging import all_claims, judge, maker_of
     from conformance.report.submission import write_submission
     from conformance.report.untrusted import printable
     from conformance.report.verify import verify_report
 
-    found = verify_report(report, all_claims(), judge)
+    found = verify_report(report, all_claims(), judge, maker_of)
     if found.findings:
         typer.echo(f"{len(found.findings)} differences; assay verify {report} names them")
         raise typer.Exit(ExitCode.VIOLATED)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -35,14 +36,16 @@ def verify(
 
 
 def _verify(report: Path) -> ExitCode:
-    from conformance.cli.judging import all_claims, judge
+    from conformance.cli.judging import all_claims, judge, maker_of
     from conformance.report.counted import counted
     from conformance.report.untrusted import printable
     from conformance.report.verify import verify_report
+    from conformance.report.yaml_text import report_path
 
-    found = verify_report(report, all_claims(), judge)
+    path = report_path(report)
+    found = verify_report(report, all_claims(), judge, maker_of)
     for finding in found.findings[:_MAX_LINES]:
-        typer.echo(f"DIFFERS {printable(finding.where)}: {printable(finding.what)}")
+        typer.echo(f"DIFFERS {path}: {printable(finding.where)}: {printable(finding.what)}")
     if len(found.findings) > _MAX_LINES:
         typer.echo(f"and {counted(len(found.findings) - _MAX_LINES, 'more difference')}")
     if not found.same_norm:
@@ -56,6 +59,10 @@ def _verify(report: Path) -> ExitCode:
         + (counted(len(found.findings), "difference") if found.findings else "all as reported")
     )
     if found.findings:
+        typer.echo(
+            "next: ask for the folder as its run wrote it; what these histories give is told by: "
+            f"assay report rejudge {shlex.quote(str(report))} --out again"
+        )
         return ExitCode.VIOLATED
     if not found.verdicts:
         typer.echo("note: the report holds nothing that could be judged again")

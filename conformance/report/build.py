@@ -5,17 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
-
-import msgspec
 
 from conformance.claim import Claim
 from conformance.report.allowances import allowances_of
 from conformance.report.conformance_report import (
     API_VERSION,
-    CORE_LEVELS,
     KIND,
     ClaimReport,
     ClaimSource,
@@ -24,24 +20,21 @@ from conformance.report.conformance_report import (
     Coverage,
     Determinism,
     Environment,
-    ExtendedTier,
     FirstViolation,
     NotCovered,
-    Profile,
     Reproduce,
-    Result,
     RunError,
     ShrunkTest,
-    Statistics,
     Suite,
-    Tier,
 )
-from conformance.report.counted import counted
 from conformance.report.run_result import RunResult, SuiteResult
+from conformance.report.tiers import Features, profiles_of
 from conformance.verdict import Outcome, Verdict, merge
 from vocabulary.canonical import digest
 from vocabulary.history import Fault, Write, history_digest
 
+NEVER_ARMED: Final = "Its precondition never occurred in this run."
+"""The reason of a claim of which no checker said more."""
 _BADNESS: Final = {outcome: rank for rank, outcome in enumerate(Outcome)}
 _NOT_A_SLUG: Final = re.compile(r"[^a-z0-9]+")
 _MAX_SLUG: Final = 80
@@ -69,7 +62,9 @@ def build_report(
         kind=KIND,
         implementation=suite.implementation,
         date=date,
-        suite=Suite(version=version, git_commit=git_commit, claims_digest=claims_digest(claims)),
+        suite=Suite(
+            version=version, git_commit=git_commit, claims_digest=claims_digest(claims.values())
+        ),
         environment=Environment(
             cluster=suite.cluster,
             kubernetes_version=suite.kubernetes_version,
@@ -79,7 +74,15 @@ def build_report(
             operator=suite.operator,
         ),
         reproduce=Reproduce(command=suite.command, seed=suite.seed),
-        profiles=_profiles(reports, suite, claims),
+        profiles=profiles_of(
+            reports,
+            [c for id_, c in claims.items() if suite.claims and id_ not in judged],
+            Features(
+                tuple(sorted(suite.supported_features)),
+                tuple(sorted(suite.unsupported_features)),
+                tuple(sorted(suite.skipped_features)),
+            ),
+        ),
         claims=reports,
         coverage=_coverage(suite),
         determinism=Determinism(rerun=suite.rerun, mismatches=suite.mismatches),
@@ -88,17 +91,17 @@ def build_report(
             for run in sorted(suite.runs, key=lambda run: (test_name(run), run.seed))
             if run.error
         ),
-        not_covered=tuple(_not_covered(reports, asked)),
+        not_covered=not_covered(reports, asked),
         wall_seconds=suite.wall_seconds,
     )
 
 
-def claims_digest(claims: Mapping[str, Claim]) -> str:
+def claims_digest(claims: Iterable[Claim | ClaimReport]) -> str:
     """One digest for the norm: who has the same one was judged by the same sentences."""
     return digest(
         [
-            (c.id, c.name, c.level, c.profile, c.text, asdict(c.source))
-            for _, c in sorted(claims.items())
+            (c.id, c.name, c.level, c.profile, c.text, c.source)
+            for c in sorted(claims, key=lambda c: c.id)
         ]
     )
 
@@ -168,27 +171,33 @@ def _claim_report(
     merged = merge(claim.id, (verdict for _, verdict in judged))
     reason = merged.because
     if merged.outcome is Outcome.INCONCLUSIVE and not rows:
-        reason = out_of_reach or reason or "Its precondition never occurred in this run."
+        reason = out_of_reach or reason or NEVER_ARMED
     return ClaimReport(
         id=claim.id,
         name=claim.name,
         level=str(claim.level),
         profile=claim.profile,
         text=claim.text,
-        source=ClaimSource(
-            document=claim.source.document,
-            section=claim.source.section,
-            sentence=claim.source.sentence,
-        ),
+        source=source_of(claim),
         outcome=merged.outcome,
         reason=reason.strip(),
         armed=merged.armed,
-        tests=tuple(_test(rows[key], digests) for key in sorted(rows)),
-        shrunk=_shrunk(claim.id, suite.shrunk[claim.id]) if claim.id in suite.shrunk else None,
+        tests=tuple(test_row(rows[key], digests.of) for key in sorted(rows)),
+        shrunk=shrunk_row(claim.id, suite.shrunk[claim.id]) if claim.id in suite.shrunk else None,
     )
 
 
-def _test(judged: list[Judged], digests: _Digests) -> ClaimTest:
+def source_of(claim: Claim) -> ClaimSource:
+    """Where its sentence stands, as a report says it."""
+    return ClaimSource(
+        document=claim.source.document,
+        section=claim.source.section,
+        sentence=claim.source.sentence,
+    )
+
+
+def test_row(judged: Sequence[Judged], digest_of: Callable[[RunResult], str]) -> ClaimTest:
+    """What a report says of one claim in one scenario with one seed, whatever runs it had."""
     run, verdict = worst_of(judged)
     return ClaimTest(
         name=test_name(run),
@@ -200,13 +209,14 @@ def _test(judged: list[Judged], digests: _Digests) -> ClaimTest:
         runs=len(judged),
         virtual_seconds=round(run.virtual_seconds, 6),
         wall_seconds=round(sum(other.wall_seconds for other, _ in judged), 6),
-        history_sha256=digests.of(run),
+        history_sha256=digest_of(run),
         history=history_path(run),
         first_violation=first_violation(run, verdict),
     )
 
 
-def _shrunk(claim: str, run: RunResult) -> ShrunkTest:
+def shrunk_row(claim: str, run: RunResult) -> ShrunkTest:
+    """What a report says of the smallest run that violates a claim."""
     return ShrunkTest(
         scenario=run.scenario,
         seed=run.seed,
@@ -246,106 +256,6 @@ def first_violation(run: RunResult, verdict: Verdict) -> FirstViolation | None:
     )
 
 
-def _profiles(
-    reports: tuple[ClaimReport, ...], suite: SuiteResult, claims: Mapping[str, Claim]
-) -> tuple[Profile, ...]:
-    """The profiles of which anything was judged.
-
-    Their claims that were not asked for are listed as skipped: the report of a selection is
-    partial, and never reads like one of the whole.
-    """
-    profiles = []
-    judged = {report.id for report in reports}
-    for name in sorted({report.profile for report in reports}):
-        mine = [report for report in reports if report.profile == name]
-        left_out = [
-            claim
-            for id_, claim in claims.items()
-            if suite.claims and claim.profile == name and id_ not in judged
-        ]
-        core = _tier(
-            [report for report in mine if report.level in CORE_LEVELS],
-            [claim.id for claim in left_out if claim.level in CORE_LEVELS],
-        )
-        extended = _extended(
-            [report for report in mine if report.level not in CORE_LEVELS],
-            [claim.id for claim in left_out if claim.level not in CORE_LEVELS],
-            suite,
-        )
-        summary = summary_of(core, extended)
-        profiles.append(Profile(name=name, summary=summary, core=core, extended=extended))
-    return tuple(profiles)
-
-
-def _extended(
-    reports: list[ClaimReport], left_out: list[str], suite: SuiteResult
-) -> ExtendedTier | None:
-    """None without a claim: nothing was tested, which is no success."""
-    if not reports and not left_out:
-        return None
-    return ExtendedTier(
-        **msgspec.structs.asdict(_tier(reports, left_out)),
-        supported_features=tuple(sorted(suite.supported_features)),
-        unsupported_features=tuple(sorted(suite.unsupported_features)),
-        skipped_features=tuple(sorted(suite.skipped_features)),
-    )
-
-
-def _tier(reports: list[ClaimReport], left_out: list[str]) -> Tier:
-    by_outcome: dict[Outcome, list[str]] = defaultdict(list)
-    for report in reports:
-        by_outcome[report.outcome].append(report.id)
-    skipped = sorted([*by_outcome[Outcome.SKIPPED], *by_outcome[Outcome.UNSUPPORTED], *left_out])
-    failed, inconclusive = by_outcome[Outcome.FAILED], by_outcome[Outcome.INCONCLUSIVE]
-    statistics = Statistics(
-        passed=len(by_outcome[Outcome.PASSED]),
-        skipped=len(skipped),
-        failed=len(failed),
-        inconclusive=len(inconclusive),
-    )
-    return Tier(
-        result=result_of(statistics),
-        statistics=statistics,
-        skipped_tests=tuple(skipped),
-        failed_tests=tuple(failed),
-        inconclusive_tests=tuple(inconclusive),
-    )
-
-
-def result_of(counted: Statistics) -> Result:
-    """The result of a tier with so many claims of each outcome."""
-    if counted.failed:
-        return "failure"
-    return "partial" if counted.skipped or counted.inconclusive else "success"
-
-
-def summary_of(core: Tier, extended: Tier | None) -> str:
-    """A sentence for each tier of a profile."""
-    sentences = [_sentence("Core", core)]
-    if extended is not None:
-        sentences.append(_sentence("Extended", extended))
-    return " ".join(sentences)
-
-
-def _sentence(name: str, tier: Tier) -> str:
-    """One sentence per tier, worded as Gateway's; partial never reads like success."""
-    numbers = tier.statistics
-    if tier.result == "failure":
-        return f"{name} tests failed with {counted(numbers.failed, 'test failure')}."
-    if tier.result == "partial":
-        parts = [
-            f"{count} {word}"
-            for count, word in (
-                (numbers.inconclusive, "inconclusive"),
-                (numbers.skipped, "skipped"),
-            )
-            if count
-        ]
-        noun = "test" if (numbers.skipped or numbers.inconclusive) == 1 else "tests"
-        return f"{name} tests are incomplete with {' and '.join(parts)} {noun}."
-    return f"{name} tests succeeded." if numbers.passed else f"{name} tests: there are none."
-
-
 def _coverage(suite: SuiteResult) -> Coverage:
     seen = {
         key
@@ -367,15 +277,18 @@ def _coverage(suite: SuiteResult) -> Coverage:
     )
 
 
-def _not_covered(
-    reports: tuple[ClaimReport, ...], claims: Mapping[str, Claim]
-) -> Iterable[NotCovered]:
+def not_covered(
+    reports: Iterable[ClaimReport], claims: Mapping[str, Claim]
+) -> tuple[NotCovered, ...]:
+    """Of the claims that were asked for, those without a verdict, each with the reason."""
     by_id = {report.id: report for report in reports}
+    gaps = []
     for id_, claim in sorted(claims.items()):
         report = by_id.get(id_)
         if claim.not_judged:
-            yield NotCovered(claim=id_, because=claim.not_judged)
+            gaps.append(NotCovered(claim=id_, because=claim.not_judged))
         elif report is None:
-            yield NotCovered(claim=id_, because="No checker judged it in this run.")
+            gaps.append(NotCovered(claim=id_, because="No checker judged it in this run."))
         elif report.outcome is Outcome.INCONCLUSIVE:
-            yield NotCovered(claim=id_, because=report.reason or "It could not be judged.")
+            gaps.append(NotCovered(claim=id_, because=report.reason or "It could not be judged."))
+    return tuple(gaps)

@@ -8,12 +8,17 @@ write, its second, …) differ in `variant` and are counted together in the repo
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
 from conformance.verdict import Verdict
 from vocabulary.history import Entry, Header
+
+NOT_REACHED: Final = "not reached: "
+REFUSED: Final = "a step was refused: "
+BROKE_OFF: Final = (NOT_REACHED, REFUSED)
+"""How the mark begins, and the error, that say why a run's steps ended early."""
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -72,6 +77,13 @@ class Implementation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     url: str
     version: str
     contact: tuple[str, ...] = ()
+
+
+def ours(name: str, version: str) -> Implementation:
+    """The reference or a mutant of it, which come with the suite of that version."""
+    return Implementation(
+        organization="Assay", project=f"AppWrapper {name}", url="", version=version
+    )
 
 
 OperatorPlace: TypeAlias = Literal["simulated", "process", "deployed", "installed"]

@@ -13,7 +13,7 @@ from chaos.plan import Plan
 from conformance import claims
 from conformance.history_view import History
 from conformance.implementation import Implementation
-from conformance.report.run_result import RunResult
+from conformance.report.run_result import NOT_REACHED, REFUSED, RunResult
 from conformance.running.collecting import collector_at_rest
 from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
@@ -86,9 +86,9 @@ def _play(scenario: Scenario, world: World) -> str:
         if not error:
             scenario.steps(world)
     except NotReachedError as missed:
-        error = f"not reached: {missed}"
+        error = f"{NOT_REACHED}{missed}"
     except ApiError as refused:
-        error = f"a step was refused: {refused.reason}: {refused.message}"
+        error = f"{REFUSED}{refused.reason}: {refused.message}"
     if error:
         world.mark("step", error)
     world.finish()

@@ -25,6 +25,7 @@ from conformance.report.run_result import (
     OperatorPlace,
     RunResult,
     SuiteResult,
+    ours,
 )
 from conformance.running.campaigns import UnderWay, campaigns
 from conformance.running.hosting import not_run, out_of_reach, reason_not_run
@@ -216,9 +217,4 @@ def _implementation(name: str, profile: ImplementationProfile | None) -> Impleme
 
     if profile is not None:
         return Implementation(**msgspec.structs.asdict(profile.implementation))
-    return Implementation(
-        organization="Assay",
-        project=f"AppWrapper {name}",
-        url="",
-        version=version(),
-    )
+    return ours(name, version())

@@ -93,7 +93,7 @@ def test_a_report_that_does_not_hold_is_not_handed_in(assay: Assay, bad: Path) -
     assert ended.code == 1
     assert not out.exists()
     ended = assay("verify", bad)
-    assert "DIFFERS appwrapper core: has other statistics than its claims" in ended.out
+    assert "report.yaml: profiles[appwrapper].core.statistics." in ended.out
 
 
 def test_the_checklist_names_evidence_by_its_place_in_the_reports_folder(

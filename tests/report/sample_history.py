@@ -312,4 +312,5 @@ def header() -> Header:
         began_us=SIMULATION_EPOCH_US,
         kubernetes_version="v1.34.1",
         parameters={"faultTolerance": {"retryLimit": 3}},
+        facts={"detection_latency_us": 2_000_000},
     )

@@ -63,7 +63,7 @@ def passing_run() -> RunResult:
             Verdict(claim="AW-015", outcome=Outcome.PASSED, armed=1, because="Nothing was left."),
         ),
         wall_seconds=0.002,
-        virtual_seconds=604_800.0,
+        virtual_seconds=entries[39].t / 1_000_000,
     )
 
 
@@ -82,7 +82,10 @@ def sample_suite(*runs: RunResult) -> SuiteResult:
         kubernetes_version="v1.34.1",
         clock="virtual",
         seed=SEED,
-        command="assay run appwrapper --seed 1729",
+        command=(
+            "assay run appwrapper --implementation mutant:quota-released-when-failed "
+            "--crash-points --seed 1729"
+        ),
         wall_seconds=0.01,
         fault_classes=("kill", "kill_pod", "taint", "evict"),
         crash_points=(12, 12),

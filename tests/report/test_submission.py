@@ -43,7 +43,7 @@ def test_the_readme_has_a_row_for_each_report_and_how_to_reproduce_it(tmp_path: 
     for version in ("v1.2.3", "v1.3.0"):
         name = f"{version.replace('.', '-')}-simulated"
         assert f"| {version} | 0.1.0 | simulated | failure | [link](./{name}/report.yaml) |" in text
-        assert f"### {name}\n\n    assay run appwrapper --seed 1729\n" in text
+        assert f"### {name}\n\n    {sample_suite().command}\n" in text
     assert reports_below(out) == [
         out / "example-appwrapper" / name for name in ("v1-2-3-simulated", "v1-3-0-simulated")
     ]

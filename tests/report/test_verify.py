@@ -8,9 +8,16 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.report.build import build_report, summary_of
-from conformance.report.conformance_report import Allowances
+from conformance.report.build import build_report
+from conformance.report.conformance_report import (
+    Allowances,
+    ConformanceReport,
+    Profile,
+    Statistics,
+    Tier,
+)
 from conformance.report.folder import write_folder
+from conformance.report.tiers import Features, profiles_of, summary_of
 from conformance.report.verify import verify_report
 from conformance.report.yaml_text import read_report, write_report
 from conformance.verdict import Outcome, Verdict
@@ -54,13 +61,23 @@ def test_an_untouched_report_verifies(folder: Path) -> None:
     assert found.same_norm
 
 
-def _allow(folder: Path) -> None:
+def _change(folder: Path, change: Callable[[ConformanceReport], ConformanceReport]) -> None:
     path = folder / "report.yaml"
-    report = read_report(path)
-    allowed = Allowances(latency="900h")
+    path.write_text(write_report(change(read_report(path))), encoding="utf-8")
+
+
+def _with_allowances(report: ConformanceReport, allowed: Allowances | None) -> ConformanceReport:
     environment = msgspec.structs.replace(report.environment, allowances=allowed)
-    text = write_report(msgspec.structs.replace(report, environment=environment))
-    path.write_text(text, encoding="utf-8")
+    return msgspec.structs.replace(report, environment=environment)
+
+
+def _allow(folder: Path) -> None:
+    _change(folder, lambda report: _with_allowances(report, Allowances(latency="900h")))
+
+
+def _say_nothing(folder: Path) -> None:
+    """Leave out what the implementation was allowed, as reports did of old."""
+    _change(folder, lambda report: _with_allowances(report, None))
 
 
 def _cut(folder: Path) -> None:
@@ -107,36 +124,56 @@ def _praise(folder: Path) -> None:
 
 def _leave_out(folder: Path) -> None:
     """Take the extended tier out, although it has a claim."""
-    path = folder / "report.yaml"
-    report = read_report(path)
-    (profile,) = report.profiles
-    profile = msgspec.structs.replace(
-        profile, extended=None, summary=summary_of(profile.core, None)
-    )
-    path.write_text(
-        write_report(msgspec.structs.replace(report, profiles=(profile,))), encoding="utf-8"
-    )
+
+    def change(report: ConformanceReport) -> ConformanceReport:
+        (profile,) = report.profiles
+        summary = summary_of(profile.core, None)
+        profile = msgspec.structs.replace(profile, extended=None, summary=summary)
+        return msgspec.structs.replace(report, profiles=(profile,))
+
+    _change(folder, change)
+
+
+def _invent(folder: Path) -> None:
+    """Add a profile that succeeds, since there is no claim of it."""
+    none = Statistics(passed=0, skipped=0, failed=0, inconclusive=0)
+    core = Tier(result="success", statistics=none)
+    invented = Profile(name="jobset", summary="Core tests succeeded.", core=core)
+
+    def change(report: ConformanceReport) -> ConformanceReport:
+        return msgspec.structs.replace(report, profiles=(*report.profiles, invented))
+
+    _change(folder, change)
+
+
+def _reword(folder: Path) -> None:
+    _edit(folder, "Quota MUST NOT be released before", "Quota MAY be released before")
+
+
+def _impersonate(folder: Path) -> None:
+    """Say that a mutant's histories are those of the reference."""
+    _edit(folder, " --implementation mutant:quota-released-when-failed", "")
 
 
 def _move(folder: Path) -> None:
     _edit(folder, "  cluster: simulated", "  cluster: existing")
 
 
+def _without(report: ConformanceReport, id_: str) -> ConformanceReport:
+    """The report without a claim, all that is left adding up."""
+    claims = tuple(claim for claim in report.claims if claim.id != id_)
+    profiles = profiles_of(claims, (), Features())
+    return msgspec.structs.replace(report, claims=claims, profiles=profiles)
+
+
 def _hide(folder: Path) -> None:
-    """Take a violated claim out, so that all that is left adds up."""
-    path = folder / "report.yaml"
-    report = read_report(path)
-    (profile,) = report.profiles
-    statistics = msgspec.structs.replace(profile.core.statistics, failed=0)
-    core = msgspec.structs.replace(
-        profile.core, result="partial", statistics=statistics, failed_tests=()
-    )
-    profile = msgspec.structs.replace(
-        profile, core=core, summary=summary_of(core, profile.extended)
-    )
-    claims = tuple(claim for claim in report.claims if claim.id != "AW-015")
-    report = msgspec.structs.replace(report, profiles=(profile,), claims=claims)
-    path.write_text(write_report(report), encoding="utf-8")
+    """Take a violated claim out."""
+    _change(folder, lambda report: _without(report, "AW-015"))
+
+
+def _drop(folder: Path) -> None:
+    """Take a claim out that was kept."""
+    _change(folder, lambda report: _without(report, "AW-063"))
 
 
 def _forget(folder: Path) -> None:
@@ -145,38 +182,45 @@ def _forget(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tamper", "complaint"),
+    ("tamper", "where", "complaint"),
     [
-        (_embellish, "has other statistics than its claims"),
-        (_upgrade, "has result success, its claims failure"),
-        (_praise, "has a summary that its tiers do not have"),
-        (_leave_out, "is missing, although there are claims of it"),
-        (_move, "was recorded with cluster simulated, not existing"),
-        (_allow, "was judged with latency none, not 900h"),
-        (_hide, "is violated in histories/appwrapper-quota-release"),
-        (_forget, "is stored, but no row of the report refers to it"),
-        (_cut, "cut short"),
-        (_forge, "has digest"),
-        (_lose, "cannot be read"),
-        (_flip, "is failed now, the report says passed"),
-        (_whitewash, "one of its tests is failed"),
-        (_escape, "lies outside of the report's folder"),
+        (_embellish, "profiles[appwrapper].core.statistics.Failed", "is 0, its claims give 1"),
+        (_upgrade, "profiles[appwrapper].core.result", "is success, its claims give failure"),
+        (_praise, "profiles[appwrapper].summary", "is Core tests succeeded."),
+        (_leave_out, "profiles[appwrapper].extended", "is missing, its claims give"),
+        (_invent, "profiles[jobset]", "no claim in this report is of it"),
+        (_move, "environment.cluster", "is existing, its histories say simulated"),
+        (_allow, "environment.allowances.latency", "is 900h, its histories say 2s"),
+        (_say_nothing, "environment.allowances", 'is missing, its histories say {"latency":"2s"'),
+        (_hide, "claims[AW-015].tests", "whose history gives failed"),
+        (_drop, "claims[AW-063].tests", "whose history gives passed"),
+        (_drop, "notCovered[AW-063]", "is missing, its claim gives No checker judged it"),
+        (_forget, "histories/another.jsonl.gz", "no row of the report refers to it"),
+        (_cut, "histories/", "cut short"),
+        (_forge, ".historySha256", "its history gives"),
+        (_lose, "histories/", "cannot be read"),
+        (_flip, ".outcome", "is passed, its history gives failed"),
+        (_whitewash, "claims[AW-015].outcome", "is passed, its tests are failed"),
+        (_escape, "../../../etc/passwd", "lies outside of the report's folder"),
+        (_reword, "claims[AW-015].text", "the claim has Quota MUST NOT"),
+        (_impersonate, "reproduce.command", "runs reference, its histories say mutant:quota"),
     ],
 )
 def test_what_was_tampered_with_is_found(
-    folder: Path, tamper: Callable[[Path], None], complaint: str
+    folder: Path, tamper: Callable[[Path], None], where: str, complaint: str
 ) -> None:
     tamper(folder)
     findings = verify_report(folder, CLAIMS, _judge).findings
-    assert any(complaint in finding.what for finding in findings), findings
+    assert any(where in found.where and complaint in found.what for found in findings), findings
 
 
 def test_a_checker_that_says_something_else_today_is_told(folder: Path) -> None:
     def lenient(header: Header, entries: Sequence[Entry]) -> Sequence[Verdict]:
         return [Verdict(claim=claim, outcome=Outcome.PASSED, armed=1) for claim in CLAIMS]
 
-    (finding,) = verify_report(folder, CLAIMS, lenient).findings
-    assert finding.what == "is passed now, the report says failed"
+    findings = verify_report(folder, CLAIMS, lenient).findings
+    whats = {finding.what for finding in findings if finding.where.endswith(".outcome")}
+    assert whats == {"is failed, its history gives passed"}
 
 
 def test_another_norm_is_told(folder: Path) -> None:

@@ -1,0 +1,174 @@
+"""Whether a report says of a stored history what the history shows: judged again, row by row."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import msgspec
+
+from conformance.report.allowances import allowances_of
+from conformance.report.build import (
+    is_telling,
+    shrunk_row,
+    test_row,
+)
+from conformance.report.coherence import asked_for, left_out_of, row_of
+from conformance.report.conformance_report import (
+    ClaimReport,
+    ClaimTest,
+    ConformanceReport,
+    Environment,
+    ShrunkTest,
+)
+from conformance.report.differing import Finding, differences
+from conformance.report.run_result import BROKE_OFF, Implementation, RunResult
+from conformance.report.stored_run import Judge, recorded_run
+from conformance.verdict import Outcome, Verdict, worst
+from vocabulary.history import Header, HistoryError, Mark, history_digest, read_history
+
+MakerOf: TypeAlias = Callable[[Header, str], Implementation | None]
+"""Who made the implementation of a history, by (header, version of the suite that ran); None
+where that is not known here."""
+
+PROFILE_SUFFIXES: Final = (".yaml", ".yml")
+"""Of a file that `--implementation` may name; what is in it has a name of its own."""
+_SAYS: Final = "its history gives"
+
+
+class Told(msgspec.Struct, frozen=True):
+    """What a report tells of one history: a row of a claim, or its shrunk run."""
+
+    claim: ClaimReport
+    row: ClaimTest | ShrunkTest
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """What every history of a report is judged by."""
+
+    report: ConformanceReport
+    is_same_norm: bool
+    """Whether the claims of today are word for word those of the report."""
+    judge: Judge
+    maker_of: MakerOf
+
+
+class AgainstHistory(msgspec.Struct, frozen=True):
+    """One history, judged again."""
+
+    findings: tuple[Finding, ...]
+    verdicts: tuple[Verdict, ...] = ()
+    """Empty for a history that could not be judged, and for one that was shrunk to one claim."""
+
+
+def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms) -> AgainstHistory:
+    """Whether what the report of a folder tells of its history `name` is so."""
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        what = "lies outside of the report's folder; it was not opened"
+        return AgainstHistory((Finding(name, what),))
+    try:
+        header, entries, whole = read_history(path)
+    except HistoryError as error:
+        return AgainstHistory((Finding(name, str(error).removeprefix(f"{path}: ")),))
+    run = msgspec.structs.replace(
+        recorded_run(header, entries),
+        verdicts=tuple(terms.judge(header, entries)),
+        history_sha256=history_digest(header, entries),
+    )
+    findings = [] if whole else [Finding(name, "was cut short: its last line is missing")]
+    findings += _other_circumstances(header, terms)
+    for each in told:
+        findings += _wrong_row(each, run)
+    if any(isinstance(each.row, ShrunkTest) for each in told):
+        # Made smaller for one claim; what else it may violate was not looked for.
+        return AgainstHistory(tuple(findings))
+    findings += _untold(run, terms)
+    findings += _wrong_ending(run, told, terms.report)
+    return AgainstHistory(tuple(findings), run.verdicts)
+
+
+def _wrong_row(told: Told, run: RunResult) -> Iterator[Finding]:
+    row = told.row
+    where = (
+        f"claims[{told.claim.id}].shrunk"
+        if isinstance(row, ShrunkTest)
+        else row_of(told.claim.id, row)
+    )
+    verdict = next((each for each in run.verdicts if each.claim == told.claim.id), None)
+    if verdict is None:
+        yield Finding(where, "no checker of today judges this claim")
+    elif isinstance(row, ShrunkTest):
+        made = shrunk_row(told.claim.id, msgspec.structs.replace(run, shrunk=row.shrunk))
+        yield from differences(row, made, where, _SAYS)
+        if verdict.outcome is not Outcome.FAILED:
+            yield Finding(where, f"is of a violation, {_SAYS} {verdict.outcome}")
+    else:
+        yield from differences(row, _made_row(row, run, verdict), where, _SAYS)
+
+
+def _made_row(told: ClaimTest, run: RunResult, verdict: Verdict) -> ClaimTest:
+    """The row as this history gives it; what only the run knew is as it was told."""
+    run = msgspec.structs.replace(run, variant=told.variant)
+    made = test_row([(run, verdict)], lambda run: run.history_sha256)
+    return msgspec.structs.replace(
+        made,
+        runs=told.runs,
+        # Of a campaign's row this is the worst run of several, which armed the claim as well.
+        armed=made.armed if told.runs == 1 else max(told.armed, made.armed),
+        wall_seconds=told.wall_seconds,
+    )
+
+
+def _untold(run: RunResult, terms: Terms) -> Iterator[Finding]:
+    """Verdicts that the report does not have a row for, or has a better one for."""
+    of_claim = {claim.id: claim for claim in terms.report.claims}
+    is_whole = terms.is_same_norm and not left_out_of(terms.report)
+    for verdict in filter(is_telling, run.verdicts):
+        rows = of_claim[verdict.claim].tests if verdict.claim in of_claim else ()
+        found = [row for row in rows if (row.scenario, row.seed) == (run.scenario, run.seed)]
+        where = f"claims[{verdict.claim}].tests"
+        what = f"{run.scenario}, seed {run.seed}, whose history gives {verdict.outcome}"
+        # What was not asked for is in a report only where it was violated.
+        is_asked_for = is_whole or any(row.outcome is not Outcome.FAILED for row in rows)
+        if not found:
+            if verdict.outcome is Outcome.FAILED or is_asked_for:
+                yield Finding(where, f"lack a row of {what}")
+        elif worst((found[0].outcome, verdict.outcome)) is not found[0].outcome:
+            yield Finding(where, f"say {found[0].outcome} of {what}")
+
+
+def _wrong_ending(
+    run: RunResult, told: Sequence[Told], report: ConformanceReport
+) -> Iterator[Finding]:
+    """A run that broke off and is not listed as such, or is listed and did not."""
+    names = {each.row.name for each in told if isinstance(each.row, ClaimTest)}
+    steps = [e.text for e in run.entries if isinstance(e, Mark) and e.mark == "step"]
+    broken = [text for text in steps if text.startswith(BROKE_OFF)]
+    errors = [e for e in report.errors if e.name in names and e.seed == run.seed]
+    for error in errors:
+        if not any(text and error.error.startswith(text) for text in steps):
+            yield Finding(f"errors[{error.name}]", f"{_SAYS} no such end of the run")
+    # A campaign makes allowance for what its faults kept from happening.
+    if broken and not errors and any(" [" not in name for name in names):
+        yield Finding("errors", f"lack {run.scenario}, whose history says: {broken[0]}")
+
+
+def _other_circumstances(header: Header, terms: Terms) -> Iterator[Finding]:
+    """Where a history was made of something else, or elsewhere, than the report says."""
+    report, says = terms.report, "its histories say"
+    made = Environment(
+        cluster=header.cluster,
+        kubernetes_version=header.kubernetes_version,
+        clock=header.clock,
+        operator=report.environment.operator,
+        allowances=allowances_of(header),
+    )
+    yield from differences(report.environment, made, "environment", says)
+    maker = terms.maker_of(header, report.suite.version)
+    if maker is not None:
+        yield from differences(report.implementation, maker, "implementation", says)
+    asked = asked_for(report.reproduce.command, "--implementation", "reference")
+    if not asked.endswith(PROFILE_SUFFIXES) and asked != header.implementation:
+        yield Finding("reproduce.command", f"runs {asked}, {says} {header.implementation}")
