@@ -29,7 +29,8 @@ def mutants(
     assay mutants --list
     assay mutants quota-released-on-failed
 
-    Exit code 1 if a mutant survives: the suite then has a hole.
+    Exit code 1 if a mutant survives, or a claim lets one pass that it is said to catch: the suite
+    then has a hole.
     """
     from reference_controller.appwrapper.mutants import MUTANTS
 
@@ -84,6 +85,9 @@ def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
     if len(rows) == len(MUTANTS):
         for claim in claims_without_mutants(rows, all_claims()):
             typer.echo(f"{claim} killed no mutant; write one that it, or it alone, would catch")
+    unnoticed = [f"{claim} did not notice {row.mutant}" for row in rows for claim in row.missed]
+    for line in unnoticed:
+        typer.echo(f"{line}; mend the claim, or leave it out of what the mutant is killed by")
     typer.echo(f"{len(rows) - len(alive)}/{len(rows)} mutants killed")
-    if alive:
+    if alive or unnoticed:
         raise typer.Exit(ExitCode.VIOLATED)

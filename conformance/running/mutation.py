@@ -1,24 +1,27 @@
 """How strong the suite is: run against controllers that are wrong on purpose.
 
-A mutant is killed by every claim that fails for it (and holds for the reference). Scenarios
-which arm the claims that a mutant is meant for come first, and the search ends when all of
-those have failed, so most mutants take a few runs.
+A mutant is killed by every claim that fails for it (and holds for the reference). Scenarios in
+which it would decide nothing otherwise than the reference are left out: their histories are the
+reference's. Those which arm the claims that a mutant is meant for come first, and the search ends
+when all of those have failed, so most mutants take a few runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import msgspec
 
+from conformance.implementation import implementation
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
-from reference_controller.appwrapper.mutants import MUTANTS
+from reference_controller.appwrapper.mutants import MUTANTS, comparing
 
 
 class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,16 +35,23 @@ class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
     scenarios: tuple[str, ...]
     """Where, in the order in which they were tried."""
     runs: int
-    """How many scenarios were tried."""
+    """How many scenarios it was tried in."""
+
+    @property
+    def missed(self) -> tuple[str, ...]:
+        """The intended claims that did not fail in any scenario."""
+        return tuple(claim for claim in self.intended if claim not in self.killed_by)
 
 
 def run_mutants(
     names: Sequence[str], options: RunOptions, on_progress: OnProgress, *, thorough: bool = False
 ) -> list[MutantResult]:
-    """What each mutant was killed by; `thorough` runs every scenario against each."""
+    """What each mutant was killed by; `thorough` goes on when the intended claims have failed."""
     results: list[MutantResult] = []
-    one = partial(kill, seed=options.seed, thorough=thorough)
     with side_by_side(options.jobs, many=len(names) > 1) as each:
+        ask = partial(who_decides_otherwise, names=names, seed=options.seed)
+        otherwise = dict(zip(SCENARIOS, each(ask, list(SCENARIOS), 8), strict=True))
+        one = partial(kill, otherwise=otherwise, seed=options.seed, thorough=thorough)
         for result in each(one, names, 1):
             results.append(result)
             on_progress(
@@ -56,15 +66,28 @@ def run_mutants(
     return results
 
 
-def kill(name: str, *, seed: int, thorough: bool) -> MutantResult:
-    """Run scenarios against one mutant until all claims that should fail have failed."""
-    from conformance.implementation import implementation
+def who_decides_otherwise(scenario: str, *, names: Collection[str], seed: int) -> frozenset[str]:
+    """The mutants among `names` whose history of a scenario may differ from the reference's."""
+    found = {name for name in names if MUTANTS[name].definition is not None}
+    rules = comparing((MUTANTS[name] for name in names), found)
+    run_one(SCENARIOS[scenario], replace(implementation("reference"), rules=rules), seed)
+    return frozenset(found)
 
+
+def kill(
+    name: str, *, otherwise: Mapping[str, Collection[str]], seed: int, thorough: bool
+) -> MutantResult:
+    """Run scenarios against one mutant until all claims that should fail have failed.
+
+    `otherwise` tells of each scenario which mutants decide anything otherwise there.
+    """
     mutant = MUTANTS[name]
     missing = set(mutant.killed_by)
     killers: dict[str, str] = {}
     runs = 0
     for scenario in _most_telling_first(mutant.killed_by):
+        if name not in otherwise[scenario.id]:
+            continue
         runs += 1
         run = run_one(scenario, implementation(f"mutant:{name}"), seed)
         for verdict in run.verdicts:

@@ -13,6 +13,8 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `ownership`: intents, and what is not ours.
 - `injection`: pod templates and labels.
 - `installation`: the CustomResourceDefinition.
+
+`answers` finds out in which runs a mutant matters at all.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ from reference_controller.appwrapper.mutants import (
     retries,
     timing,
 )
+from reference_controller.appwrapper.mutants.answers import comparing
 from reference_controller.appwrapper.mutants.mutant import MUTANTS, Mutant
 
 __all__ = [
     "MUTANTS",
     "Mutant",
+    "comparing",
     "deletion",
     "health",
     "injection",

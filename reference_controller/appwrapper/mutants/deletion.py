@@ -43,7 +43,6 @@ class DeletesPodsItself(Rules):
     "Components are deleted with propagation policy Orphan.",
     "AW-010",
     "AW-007",
-    "AW-012",
 )
 class OrphansThePods(Rules):
     def orderly(self, kind: Kind, obj: Object) -> Delete:
@@ -73,11 +72,8 @@ class DeletesAsIsTheDefault(Rules):
 @mutant(
     "deployments-in-the-background",
     "A Deployment is deleted at once, and its ReplicaSet lives a little longer.",
-    "AW-013",
     "AW-014",
-    "AW-015",
     "INV-1",
-    "INV-2",
 )
 class DeploymentsInTheBackground(Rules):
     def orderly(self, kind: Kind, obj: Object) -> Delete:
@@ -131,6 +127,7 @@ class ForcesOneSecond(Rules):
     "reset-keeps-what-has-no-pods",
     "A reset keeps ConfigMaps, Secrets and Services, and the next attempt uses them again.",
     "AW-005",
+    "INV-3",
     "AW-048",
     "AW-013",
 )
@@ -142,7 +139,6 @@ class ResetKeepsWhatHasNoPods(Rules):
 @mutant(
     "services-left-behind",
     "Services are not deleted, whatever the outcome.",
-    "AW-053",
     "MLB-023",
     "AW-005",
     "AW-014",
@@ -182,7 +178,6 @@ class BelievesAStaleList(Rules):
     "lets-go-at-once",
     "A deleted AppWrapper loses its finalizer before its parts are gone.",
     "INV-7",
-    "AW-007",
     "AW-013",
 )
 class LetsGoAtOnce(Rules):

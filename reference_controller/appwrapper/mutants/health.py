@@ -115,7 +115,6 @@ class DoesNotMigrateWhatIsUnhealthy(Rules):
     "AW-033",
     "AW-002",
     "AW-043",
-    "AW-093",
 )
 class IgnoresUnhealthyNodes(Rules):
     def pods_to_migrate(self, seen: Observation) -> tuple[str, ...]:  # noqa: ARG002
@@ -137,8 +136,6 @@ class IgnoresJobStatus(Rules):
 @mutant(
     "ignores-pytorchjob-status",
     "A PyTorchJob that says it failed is not believed.",
-    "AW-034",
-    "AW-022",
     "AW-044",
 )
 class IgnoresPyTorchJobStatus(Rules):
@@ -228,8 +225,6 @@ class JobRetriesCountAsFailures(Rules):
 @mutant(
     "expects-one-pod",
     "Each component is expected to have one pod, whatever its replicas.",
-    "AW-031",
-    "AW-032",
     "AW-021",
 )
 class ExpectsOnePod(Rules):
@@ -253,7 +248,6 @@ class NoReplicasAreOne(Rules):
     "one-success-is-enough",
     "One succeeded pod makes the workload succeed, though others still run.",
     "MLB-041",
-    "MLB-051",
 )
 class OneSuccessIsEnough(Rules):
     def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
@@ -306,7 +300,6 @@ class MigratesPodsThatDoNotRun(Rules):
     "counts-stopping-pods-as-running",
     "Pods that are being deleted count as if they ran on.",
     "AW-021",
-    "AW-032",
 )
 class CountsStoppingPodsAsRunning(Rules):
     def census(self, seen: Observation) -> tuple[PodCounts, ...]:

@@ -167,7 +167,6 @@ class AvoidsOnlyNoSchedule(Rules):
     "anti-affinity-as-alternative",
     "The stanza is added as one more node selector term, an alternative to the user's.",
     "AW-089",
-    "AW-001",
 )
 class AntiAffinityAsAlternative(Rules):
     def pod_spec_avoiding_bad_nodes(
@@ -214,7 +213,6 @@ class AntiAffinityPreferred(Rules):
     "labels-only-the-first-component",
     "Only the pods of the first component get the label by which pods are found.",
     "AW-020",
-    "AW-021",
 )
 class LabelsOnlyTheFirstComponent(Rules):
     def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:

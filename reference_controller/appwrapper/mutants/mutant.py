@@ -30,7 +30,7 @@ class Mutant:
     sentence: str
     """What it does wrong, as one sentence about the controller."""
     killed_by: tuple[str, ...]
-    """The claims that should notice, the one that is meant first."""
+    """The claims that notice, the one that is meant first."""
     rules: type[Rules]
     """A subclass of `Rules` that overrides exactly one method."""
     definition: ChangeDefinition | None = None

@@ -14,7 +14,6 @@ from vocabulary.objects import Object, controller_of
 @mutant(
     "adopts-what-stands-there",
     "An object of somebody else under a component's name is taken for the component.",
-    "INV-4",
     "MLB-048",
 )
 class AdoptsWhatStandsThere(Rules):
@@ -58,7 +57,6 @@ class OwnsWhateverIsLabelled(Rules):
     "no-intent",
     "Components are created without an intent recorded before.",
     "INV-1",
-    "INV-3",
     "AW-014",
 )
 class NoIntent(Rules):
@@ -90,9 +88,7 @@ class NoFinalizer(Rules):
 @mutant(
     "any-refusal-is-final",
     "A creation that was refused once fails the workload, though it could be tried again.",
-    "AW-031",
-    "INV-8",
-    "AW-041",
+    "INV-9",
 )
 class AnyRefusalIsFinal(Rules):
     def is_fatal(self, error: ApiError) -> bool:  # noqa: ARG002

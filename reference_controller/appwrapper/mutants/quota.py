@@ -35,7 +35,6 @@ class QuotaClaimedWhileSuspended(Rules):
     "quota-released-on-failed",
     "The quota is released when Failed is entered, not when everything is gone.",
     "AW-015",
-    "AW-053",
     "AW-061",
     "MLB-053",
     "INV-2",
@@ -50,7 +49,6 @@ class QuotaReleasedOnFailed(Rules):
     "quota-released-on-suspending",
     "The quota is released when a suspension is noticed, while pods still stop.",
     "AW-015",
-    "AW-054",
     "INV-2",
 )
 class QuotaReleasedOnSuspending(Rules):
@@ -101,7 +99,6 @@ class QuotaReleasedDuringPause(Rules):
     "A Failed AppWrapper never gives its quota back.",
     "AW-053",
     "MLB-024",
-    "INV-8",
 )
 class FailedKeepsQuota(Rules):
     def on_deleted(self, phase: str) -> Conditions:
@@ -113,7 +110,6 @@ class FailedKeepsQuota(Rules):
     "suspended-keeps-quota",
     "A suspended AppWrapper never gives its quota back.",
     "AW-054",
-    "INV-8",
 )
 class SuspendedKeepsQuota(Rules):
     def on_deleted(self, phase: str) -> Conditions:
@@ -154,7 +150,6 @@ class SucceededClearsDeployed(Rules):
     "ResourcesDeployed becomes True when all components exist, not before the first one.",
     "INV-1",
     "AW-014",
-    "MLB-048",
 )
 class DeployedSetAfterCreation(Rules):
     def on_entering(self, phase: str, old_phase: str) -> Conditions:
@@ -170,7 +165,6 @@ class DeployedSetAfterCreation(Rules):
     "runs-without-quota",
     "QuotaReserved is never set to True.",
     "MLB-050",
-    "MLB-047",
 )
 class RunsWithoutQuota(Rules):
     def on_entering(self, phase: str, old_phase: str) -> Conditions:
@@ -220,7 +214,6 @@ class GoneWithItsComponents(Rules):
 @mutant(
     "gone-with-its-pods",
     "Everything counts as gone when there are no pods, though components remain.",
-    "AW-005",
     "AW-013",
     "AW-014",
     "INV-1",
@@ -235,7 +228,6 @@ class GoneWithItsPods(Rules):
     "A component that is being deleted counts as gone, though a finalizer holds it.",
     "AW-014",
     "AW-013",
-    "AW-007",
     "INV-1",
 )
 class TerminatingCountsAsGone(Rules):

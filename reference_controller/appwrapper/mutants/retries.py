@@ -16,7 +16,7 @@ class OneResetTooMany(Rules):
         return resets <= limit
 
 
-@mutant("one-reset-too-few", "A limit of N allows N - 1 resets.", "AW-052", "AW-006")
+@mutant("one-reset-too-few", "A limit of N allows N - 1 resets.", "AW-052")
 class OneResetTooFew(Rules):
     def is_within_limit(self, resets: int, limit: int) -> bool:
         return resets + 1 < limit
@@ -32,7 +32,7 @@ class NegativeLimitIsNoLimit(Rules):
         return limit < 0 or resets < limit
 
 
-@mutant("resets-not-counted", "The retry counter stays where it is.", "AW-051", "AW-052", "INV-5")
+@mutant("resets-not-counted", "The retry counter stays where it is.", "AW-051", "AW-052")
 class ResetsNotCounted(Rules):
     def resets_after(self, reason: str, aw: Object) -> int:  # noqa: ARG002
         return resets_of(aw)
@@ -60,7 +60,6 @@ class MigrationCounts(Rules):
     "job-failure-not-counted",
     "A reset because of a failed Job or PyTorchJob does not increment the retry counter.",
     "AW-051",
-    "INV-5",
 )
 class JobFailureNotCounted(Rules):
     def resets_after(self, reason: str, aw: Object) -> int:
@@ -85,8 +84,6 @@ class MigrationIgnoresLimit(Rules):
     "migration-fails",
     "A workload on an unhealthy node is failed, not migrated.",
     "AW-002",
-    "AW-093",
-    "AW-055",
 )
 class MigrationFails(Rules):
     def is_terminal(self, reason: str) -> bool:
@@ -96,8 +93,6 @@ class MigrationFails(Rules):
 @mutant(
     "job-failure-is-final",
     "A failed Job or PyTorchJob fails the AppWrapper without a retry.",
-    "AW-006",
-    "AW-051",
     "AW-052",
 )
 class JobFailureIsFinal(Rules):
@@ -109,8 +104,6 @@ class JobFailureIsFinal(Rules):
     "external-deletion-is-retried",
     "A component that somebody deleted is resurrected by a reset.",
     "AW-057",
-    "AW-035",
-    "AW-045",
 )
 class ExternalDeletionIsRetried(Rules):
     def is_terminal(self, reason: str) -> bool:  # noqa: ARG002
@@ -207,7 +200,6 @@ class SuspendingTurnsBack(Rules):
     "stays-suspended",
     "An AppWrapper that was suspended once is never resumed.",
     "INV-8",
-    "MLB-044",
 )
 class StaysSuspended(Rules):
     def may_resume(self, phase: str, aw: Object) -> bool:

@@ -11,7 +11,7 @@ from vocabulary.clock import DAY, MINUTE, Micros
 from vocabulary.objects import Object, condition
 
 
-@mutant("no-failure-grace", "Failed pods lead to a reset at once.", "AW-040", "AW-004", "AW-046")
+@mutant("no-failure-grace", "Failed pods lead to a reset at once.", "AW-040", "AW-004")
 class NoFailureGrace(Rules):
     def failure_grace_ends_at(
         self, since_us: Micros, reason: str, parameters: Parameters

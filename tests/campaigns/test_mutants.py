@@ -1,0 +1,80 @@
+"""Mutants are run where they matter, and nothing that they would have shown is lost by that."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from conformance.implementation import implementation
+from conformance.running.mutation import kill, who_decides_otherwise
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
+from conformance.scenarios import SCENARIOS
+from reference_controller.appwrapper.mutants import MUTANTS, comparing
+from reference_controller.appwrapper.mutants.answers import decision_of
+from reference_controller.appwrapper.mutants.mutant import Mutant
+from reference_controller.appwrapper.rules import Rules
+
+
+@pytest.mark.parametrize("scenario", sorted(SCENARIOS)[::8])
+def test_where_it_decides_nothing_otherwise_a_mutants_history_is_that_of_the_reference(
+    scenario: str,
+) -> None:
+    otherwise = who_decides_otherwise(scenario, names=list(MUTANTS), seed=DEFAULT_SEED)
+    alike = sorted(MUTANTS.keys() - otherwise)
+    reference = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
+    for name in random.Random(scenario).sample(alike, 3):
+        run = run_one(SCENARIOS[scenario], implementation(f"mutant:{name}"), DEFAULT_SEED)
+        assert run.entries == reference.entries, name
+
+
+def test_a_mutant_is_run_where_it_decides_otherwise() -> None:
+    scenario = "appwrapper/deletion/slow-pods-hold-their-quota"
+    name = "quota-released-on-failed"
+    assert name in who_decides_otherwise(scenario, names=[name], seed=DEFAULT_SEED)
+    told = {found: {name} if found == scenario else set[str]() for found in SCENARIOS}
+    result = kill(name, otherwise=told, seed=DEFAULT_SEED, thorough=True)
+    assert result.runs == 1
+    assert result.scenarios == (scenario,)
+    assert "AW-015" in result.killed_by
+
+
+def test_a_wrong_definition_is_installed_in_every_scenario() -> None:
+    wrong = [name for name, one in MUTANTS.items() if one.definition is not None]
+    scenario = "appwrapper/retry/one-failure-is-retried"
+    assert who_decides_otherwise(scenario, names=wrong, seed=DEFAULT_SEED) == set(wrong)
+
+
+def test_a_claim_that_should_have_noticed_and_did_not_is_named() -> None:
+    nowhere = dict.fromkeys(SCENARIOS, frozenset[str]())
+    result = kill("quota-released-on-failed", otherwise=nowhere, seed=DEFAULT_SEED, thorough=False)
+    assert result.missed == MUTANTS["quota-released-on-failed"].killed_by
+
+
+class BreaksDown(Rules):
+    def is_within_limit(self, resets: int, limit: int) -> bool:
+        if limit == 5:
+            raise ZeroDivisionError
+        return super().is_within_limit(resets, limit)
+
+
+def test_answers_are_compared_each_time_and_the_sound_one_counts() -> None:
+    otherwise: set[str] = set()
+    breaks_down = Mutant("breaks-down", "It breaks down.", ("AW-052",), BreaksDown)
+    rules = comparing([MUTANTS["one-reset-too-many"], breaks_down], otherwise)
+    assert rules.is_within_limit(2, 3)
+    assert otherwise == set()
+    assert not rules.is_within_limit(3, 3)
+    assert otherwise == {"one-reset-too-many"}
+    assert not rules.is_within_limit(5, 5)
+    assert otherwise == {"one-reset-too-many", "breaks-down"}
+
+
+def test_a_mutant_of_two_decisions_cannot_be_compared() -> None:
+    class TwoDecisions(BreaksDown):
+        def survives_reset(self, obj: object) -> bool:
+            return True
+
+    with pytest.raises(ValueError, match="exactly one decision"):
+        decision_of(TwoDecisions)
