@@ -232,6 +232,20 @@ def test_a_binding_is_the_schedulers() -> None:
     assert writes(merged([commit(8, at=0.3)], [bound])) == [("scheduler", "create", "MODIFIED", 8)]
 
 
+def test_a_binding_is_not_the_write_of_who_changed_nothing_after_it() -> None:
+    made = audited("create", 7, 0.1, "kwok")
+    bound = audited("create", None, 0.2, "system:kube-scheduler", subresource="binding")
+    idle = audited("patch", 8, 0.3, "assay-user")
+    on_its_node = commit(8, at=0.4)
+    on_its_node.object["spec"] = {"nodeName": "n0"}
+    entries = merged([commit(7, "ADDED", 0.1), on_its_node], [made, bound, idle])
+    assert writes(entries) == [
+        ("kubelet", "create", "ADDED", 7),
+        ("scheduler", "create", "MODIFIED", 8),
+        ("user", "patch", "", 0),
+    ]
+
+
 def test_kinds_that_are_not_followed_are_left_out() -> None:
     other = audited("create", 5, 0.2)
     other["objectRef"] = {"resource": "endpoints", "namespace": "run-0", "name": "x"}

@@ -21,7 +21,7 @@ from conformance.worlds.control_plane.recorder import Commit
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.history import SUBMITTERS, Entry, Mark, Write
 from vocabulary.kinds import Kind
-from vocabulary.objects import Object, is_terminating, name_of, namespace_of, uid_of
+from vocabulary.objects import Object, get_path, is_terminating, name_of, namespace_of, uid_of
 
 _SERVICE_ACCOUNT: Final = "system:serviceaccount:kube-system:"
 _ACTORS: Final = {
@@ -198,7 +198,13 @@ class _Matcher:
         `before` is the object as it was until then.
         """
         resource = f"{commit.kind.group}/{commit.kind.plural}"
-        index = self._answered_with(f"{resource}/{commit.rv}", commit.object, before)
+        index = None
+        if _is_binding(commit, before):
+            # Its answer is a bare Status. Whoever changes nothing a moment later is answered with
+            # the version that it made.
+            index = self._latest(self._bindings[_key(commit, resource)], commit)
+        if index is None:
+            index = self._answered_with(f"{resource}/{commit.rv}", commit.object, before)
         if index is None and commit.event == "DELETED":
             index = self._deletion(commit, resource)
         elif index is None and commit.event == "MODIFIED":
@@ -263,6 +269,12 @@ class _Matcher:
             ),
             default=None,
         )
+
+
+def _is_binding(commit: Commit, before: Object | None) -> bool:
+    """Whether a pod was given its node: of one that exists, only a binding can do that."""
+    had, has = (get_path(pod, "spec.nodeName") for pod in (before, commit.object))
+    return before is not None and commit.event == "MODIFIED" and not had and bool(has)
 
 
 def _key(commit: Commit, resource: str) -> str:
