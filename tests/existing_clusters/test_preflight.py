@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conformance.cli.existing import agree
+from conformance.cli.exit_code import ExitCode
+from conformance.cli.problems import BadInputError, exit_code_for
 from conformance.implementation import implementation
 from conformance.scenarios import all_crds
 from conformance.worlds.existing import rights
@@ -156,9 +160,31 @@ def test_a_kubeconfig_that_is_not_there_is_named(tmp_path: Path) -> None:
     assert f"{missing}: there is no such kubeconfig" in run(missing, "AW-005", code=2)
 
 
-def test_the_plan_says_whose_pods_may_be_evicted() -> None:
+def undertaking() -> Undertaking:
     limits = Limits(time_us=SECOND, objects=10)
-    undertaking = Undertaking(access=Access(None, ""), limits=limits, audit_log=None)
-    said = " ".join(map(str.strip, in_words(undertaking)))
+    return Undertaking(access=Access(None, ""), limits=limits, audit_log=None)
+
+
+class Terminal(StringIO):
+    """What somebody types."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_who_does_not_agree_has_given_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal("n\n"))
+    with pytest.raises(BadInputError, match="nothing was done") as refused:
+        agree(undertaking(), ["AW-005"], yes=False)
+    assert exit_code_for(refused.value) is ExitCode.BAD_INPUT
+
+
+def test_who_agrees_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal("y\n"))
+    agree(undertaking(), ["AW-005"], yes=False)
+
+
+def test_the_plan_says_whose_pods_may_be_evicted() -> None:
+    said = " ".join(map(str.strip, in_words(undertaking())))
     assert "Pods of others that are scheduled there meanwhile may be evicted" in said
     assert "pods of DaemonSets that do not tolerate every taint" in said
