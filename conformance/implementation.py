@@ -160,6 +160,16 @@ class Implementation:
         return False
 
     @property
+    def serves_webhooks(self) -> bool:
+        """They are known as a function, which stays up while the operator is down."""
+        return False
+
+    @property
+    def fixed_port(self) -> int | None:
+        """It is told where to listen."""
+        return None
+
+    @property
     def poke_every_us(self) -> Micros | None:
         """It watches whatever it must react to."""
         return None

@@ -32,11 +32,39 @@ class Place:
     namespace: str
     """The only one that it may act in."""
     health_port: int
+    webhook_port: int
+    """Where it serves its admission webhooks, if it can be told where."""
     config: Mapping[str, Any]
     """What the run configures, in the shape of `conformance.parameters.DEFAULT_CONFIG`; of what
     is not there, the operator's own defaults are to decide."""
     elects: bool
     """Whether it is one of several, of which one leads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnWebhooks:
+    """The admission webhooks that an operator process serves itself."""
+
+    port: int
+    """Where it listens for the API server."""
+    folder: Path
+    """Where it finds its certificate and the key of that: `tls.crt`, `tls.key`."""
+    secret: str
+    """The Secret in its namespace in which it keeps these, since it makes them itself, and has the
+    API server trust them; it finds it empty, and mounted into the folder. Without a name both are
+    made for it."""
+    configurations: tuple[Object, ...]
+    """MutatingWebhookConfigurations and ValidatingWebhookConfigurations. Each webhook names a
+    Service, behind which it expects to be called."""
+
+
+MUTATING = "MutatingWebhookConfiguration"
+VALIDATING = "ValidatingWebhookConfiguration"
+
+
+def registered_as(kind: str, namespace: str) -> str:
+    """The name of a webhook configuration for the namespace of one run; of either kind one."""
+    return f"{kind.removesuffix('WebhookConfiguration').lower()}.{namespace}.assay.dev"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,6 +78,8 @@ class Launch:
     """Where, on its health port, it answers 200 once it is ready."""
     objects: tuple[Object, ...] = ()
     """What must stand in its namespace before it starts, its ConfigMap for instance."""
+    webhooks: OwnWebhooks | None = None
+    """None: it serves none itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +186,16 @@ class UnderTest(Protocol):
         """The roles that its users are given."""
 
     def review(self, config: Mapping[str, Any], /) -> Admit | None:
-        """Its admission webhooks as a function; None if it runs without them."""
+        """Its admission webhooks as a function; None if it serves them itself, or has none."""
+
+    @property
+    def serves_webhooks(self) -> bool:
+        """Whether its process serves admission webhooks itself."""
+
+    @property
+    def fixed_port(self) -> int | None:
+        """The port on which it always listens, so that a network can have but one of it; None:
+        every port is its place's to choose."""
 
     def launch(self, place: Place) -> Launch:
         """How to start it there; writes the files that it will read."""

@@ -27,6 +27,8 @@ def summary(profile: ImplementationProfile, path: Path, name: str) -> Iterator[s
             yield f"  program: {program_of(profile, path)}"
         except ProgramMissingError as missing:
             yield f"  program: {missing}"
+    if (served := _served(profile)) is not None:
+        yield f"  {served}"
     cluster = "control-plane" if installed is None else "existing --kubeconfig FILE"
     shown = shlex.quote(name)
     yield f"  run it: assay run {profile.suite} --cluster {cluster} --implementation {shown}"
@@ -44,6 +46,16 @@ def deviations(profile: ImplementationProfile) -> Iterator[str]:
     for known in profile.known_differences:
         differs = f"known to differ in {', '.join(known.claims)}: {known.because}"
         yield _wrapped(f"{differs} {known.link or ''}".rstrip())
+
+
+def _served(profile: ImplementationProfile) -> str | None:
+    """Its webhooks in short; None if it serves none."""
+    if profile.process is None or (told := profile.process.webhooks) is None:
+        return None
+    where = "a port of each run's own" if isinstance(told.port, str) else f"port {told.port}"
+    secret = told.certificates.secret_name
+    made = f"makes their certificate in Secret {secret}" if secret else "is given a certificate"
+    return f"serves its webhooks on {where}, and {made}"
 
 
 def _wrapped(text: str) -> str:

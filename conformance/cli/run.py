@@ -40,6 +40,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     from conformance.cli.run_rules import require_that_options_agree
     from conformance.cli.selection import claims_asked_for, resolve
     from conformance.report.folder import check_folder
+    from conformance.running.hosting import why_in_turn
     from conformance.running.suite import run_suite
 
     require_that_options_agree(asked)
@@ -47,6 +48,8 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     words = resolve(asked.selection or ())
     known = replace(asked.options, command=command(words, typed))
     with GROUNDS[asked.cluster](asked, known, words) as options:
+        if asked.cluster != "simulated" and (told := why_in_turn(options.implementation)):
+            typer.echo(f"assay: {told}", err=True)
         console = Console()
         with showing_progress(console, quiet=asked.quiet) as on_progress:
             suite = run_suite(words, options, on_progress)

@@ -11,9 +11,10 @@ A profile is one YAML file. A walk through the package, in the order of its use:
 
 Most controllers watch the whole cluster. Here each run still has one of its own: the proxy
 between it and the API server shows it the namespace of its run alone, so that runs go on side
-by side, and a fault strikes one of them. What a controller polls for, the suite pokes: it
-changes an annotation of the run's AppWrappers at a stated interval, so that noticing late is
-no violation, and acting in the wrong order is one.
+by side, and a fault strikes one of them. The webhooks that it serves are called for that namespace
+alone (`conformance.worlds.control_plane.process_webhooks`). What a controller polls for, the suite
+pokes: it changes an annotation of the run's AppWrappers at a stated interval, so that noticing
+late is no violation, and acting in the wrong order is one.
 
 Import the modules by name; this file imports nothing, so that asking for a shipped profile's
 name costs nothing either.

@@ -12,6 +12,10 @@ PLACEHOLDERS: Final[Mapping[str, str]] = {
     "config": "its configuration file",
     "namespace": "the only namespace that it may act in",
     "health_port": "a free port on 127.0.0.1 for its health endpoint",
+    "webhook_port": "a free port for its admission webhooks",
+    "mutating_webhooks": "the name of its MutatingWebhookConfiguration",
+    "validating_webhooks": "the name of its ValidatingWebhookConfiguration",
+    "folder": "a folder of its own",
     "identity": "its name in a Lease",
     "leader_elect": "true if it is one of several, or false",
 }
@@ -28,13 +32,20 @@ def unknown(text: str) -> list[str]:
     return [word for word in placeholders_in(text) if word not in PLACEHOLDERS]
 
 
+def fill_text(text: str, words: Mapping[str, str]) -> str:
+    """The text with each placeholder replaced."""
+    return _WORD.sub(lambda found: words[found[1]], text)
+
+
 def fill(value: Any, words: Mapping[str, str]) -> Any:
-    """`value` with each placeholder in its texts replaced; a text that is but one becomes what
-    YAML would read there, so that `{leader_elect}` is a boolean."""
+    """`value`, of a YAML document, with each placeholder in its texts replaced; a text that is but
+    one becomes what YAML would read there: `{leader_elect}` a boolean, a port a number."""
     if isinstance(value, str):
         if value == "{leader_elect}":
             return words["leader_elect"] == "true"
-        return _WORD.sub(lambda found: words[found[1]], value)
+        if value in ("{health_port}", "{webhook_port}"):
+            return int(words[value[1:-1]])
+        return fill_text(value, words)
     if isinstance(value, Mapping):
         return {key: fill(item, words) for key, item in value.items()}
     if isinstance(value, list | tuple):

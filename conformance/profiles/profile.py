@@ -19,6 +19,7 @@ from conformance.history_view import Profile as Fields
 Link: TypeAlias = Annotated[str, Meta(pattern=r"^https://[^\s/]+(/\S*)?$")]
 """Shown to readers as a link: no other scheme."""
 Span: TypeAlias = Annotated[str, Meta(description="a duration as Go writes it: 500ms, 2s")]
+Port: TypeAlias = Annotated[int, Meta(ge=1, le=65535)]
 GoSum: TypeAlias = Annotated[str, Meta(pattern="^h1:[A-Za-z0-9+/]{43}=$")]
 
 
@@ -67,8 +68,29 @@ class Manifests(_Part, frozen=True, kw_only=True):
     crds: tuple[str, ...]
     rbac: tuple[str, ...] = ()
     """Roles; their bindings are made by the suite."""
+    webhooks: tuple[str, ...] = ()
+    """Webhook configurations, as kubebuilder writes them to config/webhook/manifests.yaml: their
+    names are the run's, and they are called for its namespace alone."""
     grants: tuple[Grant, ...] = ()
     """What an administrator grants beside these, so that users can wrap such resources."""
+
+
+class Certificates(_Part, frozen=True, kw_only=True):
+    """What its webhooks prove themselves with, as a volume of its pod says it."""
+
+    mount_path: str
+    """The folder in which it looks for tls.crt and tls.key; may hold the placeholder {folder}."""
+    secret_name: str = ""
+    """The Secret in {namespace} that it fills itself, as with cert-controller; it is created empty,
+    and mounted. Without one the suite hands it both files, as cert-manager would."""
+
+
+class Webhooks(_Part, frozen=True, kw_only=True):
+    """Where it serves the admission webhooks that its manifests register."""
+
+    port: Port | Literal["{webhook_port}"]
+    """A number, if it cannot be told otherwise."""
+    certificates: Certificates
 
 
 class Process(_Part, frozen=True, kw_only=True):
@@ -78,6 +100,8 @@ class Process(_Part, frozen=True, kw_only=True):
     environment: dict[str, str] = {}
     ready_path: str = "/readyz"
     """Answers 200 on the port that the placeholder {health_port} stands for."""
+    webhooks: Webhooks | None = None
+    """None: it runs without any."""
 
 
 class Deployment(_Part, frozen=True, kw_only=True):

@@ -15,23 +15,28 @@ import yaml
 from conformance.history_view import RELEASED
 from conformance.implementation import REAL_FACTS
 from conformance.profiles.configuration import configuration, reconfigured
-from conformance.profiles.placeholders import fill
-from conformance.profiles.profile import ImplementationProfile
+from conformance.profiles.placeholders import fill_text
+from conformance.profiles.profile import ImplementationProfile, Process
 from conformance.profiles.reading import shipped
+from conformance.report.typed_yaml import field_error
 from conformance.under_test import (
+    MUTATING,
+    VALIDATING,
     DeployedPlace,
     Installed,
     InstalledDeployment,
     InstalledPods,
     Launch,
     NotDeployableError,
+    OwnWebhooks,
     Place,
+    registered_as,
 )
 from conformance.verdict import Outcome
 from reference_controller.runtime.admission_review import Admit
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
-from vocabulary.objects import Object
+from vocabulary.objects import Object, get_path
 
 ROLES: Final = ("ClusterRole", "Role")
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -135,19 +140,37 @@ class Profiled:
         return (*self._manifests(told.rbac, ROLES), *([granted] if rules else []))
 
     def review(self, _config: Mapping[str, Any], /) -> Admit | None:
-        """None: a program's webhooks are its own, and a profile runs it without them."""
+        """None: a program's webhooks are its own."""
         return None
+
+    @property
+    def serves_webhooks(self) -> bool:
+        return self.profile.process is not None and self.profile.process.webhooks is not None
+
+    @property
+    def fixed_port(self) -> int | None:
+        process = self.profile.process
+        if process is None or process.webhooks is None:
+            return None
+        port = process.webhooks.port
+        return port if isinstance(port, int) else None
 
     def launch(self, place: Place) -> Launch:
         told, process = self.profile.configuration, self.profile.process
         assert process is not None, "an operator that is installed is not launched"
         file = place.folder / f"{place.label}.yaml"
+        own = place.folder / place.label
+        own.mkdir(exist_ok=True)
         words = {
             "program": str(self.program),
             "kubeconfig": str(place.kubeconfig),
             "config": str(file),
             "namespace": place.namespace,
             "health_port": str(place.health_port),
+            "webhook_port": str(place.webhook_port),
+            "mutating_webhooks": registered_as(MUTATING, place.namespace),
+            "validating_webhooks": registered_as(VALIDATING, place.namespace),
+            "folder": str(own),
             "identity": place.label,
             "leader_elect": "true" if place.elects else "false",
         }
@@ -165,10 +188,11 @@ class Profiled:
                 },
             )
         return Launch(
-            command=tuple(fill(process.command, words)),
-            environment=fill(process.environment, words),
+            command=tuple(fill_text(text, words) for text in process.command),
+            environment={k: fill_text(text, words) for k, text in process.environment.items()},
             ready_path=process.ready_path,
             objects=objects,
+            webhooks=self._webhooks(process, words),
         )
 
     def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
@@ -176,6 +200,23 @@ class Profiled:
         raise NotDeployableError(
             f"{self.name} is known as a program, not as an image ({place.image}); "
             "leave out --operator-image, and it runs as a process"
+        )
+
+    def _webhooks(self, process: Process, words: Mapping[str, str]) -> OwnWebhooks | None:
+        if (told := process.webhooks) is None:
+            return None
+        patterns = self.profile.manifests.webhooks
+        found = self._manifests(patterns, (MUTATING, VALIDATING))
+        for registered in found:
+            for webhook in registered["webhooks"]:
+                if not get_path(webhook, "clientConfig.service.name"):
+                    what = f"webhook {webhook['name']} names no clientConfig.service; name one"
+                    raise field_error(self.path, "manifests.webhooks", what)
+        return OwnWebhooks(
+            port=int(fill_text(str(told.port), words)),
+            folder=Path(fill_text(told.certificates.mount_path, words)),
+            secret=fill_text(told.certificates.secret_name, words),
+            configurations=found,
         )
 
     def _manifests(self, patterns: tuple[str, ...], kinds: tuple[str, ...]) -> tuple[Object, ...]:

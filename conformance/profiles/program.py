@@ -75,7 +75,7 @@ def built_folder(profile: ImplementationProfile) -> Path:
         "module": profile.program.go_module,
         "version": profile.implementation.version,
         "environment": versions.BUILD_ENVIRONMENT,
-        "manifests": (profile.manifests.crds, profile.manifests.rbac),
+        "manifests": _patterns(profile),
     }
     digest = hashlib.sha256(repr(decides).encode()).hexdigest()[:12]
     return cache_root() / "implementations" / f"{profile.name}-{digest}"
@@ -99,7 +99,7 @@ def build(
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=builder.INCOMPLETE) as scratch:
             made = Path(scratch) / "made"
             made.mkdir()
-            for pattern in (*profile.manifests.crds, *profile.manifests.rbac):
+            for pattern in _patterns(profile):
                 for file in _matching(module.folder, pattern, path):
                     kept = made / MODULE / file.relative_to(module.folder)
                     kept.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +142,7 @@ def require_files(profile: ImplementationProfile, path: Path) -> None:
     if profile.program.go_module is not None and not (built_folder(profile) / PROGRAM).is_file():
         return
     base = _base(profile, path)
-    for field in ("crds", "rbac"):
+    for field in ("crds", "rbac", "webhooks"):
         for index, pattern in enumerate(getattr(profile.manifests, field)):
             if not _files(base, pattern):
                 raise field_error(path, f"manifests.{field}[{index}]", _no_match(base, pattern))
@@ -151,6 +151,11 @@ def require_files(profile: ImplementationProfile, path: Path) -> None:
 def _base(profile: ImplementationProfile, path: Path) -> Path:
     """The folder that the patterns of the manifests are relative to."""
     return path.parent if profile.program.go_module is None else built_folder(profile) / MODULE
+
+
+def _patterns(profile: ImplementationProfile) -> tuple[str, ...]:
+    told = profile.manifests
+    return (*told.crds, *told.rbac, *told.webhooks)
 
 
 def _matching(base: Path, pattern: str, profile: Path) -> list[Path]:

@@ -13,7 +13,7 @@ from conformance import claims
 from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.configuration import settings_in
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
-from conformance.profiles.profile import ImplementationProfile, Process
+from conformance.profiles.profile import ImplementationProfile, Manifests, Process, Webhooks
 from conformance.report.typed_yaml import as_type, field_error
 from conformance.scenarios import SCENARIOS
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
@@ -22,6 +22,7 @@ from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.selectors import parse_selector
 
 SUFFIXES: Final = (".yaml", ".yml")
+CONFIGURATIONS: Final = ("{mutating_webhooks}", "{validating_webhooks}")
 DURATIONS: Final[Mapping[str, tuple[Micros, Micros, str]]] = {
     "latency": (0, MINUTE, "later than that, a default failure grace period is over unnoticed"),
     "requestLatency": (0, 10 * SECOND, "what takes longer has failed, and is asked for again"),
@@ -75,17 +76,47 @@ def _problems_of_process(
 ) -> Iterator[tuple[str, str]]:
     if (profile.program.go_module is None) == (not profile.program.path):
         yield "program", "needs one of goModule and path, and not both"
-    for field, text in (*_texts(data["process"], "process"), *_document(data)):
+    texts = (*_texts(data["process"], "process"), *_document(data))
+    for field, text in texts:
         yield from _unknown_placeholders(field, text)
     told = " ".join((*process.command, *process.environment.values()))
     if profile.configuration.config_map is None and "{config}" not in told:
         yield "process.command", "tells it no {config} file, nor is there a configMap; add one"
     if "{kubeconfig}" not in told:
         yield "process", "hands it no {kubeconfig}, so it would look for another cluster; add it"
+    heard = " ".join(text for field, text in texts if not field.startswith("process.webhooks"))
+    yield from _problems_of_webhooks(profile, process.webhooks, heard)
     if profile.configuration.fixed is not None:
         yield (
             "configuration.fixed",
             "is of what is installed; a process is configured; leave it out",
+        )
+
+
+def _problems_of_webhooks(
+    profile: ImplementationProfile, webhooks: Webhooks | None, told: str
+) -> Iterator[tuple[str, str]]:
+    """`told` is all that the process is told, placeholders and all."""
+    if webhooks is None:
+        if profile.manifests.webhooks:
+            yield "manifests.webhooks", "is served by nobody; say where: add process.webhooks"
+        return
+    field = "process.webhooks"
+    if not profile.manifests.webhooks:
+        yield field, "is called by nobody; name the configurations: add manifests.webhooks"
+    certificates = webhooks.certificates
+    if "{folder}" not in certificates.mount_path:
+        yield (
+            f"{field}.certificates.mountPath",
+            f"{certificates.mount_path} would be that of all runs; let it begin with {{folder}}",
+        )
+    if isinstance(webhooks.port, str) and webhooks.port not in told:
+        yield f"{field}.port", f"is told to nobody; put {webhooks.port} into what configures it"
+    if certificates.secret_name and not any(name in told for name in CONFIGURATIONS):
+        yield (
+            f"{field}.certificates.secretName",
+            "makes its certificates, and cannot have anybody trust them: put "
+            f"{' and '.join(CONFIGURATIONS)} into what configures it",
         )
 
 
@@ -98,7 +129,7 @@ def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterato
             "watches",
             "what is installed serves all runs, whose namespaces it cannot know; say cluster",
         )
-    if profile.manifests.rbac or profile.manifests.grants:
+    if profile.manifests != Manifests(crds=profile.manifests.crds):
         yield "manifests", "what is installed has the rights it was given; name but its crds"
     if profile.pods is not None and configured.config_map is not None:
         yield (

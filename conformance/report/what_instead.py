@@ -30,12 +30,19 @@ def what_instead(type_: Any, field: str, problem: str) -> str:
     node = _node(type_, field)
     if unknown := UNKNOWN.search(problem):
         return _known_fields(node, unknown[1])
-    if "enum value" in problem and isinstance(node, inspect.LiteralType):
-        return f"; write {' or '.join(map(str, node.values))}"
+    if "enum value" in problem and (words := _words(node)):
+        return f"; write {' or '.join(words)}"
     if expected := _EXPECTED.match(problem):
         spelling = _description(node) or _SPELLINGS.get(expected[1].partition(" ")[0], "")
         return f"; write {spelling}" if spelling else ""
     return ""
+
+
+def _words(node: Any) -> list[str]:
+    """The words that may stand there; where something else may, too, it is none of them."""
+    alternatives = node.types if isinstance(node, inspect.UnionType) else (node,)
+    literals = (each for each in alternatives if isinstance(each, inspect.LiteralType))
+    return [str(value) for literal in literals for value in literal.values]
 
 
 def _known_fields(node: Any, unknown: str) -> str:
@@ -67,5 +74,6 @@ def _node(type_: Any, field: str) -> Any:
 
 def _without_none(node: Any) -> Any:
     if isinstance(node, inspect.UnionType):
-        return next(each for each in node.types if not isinstance(each, inspect.NoneType))
+        others = [each for each in node.types if not isinstance(each, inspect.NoneType)]
+        return others[0] if len(others) == 1 else node
     return node

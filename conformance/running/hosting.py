@@ -39,6 +39,22 @@ def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | 
     return ""
 
 
+def why_in_turn(implementation: str) -> str:
+    """Why runs with it come one at a time on this machine, in a sentence; empty if they need not.
+
+    On clusters of any kind, but not in the simulation, which starts no processes.
+    """
+    from conformance.profiles.choosing import under_test
+    from conformance.worlds.control_plane.network import why_none_can_be_made
+
+    port = under_test(implementation).fixed_port
+    why = "" if port is None else why_none_can_be_made()
+    return why and (
+        f"runs come one at a time: {implementation} always listens on port {port}, and networks "
+        f"of their own cannot be had for its processes ({why}); root on Linux has them"
+    )
+
+
 def not_run(
     scenarios: Iterable[Scenario], cluster: str, undertaking: Undertaking | None = None
 ) -> list[str]:

@@ -63,15 +63,16 @@ def run_really(
 
     began = time.perf_counter()
     scenario = scenario if plan is None else scenario.scaled(plan.scale)
-    with session.beginning:
-        session.starts.require_hope()
-        world = ControlPlaneWorld(session, scenario, seed, plan, stretch)
-    session.unfinished.begin(world)
-    try:
-        error = _play(scenario, world)
-    finally:
-        world.close()
-        session.unfinished.end(world)
+    with session.turn:
+        with session.beginning:
+            session.starts.require_hope()
+            world = ControlPlaneWorld(session, scenario, seed, plan, stretch)
+        session.unfinished.begin(world)
+        try:
+            error = _play(scenario, world)
+        finally:
+            world.close()
+            session.unfinished.end(world)
     return _judged(world, session.implementation, plan, variant, error, began)
 
 

@@ -42,9 +42,10 @@ def own_profile(folder: Path, **changes: str) -> Path:
     program = folder / "operator"
     program.write_text("#!/bin/sh\n", encoding="utf-8")
     program.chmod(0o755)
-    told = {"path": "operator", "crds": "[crds.yaml]", **changes}
+    (folder / "hooks.yaml").write_text("{}\n", encoding="utf-8")
+    told = {"path": "operator", "crds": "[crds.yaml]", "webhooks": "[hooks.yaml]", **changes}
     file = folder / "mine.yaml"
-    manifests = f"manifests: {{crds: {told['crds']}}}\n"
+    manifests = f"manifests: {{crds: {told['crds']}, webhooks: {told['webhooks']}}}\n"
     file.write_text(f"{head}program: {{path: {told['path']}}}\n{manifests}{rest}", encoding="utf-8")
     return file
 

@@ -14,14 +14,16 @@ from conformance.implementation import UnknownImplementationError
 from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.choosing import under_test
 from conformance.profiles.configuration import configuration
+from conformance.profiles.placeholders import PLACEHOLDERS
 from conformance.profiles.profile import Configuration
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
-from conformance.under_test import Place
+from conformance.under_test import VALIDATING, Place, registered_as
 from conformance.verdict import Outcome
 from vocabulary.clock import SECOND
 from vocabulary.history import Header
+from vocabulary.safe_yaml import YamlError
 
 OWN = """
 apiVersion: assay.dev/v1
@@ -57,6 +59,7 @@ def place(folder: Path, **changes: Any) -> Place:
         "kubeconfig": folder / "kubeconfig",
         "namespace": "run-7",
         "health_port": 4711,
+        "webhook_port": 4712,
         "config": DEFAULT_CONFIG,
         "elects": False,
     }
@@ -75,6 +78,70 @@ def test_a_program_of_ones_own_is_started_with_its_files(own: Profiled, tmp_path
     assert launch.objects == ()
 
 
+WEBHOOKS = """
+kind: ValidatingWebhookConfiguration
+webhooks: [{name: vmine.kb.io, clientConfig: {service: {name: webhook-service}}}]
+---
+kind: Service
+"""
+
+
+def with_webhooks(folder: Path, port: str, certificates: str, told: str) -> Profiled:
+    """One whose process serves webhooks; `told` is what its configuration says beside the rest."""
+    text = OWN.replace("crds: [crd.yaml]", "crds: [crd.yaml], webhooks: [webhooks.yaml]")
+    served = f"webhooks: {{port: {port}, certificates: {certificates}}}"
+    text = text.replace("process: {", f"process: {{{served}, ")
+    text = text.replace("document: {", f"document: {{{told}, ")
+    (folder / "mine.yaml").write_text(text, encoding="utf-8")
+    (folder / "run.sh").write_text("#!/bin/sh\n", encoding="utf-8")
+    (folder / "webhooks.yaml").write_text(WEBHOOKS, encoding="utf-8")
+    return Profiled(read_profile(folder / "mine.yaml"), folder / "mine.yaml")
+
+
+def test_webhooks_are_served_where_the_run_has_it_with_a_certificate_of_the_suites(
+    tmp_path: Path,
+) -> None:
+    own = with_webhooks(
+        tmp_path, '"{webhook_port}"', '{mountPath: "{folder}/certs"}', 'webhook: "{webhook_port}"'
+    )
+    webhooks = own.launch(place(tmp_path)).webhooks
+    assert webhooks is not None
+    assert (webhooks.port, webhooks.secret) == (4712, "")
+    assert webhooks.folder == tmp_path / "operator-1" / "certs"
+    assert [found["kind"] for found in webhooks.configurations] == [VALIDATING]
+    assert own.serves_webhooks
+    assert own.fixed_port is None
+    told = yaml.safe_load((tmp_path / "operator-1.yaml").read_text(encoding="utf-8"))
+    assert told["webhook"] == 4712
+
+
+def test_an_operator_that_makes_its_certificate_hears_what_its_configurations_are_called(
+    tmp_path: Path,
+) -> None:
+    own = with_webhooks(
+        tmp_path,
+        "9443",
+        '{mountPath: "{folder}/certs", secretName: "{identity}-cert"}',
+        'validating: "{validating_webhooks}"',
+    )
+    webhooks = own.launch(place(tmp_path)).webhooks
+    assert webhooks is not None
+    assert (webhooks.port, webhooks.secret) == (9443, "operator-1-cert")
+    assert own.fixed_port == 9443
+    told = yaml.safe_load((tmp_path / "operator-1.yaml").read_text(encoding="utf-8"))
+    assert told["validating"] == registered_as(VALIDATING, "run-7")
+
+
+def test_a_webhook_that_is_called_by_no_service_is_told_with_the_profile(tmp_path: Path) -> None:
+    own = with_webhooks(
+        tmp_path, '"{webhook_port}"', '{mountPath: "{folder}/certs"}', 'webhook: "{webhook_port}"'
+    )
+    bare = WEBHOOKS.replace("service: {name: webhook-service}", "url: 'https://localhost'")
+    (tmp_path / "webhooks.yaml").write_text(bare, encoding="utf-8")
+    with pytest.raises(YamlError, match=r"mine\.yaml:\d+.*manifests\.webhooks.*vmine\.kb\.io"):
+        own.launch(place(tmp_path))
+
+
 def test_of_its_manifests_only_those_of_the_kind_that_is_meant_are_used(own: Profiled) -> None:
     assert [crd["metadata"]["name"] for crd in own.crds()] == ["a"]
     assert own.rbac() == ()
@@ -83,12 +150,19 @@ def test_of_its_manifests_only_those_of_the_kind_that_is_meant_are_used(own: Pro
 def test_the_released_operator_reads_nanoseconds_from_its_config_map() -> None:
     released = under_test("appwrapper-v1.1.2")
     assert isinstance(released, Profiled)
-    words = {"health_port": "4711", "leader_elect": "false"}
+    words = {
+        **dict.fromkeys(PLACEHOLDERS, "?"),
+        "health_port": "4711",
+        "leader_elect": "false",
+        "mutating_webhooks": "mutating.run-7.assay.dev",
+    }
     document = configuration(released.profile.configuration, DEFAULT_CONFIG, words)
     settings = document["appwrapper"]["faultTolerance"]
     assert settings["resetPause"] == 90_000_000_000
     assert settings["retryLimit"] == 3
-    assert document["webhooksEnabled"] is False
+    assert document["webhooksEnabled"] is True
+    certificates = document["certManagement"]
+    assert certificates["mutatingWebhookConfigName"] == "mutating.run-7.assay.dev"
     assert document["controllerManager"]["leaderElection"] is False
     assert document["appwrapper"]["userRBACAdmissionCheck"] is False
 

@@ -5,7 +5,10 @@
 - `recorder`: follows the audit log and the watches of the whole session.
 - `history_merge`: makes one run's history of both, in the order of the store.
 - `operator_process`: the implementation under test, as a process that can be killed;
-  `operator_command` says how it is started.
+  `operator_command` says how it is started, `operator_places` what it finds when it is: files,
+  proxy, and a `network` of its own if it listens on a port that nobody can choose.
+- `webhooks`: the implementation's admission webhooks, where they are a function;
+  `process_webhooks`: what the operator's process needs that serves them itself.
 - `proxy`: what lies between the operator and the API server, and what chaos put on it.
 - `processes`: the processes by the names that faults use.
 - `world`: all of it as a `World`.

@@ -2,21 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from chaos.ground import FaultRefusedError, RequestRule, Rule
 from conformance.worlds.control_plane.proxy import Proxy
-from conformance.worlds.control_plane.webhooks import Webhooks
+
+
+class Webhooks(Protocol):
+    """What answers the API server, and can be taken down."""
+
+    def start(self) -> None: ...
+
+    def stop(self) -> None: ...
 
 
 class Connections:
     """Implements `chaos.ground.ConnectionFaults`: rules for every proxy, webhooks for real."""
 
-    def __init__(self, proxies: tuple[Proxy, ...], webhooks: Webhooks) -> None:
+    def __init__(self, proxies: tuple[Proxy, ...], webhooks: tuple[Webhooks, ...]) -> None:
         self._proxies = proxies
         self._webhooks = webhooks
 
     def add(self, rule: Rule) -> None:
         if is_webhook_outage(rule):
-            self._webhooks.stop()
+            for webhooks in self._webhooks:
+                webhooks.stop()
             return
         if not self._proxies:
             raise FaultRefusedError(
@@ -28,7 +38,8 @@ class Connections:
 
     def remove(self, rule: Rule) -> None:
         if is_webhook_outage(rule):
-            self._webhooks.start()
+            for webhooks in self._webhooks:
+                webhooks.start()
             return
         for proxy in self._proxies:
             proxy.rules.remove(rule)

@@ -47,7 +47,9 @@ def parse_request(method: str, target: str, body: bytes) -> Request | None:
             named = name or (content.get("metadata") or {}).get("name", "")
             return Create(kind, content, namespace, named, subresource)
         case "PUT":
-            return Update(kind, content, subresource)
+            # What cannot be read has a name all the same.
+            unread = {"metadata": {"namespace": namespace, "name": name}}
+            return Update(kind, content or unread, subresource)
         case "PATCH":
             return Patch(kind, namespace, name, content, subresource=subresource)
         case "DELETE" if name:

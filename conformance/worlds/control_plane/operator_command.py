@@ -26,6 +26,7 @@ def launch_of(
     config: Mapping[str, Any],
     namespace: str,
     health_port: int,
+    webhook_port: int,
     elects: bool,
 ) -> Launch:
     """How to start an operator of that name for one namespace; writes what it will read.
@@ -40,6 +41,7 @@ def launch_of(
             kubeconfig=session.kubeconfig_through(user, server, folder / f"{label}.kubeconfig"),
             namespace=namespace,
             health_port=health_port,
+            webhook_port=webhook_port,
             config=config,
             elects=elects,
         )

@@ -27,7 +27,7 @@ from conformance.worlds.control_plane.http_requests import in_json, narrowed, pa
 from conformance.worlds.control_plane.watch_relay import WatchRelay
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import KNOWN_KINDS
+from vocabulary.kinds import KNOWN_KINDS, SECRET
 from vocabulary.requests import WRITES, List, Request, verb_of
 
 _HOP_HEADERS: Final = frozenset(
@@ -52,6 +52,8 @@ class Proxy:
         """Both only while a plan is carried out."""
         self.followed: frozenset[str] | None = None
         """The kinds whose writes faults may strike at: those of the history. None: all."""
+        self.keys: frozenset[str] = frozenset()
+        """Secrets that hold the operator's own keys, which no history tells of."""
         self.only_namespace = ""
         """The only namespace that it shows to an operator which asks for all of them."""
         self.token = ""
@@ -97,7 +99,8 @@ class Proxy:
     def follows(self, request: Request) -> bool:
         """Whether a request is a write that the history tells of, if it arrives."""
         is_known = self.followed is None or str(request.kind) in self.followed
-        return is_known and isinstance(request, WRITES)
+        is_key = request.kind == SECRET and getattr(request, "name", "") in self.keys
+        return is_known and not is_key and isinstance(request, WRITES)
 
     def pass_by(self, request: Request) -> None:
         """A write is about to be carried out: a fault may strike there."""

@@ -8,7 +8,7 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
@@ -18,6 +18,12 @@ from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import Component, components
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
+from conformance.worlds.control_plane.network import (
+    MachineNetwork,
+    Network,
+    NetworkNamespace,
+    why_none_can_be_made,
+)
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.pulse import Pulse
 from conformance.worlds.control_plane.recorder import Commit, Recorder
@@ -42,6 +48,8 @@ BEGINNING: Final = 2
 """Runs that begin at a time; more would make everybody late."""
 RECENT_US: Final = 30 * SECOND
 """How far back the machine's pace is looked at to choose a run's durations."""
+_TURN: Final = threading.Lock()
+"""One for all sessions: they share this machine's ports."""
 
 
 class OutOfTimeError(Exception):
@@ -118,6 +126,19 @@ class Session(ABC):
 
     def __exit__(self, *error: Any) -> None:
         self._begun.__exit__(*error)
+
+    def new_network(self) -> Network:
+        """What one operator process listens in."""
+        if self.implementation.fixed_port is None or self.operators_in_cluster:
+            return MachineNetwork()
+        return MachineNetwork() if why_none_can_be_made() else NetworkNamespace()
+
+    @property
+    def turn(self) -> AbstractContextManager[object]:
+        """Held by a run from its beginning to its end: where operators listen on one port, and
+        cannot have networks of their own, there is one at a time."""
+        port = self.implementation.fixed_port
+        return _TURN if port is not None and why_none_can_be_made() else nullcontext()
 
     # What differs from cluster to cluster.
 

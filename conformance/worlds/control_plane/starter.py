@@ -24,6 +24,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
+from conformance.worlds.control_plane.network import enter
 from fixtures.control_plane import parent_bound
 from fixtures.control_plane.process import Process
 
@@ -69,9 +70,11 @@ class Starter:
         self._process.kill()
         self._process.communicate()
 
-    def start(self, command: Sequence[str], log: Path) -> Process:
-        """Start a command, its output appended to `log`."""
-        order = json.dumps({"command": list(command), "log": str(log)})
+    def start(self, command: Sequence[str], log: Path, network: Path | None = None) -> Process:
+        """Start a command, its output appended to `log`; `network`: see
+        `conformance.worlds.control_plane.network`."""
+        where = None if network is None else str(network)
+        order = json.dumps({"command": list(command), "log": str(log), "network": where})
         assert self._process.stdin is not None and self._process.stdout is not None
         with self._lock:
             try:
@@ -112,6 +115,8 @@ def _become(order: dict[str, Any], starter: int) -> NoReturn:
     log = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     for descriptor, wanted in ((nothing, 0), (log, 1), (log, 2)):
         os.dup2(descriptor, wanted)
+    if order["network"] is not None:
+        enter(Path(order["network"]))
     command = order["command"]
     if tuple(command[: len(OURS)]) != OURS:
         os.execvp(command[0], command)

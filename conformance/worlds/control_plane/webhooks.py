@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
+from conformance.under_test import registered_as
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.ports import free_ports, listening_address
 from reference_controller.runtime.webhook_server import WebhookServer
@@ -57,7 +58,7 @@ class Webhooks:
             namespaced=False,
         )
         authority = base64.b64encode(self._session.plane.ca.read_bytes()).decode()
-        name = f"{which.lower()}.{namespace}.assay.dev"
+        name = registered_as(kind.kind, namespace)
         webhook = {
             "name": name,
             "admissionReviewVersions": ["v1"],

@@ -16,15 +16,14 @@ from chaos.plan import Plan, Step
 from conformance.parameters import short_config
 from conformance.scenario import Scenario
 from conformance.world import World
-from conformance.worlds.control_plane import operator_command
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.control_plane.history_merge import Merge
+from conformance.worlds.control_plane.operator_places import OperatorPlaces
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
-from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.recovery import recovered
 from conformance.worlds.control_plane.run_settings import RunSettings
@@ -32,7 +31,6 @@ from conformance.worlds.control_plane.session import NotLentError, Session
 from conformance.worlds.control_plane.settled import are_settled_now, is_settled
 from conformance.worlds.control_plane.tailoring import Tailor
 from conformance.worlds.control_plane.webhooks import Webhooks
-from fixtures.control_plane.ports import free_ports
 from vocabulary import canonical, history
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Capabilities, Entry, Header
@@ -95,8 +93,10 @@ class ControlPlaneWorld(World):
         self._users = {name: session.take_operator_user() for name in names}
         # An operator in the cluster has a way of its own to the API server.
         proxied = () if session.operators_in_cluster else names
-        self._proxies = {name: Proxy(name, session.plane.server, session.tls()) for name in proxied}
+        self._places = OperatorPlaces(session, self.namespace, self._work, proxied)
+        self._proxies = self._places.proxies
         self._operators = {name: self._operator(name) for name in names}
+        self._places.webhooks.start()
         self._poker = Poker(
             session.implementation.poke_every_us,
             lambda: self.list(APPWRAPPER),
@@ -105,7 +105,9 @@ class ControlPlaneWorld(World):
         alone = scenario.alone
         own = session.components(self._zones, self._record_process) if alone else {}
         self._processes = RealProcesses(self._operators, own)
-        self._connection = Connections(tuple(self._proxies.values()), self._webhooks)
+        self._connection = Connections(
+            tuple(self._proxies.values()), (self._webhooks, self._places.webhooks)
+        )
         self._injector = Injector(self, self._record_fault, plan)
         self._teller = None if plan is None else CommitTeller(self._observe)
         self._clock = threading.Thread(target=self._keep_time, name="plan", daemon=True)
@@ -230,8 +232,7 @@ class ControlPlaneWorld(World):
         self._processes.end()
         if self._on_commit in self.session.recorder.listeners:
             self.session.recorder.listeners.remove(self._on_commit)
-        for proxy in self._proxies.values():
-            proxy.stop()
+        self._places.close()
         self._webhooks.stop()
         self.session.end_run(self.namespace)
         for user in self._users.values():
@@ -259,8 +260,10 @@ class ControlPlaneWorld(World):
         with self._others_lock:
             others = list(self._others)
         capabilities = self.session.capabilities(self.namespace, self._began_us)
-        commits = self.session.commits(self.namespace, self.nodes)
-        audited = self.session.audited(self.namespace, self.nodes)
+        commits, audited = self._places.webhooks.without_keys(
+            self.session.commits(self.namespace, self.nodes),
+            self.session.audited(self.namespace, self.nodes),
+        )
         if capabilities.writers and not capabilities.every_version:
             whole = recovered(commits, audited, self.session.recorder.kinds)
             if whole is not None:
@@ -314,28 +317,8 @@ class ControlPlaneWorld(World):
                 self._record_process,
                 elects=elects,
             )
-        (health_port,) = free_ports(1)
-        launch = operator_command.launch_of(
-            self.session,
-            name,
-            self._users[name],
-            self._proxies[name].url,
-            folder=self._work,
-            config=self.config,
-            namespace=self.namespace,
-            health_port=health_port,
-            elects=elects,
-        )
-        self._proxies[name].token = operator_command.token_of(self._work, name)
-        operator_command.prepare(launch, self.session.connections["harness"])
-        return RealOperator(
-            name,
-            operator_command.command_line(launch),
-            health_port,
-            operator_command.log_of(self._work, name),
-            self._record_process,
-            self.session.starter.start,
-            launch.ready_path,
+        return self._places.operator(
+            name, self._users[name], self.config, self._record_process, elects=elects
         )
 
     def _facts(self) -> dict[str, Any]:

@@ -107,6 +107,8 @@ def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Ri
             found.update(_of(kind.group, kind.plural, *verbs))
     for kind, writes in WRITTEN_IN_RUNS.items():
         found.update(_of(kind.group, kind.plural, *writes))
+    if implementation.serves_webhooks:
+        found.update((*_of("", "secrets", "create"), *_of("", "services", "create")))
     found.update(held(implementation, extra))
     return sorted(found)
 

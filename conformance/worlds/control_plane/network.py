@@ -1,0 +1,137 @@
+"""Where an operator process listens: on this machine, or in a network of its own.
+
+A program that listens on a port which nobody can choose runs but once in a network. On Linux the
+kernel gives a network of its own, with nothing but its loopback, to whoever may ask for it: such
+operators then run side by side. A socket belongs to the network of the thread that makes it, not
+of those that use it. So a proxy whose listening socket is made inside passes on what it hears from
+outside, and a forwarder leads the other way.
+
+Elsewhere runs with such operators take turns: there is one at a time.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import fcntl
+import os
+import socket
+import struct
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache, partial
+from pathlib import Path
+from typing import Final, Protocol, TypeVar
+
+from conformance.worlds.control_plane.forwarder import Forwarder
+from fixtures.control_plane.ports import LOOPBACK
+
+Made = TypeVar("Made")
+CLONE_NEWNET: Final = 0x40000000
+"""Of sched.h, for unshare and setns; Python has both since 3.12."""
+_SIOCSIFFLAGS: Final = 0x8914
+_UP_AND_RUNNING: Final = 0x1 | 0x40
+_INTERFACE_FLAGS: Final = "16sH22x"
+"""struct ifreq: a name and flags."""
+
+
+class Network(Protocol):
+    """One operator process's."""
+
+    @property
+    def path(self) -> Path | None:
+        """The kernel's file for it, to `enter`; None: that of this process."""
+
+    def make(self, build: Callable[[], Made]) -> Made:
+        """Whatever `build` makes has its sockets there."""
+
+    def connect(self, port: int) -> socket.socket:
+        """A new connection to who listens there on the loopback address; OSError if nobody does."""
+
+    def show(self, port: int) -> None:
+        """Have callers on this machine's loopback address reach who listens there."""
+
+    def close(self) -> None:
+        """It is needed no more: the process has ended."""
+
+
+class MachineNetwork:
+    """This machine's own."""
+
+    path: Path | None = None
+
+    def make(self, build: Callable[[], Made]) -> Made:
+        return build()
+
+    def connect(self, port: int) -> socket.socket:
+        return socket.create_connection((LOOPBACK, port))
+
+    def show(self, port: int) -> None:
+        """They do."""
+
+    def close(self) -> None:
+        """It stays."""
+
+
+class NetworkNamespace:
+    """One of its own. It lasts as long as anything is in it, and needs no cleaning up.
+
+    OSError if this user may not have one.
+    """
+
+    def __init__(self) -> None:
+        self._inside = ThreadPoolExecutor(1, thread_name_prefix="network")
+        self._shown: list[Forwarder] = []
+        try:
+            self.path: Path | None = self._inside.submit(_move_to_a_new_one).result()
+        except OSError:
+            self._inside.shutdown()
+            raise
+
+    def make(self, build: Callable[[], Made]) -> Made:
+        return self._inside.submit(build).result()
+
+    def connect(self, port: int) -> socket.socket:
+        return self.make(partial(socket.create_connection, (LOOPBACK, port)))
+
+    def show(self, port: int) -> None:
+        forwarder = Forwarder(LOOPBACK, port, partial(self.connect, port))
+        forwarder.start()
+        self._shown.append(forwarder)
+
+    def close(self) -> None:
+        for forwarder in self._shown:
+            forwarder.stop()
+        self._inside.shutdown(cancel_futures=True)
+
+
+@cache
+def why_none_can_be_made() -> str:
+    """Why this user cannot have networks of his own, in words; empty if he can."""
+    try:
+        NetworkNamespace().close()
+    except (OSError, AttributeError) as error:  # not permitted, or no Linux
+        return str(error)
+    return ""
+
+
+def enter(network: Path) -> None:
+    """Move this thread, and what it starts, to that network; OSError if it is gone."""
+    with network.open("rb") as namespace:
+        _call("setns", namespace.fileno(), CLONE_NEWNET)
+
+
+def _move_to_a_new_one() -> Path:
+    """Move this thread to a new network whose loopback is up."""
+    _call("unshare", CLONE_NEWNET)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        up = struct.pack(_INTERFACE_FLAGS, b"lo", _UP_AND_RUNNING)
+        fcntl.ioctl(any_socket, _SIOCSIFFLAGS, up)
+    return Path(f"/proc/{os.getpid()}/task/{threading.get_native_id()}/ns/net")
+
+
+def _call(function: str, *arguments: int) -> None:
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, function)(*arguments) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{function}: {os.strerror(number)}")

@@ -1,0 +1,186 @@
+"""The admission webhooks that operator processes serve themselves, in one run.
+
+What a cluster adds to such a process, the harness does: it registers the webhooks, for the run's
+namespace alone, plays the Service in front of them, and mounts their certificate. They are down
+while the operator is: the API server then refuses what they should be asked about.
+
+The Service has no endpoints: nobody here plays kube-proxy. It is an external name for this
+machine, and the API server goes there while it expects the certificate of the Service.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import socket
+import threading
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.clean import RUN_LABEL
+from conformance.under_test import OwnWebhooks, registered_as
+from conformance.worlds.control_plane.forwarder import Connect, Forwarder
+from conformance.worlds.control_plane.recorder import Commit
+from conformance.worlds.control_plane.session import Session
+from fixtures.control_plane.ports import free_ports, listening_address
+from vocabulary.kinds import SECRET, SERVICE, Kind
+from vocabulary.objects import Object, name_of
+from vocabulary.requests import Create
+
+_GROUP: Final = "admissionregistration.k8s.io"
+_LOOK_SECONDS: Final = 1.0
+CERTIFICATE: Final = "tls.crt"
+KEY: Final = "tls.key"
+
+
+class ProcessWebhooks:
+    """One run's. Nothing happens for operators that serve none.
+
+    `start` and `stop` are for what lies before the webhooks; they are up if an operator is, too.
+    """
+
+    def __init__(self, session: Session, namespace: str) -> None:
+        self._session = session
+        self._namespace = namespace
+        self._servers: list[Connect] = []
+        """Of each operator's webhooks; of those that are up, the first is called."""
+        self._secrets: set[str] = set()
+        self._is_over = False
+        (self._port,) = free_ports(1)
+        host = listening_address(session.webhook_host)
+        self._entrance = Forwarder(host, self._port, self._connect)
+
+    def expect(self, webhooks: OwnWebhooks, connect: Connect) -> None:
+        """An operator is about to be started which will serve these; they are reached by
+        `connect`."""
+        webhooks.folder.mkdir(parents=True, exist_ok=True)
+        if not self._servers:
+            self._register(webhooks)
+        self._servers.append(connect)
+        if webhooks.secret:
+            threading.Thread(
+                target=self._mount, args=(webhooks,), name=f"mount-{self._namespace}", daemon=True
+            ).start()
+        else:
+            pair = self._session.plane.webhook_pair
+            files = {CERTIFICATE: pair.certificate.read_bytes(), KEY: pair.key.read_bytes()}
+            _write(webhooks.folder, files)
+
+    def start(self) -> None:
+        if self._servers:
+            self._entrance.start()
+
+    def stop(self) -> None:
+        self._entrance.stop()
+
+    def close(self) -> None:
+        """The run is over."""
+        self._is_over = True
+        self.stop()
+
+    def without_keys(
+        self, commits: Iterable[Commit], audited: Iterable[dict[str, Any]]
+    ) -> tuple[list[Commit], list[dict[str, Any]]]:
+        """What was recorded without what concerns the operators' keys: these are no part of what
+        happened to anybody's workload, and nothing for a history, which is handed on."""
+
+        def is_about_keys(event: Mapping[str, Any]) -> bool:
+            about = event.get("objectRef") or {}
+            return about.get("resource") == SECRET.plural and about.get("name") in self._secrets
+
+        return (
+            [c for c in commits if c.kind != SECRET or name_of(c.object) not in self._secrets],
+            [event for event in audited if not is_about_keys(event)],
+        )
+
+    @property
+    def secrets(self) -> frozenset[str]:
+        """The names of the Secrets with operators' keys."""
+        return frozenset(self._secrets)
+
+    # Inside.
+
+    def _connect(self) -> socket.socket:
+        for connect in self._servers[:-1]:
+            try:
+                return connect()
+            except OSError:
+                continue
+        return self._servers[-1]()
+
+    def _register(self, webhooks: OwnWebhooks) -> None:
+        """The Secret stands before the operator starts, and nothing is submitted before its
+        webhooks answer: so they may be registered in advance, as by whoever installs it."""
+        if webhooks.secret:
+            self._secrets.add(webhooks.secret)
+            self._create(SECRET, webhooks.secret, {"type": "Opaque"})
+        services: set[str] = set()
+        by_kind: dict[str, list[Object]] = {}
+        for configuration in webhooks.configurations:
+            for webhook in configuration["webhooks"]:
+                services.add(webhook["clientConfig"]["service"]["name"])
+                called = {
+                    **webhook,
+                    "clientConfig": self._client_config(webhook, by_service=bool(webhooks.secret)),
+                    "namespaceSelector": {
+                        "matchLabels": {"kubernetes.io/metadata.name": self._namespace}
+                    },
+                }
+                by_kind.setdefault(configuration["kind"], []).append(called)
+        if webhooks.secret:
+            spec = {"type": "ExternalName", "externalName": self._session.webhook_host}
+            for service in sorted(services):
+                self._create(SERVICE, service, {"spec": spec})
+        for name, called_for in by_kind.items():
+            kind = Kind(_GROUP, "v1", name, f"{name.lower()}s", namespaced=False)
+            self._create(kind, registered_as(name, self._namespace), {"webhooks": called_for})
+
+    def _client_config(self, webhook: Object, *, by_service: bool) -> dict[str, Any]:
+        service = webhook["clientConfig"]["service"]
+        if by_service:
+            here = {"namespace": self._namespace, "port": self._port}
+            return {"service": {**service, **here}}
+        authority = self._session.plane.ca.read_bytes()
+        return {
+            "url": f"https://{self._session.webhook_host}:{self._port}{service.get('path', '/')}",
+            "caBundle": base64.b64encode(authority).decode(),
+        }
+
+    def _create(self, kind: Kind, name: str, content: Mapping[str, Any]) -> None:
+        namespace = self._namespace if kind.namespaced else ""
+        metadata: dict[str, Any] = {"name": name, "labels": {RUN_LABEL: self._namespace}}
+        if namespace:
+            metadata["namespace"] = namespace
+        manifest = {
+            "apiVersion": kind.api_version,
+            "kind": kind.kind,
+            "metadata": metadata,
+            **content,
+        }
+        self._session.connections["harness"].handle(Create(kind, manifest, namespace, name))
+
+    def _mount(self, webhooks: OwnWebhooks) -> None:
+        """Once the Secret holds a certificate, make files of it, as a kubelet does. Within the
+        time of a run nobody makes another."""
+        recorder = self._session.recorder
+        while not self._is_over:
+            with recorder.changed:
+                found = recorder.stored(SECRET, self._namespace, webhooks.secret) or {}
+                data = found.get("data") or {}
+                if CERTIFICATE not in data:
+                    recorder.changed.wait(_LOOK_SECONDS)
+                    continue
+            files = {name: base64.b64decode(value) for name, value in data.items()}
+            _write(webhooks.folder, files)
+            return
+
+
+def _write(folder: Path, files: Mapping[str, bytes]) -> None:
+    """The certificate last: whoever finds it finds its key, too."""
+    for name in sorted(files, key=lambda name: name == CERTIFICATE):
+        fresh = folder / f".{name}"
+        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(files[name])
+        fresh.rename(folder / name)
