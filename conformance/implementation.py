@@ -102,7 +102,12 @@ class Implementation:
             if getattr(request, "subresource", ""):
                 return new
             operation: Operation = "CREATE" if isinstance(request, Create) else "UPDATE"
-            user = UserInfo(username=actor, uid=f"uid-of-{actor}", groups=())
+            known = SIMULATED_FACTS["users"].get(actor) or {}
+            user = UserInfo(
+                username=known.get("username", actor),
+                uid=known.get("uid", f"uid-of-{actor}"),
+                groups=(),
+            )
             try:
                 return dict(admit_appwrapper(operation, new, old, user, parsed, rules=self.rules))
             except ApiError:
@@ -198,15 +203,26 @@ class Implementation:
         return in_one_namespace(shipped, place, ("--mutant", mutant) if mutant else ())
 
 
+FEDERATED_USER: Final = {
+    "username": "jane@example.org",
+    "uid": "aws-iam-authenticator:111122223333:AIDACKCEVSQ6C2EXAMPLE",
+}
+"""Whom an identity provider knows: no label can hold such a name, nor such an id."""
 REAL_FACTS: Final[dict[str, Any]] = {
     "detection_latency_us": 2 * SECOND,
     "request_latency_us": 500 * MILLISECOND,
-    "users": {"user": {"username": "assay-user", "uid": "assay-user"}},
+    "users": {
+        "user": {"username": "assay-user", "uid": "assay-user"},
+        "federated-user": FEDERATED_USER,
+    },
 }
 """On a machine whose cores are shared with the control plane and other runs."""
 SIMULATED_FACTS: Final[dict[str, Any]] = {
     "detection_latency_us": 500 * MILLISECOND,
-    "users": {"user": {"username": "user", "uid": "uid-of-user"}},
+    "users": {
+        "user": {"username": "user", "uid": "uid-of-user"},
+        "federated-user": FEDERATED_USER,
+    },
 }
 """Caches lag up to 20 ms and a request takes up to 4 ms: this many are the most in a row."""
 

@@ -45,6 +45,8 @@ class Scenario:
     """It stops what other scenarios stand on: on real clusters it has a cluster of its own."""
     only_simulated: str = ""
     """Non-empty: why this can only run in the simulation."""
+    needs_users: bool = False
+    """It has more than one user, as clusters have whose users the suite makes."""
     scale: Scale = AS_WRITTEN
     """What a plan leaves of the manifests' replicas and components."""
 
@@ -71,6 +73,7 @@ def scenario(
     config: Mapping[str, Any] | None = None,
     alone: bool = False,
     only_simulated: str = "",
+    needs_users: bool = False,
     cases: Mapping[str, Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Register the decorated function as a scenario. Its id comes from its module and name.
@@ -101,6 +104,7 @@ def scenario(
                 config=config or {},
                 alone=alone,
                 only_simulated=only_simulated,
+                needs_users=needs_users,
             )
         return function
 

@@ -136,9 +136,15 @@ class World(ABC):
     # What is the same everywhere.
 
     def submit(
-        self, manifest: str | Mapping[str, Any], behaviour: str = "", **parameters: str | int
+        self,
+        manifest: str | Mapping[str, Any],
+        behaviour: str = "",
+        *,
+        actor: str = "user",
+        **parameters: str | int,
     ) -> AppWrapper:
-        """Create what a manifest says, as the user; the AppWrapper among it is returned.
+        """Create what a manifest says, as the user unless somebody else is named; the AppWrapper
+        among it is returned.
 
         `manifest` is a file beside the scenario, or an object. `behaviour` is what its pods
         do: `run 5s, exit 1`. Other keyword arguments become parameter annotations of the
@@ -152,10 +158,11 @@ class World(ABC):
         handle: AppWrapper | None = None
         for document in documents:
             if kind_of(document) != APPWRAPPER:
-                self.create(document)
+                self.create(document, actor)
                 continue
             behaving = with_behaviour(document, behaviour) if behaviour else document
-            stored = self.create(_annotated(behaving, parameters) if parameters else behaving)
+            asked = _annotated(behaving, parameters) if parameters else behaving
+            stored = self.create(asked, actor)
             handle = AppWrapper(self, name_of(stored))
         if handle is None:
             raise ValueError(f"{manifest}: holds no AppWrapper; use create for other objects")

@@ -35,7 +35,7 @@ MAX_HISTORY_BYTES: Final = 512 * 1024**2
 MAX_LINE_BYTES: Final = 16 * 1024**2
 """An upper bound on one record: it holds two objects at most, and etcd stores none over 1.5 MiB."""
 
-SUBMITTERS: Final = frozenset({"user", "chaos"})
+SUBMITTERS: Final = frozenset({"user", "federated-user", "chaos"})
 """Actors of whose creations and updates a history keeps what they asked for."""
 
 Event: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", ""]
@@ -108,6 +108,8 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_default
     code: int = 200
     reason: str = ""
     """The reason of a refusal, for example Conflict."""
+    message: str = ""
+    """What is wrong with what was asked for, where the reason is Invalid."""
     event: Event = ""
     rv: int = 0
     uid: str = ""

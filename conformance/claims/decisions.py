@@ -98,6 +98,13 @@ A17: Final = Decision(
     "An object that this AppWrapper's uid does not own is never adopted, changed or deleted.",
     "a collision of names is a failure to create, and nothing else",
 )
+A18: Final = Decision(
+    "A18",
+    "A name or id that no label can hold is cut to 63 characters, others than letters, digits, "
+    "-, _ and . become _, and these three are trimmed off its ends.",
+    "the source promises the labels for every submitting user, and identity providers give names "
+    "and ids with other characters",
+)
 FORCED_CLOCK: Final = Decision(
     "A9",
     "The forceful deletion clock starts with the first ordinary delete; if the controller was "

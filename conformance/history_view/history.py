@@ -34,6 +34,8 @@ class History:
         """Pods by namespace and the AppWrapper's name on their label."""
         self.operator_writes: list[Write] = []
         """Every request of the controller under test, also those that failed."""
+        self.refused_as_invalid: list[Write] = []
+        """Requests of anybody whose object was not fit to be stored."""
         self.processes: list[Process] = []
         self.faults: list[Fault] = []
         self.marks: list[Mark] = []
@@ -55,6 +57,8 @@ class History:
                         track.removed = entry
                     else:
                         track.versions.append(entry)
+                if entry.reason == "Invalid":
+                    self.refused_as_invalid.append(entry)
                 if is_operator(entry.actor):
                     self.operator_writes.append(entry)
             elif isinstance(entry, Fault):

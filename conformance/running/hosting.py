@@ -25,6 +25,8 @@ def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | 
         return scenario.only_simulated
     if undertaking is None:
         return ""
+    if scenario.needs_users:
+        return "needs users of several kinds, and a kubeconfig is of one"
     if scenario.alone and cluster == "existing":
         return "stops a node or a controller of Kubernetes, on which others depend here"
     there_are = len(undertaking.nodes.usable)

@@ -353,7 +353,17 @@ class Story:
         )
         return n
 
-    def refused(self, verb: str, kind: str, name: str, code: int, by: str = "operator") -> int:
+    def refused(
+        self,
+        verb: str,
+        kind: str,
+        name: str,
+        code: int,
+        by: str = "operator",
+        *,
+        reason: str = "",
+        message: str = "",
+    ) -> int:
         """A request that failed."""
         n = len(self.entries)
         self.entries.append(
@@ -366,7 +376,8 @@ class Story:
                 namespace="default",
                 name=name,
                 code=code,
-                reason="",
+                reason=reason,
+                message=message,
             )
         )
         return n

@@ -15,6 +15,7 @@ from tests.claims.judging import (
 from tests.claims.stories import SOON, begin, started
 from tests.claims.story import Story, avoids, pod
 from vocabulary.history import Capabilities
+from vocabulary.kinds import APPWRAPPER
 
 
 def test_an_appwrapper_that_does_not_name_its_user_is_a_violation() -> None:
@@ -51,6 +52,58 @@ def test_a_missing_id_shows_nothing_where_whoever_submitted_may_have_none() -> N
     verdict = verdict_of("MLB-020", story)
     assert verdict.outcome is not Outcome.FAILED
     assert "1 undecided" in verdict.because
+
+
+JANE = {"username": "jane@example.org", "uid": "idp:4711"}
+
+
+def refused(message: str, *, verb: str = "create", actor: str = "federated-user") -> Story:
+    """A request of one of two known users that was answered with 422 and that message."""
+    users = {"user": {"username": "user", "uid": "u1"}, "federated-user": JANE}
+    story = Story(facts={"users": users})
+    story.refused(verb, str(APPWRAPPER), "a", 422, actor, reason="Invalid", message=message)
+    return story
+
+
+def invalid_label(value: str) -> str:
+    """As the API server says it."""
+    return (
+        f'AppWrapper.workload.codeflare.dev "a" is invalid: metadata.labels: Invalid value: '
+        f'"{value}": a valid label must be an empty string or consist of alphanumeric characters'
+    )
+
+
+def test_a_user_whose_name_and_id_no_label_can_hold_is_labelled_with_what_it_can() -> None:
+    story = Story(facts={"users": {"user": JANE}})
+    story.submitted(
+        **{
+            "workload.codeflare.dev/user": "jane_example.org",
+            "workload.codeflare.dev/userid": "idp_4711",
+        }
+    )
+    assert_passes("MLB-020", story)
+
+
+@pytest.mark.parametrize("field", JANE)
+def test_a_user_who_cannot_submit_since_the_label_would_not_hold_him_is_a_violation(
+    field: str,
+) -> None:
+    verdict = assert_fails("MLB-020", refused(invalid_label(JANE[field])), at=0)
+    assert f"was to hold his {field} '{JANE[field]}'" in verdict.because
+
+
+@pytest.mark.parametrize(
+    "harmless",
+    [
+        refused(invalid_label("one of his own!")),
+        refused('AppWrapper "a" is invalid: spec.components: Required value'),
+        refused(invalid_label(JANE["uid"]), verb="update"),
+        refused(invalid_label(JANE["uid"]), actor="user"),
+    ],
+    ids=["another value", "another field", "no submission", "another user"],
+)
+def test_a_refusal_for_another_reason_says_nothing(harmless: Story) -> None:
+    assert_unarmed("MLB-020", harmless)
 
 
 def test_a_user_who_changes_afterwards_is_a_violation() -> None:

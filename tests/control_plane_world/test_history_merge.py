@@ -136,6 +136,13 @@ def test_a_refused_request_stands_where_its_time_falls_and_changes_nothing() -> 
     )
 
 
+def test_of_a_request_that_is_refused_as_invalid_it_is_told_what_was_wrong() -> None:
+    said = {"code": 422, "reason": "Invalid", "message": "metadata.labels: Invalid value"}
+    (refused,) = merged([], [audited("create", None, 0.5, responseStatus=said)])
+    assert isinstance(refused, Write)
+    assert (refused.reason, refused.message) == ("Invalid", "metadata.labels: Invalid value")
+
+
 def test_a_no_op_update_is_told_from_the_commit_whose_version_it_repeats() -> None:
     entries = merged(
         [commit(7, "ADDED", 0.1)], [audited("create", 7, 0.1), audited("patch", 7, 0.4)]

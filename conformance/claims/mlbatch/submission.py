@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from conformance.claim import Claim, Level
+from conformance.claims.decisions import A18
 from conformance.claims.sources import guide
-from conformance.history_view import AppWrapperRun
+from conformance.history_view import AppWrapperRun, History
 from conformance.temporal import (
     Obligation,
     Obligations,
     judges,
+    judges_history,
     met,
     undecided,
     violated,
 )
 from conformance.temporal.words import when
+from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import labels_of
 
 _SECTION: Final = "AppWrappers"
@@ -34,24 +38,45 @@ MLB_020 = Claim(
         "whatever that user wrote there, and these labels MUST NOT change."
     ),
     source=guide(_SECTION, "labels holding the name and id of the user submitting the AppWrapper"),
+    decision=A18,
 )
 
 
-@judges(
+@judges_history(
     MLB_020,
     armed_by="AppWrapper was submitted to an operator with webhooks",
     from_any_versions=True,
 )
-def submitting_user_is_labelled(aw: AppWrapperRun) -> Obligations:
-    if not _has_webhooks(aw):
+def submitting_user_is_labelled(history: History) -> Obligations:
+    if not _has_webhooks(history):
         return
-    profile = aw.history.profile
-    users = aw.history.header.facts.get("users") or {}
-    known = users.get(aw.track.created.actor) or {}
-    for label, field in ((profile.user_label, "username"), (profile.user_id_label, "uid")):
-        name = known.get(field)
-        may_lack = any(user.get(field) == "" for user in users.values())
-        yield _is_labelled(aw, label, None if name is None else as_label(str(name)), may_lack)
+    profile = history.profile
+    users = history.header.facts.get("users") or {}
+    for aw in history.appwrappers:
+        known = users.get(aw.track.created.actor) or {}
+        for label, field in ((profile.user_label, "username"), (profile.user_id_label, "uid")):
+            name = known.get(field)
+            may_lack = any(user.get(field) == "" for user in users.values())
+            yield _is_labelled(aw, label, None if name is None else as_label(str(name)), may_lack)
+    yield from _refused_for_their_labels(history, users)
+
+
+def _refused_for_their_labels(history: History, users: Mapping[str, Any]) -> Obligations:
+    """Submissions that came to nothing because a label was to hold what no label can: who asked
+    for such a label, the API server names in its refusal."""
+    for write in history.refused_as_invalid:
+        if write.kind != str(APPWRAPPER) or write.verb != "create":
+            continue
+        for field, name in (users.get(write.actor) or {}).items():
+            if (
+                as_label(name) != name
+                and f'metadata.labels: Invalid value: "{name}"' in write.message
+            ):
+                yield violated(
+                    write,
+                    f"appwrapper/{write.name}, which {write.actor} submitted at {when(write)}, was "
+                    f"refused since a label was to hold his {field} {name!r} as it is.",
+                )
 
 
 def _is_labelled(aw: AppWrapperRun, label: str, wanted: str | None, may_lack: bool) -> Obligation:
@@ -92,8 +117,8 @@ def as_label(text: str) -> str:
     return _NOT_IN_LABELS.sub("_", text[:MAX_LABEL_LENGTH]).strip("-_.")
 
 
-def _has_webhooks(aw: AppWrapperRun) -> bool:
-    return bool(aw.history.header.parameters.get("webhooksEnabled", True))
+def _has_webhooks(history: History) -> bool:
+    return bool(history.header.parameters.get("webhooksEnabled", True))
 
 
 MLB_021 = Claim(
@@ -116,7 +141,7 @@ MLB_021 = Claim(
 )
 def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
     queue = aw.history.header.parameters.get("defaultQueueName")
-    if not queue or not _has_webhooks(aw):
+    if not queue or not _has_webhooks(aw.history):
         return
     created = aw.track.created
     label = aw.history.profile.queue_label

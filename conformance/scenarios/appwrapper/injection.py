@@ -78,6 +78,13 @@ def user_and_queue_are_written_down(world: World) -> None:
     world.wait(SECOND)
 
 
+@scenario(arms=["MLB-020"], needs_users=True)
+def users_of_identity_providers_are_written_down(world: World) -> None:
+    """A user whose name and id no label can hold submits like any other, and is written down."""
+    aw = world.submit("pod.yaml", actor="federated-user")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
 def _try_to_forge(world: World, aw: AppWrapper) -> None:
     body = {"metadata": {"labels": {"workload.codeflare.dev/user": "somebody-else"}}}
     try:

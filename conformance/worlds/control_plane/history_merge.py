@@ -26,6 +26,7 @@ from vocabulary.objects import Object, get_path, is_terminating, name_of, namesp
 _SERVICE_ACCOUNT: Final = "system:serviceaccount:kube-system:"
 _ACTORS: Final = {
     "assay-user": "user",
+    "jane@example.org": "federated-user",
     "assay-chaos": "chaos",
     "assay-harness": "harness",
     "assay-admin": "harness",
@@ -135,13 +136,15 @@ class Merge:
         reference = event["objectRef"]
         kind = self._kinds[_group_and_plural(event)]
         status = event.get("responseStatus") or {}
+        reason = status.get("reason", "") if status.get("code", 200) >= 400 else ""
         return Write(
             n=0,
             t=0,
             kind=str(kind),
             namespace=reference.get("namespace", ""),
             name=reference.get("name", "") or name_of(event.get("requestObject") or {}),
-            reason=status.get("reason", "") if status.get("code", 200) >= 400 else "",
+            reason=reason,
+            message=status.get("message", "") if reason == "Invalid" else "",
             uid=uid_of(event.get("responseObject") or {}),
             **self._request(event),
         )

@@ -46,6 +46,7 @@ ALONE: Final = Settings(
 """For runs one at a time: nodes can be lost, and pods tolerate that for seconds, not minutes."""
 ACTORS: Final = {
     "user": users.SCENARIO_USER,
+    "federated-user": users.FEDERATED_USER,
     "chaos": users.CHAOS,
     "harness": users.HARNESS,
 }

@@ -11,6 +11,7 @@ from reference_controller.appwrapper.names import (
     APPWRAPPER_LABEL,
     COMPONENT_LABEL,
     QUEUE_LABEL,
+    USER_ID_LABEL,
     USER_LABEL,
 )
 from reference_controller.appwrapper.rules import Rules
@@ -261,6 +262,16 @@ class UserLabelsCanBeForged(Rules):
 class UserLabelsMissing(Rules):
     def user_labels(self, labels: Mapping[str, str], username: str, uid: str) -> Mapping[str, str]:  # noqa: ARG002
         return labels
+
+
+@mutant(
+    "user-ids-are-labels-as-they-are",
+    "The id of the submitting user becomes a label's value, whatever is in it.",
+    "MLB-020",
+)
+class UserIdsAreLabelsAsTheyAre(Rules):
+    def user_labels(self, labels: Mapping[str, str], username: str, uid: str) -> Mapping[str, str]:
+        return {**super().user_labels(labels, username, uid), USER_ID_LABEL: uid}
 
 
 @mutant(
