@@ -12,7 +12,7 @@ import pytest
 from conformance.clean import RUN_LABEL
 from conformance.implementation import implementation
 from conformance.worlds.control_plane.tenancy import Tenancy, TenancyError
-from fixtures.control_plane import ControlPlane
+from fixtures.control_plane import ControlPlane, users
 from vocabulary.errors import ApiError
 
 CRDS = implementation("reference").crds()
@@ -58,6 +58,15 @@ def test_what_another_tenant_left_is_gone_at_the_beginning_and_ones_own_at_the_e
         assert not has_namespace(plane, "left-by-another")
         leave_namespace(plane, "ones-own")
     assert not has_namespace(plane, "ones-own")
+
+
+@pytest.mark.control_plane
+def test_one_that_does_not_know_the_users_of_this_version_is_to_be_started_anew(
+    plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(users, "ALL", (*users.ALL, users.User("somebody-new")))
+    with pytest.raises(TenancyError, match="users somebody-new; start anew with: assay cluster"):
+        Tenancy(plane.layout.folder)
 
 
 @pytest.mark.control_plane

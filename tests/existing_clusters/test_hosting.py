@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from conformance.claim import CLAIMS
-from conformance.running.hosting import not_run, out_of_reach, reason_not_run
+from conformance.running.hosting import not_run, out_of_reach, reason_not_run, why_in_turn
 from conformance.scenarios import SCENARIOS
+from conformance.worlds.control_plane import network
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.node_pool import Survey
 from conformance.worlds.existing.preflight import Limits, Undertaking
@@ -12,6 +15,7 @@ from vocabulary.clock import HOUR
 
 LOST = SCENARIOS["appwrapper/nodes/node-is-lost"]
 TAINTED = SCENARIOS["appwrapper/nodes/node-is-tainted-no-execute"]
+FEDERATED = SCENARIOS["appwrapper/injection/users-of-identity-providers-are-written-down"]
 ORDINARY = SCENARIOS["appwrapper/retry/one-failure-is-retried"]
 
 
@@ -34,6 +38,23 @@ def test_a_scenario_needs_as_many_nodes_as_may_be_used() -> None:
     assert reason_not_run(TAINTED, "existing", found_there(3)) == ""
     reason = reason_not_run(TAINTED, "existing", found_there(2))
     assert reason == "needs 3 nodes, of which 2 may be used"
+
+
+def test_a_scenario_with_users_of_several_kinds_needs_a_cluster_of_the_suites_own() -> None:
+    assert reason_not_run(FEDERATED, "control-plane") == ""
+    assert reason_not_run(FEDERATED, "existing", found_there(9)).startswith("needs users")
+
+
+def test_where_no_networks_can_be_had_programs_with_one_port_run_one_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(network, "why_none_can_be_made", lambda: "Operation not permitted")
+    told = why_in_turn("appwrapper-v1.1.2")
+    assert told.startswith("runs come one at a time: appwrapper-v1.1.2 always listens on port 9443")
+    assert "Operation not permitted" in told
+    assert why_in_turn("reference") == ""
+    monkeypatch.setattr(network, "why_none_can_be_made", lambda: "")
+    assert why_in_turn("appwrapper-v1.1.2") == ""
 
 
 def test_scenarios_that_are_not_run_stand_together_by_their_reason() -> None:

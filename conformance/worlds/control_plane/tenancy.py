@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.clean import clean_cluster
+from fixtures.control_plane import users
 from fixtures.control_plane.api import Api
 from fixtures.control_plane.crds import CRDS
 from fixtures.control_plane.launch import ControlPlane
@@ -40,6 +41,12 @@ class Tenancy:
                 f"{folder}: no control plane runs there; start one with: "
                 f"assay cluster up --folder {folder}"
             ) from None
+        if strangers := [user.name for user in users.ALL if not self.plane.knows(user)]:
+            raise TenancyError(
+                f"{folder}: another version of the suite started this control plane, which does "
+                f"not know the users {', '.join(strangers)}; start anew with: "
+                f"assay cluster down --folder {folder} && assay cluster up --folder {folder}"
+            )
         down = [part.name for part in self.plane.status() if not part.ready]
         if down:
             raise TenancyError(
