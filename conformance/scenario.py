@@ -47,6 +47,8 @@ class Scenario:
     """Non-empty: why this can only run in the simulation."""
     needs_users: bool = False
     """It has more than one user, as clusters have whose users the suite makes."""
+    case: int = 0
+    """Which of its function's cases it is; 0: the first, or the only one."""
     scale: Scale = AS_WRITTEN
     """What a plan leaves of the manifests' replicas and components."""
 
@@ -88,7 +90,7 @@ def scenario(
         if not function.__doc__:
             raise ValueError(f"scenario {base} needs a docstring: its first line is the title")
         title = function.__doc__.strip().splitlines()[0]
-        for case, value in (cases or {"": None}).items():
+        for number, (case, value) in enumerate((cases or {"": None}).items()):
             name = f"{base}/{case}" if case else base
             if name in SCENARIOS:
                 raise ValueError(f"scenario {name} is defined twice; rename one of the functions")
@@ -105,6 +107,7 @@ def scenario(
                 alone=alone,
                 only_simulated=only_simulated,
                 needs_users=needs_users,
+                case=number,
             )
         return function
 

@@ -18,6 +18,7 @@ NO_CLUSTER: Final = (
 )
 
 if TYPE_CHECKING:
+    from conformance.scenario import Scenario
     from conformance.worlds.existing.access import Access
     from conformance.worlds.existing.preflight import Limits, Undertaking
 
@@ -99,14 +100,13 @@ def checked(look: Callable[[], Undertaking]) -> Undertaking:
     return undertaking
 
 
-def agree(undertaking: Undertaking, words: Sequence[str], *, yes: bool) -> None:
+def agree(undertaking: Undertaking, chosen: Sequence[Scenario], *, yes: bool) -> None:
     """Show what will be touched, and have somebody agree; BadInputError if nobody is asked."""
     from conformance.report.untrusted import printable
     from conformance.running.hosting import not_run
-    from conformance.running.suite import select
     from conformance.worlds.existing.preflight import in_words
 
-    for line in (*in_words(undertaking), *not_run(select(words), "existing", undertaking)):
+    for line in (*in_words(undertaking), *not_run(chosen, "existing", undertaking)):
         typer.echo(printable(line))
     if yes:
         return

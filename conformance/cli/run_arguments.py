@@ -66,6 +66,14 @@ class RunArguments:
     out: Annotated[
         Path, typer.Option("--out", "-o", help="Where the report goes; an earlier one is replaced.")
     ] = DEFAULT_OUT
+    one_case: Annotated[
+        bool,
+        typer.Option(
+            "--one-case",
+            help="Of scenarios that differ in their case alone, run only the first: half the "
+            "suite, which arms the same claims.",
+        ),
+    ] = False
     crash_points: Annotated[
         bool,
         typer.Option(
@@ -226,6 +234,7 @@ class RunArguments:
             implementation=self.implementation,
             seed=self.seed,
             jobs=self.jobs,
+            one_case=self.one_case,
             crash_points=self.crash_points,
             sample=self.sample,
             random_plans=self.random_plans,

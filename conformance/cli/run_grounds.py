@@ -37,6 +37,7 @@ def _existing(
     asked: RunArguments, options: RunOptions, words: Sequence[str]
 ) -> Iterator[RunOptions]:
     """Somebody else's: examined, and agreed upon, before anything is done there."""
+    from conformance.running.suite import select
     from fixtures.control_plane.ports import LOOPBACK
 
     undertaking = existing.examined(
@@ -53,7 +54,7 @@ def _existing(
         raise BadInputError("--crash-points: operators need accounts of their own for that")
     # A pod that is told to end puts the cluster in order first, as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    existing.agree(undertaking, words, yes=asked.yes)
+    existing.agree(undertaking, select(words, one_case=asked.one_case), yes=asked.yes)
     yield replace(options, undertaking=undertaking)
 
 

@@ -52,7 +52,7 @@ def run_suite(
             f"{profile.name} is a program of its own, which virtual time cannot slow down; "
             "add --cluster control-plane"
         )
-    chosen = select(selection)
+    chosen = select(selection, one_case=options.one_case)
     missing_out = {
         found.id: because for found in chosen if (because := left_out(profile).get(found.id))
     }
@@ -144,15 +144,21 @@ def _lacked(profile: ImplementationProfile | None, *, switched_off: bool) -> tup
     return tuple(lack.feature for lack in lacks if lack.switched_off is switched_off)
 
 
-def select(words: Iterable[str]) -> list[Scenario]:
-    """The scenarios that the words name: suites, scenario ids, or claims that they arm."""
+def select(words: Iterable[str], *, one_case: bool = False) -> list[Scenario]:
+    """The scenarios that the words name: suites, scenario ids, or claims that they arm.
+
+    With `one_case`, of those that differ in their case alone only the first, which arms the same
+    claims; another one where the words name it by its id.
+    """
     wanted = list(words)
-    return [
-        found
-        for found in SCENARIOS.values()
-        if not wanted
-        or any(word in (found.suite, found.id) or word in found.arms for word in wanted)
-    ]
+
+    def is_wanted(found: Scenario) -> bool:
+        if found.id in wanted:
+            return True
+        is_meant = not wanted or any(word == found.suite or word in found.arms for word in wanted)
+        return is_meant and not (one_case and found.case)
+
+    return [found for found in SCENARIOS.values() if is_wanted(found)]
 
 
 def not_in_time(tasks: Sequence[Task], runs: Sequence[RunResult]) -> list[str]:

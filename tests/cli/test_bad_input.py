@@ -243,8 +243,8 @@ BAD_ARGUMENTS = {
         "is not an implementation",
     ),
     "an unknown option": (
-        ["run", "--frobnicate"],
-        "assay: no such option: --frobnicate; assay run --help tells what may be given",
+        ["run", "--xyzzy"],
+        "assay: no such option: --xyzzy; assay run --help tells what may be given",
     ),
     "an unknown command": (["rum"], "no such command 'rum'"),
     "a claim to show that is none": (["claims", "show", "AW-9999"], "is no claim"),

@@ -13,6 +13,7 @@ from conformance.cli.existing import agree
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.problems import BadInputError, exit_code_for
 from conformance.implementation import implementation
+from conformance.running.suite import select
 from conformance.scenarios import all_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.access import Access
@@ -175,13 +176,13 @@ class Terminal(StringIO):
 def test_who_does_not_agree_has_given_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", Terminal("n\n"))
     with pytest.raises(BadInputError, match="nothing was done") as refused:
-        agree(undertaking(), ["AW-005"], yes=False)
+        agree(undertaking(), select(["AW-005"]), yes=False)
     assert exit_code_for(refused.value) is ExitCode.BAD_INPUT
 
 
 def test_who_agrees_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", Terminal("y\n"))
-    agree(undertaking(), ["AW-005"], yes=False)
+    agree(undertaking(), select(["AW-005"]), yes=False)
 
 
 def test_the_plan_says_whose_pods_may_be_evicted() -> None:
