@@ -101,7 +101,7 @@ def _job(run: SuiteRun, claim: str) -> Object:
         {"persistentVolumeClaim": {"claimName": claim}} if claim else {"emptyDir": {}}
     )
     pod = {
-        **pod_spec(ACCOUNT),
+        **pod_spec(ACCOUNT, run.node_selector),
         "containers": [container(run.image, command, RESULTS)],
         "volumes": [{"name": "results", **kept}, {"name": TMP.strip("/"), "emptyDir": {}}],
     }

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from reference_controller.runtime.options import OptionsError
-from vocabulary.selectors import requirements
+from vocabulary.selectors import Requirement, requirements
 
 CONTAINER: Final = "assay"
 USER: Final = 65532
@@ -20,6 +21,12 @@ CONTROL_PLANE: Final = "node-role.kubernetes.io/control-plane"
 END_SECONDS: Final = 180
 """What a suite that is told to end may take to undo what it did."""
 TMP: Final = "/tmp"
+_OPPOSITE: Final = {
+    "In": "NotIn",
+    "NotIn": "In",
+    "Exists": "DoesNotExist",
+    "DoesNotExist": "Exists",
+}
 
 _IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:@-]{0,511}")
 
@@ -102,12 +109,17 @@ def container(image: str, command: tuple[str, ...], results: str) -> dict[str, A
     }
 
 
-def pod_spec(service_account: str) -> dict[str, Any]:
+def pod_spec(service_account: str, node_selector: str) -> dict[str, Any]:
     """All of the pod but its containers and volumes.
 
-    It keeps off the nodes that runs break, which it would make unusable by being there.
+    It keeps off the nodes that the selector chooses, if there are others: runs break these, and
+    would lack one that has a guest.
     """
-    elsewhere = {"matchExpressions": [{"key": USABLE, "operator": "DoesNotExist"}]}
+    elsewhere = [
+        {"weight": 100, "preference": {"matchExpressions": [expression]}}
+        for demand in requirements(node_selector)
+        for expression in _unmet(demand)
+    ]
     return {
         "serviceAccountName": service_account,
         "restartPolicy": "Never",
@@ -115,11 +127,7 @@ def pod_spec(service_account: str) -> dict[str, Any]:
         "nodeSelector": {"kubernetes.io/os": "linux"},
         "tolerations": [{"key": CONTROL_PLANE, "operator": "Exists", "effect": "NoSchedule"}],
         "affinity": {
-            "nodeAffinity": {
-                "preferredDuringSchedulingIgnoredDuringExecution": [
-                    {"weight": 100, "preference": elsewhere}
-                ]
-            }
+            "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": elsewhere}
         },
         "securityContext": {
             "runAsNonRoot": True,
@@ -128,4 +136,20 @@ def pod_spec(service_account: str) -> dict[str, Any]:
             "fsGroup": USER,
             "seccompProfile": {"type": "RuntimeDefault"},
         },
+    }
+
+
+def _unmet(demand: Requirement) -> Iterator[dict[str, Any]]:
+    """What holds of nodes that do not meet the demand, and of no other, one by one."""
+    key, operator, values = demand
+    if operator in _OPPOSITE:
+        expression: dict[str, Any] = {"key": key, "operator": _OPPOSITE[operator]}
+        yield {**expression, "values": sorted(values)} if values else expression
+        return
+    beyond, bound = operator == "Gt", int(next(iter(values)))
+    yield {"key": key, "operator": "DoesNotExist"}
+    yield {
+        "key": key,
+        "operator": "Lt" if beyond else "Gt",
+        "values": [str(bound + 1 if beyond else bound - 1)],
     }

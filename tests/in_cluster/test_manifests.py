@@ -11,11 +11,13 @@ import yaml
 from conformance.cli.app import app
 from conformance.implementation import implementation
 from conformance.in_cluster.sonobuoy_plugin import RESULTS
+from conformance.in_cluster.suite_pod import pod_spec
 from conformance.report.sonobuoy import FILE_NAME
 from conformance.scenarios import all_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
 from tests.cli.conftest import Assay
+from vocabulary.selectors import holds
 
 Document = dict[str, Any]
 
@@ -94,6 +96,36 @@ def test_the_jobs_arguments_are_ones_that_the_command_takes(documents: list[Docu
     assert given["operator_image"] == ""
     assert given["webhook_host"] == "$(POD_IP)"
     assert "POD_IP" in [variable["name"] for variable in container["env"]]
+
+
+@pytest.mark.parametrize(
+    ("selector", "chosen", "others"),
+    [
+        ("assay.dev/usable=true", {"assay.dev/usable": "true"}, [{}]),
+        ("pool in (a,b)", {"pool": "a"}, [{}, {"pool": "c"}]),
+        ("pool,!gpu", {"pool": ""}, [{}, {"pool": "", "gpu": ""}]),
+        ("pool!=a", {"pool": "b"}, [{"pool": "a"}]),
+        ("cores>8,cores<10", {"cores": "9"}, [{}, {"cores": "8"}, {"cores": "10"}]),
+    ],
+)
+def test_the_suite_itself_prefers_every_node_that_runs_may_not_break(
+    selector: str, chosen: dict[str, str], others: list[dict[str, str]]
+) -> None:
+    affinity = pod_spec("assay", selector)["affinity"]["nodeAffinity"]
+    expressions = [
+        expression
+        for preferred in affinity["preferredDuringSchedulingIgnoredDuringExecution"]
+        for expression in preferred["preference"]["matchExpressions"]
+    ]
+
+    def is_preferred(labels: dict[str, str]) -> bool:
+        return any(
+            holds(each["key"], each["operator"], each.get("values", ()), labels)
+            for each in expressions
+        )
+
+    assert not is_preferred(chosen)
+    assert all(map(is_preferred, others))
 
 
 @pytest.mark.parametrize("command", ["manifests", "sonobuoy-plugin"])
