@@ -164,5 +164,6 @@ def test_every_right_that_is_granted_is_used_or_it_is_known_for_what_it_is_held(
     }
     held = rights.held(implementation("reference"), all_crds())
     unused = granted - used(audited, USERNAME).keys() - held - IN_OTHER_SCENARIOS
-    # A fault reads what it edits, and finalizers are taken off whatever has them.
+    # Finalizers are taken off whatever has them; what is read one by one `test_rights` holds
+    # against all scenarios.
     assert not [right for right in unused if right.verb not in ("get", "patch")]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, replace
+from typing import Any
 
 import pytest
 
@@ -13,8 +15,10 @@ from conformance.scenarios import SCENARIOS, all_crds
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
 from conformance.worlds.existing.rights_used import refused, used
+from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.history import Write
 from vocabulary.kinds import KNOWN_KINDS
+from vocabulary.requests import Get
 
 REFERENCE = implementation("reference")
 OTHERWISE_USED = {
@@ -22,6 +26,8 @@ OTHERWISE_USED = {
     Right("apps", "deployments", "create"): "operators that are Deployments, --operator-image",
 }
 """Written in runs on real clusters alone, with the occasion."""
+OF_THE_HARNESS = {Right("", "nodes", "get"), Right("coordination.k8s.io", "leases", "get")}
+"""Read in runs on real clusters: a node before it is lent, and who leads."""
 RESOURCES = {str(kind): (kind.group, kind.plural) for kind in KNOWN_KINDS}
 
 
@@ -49,35 +55,71 @@ def test_an_audit_log_tells_the_rights_that_one_user_has_used_and_lacked() -> No
     assert refused(log, "suite") == Counter({Right("", "secrets", "get"): 1})
 
 
+@dataclass(frozen=True)
+class Asked:
+    """With what rights users and faults write, and read one by one, in the scenarios that such a
+    cluster hosts."""
+
+    writes: set[Right]
+    reads: set[Right]
+
+
 @pytest.fixture(scope="module")
-def written() -> set[Right]:
-    """With what rights users and faults write in the scenarios that such a cluster hosts."""
+def asked() -> Asked:
     hosted = [each for each in SCENARIOS.values() if not (each.only_simulated or each.alone)]
-    writes = [
-        entry
-        for scenario in hosted
-        for entry in run_one(scenario, REFERENCE, DEFAULT_SEED).entries
-        if isinstance(entry, Write) and entry.verb and entry.actor in ("user", "chaos")
-    ]
-    return {
+    reads: set[Right] = set()
+    call = SimulatedWorld.call
+
+    def noting_reads(world: SimulatedWorld, request: Any, actor: str = "chaos") -> Any:
+        if isinstance(request, Get) and actor in ("user", "chaos"):
+            reads.add(Right(request.kind.group, request.kind.plural, "get"))
+        return call(world, request, actor)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SimulatedWorld, "call", noting_reads)
+        writes = [
+            entry
+            for scenario in hosted
+            for entry in run_one(scenario, REFERENCE, DEFAULT_SEED).entries
+            if isinstance(entry, Write) and entry.verb and entry.actor in ("user", "chaos")
+        ]
+    written = {
         Right(group, "/".join(filter(None, (plural, write.subresource))), write.verb)
         for write in writes
         for group, plural in (RESOURCES[write.kind],)
     }
+    return Asked(written, reads)
 
 
 def test_every_write_of_users_and_faults_is_within_the_rights_that_are_asked_for(
-    written: set[Right],
+    asked: Asked,
 ) -> None:
-    assert written <= set(rights.required(REFERENCE, all_crds()))
+    assert asked.writes <= set(rights.required(REFERENCE, all_crds()))
 
 
 def test_no_right_to_write_is_asked_for_that_no_scenario_and_no_operator_uses(
-    written: set[Right],
+    asked: Asked,
 ) -> None:
     named = {
         Right(kind.group, kind.plural, verb)
         for kind, verbs in rights.WRITTEN_IN_RUNS.items()
         for verb in verbs
     }
-    assert named - written == OTHERWISE_USED.keys()
+    assert named - asked.writes == OTHERWISE_USED.keys()
+
+
+def test_what_is_read_one_by_one_is_edited_by_faults_or_made_by_the_suite_and_nothing_else(
+    asked: Asked,
+) -> None:
+    """What is made is read again if the answer to its creation was lost: `PatientConnection`."""
+    required = {*rights.required(REFERENCE, all_crds()), *rights.INSTALLING, *rights.ACCOUNTS}
+    held = rights.held(REFERENCE, all_crds())
+    gets = {right for right in required if right.verb == "get"}
+    made = {
+        replace(right, verb="get")
+        for right in {*(required - held), *rights.INSTALLING, *rights.ACCOUNTS}
+        if right.verb == "create" and "/" not in right.resource
+    }
+    assert made <= gets
+    assert asked.reads <= gets
+    assert gets - held == (made | asked.reads | OF_THE_HARNESS) - held

@@ -40,7 +40,8 @@ ACCESS_REVIEW: Final = Kind(
 )
 AT_A_TIME: Final = 8
 _READ: Final = ("get", "list", "watch")
-_REGISTERED: Final = ("list", "create", "delete")
+_MADE: Final = ("get", "list", "create", "delete")
+"""What is made is also read: whether a creation whose answer was lost has been done."""
 FOLLOWED: Final = tuple(
     kind for kind in KNOWN_KINDS if kind.plural not in ("events", "leases", "priorityclasses")
 )
@@ -71,8 +72,8 @@ _OF_THE_HARNESS: Final = frozenset(
         *_of("", "pods/eviction", "create"),
         *_of("apiextensions.k8s.io", "customresourcedefinitions", *_READ),
         *_of("coordination.k8s.io", "leases", *_READ),
-        *_of("admissionregistration.k8s.io", "mutatingwebhookconfigurations", *_REGISTERED),
-        *_of("admissionregistration.k8s.io", "validatingwebhookconfigurations", *_REGISTERED),
+        *_of("admissionregistration.k8s.io", "mutatingwebhookconfigurations", *_MADE),
+        *_of("admissionregistration.k8s.io", "validatingwebhookconfigurations", *_MADE),
     )
 )
 WRITTEN_IN_RUNS: Final[Mapping[Kind, tuple[str, ...]]] = {
@@ -89,7 +90,9 @@ WRITTEN_IN_RUNS: Final[Mapping[Kind, tuple[str, ...]]] = {
     SERVICE_ACCOUNT: ("delete",),
     STATEFUL_SET: ("delete",),
 }
-"""What users, faults and the harness do there, beside reading and patching."""
+"""What users, faults and the harness do there, beside watching and patching."""
+EDITED_IN_RUNS: Final = (APPWRAPPER, CONFIG_MAP, POD, SERVICE)
+"""What faults and users read one by one, to edit it."""
 
 
 def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Right]:
@@ -102,11 +105,13 @@ def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Ri
     defined = map(kind_of_crd, installed_crds(implementation, extra))
     for kind in (*FOLLOWED, *defined):
         if kind.namespaced:
-            # Histories are watched; and whatever finalizer holds an object up is taken off.
-            verbs = _READ if kind in ONLY_SEEN else (*_READ, "patch")
+            # Histories are watched; and whatever finalizer holds an object up is taken off, which
+            # anybody's controller may have put there.
+            verbs = ("list", "watch") if kind in ONLY_SEEN else ("list", "watch", "patch")
             found.update(_of(kind.group, kind.plural, *verbs))
     for kind, writes in WRITTEN_IN_RUNS.items():
-        found.update(_of(kind.group, kind.plural, *writes))
+        reads = ("get",) if "create" in writes or kind in EDITED_IN_RUNS else ()
+        found.update(_of(kind.group, kind.plural, *reads, *writes))
     if implementation.serves_webhooks:
         found.update((*_of("", "secrets", "create"), *_of("", "services", "create")))
     found.update(held(implementation, extra))
@@ -133,7 +138,7 @@ ACCOUNTS: Final = (
     *(
         Right("rbac.authorization.k8s.io", resource, verb)
         for resource in ("clusterroles", "clusterrolebindings")
-        for verb in ("list", "create", "delete")
+        for verb in _MADE
     ),
     Right("", "serviceaccounts", "create"),
     Right("", "serviceaccounts/token", "create"),
