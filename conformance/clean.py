@@ -22,6 +22,7 @@ from conformance import borrowed_operator
 from conformance.borrowed_nodes import as_before, status_before
 from conformance.left_behind import LeftBehindError
 from conformance.patience import PatientConnection
+from conformance.stored import WEBHOOK_FAILED
 from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
 from fixtures.control_plane import kwok
 from reference_controller.runtime.connection import connect
@@ -37,8 +38,8 @@ from vocabulary.kinds import (
 )
 from vocabulary.objects import (
     Object,
+    condition_status,
     finalizers_of,
-    get_path,
     is_terminating,
     labels_of,
     name_of,
@@ -75,8 +76,11 @@ _CLUSTER_WIDE: Final = (
 fake kubelets end the pods of the namespaces before. Definitions last, when nothing needs them."""
 GONE_SECONDS: Final = 120.0
 EVERY_SECONDS: Final = 0.1
-_REMAINDERS: Final = ("NamespaceContentRemaining", "NamespaceFinalizersRemaining")
-"""Conditions of a namespace that is being deleted, by the controller that empties it."""
+SEARCH_SECONDS: Final = 1.0
+"""How often what holds a namespace up is looked for: some forty requests, one per kind."""
+_HELD: Final = "NamespaceFinalizersRemaining"
+"""A condition of a namespace that is being deleted, by the controller that empties it: something
+there has finalizers. As long as pods are left it looks no further, and says nothing."""
 
 
 class NotCleanError(LeftBehindError):
@@ -122,6 +126,12 @@ class _Cleaning:
         self._selector = selector
         self._released: dict[str, str] = {}
         """By uid: the finalizers that were taken off, in words."""
+        self._searched: dict[str, float] = {}
+        """By name of a namespace: when it was last searched."""
+        self._hidden: set[Kind] = set()
+        """The kinds that may not be looked at."""
+        self._unasked = ""
+        """What was said when a webhook could not be called the last time."""
 
     def found(self) -> list[str]:
         """What is there, and what holds it up, in words."""
@@ -169,7 +179,7 @@ class _Cleaning:
                 raise NotCleanError(
                     f"{kind.kind} {names}: still there after its deletion, and none has gone for "
                     f"{GONE_SECONDS:g} s; see what its status says, and whether the controller "
-                    "manager runs"
+                    f"manager runs{self._unasked and f'; the last was refused: {self._unasked}'}"
                 )
             for obj in left:
                 if kind == NODE and not _is_made_for_a_run(obj):
@@ -206,9 +216,17 @@ class _Cleaning:
         for pod in self._listed(List(POD, name, live=True)):
             self._release(POD, pod)
             self._ask(Delete(POD, name, name_of(pod), grace_period_seconds=0))
-        if _has_remainders(namespace):
+        if condition_status(namespace, _HELD) == "True" and self._is_due(name):
             for kind, obj in self._held_up(name):
                 self._release(kind, obj)
+
+    def _is_due(self, namespace: str) -> bool:
+        """Whether it is to be searched now: its status goes on saying what was so a while ago."""
+        now = time.monotonic()
+        if now - self._searched.get(namespace, -math.inf) < SEARCH_SECONDS:
+            return False
+        self._searched[namespace] = now
+        return True
 
     def _release(self, kind: Kind, obj: Object) -> None:
         """Take all finalizers off."""
@@ -221,6 +239,8 @@ class _Cleaning:
     def _held_up(self, namespace: str) -> Iterator[tuple[Kind, Object]]:
         """What is in a namespace and has finalizers, of whatever kind the cluster serves."""
         for kind in self._namespaced_kinds:
+            if kind in self._hidden:
+                continue
             for obj in self._listed(List(kind, namespace, live=True)):
                 if finalizers_of(obj):
                     yield kind, obj
@@ -255,31 +275,26 @@ class _Cleaning:
         except ApiError as error:
             if error.is_not_found or (error.code == 403 and request.kind not in (NAMESPACE, NODE)):
                 # What may not be looked at was not made here: that would take more rights.
+                if error.code == 403:
+                    self._hidden.add(request.kind)
                 return ()
             raise
         assert isinstance(answer, ObjectList)
         return answer.items
 
     def _ask(self, request: Request) -> Object | None:
-        """A write; that its object has gone meanwhile, or has changed, is seen the next time."""
+        """A write; that its object has gone meanwhile, or has changed, is seen the next time, and
+        so is an operator whose webhooks could not be called while it was starting."""
         try:
             answer = self._connection.handle(request)
         except ApiError as error:
-            if not (error.is_not_found or error.is_conflict):
+            if WEBHOOK_FAILED in error.message:
+                self._unasked = error.message
+            elif not (error.is_not_found or error.is_conflict):
                 raise
             return None
         assert not isinstance(answer, ObjectList)
         return answer
-
-
-def _has_remainders(namespace: Object) -> bool:
-    """Whether the namespace controller has tried to empty it and found that something stays.
-
-    Before that it need not be searched kind by kind, which for a hundred namespaces takes minutes.
-    As long as pods are left the controller looks no further and says nothing.
-    """
-    conditions = get_path(namespace, "status.conditions") or ()
-    return any(each["type"] in _REMAINDERS and each["status"] == "True" for each in conditions)
 
 
 def defined_kind(crd: Object) -> Kind:

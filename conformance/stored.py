@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
 
 from vocabulary.errors import ApiError
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object
 from vocabulary.requests import Get, ObjectList, Request
+
+WEBHOOK_FAILED: Final = "failed calling webhook"
+"""How an API server says that it refused a write because it could not ask about it."""
 
 
 class Asked(Protocol):
