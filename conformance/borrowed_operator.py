@@ -77,16 +77,19 @@ def in_words(note: Object) -> str:
 def give_back(connection: Asked, note: Object) -> None:
     """Let it run as it did, with the configuration that it had; the note goes last.
 
-    An operator or a configuration that is gone needs none of it.
+    What is gone needs none of it: a configuration that outlived its operator is given back to
+    whoever installs that again.
     """
     before, namespace = _noted(note), namespace_of(note)
     deployment = stored(connection, DEPLOYMENT, namespace, before.deployment)
+    is_changed = _is_configured_otherwise(connection, namespace, before)
+    if is_changed and deployment is not None:
+        # It reads its configuration as it starts.
+        scale(connection, deployment, 0)
+        _wait(lambda: not pods_of(connection, deployment), GONE_SECONDS)
+    if is_changed:
+        _configure(connection, namespace, before)
     if deployment is not None:
-        if _is_configured_otherwise(connection, namespace, before):
-            # It reads its configuration as it starts.
-            scale(connection, deployment, 0)
-            _wait(lambda: not pods_of(connection, deployment), GONE_SECONDS)
-            _configure(connection, namespace, before)
         scale(connection, deployment, before.replicas)
         # Its webhooks may be asked about what is removed next. If it does not come up, it did
         # not before either, or somebody has changed it meanwhile: that is not ours to wait for.

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from conformance.patience import PatientConnection
+from conformance.stored import WEBHOOK_FAILED
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, POD, Kind
 from vocabulary.objects import Object, name_of, namespace_of
@@ -22,6 +23,8 @@ class OneDeployment:
         self.deletions: list[int | None] = []
         self.scaled: list[int] = []
         """The numbers of replicas that were asked for, one after the other."""
+        self.unreached = ""
+        """Why the operator's webhooks cannot be called."""
         self._deployment: dict[str, Any] | None = None
         self._number = 0
         for obj in objects:
@@ -33,6 +36,9 @@ class OneDeployment:
 
     def handle(self, request: Request) -> Any:
         match request:
+            case Create() if request.dry_run:
+                if self.unreached:
+                    raise ApiError(500, "InternalError", f"{WEBHOOK_FAILED}: {self.unreached}")
             case Create():
                 self.made.append(request.object)
                 return self._create(request.object)

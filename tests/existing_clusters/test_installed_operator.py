@@ -127,6 +127,14 @@ def test_killed_in_a_run_it_is_back_after_it(cluster: OneDeployment) -> None:
     assert len(cluster.listed()) == 2
 
 
+def test_it_runs_when_a_run_that_was_cut_off_is_cleaned_up_after(cluster: OneDeployment) -> None:
+    borrowing = Borrowing(cluster.connection, INSTALLED, "suite")
+    borrowing.for_run("operator", DEFAULT_CONFIG, lambda *_: None, None).stop()
+    assert not cluster.listed()
+    borrowing.let_run()
+    assert len(cluster.listed()) == 2
+
+
 def test_each_run_begins_with_the_configuration_as_it_was_installed(cluster: OneDeployment) -> None:
     borrowing = Borrowing(cluster.connection, INSTALLED, "suite")
     scenario = {**DEFAULT_CONFIG, "schedulerName": "of-a-scenario", "extra": 1}
@@ -167,11 +175,15 @@ def test_what_has_been_given_back_already_is_not_restarted_for_it(cluster: OneDe
     assert cluster.scaled == [2]
 
 
-def test_an_operator_that_was_removed_meanwhile_needs_nothing(cluster: OneDeployment) -> None:
+def test_whoever_installs_a_removed_operator_again_finds_its_configuration_as_it_was(
+    cluster: OneDeployment,
+) -> None:
     for_run(cluster)
-    note = note_of(cluster)
+    scaled = list(cluster.scaled)
     del cluster.stored[DEPLOYMENT.kind, HOME, INSTALLED.name]
-    borrowed_operator.give_back(cluster.connection, note)
+    borrowed_operator.give_back(cluster.connection, note_of(cluster))
+    assert cluster.at(CONFIG_MAP, HOME, "config")["data"]["config.yaml"] == DOCUMENT
+    assert cluster.scaled == scaled
     assert note_of(cluster) is None
 
 
@@ -208,6 +220,15 @@ def test_one_that_elects_has_started_when_one_of_its_own_pods_leads(cluster: One
     assert not operator._is_ready()
     now = cluster.listed()[1]["metadata"]["name"]
     cluster.handle(Patch(LEASE, HOME, "leader", {"spec": {"holderIdentity": f"{now}_4711"}}))
+    assert operator._is_ready()
+
+
+def test_it_has_started_when_the_api_server_reaches_its_webhooks(cluster: OneDeployment) -> None:
+    operator = for_run(cluster)
+    operator.start()
+    cluster.unreached = "connection refused"
+    assert not operator._is_ready()
+    cluster.unreached = ""
     assert operator._is_ready()
 
 
@@ -300,7 +321,8 @@ def test_a_pause_is_sent_to_its_processes_where_nodes_can_be_reached() -> None:
 
 
 def test_the_plan_says_what_is_done_to_it() -> None:
-    said = "\n".join(in_words(THERE))
+    said = "\n".join(in_words(replace(THERE, serves_webhooks=False)))
     assert f"Deployment {HOME}/{INSTALLED.name}, the operator under test" in said
     assert "runs come one at a time" in said
     assert "service accounts" not in said
+    assert "webhook" not in said

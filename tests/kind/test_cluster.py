@@ -188,7 +188,7 @@ def test_an_adopted_cluster_goes_on_before_anything_is_removed_from_it(
     with provided(options):
         for node in ("c-control-plane", "c-worker"):
             assert f"exec {node} systemctl start kubelet" in known
-            assert f"exec {node} systemctl kill --signal=CONT kubelet" in known
+            assert f"exec {node} kill -CONT -- -1" in known
         assert "unpause c-worker" in known
         for component in ("kube-controller-manager", "kube-scheduler"):
             back = f"{component}.yaml /etc/kubernetes/manifests/{component}.yaml {component[:15]}"

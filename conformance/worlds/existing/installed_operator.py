@@ -11,6 +11,7 @@ whoever runs it, when he does.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any, Final, Protocol
 
 from chaos.ground import FaultRefusedError
@@ -26,10 +27,12 @@ from conformance.worlds.control_plane.deployed_operator import (
     DeployedOperator,
     Signal,
 )
+from conformance.worlds.control_plane.operator_process import OperatorStartError
+from conformance.worlds.existing.probe import unreached
 from fixtures.control_plane.users import User
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT, LEASE, Kind
-from vocabulary.objects import Object, get_path, name_of, uid_of
+from vocabulary.objects import Object, get_path, name_of, namespace_of, uid_of
 from vocabulary.requests import Patch
 
 DEFAULT_ACCOUNT: Final = "default"
@@ -49,6 +52,9 @@ class Tested(Protocol):
     ) -> InstalledOperator:
         """It under that name, so that it can be started; WaitTimeoutError if it does not end
         before that, in order to be configured."""
+
+    def let_run(self) -> None:
+        """Have it run as between runs, whatever a run that was cut off has left."""
 
 
 def tested(connection: PatientConnection, installed: Installed, run_label: str) -> Tested:
@@ -82,6 +88,8 @@ class Borrowing:
         )
         borrow(connection, installed.namespace, before, {RUN_LABEL: run_label})
         self._replicas = max(1, replicas)
+        self._operator: InstalledOperator | None = None
+        """It in the last run."""
 
     @property
     def user(self) -> User:
@@ -90,6 +98,11 @@ class Borrowing:
     def for_run(
         self, name: str, config: Mapping[str, Any], record: Record, signal: Signal | None
     ) -> InstalledOperator:
+        operator = InstalledOperator(
+            name, self._deployment, self._connection, record, signal, replicas=self._replicas
+        )
+        operator.lease = _lease(self._installed)
+        self._operator = operator
         scale(self._connection, self._deployment, 0)
         pod_spec = self._deployment["spec"]["template"]["spec"]
         grace_seconds = pod_spec.get("terminationGracePeriodSeconds") or 0
@@ -101,11 +114,11 @@ class Borrowing:
         )
         if self._installed.config_map:
             self._configure(self._installed.configured(self._text, config))
-        operator = InstalledOperator(
-            name, self._deployment, self._connection, record, signal, replicas=self._replicas
-        )
-        operator.lease = _lease(self._installed)
         return operator
+
+    def let_run(self) -> None:
+        if self._operator is not None:
+            self._operator.retire()
 
     def _configure(self, text: str) -> None:
         namespace, config_map = self._installed.namespace, self._installed.config_map
@@ -137,6 +150,9 @@ class Finding:
         operator.lease = _lease(self._installed)
         return operator
 
+    def let_run(self) -> None:
+        """Whoever runs it sees to that."""
+
 
 class InstalledOperator(DeployedOperator):
     """It through one run: kills and restarts end with it being there."""
@@ -145,12 +161,22 @@ class InstalledOperator(DeployedOperator):
     """Namespace and name of the Lease by which its replicas elect a leader."""
 
     def retire(self) -> None:
-        """The run is over, and it goes on."""
+        """The run is over, and it goes on: its webhooks are asked about what is cleaned up next.
+
+        If it does not come up, the next run tells so, or whoever needs it.
+        """
         self.resume()
         self.start()
+        with suppress(OperatorStartError):
+            self.wait_ready()
 
     def _is_ready(self) -> bool:
-        return super()._is_ready() and self._has_leader()
+        return super()._is_ready() and self._has_leader() and self._is_asked()
+
+    def _is_asked(self) -> bool:
+        """Whether its webhooks, if it has any, are reached: that its pods are ready, the way to
+        them learns a moment later."""
+        return not unreached(self._connection, namespace_of(self._deployment))
 
     def _has_leader(self) -> bool:
         """Whether one of its pods holds the Lease: after a kill, the dead one's must run out."""

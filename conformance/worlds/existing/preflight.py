@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.clean import RUN_LABEL
+from conformance.parameters import DEFAULT_CONFIG
 from conformance.under_test import Installed, UnderTest
 from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import installation, rights
@@ -60,6 +61,8 @@ class Undertaking:
     """What pods run on real kubelets."""
     operator_image: str = ""
     """What operators run that live in the cluster; empty: they are processes of this machine."""
+    serves_webhooks: bool = True
+    """Whether this machine serves the implementation's webhooks."""
     installed: Installed | None = None
     """The operator under test, where it stands in the cluster already."""
     server: str = ""
@@ -128,6 +131,7 @@ def examine(
             webhook_host=webhook_host,
             pod_image=pod_image,
             operator_image=operator_image,
+            serves_webhooks=implementation.review(DEFAULT_CONFIG) is not None,
             installed=implementation.installed,
             server=connection.server,
             version=version,
@@ -149,7 +153,8 @@ def in_words(undertaking: Undertaking) -> Iterator[str]:
     yield f"Everything made there bears the label {RUN_LABEL}, and goes when the suite ends:"
     most = undertaking.limits.objects
     yield f"  a namespace per run, with at most {most} pods, {most} Jobs and {most} AppWrappers"
-    yield "  webhook configurations for these namespaces alone, served by this machine"
+    if undertaking.serves_webhooks:
+        yield "  webhook configurations for these namespaces alone, served by this machine"
     if undertaking.to_install:
         definitions = ", ".join(map(name_of, undertaking.to_install))
         yield f"  definitions of custom resources: {definitions}"

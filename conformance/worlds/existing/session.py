@@ -335,6 +335,8 @@ class ExistingSession(Session):
     def _clean_all(self) -> None:
         """Also after runs that did not come as far as to their end; raises what prevents it."""
         self._cleaners.shutdown()
+        if self._standing and self._tested is not None:
+            self._tested.let_run()  # its webhooks are asked about what is removed
         for namespace in tuple(self._standing):
             self._clean(namespace)
 

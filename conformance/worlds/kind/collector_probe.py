@@ -9,18 +9,18 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.patience import PatientConnection
+from conformance.worlds.existing.probe import NAME, probe
 from fixtures.control_plane.waiting import wait_until
-from vocabulary.kinds import APPWRAPPER, CONFIG_MAP, POD
+from vocabulary.kinds import APPWRAPPER, CONFIG_MAP
 from vocabulary.objects import Object, name_of, uid_of
 from vocabulary.requests import Delete, List, ObjectList, create
 
 COLLECTED_SECONDS: Final = 90.0
-NAME: Final = "probe"
 
 
 def await_collector(connection: PatientConnection, namespace: str) -> None:
     """Returns when it has collected an owner and its dependent; leaves nothing there."""
-    owner = connection.handle(create(_manifest(namespace)))
+    owner = connection.handle(create(probe(namespace)))
     assert not isinstance(owner, ObjectList)
     connection.handle(create(_dependent(owner, namespace)))
     connection.handle(Delete(APPWRAPPER, namespace, NAME, propagation_policy="Foreground"))
@@ -36,23 +36,6 @@ def await_collector(connection: PatientConnection, namespace: str) -> None:
         limit_seconds=COLLECTED_SECONDS,
         poll_seconds=0.2,
     )
-
-
-def _manifest(namespace: str) -> Object:
-    """One that an operator's webhooks admit, if there are any, and that it does nothing with."""
-    pod = {
-        "apiVersion": "v1",
-        "kind": POD.kind,
-        "metadata": {"name": NAME},
-        "spec": {"restartPolicy": "Never", "containers": [{"name": NAME, "image": NAME}]},
-    }
-    component = {"template": pod, "podSets": [{"replicas": 1, "path": "template"}]}
-    return {
-        "apiVersion": APPWRAPPER.api_version,
-        "kind": APPWRAPPER.kind,
-        "metadata": {"name": NAME, "namespace": namespace},
-        "spec": {"suspend": True, "components": [component]},
-    }
 
 
 def _dependent(owner: Object, namespace: str) -> Object:
