@@ -57,6 +57,12 @@ def test_how_slow_the_machine_was_stands_beside_the_evidence(report: Conformance
     assert "The machine was" not in findings_page(report, profile())
 
 
+def test_where_the_operator_ran_is_told(report: ConformanceReport) -> None:
+    there = msgspec.structs.replace(report.environment, operator="installed", cluster="kind")
+    page = findings_page(msgspec.structs.replace(report, environment=there), profile())
+    assert "installed in the cluster kind" in page
+
+
 def test_a_claim_may_be_broken_for_several_reasons(report: ConformanceReport) -> None:
     (claim,) = violated(report)
     known = profile(
