@@ -131,7 +131,8 @@ def examine(
             webhook_host=webhook_host,
             pod_image=pod_image,
             operator_image=operator_image,
-            serves_webhooks=implementation.review(DEFAULT_CONFIG) is not None,
+            serves_webhooks=implementation.serves_webhooks
+            or implementation.review(DEFAULT_CONFIG) is not None,
             installed=implementation.installed,
             server=connection.server,
             version=version,
