@@ -54,6 +54,7 @@ class Status(msgspec.Struct, frozen=True):
 
     code: int = 200
     reason: str = ""
+    message: str = ""
 
 
 class Event(msgspec.Struct, frozen=True, rename="camel"):

@@ -24,7 +24,7 @@ from conformance.audit_log.commits import (
     version_of,
     without_managed_fields,
 )
-from conformance.audit_log.events import AuditLogError, Event, Log
+from conformance.audit_log.events import AuditLogError, Event, Log, Status
 from vocabulary.clock import Micros
 from vocabulary.history import Capabilities, Entry, Header, Mark, Write
 from vocabulary.kinds import KNOWN_KINDS, kind_of
@@ -261,6 +261,7 @@ class _Conversion:
     def _write(self, event: Event, effect: Effect | None = None) -> Write:
         reference = event.reference
         obj = None if effect is None else effect.object
+        refused = Status() if event.code < 400 else event.response_status or Status()
         return Write(
             n=0,
             t=self._now_us,
@@ -272,9 +273,8 @@ class _Conversion:
             subresource=reference.subresource,
             options=_delete_options(event),
             code=event.code,
-            reason=event.response_status.reason
-            if event.response_status is not None and event.code >= 400
-            else "",
+            reason=refused.reason,
+            message=refused.message if refused.reason == "Invalid" else "",
             event="" if effect is None else effect.change,
             rv=0 if effect is None else effect.rv,
             uid=uid_of(event.response_object or {}) if effect is None else effect.uid,

@@ -363,6 +363,7 @@ class Story:
         *,
         reason: str = "",
         message: str = "",
+        submitted: dict[str, Any] | None = None,
     ) -> int:
         """A request that failed."""
         n = len(self.entries)
@@ -378,6 +379,7 @@ class Story:
                 code=code,
                 reason=reason,
                 message=message,
+                submitted=submitted,
             )
         )
         return n

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import msgspec
 import pytest
 
@@ -57,11 +59,36 @@ def test_a_missing_id_shows_nothing_where_whoever_submitted_may_have_none() -> N
 JANE = {"username": "jane@example.org", "uid": "idp:4711"}
 
 
-def refused(message: str, *, verb: str = "create", actor: str = "federated-user") -> Story:
-    """A request of one of two known users that was answered with 422 and that message."""
-    users = {"user": {"username": "user", "uid": "u1"}, "federated-user": JANE}
+WINDOWS_USER = "CORP\\jane"
+
+
+def refused(
+    message: str,
+    *,
+    verb: str = "create",
+    actor: str = "federated-user",
+    labels: Mapping[str, str] | None = None,
+) -> Story:
+    """A request of one of three known users that was answered with 422 and that message.
+
+    `labels` are those that the user asked for.
+    """
+    users = {
+        "user": {"username": "user", "uid": "u1"},
+        "federated-user": JANE,
+        "windows-user": {"username": WINDOWS_USER, "uid": "S-1"},
+    }
     story = Story(facts={"users": users})
-    story.refused(verb, str(APPWRAPPER), "a", 422, actor, reason="Invalid", message=message)
+    story.refused(
+        verb,
+        str(APPWRAPPER),
+        "a",
+        422,
+        actor,
+        reason="Invalid",
+        message=message,
+        submitted={"metadata": {"name": "a", "labels": dict(labels or {})}},
+    )
     return story
 
 
@@ -92,6 +119,11 @@ def test_a_user_who_cannot_submit_since_the_label_would_not_hold_him_is_a_violat
     assert f"was to hold his {field} '{JANE[field]}'" in verdict.because
 
 
+def test_a_name_that_the_refusal_quotes_with_escapes_is_recognized() -> None:
+    message = invalid_label("CORP\\\\jane")
+    assert_fails("MLB-020", refused(message, actor="windows-user"), at=0)
+
+
 @pytest.mark.parametrize(
     "harmless",
     [
@@ -99,8 +131,9 @@ def test_a_user_who_cannot_submit_since_the_label_would_not_hold_him_is_a_violat
         refused('AppWrapper "a" is invalid: spec.components: Required value'),
         refused(invalid_label(JANE["uid"]), verb="update"),
         refused(invalid_label(JANE["uid"]), actor="user"),
+        refused(invalid_label(JANE["username"]), labels={"owner": JANE["username"]}),
     ],
-    ids=["another value", "another field", "no submission", "another user"],
+    ids=["another value", "another field", "no submission", "another user", "a label of his own"],
 )
 def test_a_refusal_for_another_reason_says_nothing(harmless: Story) -> None:
     assert_unarmed("MLB-020", harmless)

@@ -233,6 +233,36 @@ def test_dry_runs_and_denied_requests_changed_nothing(assay: Assay, tmp_path: Pa
     assert ended.out == assay("check", "--audit-log", SOUND, *KNOWN).out
 
 
+def test_a_user_whose_id_no_label_can_hold_and_who_is_refused_for_it_is_told(
+    assay: Assay, tmp_path: Path
+) -> None:
+    def submits(event: Event) -> bool:
+        return event["verb"] == "create" and event["objectRef"]["resource"] == "appwrappers"
+
+    events = events_of(SOUND)
+    submitted = next(filter(submits, events))
+    uid = "aws-iam-authenticator:111122223333:AIDACKCEVSQ6C2EXAMPLE"
+    refused = {
+        **submitted,
+        "auditID": "refused",
+        "user": {**submitted["user"], "username": "jane", "uid": uid},
+        "responseStatus": {
+            "code": 422,
+            "reason": "Invalid",
+            "message": 'AppWrapper.workload.codeflare.dev "good" is invalid: metadata.labels: '
+            f'Invalid value: "{uid}": a valid label must be an empty string or consist of …',
+        },
+        "responseObject": {"kind": "Status", "apiVersion": "v1", "metadata": {}, "code": 422},
+    }
+    log = written(tmp_path / "a", [*(e for e in events if not submits(e)), refused])
+    config = tmp_path / "operator.yaml"
+    config.write_text(CONFIG.read_text().replace("webhooksEnabled: false", "webhooksEnabled: true"))
+    known = ("--config", config, "--operator-user", OPERATOR_USER)
+    ended = assay("check", "--audit-log", log, *known)
+    assert ended.code == 1, ended
+    assert f"was refused since a label was to hold his uid '{uid}' as it is" in ended.out
+
+
 def test_the_deletion_of_a_collection_makes_no_binding_come_after_it(tmp_path: Path) -> None:
     """It is answered by a list, which has a version and names no object."""
     events = events_of(SOUND)

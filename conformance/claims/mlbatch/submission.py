@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any, Final
@@ -67,11 +68,12 @@ def _refused_for_their_labels(history: History, users: Mapping[str, Any]) -> Obl
     for write in history.refused_as_invalid:
         if write.kind != str(APPWRAPPER) or write.verb != "create":
             continue
+        asked_for = labels_of(write.submitted or {}).values()
         for field, name in (users.get(write.actor) or {}).items():
-            if (
-                as_label(name) != name
-                and f'metadata.labels: Invalid value: "{name}"' in write.message
-            ):
+            if as_label(name) == name or name in asked_for:
+                continue  # a label can hold it, or it was the user who put it into one
+            quoted = json.dumps(name, ensure_ascii=False)
+            if f"metadata.labels: Invalid value: {quoted}" in write.message:
                 yield violated(
                     write,
                     f"appwrapper/{write.name}, which {write.actor} submitted at {when(write)}, was "
