@@ -70,8 +70,8 @@ class RunArguments:
         bool,
         typer.Option(
             "--one-case",
-            help="Of scenarios that differ in their case alone, run only the first: half the "
-            "suite, which arms the same claims.",
+            help="Of scenarios that differ in their case alone, run only the first: a shorter "
+            "run, which arms the same claims.",
         ),
     ] = False
     crash_points: Annotated[

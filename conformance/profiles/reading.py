@@ -105,7 +105,7 @@ def _problems_of_webhooks(
     if not profile.manifests.webhooks:
         yield field, "is called by nobody; name the configurations: add manifests.webhooks"
     certificates = webhooks.certificates
-    if "{folder}" not in certificates.mount_path:
+    if not certificates.mount_path.startswith("{folder}"):
         yield (
             f"{field}.certificates.mountPath",
             f"{certificates.mount_path} would be that of all runs; let it begin with {{folder}}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 
@@ -69,6 +70,21 @@ def test_answers_are_compared_each_time_and_the_sound_one_counts() -> None:
     assert otherwise == {"one-reset-too-many"}
     assert not rules.is_within_limit(5, 5)
     assert otherwise == {"one-reset-too-many", "breaks-down"}
+
+
+class AnswersAnyway(Rules):
+    def is_within_limit(self, resets: int, limit: int) -> bool:
+        return True
+
+
+def test_where_the_sound_rules_break_down_a_mutant_may_do_something_else() -> None:
+    otherwise: set[str] = set()
+    anyway = Mutant("answers-anyway", "It answers anyway.", ("AW-052",), AnswersAnyway)
+    rules = comparing([anyway], otherwise)
+    no_number: Any = None
+    with pytest.raises(TypeError):
+        rules.is_within_limit(1, no_number)
+    assert otherwise == {"answers-anyway"}
 
 
 def test_a_mutant_of_two_decisions_cannot_be_compared() -> None:

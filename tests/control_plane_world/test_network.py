@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 from urllib.request import urlopen
 
 import pytest
@@ -105,6 +106,38 @@ def test_where_no_server_is_the_caller_is_hung_up_on() -> None:
     forwarder.stop()
 
 
+class LosesTheFirst:
+    """A listener whose first caller is gone before it could be accepted."""
+
+    def __init__(self, listener: socket.socket) -> None:
+        self._listener = listener
+        self.lost = 0
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        if not self.lost:
+            self.lost += 1
+            raise ConnectionAbortedError
+        return self._listener.accept()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._listener, name)
+
+
+def test_a_caller_that_is_gone_at_once_keeps_no_other_from_being_served(
+    echo: Echo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (port,) = free_ports(1)
+    listener = LosesTheFirst(socket.create_server((LOOPBACK, port)))
+    monkeypatch.setattr(socket, "create_server", lambda *_address, **_options: listener)
+    forwarder = Forwarder(LOOPBACK, port, echo.connect)
+    forwarder.start()
+    with call(port) as caller:
+        caller.sendall(b"one")
+        assert caller.recv(1024) == b"one"
+    assert listener.lost == 1
+    forwarder.stop()
+
+
 class Healthy(BaseHTTPRequestHandler):
     def do_GET(self) -> None:  # http.server's
         self.send_response(200)
@@ -140,6 +173,14 @@ def test_two_servers_listen_on_one_port_and_each_is_reached_in_its_own_network(
     for server in servers:
         server.shutdown()
         server.server_close()
+
+
+def test_a_caller_who_comes_when_the_network_is_closed_finds_nobody(
+    networks: tuple[NetworkNamespace, NetworkNamespace],
+) -> None:
+    networks[0].close()
+    with pytest.raises(ConnectionRefusedError, match="closed"):
+        networks[0].connect(80)
 
 
 def test_operators_with_one_health_port_become_ready_side_by_side(

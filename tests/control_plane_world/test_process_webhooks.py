@@ -43,6 +43,7 @@ def configuration(kind: str, path: str) -> Object:
                     "service": {"name": "webhook-service", "namespace": "system", "path": path}
                 },
                 "failurePolicy": "Fail",
+                "rules": [{"operations": ["CREATE"], "resources": ["appwrappers"], "scope": "*"}],
             }
         ],
     }
@@ -124,6 +125,12 @@ def test_they_are_called_for_the_namespace_of_the_run_and_cleaned_up_with_it(
         (called,) = registered["webhooks"]
         assert called["failurePolicy"] == "Fail"
         assert called["namespaceSelector"] == {"matchLabels": {"kubernetes.io/metadata.name": RUN}}
+        (rule,) = called["rules"]
+        assert rule == {
+            "operations": ["CREATE"],
+            "resources": ["appwrappers"],
+            "scope": "Namespaced",
+        }
 
 
 def test_the_api_server_finds_this_machine_behind_the_service_that_the_operator_names(

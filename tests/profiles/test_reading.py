@@ -77,6 +77,12 @@ def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
             "let it begin with {folder}",
         ),
         (
+            'mountPath: "{folder}/',
+            'mountPath: "/tmp/{folder}/',
+            "process.webhooks.certificates.mountPath",
+            "let it begin with {folder}",
+        ),
+        (
             "  webhooks: [config/webhook/manifests.yaml]\n",
             "",
             "process.webhooks",

@@ -51,7 +51,10 @@ class Forwarder:
             try:
                 caller, _ = listener.accept()
             except OSError:
-                return  # it was stopped
+                with self._lock:
+                    if self._listener is listener:
+                        continue  # that caller is lost, others are not
+                return
             threading.Thread(
                 target=self._serve, args=(listener, caller), name="forwarded", daemon=True
             ).start()

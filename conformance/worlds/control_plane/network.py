@@ -18,7 +18,7 @@ import socket
 import struct
 import threading
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from functools import cache, partial
 from pathlib import Path
 from typing import Final, Protocol, TypeVar
@@ -92,7 +92,10 @@ class NetworkNamespace:
         return self._inside.submit(build).result()
 
     def connect(self, port: int) -> socket.socket:
-        return self.make(partial(socket.create_connection, (LOOPBACK, port)))
+        try:
+            return self.make(partial(socket.create_connection, (LOOPBACK, port)))
+        except (RuntimeError, CancelledError) as closed:
+            raise ConnectionRefusedError(f"the network is closed: {closed}") from closed
 
     def show(self, port: int) -> None:
         forwarder = Forwarder(LOOPBACK, port, partial(self.connect, port))

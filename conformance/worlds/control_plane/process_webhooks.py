@@ -126,6 +126,8 @@ class ProcessWebhooks:
                     "namespaceSelector": {
                         "matchLabels": {"kubernetes.io/metadata.name": self._namespace}
                     },
+                    # The selector lets through what is in no namespace: everybody's.
+                    "rules": [{**rule, "scope": "Namespaced"} for rule in webhook.get("rules", ())],
                 }
                 by_kind.setdefault(configuration["kind"], []).append(called)
         if webhooks.secret:

@@ -47,7 +47,11 @@ def _compared(decision: str, theirs: dict[str, Rules], otherwise: set[str]) -> C
     sound: Callable[..., Any] = getattr(Rules, decision)
 
     def decide(rules: Rules, *seen: Any, **named: Any) -> Any:
-        right = sound(rules, *seen, **named)
+        try:
+            right = sound(rules, *seen, **named)
+        except Exception:
+            otherwise.update(theirs)  # any of them may give an answer there
+            raise
         for name, wrong in theirs.items():
             if name not in otherwise and not _gives(right, wrong, decision, seen, named):
                 otherwise.add(name)
