@@ -22,6 +22,8 @@ from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.selectors import parse_selector
 
 SUFFIXES: Final = (".yaml", ".yml")
+FILLED_IN: Final = "MLB-020"
+"""The claim that fails of every AppWrapper which nobody's webhooks were asked about."""
 CONFIGURATIONS: Final = ("{mutating_webhooks}", "{validating_webhooks}")
 DURATIONS: Final[Mapping[str, tuple[Micros, Micros, str]]] = {
     "latency": (0, MINUTE, "later than that, a default failure grace period is over unnoticed"),
@@ -100,6 +102,12 @@ def _problems_of_webhooks(
     if webhooks is None:
         if profile.manifests.webhooks:
             yield "manifests.webhooks", "is served by nobody; say where: add process.webhooks"
+        elif not any(FILLED_IN in lack.claims for lack in profile.lacks):
+            yield (
+                "process",
+                f"runs without admission webhooks, so {FILLED_IN} would fail for the suite's sake: "
+                "add process.webhooks, or list that claim under lacks",
+            )
         return
     field = "process.webhooks"
     if not profile.manifests.webhooks:

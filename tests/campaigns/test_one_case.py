@@ -1,4 +1,4 @@
-"""Half a suite: of scenarios that differ in their case alone, one."""
+"""A shorter suite: of scenarios that differ in their case alone, one."""
 
 from __future__ import annotations
 

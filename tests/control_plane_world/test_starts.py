@@ -29,6 +29,8 @@ process:
 configuration: {}
 detection: {latency: 3s}
 watches: namespace
+lacks:
+- {feature: admission-webhooks, because: It has none., claims: [MLB-020]}
 """
 PROGRAM = """#!/bin/sh
 if grep -q example.com "$1"; then

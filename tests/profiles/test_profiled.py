@@ -52,6 +52,13 @@ def own(tmp_path: Path) -> Profiled:
     return Profiled(read_profile(tmp_path / "mine.yaml"), tmp_path / "mine.yaml")
 
 
+def test_a_process_without_webhooks_says_that_it_lacks_what_they_keep(tmp_path: Path) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_text(OWN.partition("lacks:")[0], encoding="utf-8")
+    with pytest.raises(YamlError, match=r"add process\.webhooks, or list that claim under lacks"):
+        read_profile(file)
+
+
 def place(folder: Path, **changes: Any) -> Place:
     known: dict[str, Any] = {
         "label": "operator-1",
