@@ -16,12 +16,14 @@ import pytest
 
 from conformance.clean import RUN_LABEL
 from conformance.under_test import OwnWebhooks
+from conformance.worlds.control_plane import process_webhooks
 from conformance.worlds.control_plane.network import MachineNetwork
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane import pki
 from fixtures.control_plane.ports import LOOPBACK, free_ports
+from vocabulary.errors import ApiError
 from vocabulary.kinds import POD, SECRET
 from vocabulary.objects import Object
 from vocabulary.requests import Create
@@ -77,7 +79,16 @@ class Ground:
             ),
         )
 
+        self.refusals: list[str] = []
+        """What the next creations that nothing is stored of are refused with, in their order."""
+        self.asked = 0
+
     def handle(self, request: Create) -> None:
+        if request.dry_run:
+            self.asked += 1
+            if self.refusals:
+                raise ApiError(500, "InternalError", self.refusals.pop(0))
+            return
         self.created[request.kind.kind] = request
 
     def object(self, kind: str) -> Any:
@@ -217,3 +228,35 @@ def test_what_concerns_the_operators_keys_stays_out_of_the_history(
     audited = [event("secrets", SECRET_NAME), event("secrets", "b"), event("pods", "a"), {}]
     assert webhooks.without_keys(commits, audited) == (commits[1:], audited[1:])
     assert webhooks.secrets == {SECRET_NAME}
+
+
+def test_an_operators_run_begins_when_the_api_server_has_heard_who_signed_its_certificate(
+    ground: Ground, webhooks: ProcessWebhooks, tmp_path: Path
+) -> None:
+    webhooks.expect(own(tmp_path, secret=""), partial(socket.create_connection, (LOOPBACK, 1)))
+    unknown = "failed calling webhook: x509: certificate signed by unknown authority"
+    ground.refusals = [unknown, unknown]
+    assert webhooks.wait_reached() == ""
+    assert ground.asked == 3
+
+
+def test_what_is_in_the_way_of_webhooks_that_are_never_reached_is_told(
+    ground: Ground,
+    webhooks: ProcessWebhooks,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(process_webhooks, "_REACHED_SECONDS", 0.0)
+    webhooks.expect(own(tmp_path, secret=""), partial(socket.create_connection, (LOOPBACK, 1)))
+    ground.refusals = ["failed calling webhook: connection refused"]
+    assert webhooks.wait_reached() == (
+        "the operator's webhooks are not reached: failed calling webhook: connection refused"
+    )
+
+
+def test_an_operator_that_serves_none_is_not_waited_for(
+    ground: Ground, webhooks: ProcessWebhooks
+) -> None:
+    ground.refusals = ["failed calling webhook: somebody else's"]
+    assert webhooks.wait_reached() == ""
+    assert ground.asked == 0

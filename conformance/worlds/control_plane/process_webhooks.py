@@ -15,21 +15,26 @@ import os
 import socket
 import threading
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
 from conformance.under_test import OwnWebhooks, registered_as
 from conformance.worlds.control_plane.forwarder import Connect, Forwarder
+from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.ports import free_ports, listening_address
+from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.kinds import SECRET, SERVICE, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create
 
 _GROUP: Final = "admissionregistration.k8s.io"
 _LOOK_SECONDS: Final = 1.0
+_REACHED_SECONDS: Final = 30.0
+"""By then the API server has long heard which authority signed their certificate."""
 CERTIFICATE: Final = "tls.crt"
 KEY: Final = "tls.key"
 
@@ -73,6 +78,24 @@ class ProcessWebhooks:
 
     def stop(self) -> None:
         self._entrance.stop()
+
+    def wait_reached(self) -> str:
+        """Wait until the API server reaches them; what is in the way if it never does.
+
+        An operator is ready when it has written down who signed its certificate. The API server
+        hears of that a moment later, and until then refuses what they should be asked about.
+        """
+        said = ""
+
+        def is_reached() -> bool:
+            nonlocal said
+            said = unreached(self._session.connections["harness"], self._namespace)
+            return not said
+
+        if self._servers:
+            with suppress(WaitTimeoutError):
+                wait_until(is_reached, "webhooks are reached", limit_seconds=_REACHED_SECONDS)
+        return said and f"the operator's webhooks are not reached: {said}"
 
     def close(self) -> None:
         """The run is over."""

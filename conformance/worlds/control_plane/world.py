@@ -122,7 +122,10 @@ class ControlPlaneWorld(World):
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
         if not self.not_ready:
-            self.not_ready = self._start_operators(OPERATORS[: scenario.operators])
+            self.not_ready = (
+                self._start_operators(OPERATORS[: scenario.operators])
+                or self._places.webhooks.wait_reached()
+            )
             session.starts.note(self.not_ready)
         self._poker.start()
         with self._chaos_lock:

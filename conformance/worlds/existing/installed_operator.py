@@ -28,7 +28,7 @@ from conformance.worlds.control_plane.deployed_operator import (
     Signal,
 )
 from conformance.worlds.control_plane.operator_process import OperatorStartError
-from conformance.worlds.existing.probe import unreached
+from conformance.worlds.control_plane.probe import unreached
 from fixtures.control_plane.users import User
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT, LEASE, Kind

@@ -9,9 +9,9 @@ import time
 from typing import Final
 
 from conformance.parameters import DEFAULT_CONFIG
+from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.webhooks import Webhooks
-from conformance.worlds.existing.probe import unreached
 
 NOTICED_SECONDS: Final = 1.0
 """After which an API server heeds a webhook configuration."""

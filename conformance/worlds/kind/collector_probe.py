@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.patience import PatientConnection
-from conformance.worlds.existing.probe import NAME, probe
+from conformance.worlds.control_plane.probe import NAME, probe
 from fixtures.control_plane.waiting import wait_until
 from vocabulary.kinds import APPWRAPPER, CONFIG_MAP
 from vocabulary.objects import Object, name_of, uid_of
