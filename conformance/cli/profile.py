@@ -115,6 +115,7 @@ def findings(
     else:
         out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(page, encoding="utf-8")
+        typer.echo(f"written: {out}")
     if missing := unexplained(told, profile):
         typer.echo(f"not explained by the profile: {', '.join(missing)}", err=True)
         raise typer.Exit(ExitCode.VIOLATED)

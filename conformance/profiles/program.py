@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance.profiles.profile import GoModule, ImplementationProfile, Program
+from conformance.profiles.reading import shipped
 from conformance.report.typed_yaml import field_error
 from fixtures.control_plane import builder, versions
 from fixtures.control_plane.binaries import cache_root
@@ -177,4 +178,4 @@ def _no_match(base: Path, pattern: str) -> str:
 
 
 def _name_or_file(profile: ImplementationProfile, path: Path) -> str:
-    return profile.name if path.stem == profile.name else str(path)
+    return profile.name if shipped().get(profile.name) == path else str(path)

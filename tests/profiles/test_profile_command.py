@@ -33,6 +33,17 @@ def test_every_difference_is_told_with_its_link_only_if_asked_for(
     assert links and all(str(link) in ended.out.split() for link in links)
 
 
+def test_a_copy_that_is_named_as_its_file_is_built_by_its_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
+    mine = tmp_path / "mine.yaml"
+    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    mine.write_text(text.replace(f"name: {RELEASED}", "name: mine"), encoding="utf-8")
+    ended = assay(monkeypatch, capsys, "profile", "check", mine)
+    assert f"assay profile build {mine}" in ended.out
+
+
 def own_profile(folder: Path, **changes: str) -> Path:
     """A profile of a program beside it, with its definitions; some of its texts replaced."""
     text = shipped()[RELEASED].read_text(encoding="utf-8")
