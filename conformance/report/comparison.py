@@ -63,8 +63,12 @@ class ClaimChange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """None: the baseline does not have it."""
     after: Outcome | None
     because: str
+    """Of a claim that fails: what the page of the first of `scenarios` shows."""
     scenarios: tuple[str, ...] = ()
     """Of a claim that fails: where it does now and did not before, by test name."""
+    shrunk: str = ""
+    """What was taken away from the run that `because` quotes: `3 nodes → 1`. Empty: nothing was,
+    it is quoted as it was found."""
 
 
 class Slowdown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -155,36 +159,53 @@ def compare_reports(
 def _change(before: ClaimReport | None, after: ClaimReport | None) -> ClaimChange:
     known = after or before
     assert known is not None
-    scenarios = _new_failures(before, after)
+    newly = _new_failures(before, after)
+    shown = _shown(after, newly)
     return ClaimChange(
         claim=known.id,
         name=known.name,
         level=known.level,
         before=None if before is None else before.outcome,
         after=None if after is None else after.outcome,
-        because=_because(after, scenarios),
-        scenarios=scenarios,
+        because=shown.because,
+        scenarios=tuple(sorted((test.name for test in newly), key=lambda name: name != shown.test)),
+        shrunk=shown.shrunk,
     )
 
 
-def _because(claim: ClaimReport | None, newly: Sequence[str]) -> str:
-    """Of a claim that fails, what was seen first, in the tests that fail newly if there are any;
-    otherwise what the current report says of it."""
+class _Shown(NamedTuple):
+    """What is quoted of a claim; of which of its tests, if it is of one; how that was shrunk."""
+
+    because: str
+    test: str = ""
+    shrunk: str = ""
+
+
+def _shown(claim: ClaimReport | None, newly: Sequence[ClaimTest]) -> _Shown:
+    """What was seen first in a test that fails newly; if none does, the current report's reason.
+
+    Of a failure that was shrunk, the page shows the smaller run, so that one is preferred.
+    """
     if claim is None:
-        return ""
-    for test in sorted(claim.tests, key=lambda test: test.name not in newly):
+        return _Shown("")
+    smallest = claim.shrunk
+    if smallest is not None and smallest.first_violation is not None:
+        for test in newly:
+            if (test.scenario, test.seed) == (smallest.scenario, smallest.seed):
+                return _Shown(smallest.first_violation.because, test.name, smallest.shrunk)
+    for test in newly:
         if test.first_violation is not None:
-            return test.first_violation.because
-    return claim.reason
+            return _Shown(test.first_violation.because, test.name)
+    return _Shown(claim.reason)
 
 
-def _new_failures(before: ClaimReport | None, after: ClaimReport | None) -> tuple[str, ...]:
+def _new_failures(before: ClaimReport | None, after: ClaimReport | None) -> tuple[ClaimTest, ...]:
     """The tests that fail now, in scenarios in which none did; whatever was undecided counts.
 
     Which variant (crash point) was the worst is not what matters.
     """
     known = {test.scenario for test in _failing(before)}
-    return tuple(test.name for test in _failing(after) if test.scenario not in known)
+    return tuple(test for test in _failing(after) if test.scenario not in known)
 
 
 def _failing(claim: ClaimReport | None) -> Iterable[ClaimTest]:

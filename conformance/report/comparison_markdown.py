@@ -16,6 +16,7 @@ from conformance.report.comparison_text import (
     groups_of,
     headline,
     outcome_word,
+    place_of,
 )
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.counted import counted
@@ -115,7 +116,7 @@ def _changes(changes: Sequence[ClaimChange]) -> Iterator[str]:
 def _why(change: ClaimChange) -> str:
     if change.after is None:
         return ""
-    where = f"{change.scenarios[0]}: " if change.scenarios else ""
+    where = f"{place_of(change)}: " if change.scenarios else ""
     more = len(change.scenarios) - 1
     others = f" (and in {counted(more, 'more scenario')})" if more > 0 else ""
     return f"{where}{change.because}{others}"

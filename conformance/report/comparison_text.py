@@ -97,9 +97,17 @@ def outcome_word(outcome: str | None) -> str:
     return "not tested" if outcome is None else str(outcome)
 
 
+def place_of(change: ClaimChange) -> str:
+    """The scenario that is quoted, and whether it was made smaller: that is what its page shows."""
+    first = change.scenarios[0]
+    return f"{first} ({change.shrunk})" if change.shrunk else first
+
+
 def scenario_lines(change: ClaimChange) -> Iterator[str]:
     """Where a claim fails now and did not; the first few."""
-    for name in change.scenarios[:MAX_SCENARIOS]:
+    if change.scenarios:
+        yield f"in {printable(place_of(change))}"
+    for name in change.scenarios[1:MAX_SCENARIOS]:
         yield f"in {printable(name)}"
     more = len(change.scenarios) - MAX_SCENARIOS
     if more > 0:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from conformance.report.yaml_text import read_report_at
 from tests.cli.conftest import MUTANT, Assay, Reports
 
 
@@ -60,6 +61,24 @@ def test_programs_get_the_comparison_as_json(
     told = json.loads(path.read_text())
     assert "AW-015" in [change["claim"] for change in told["newlyFailing"]]
     assert told["failingFurther"] == []
+
+
+def test_what_is_quoted_is_what_the_page_of_the_failure_shows_and_it_says_that_it_was_shrunk(
+    assay: Assay, reports: Reports, tmp_path: Path
+) -> None:
+    path = tmp_path / "comparison.json"
+    told = assay("compare", reports.good, reports.bad, "--json", path).out
+    comment = assay("compare", reports.good, reports.bad, "--markdown", "-").out
+    report = read_report_at(reports.bad)
+    shrunk = next(claim.shrunk for claim in report.claims if claim.id == "AW-015")
+    assert shrunk is not None
+    changes = json.loads(path.read_text())["newlyFailing"]
+    change = next(change for change in changes if change["claim"] == "AW-015")
+    assert change["shrunk"] == shrunk.shrunk == "2 nodes → 1, 2 replicas → 1"
+    assert f"<p>{change['because']}</p>" in (reports.bad / "aw-015.html").read_text()
+    place = f"{shrunk.scenario} ({shrunk.shrunk})"
+    assert f"in {place}" in told
+    assert f"`{place}: {change['because']}`" in comment
 
 
 def test_a_claim_that_fails_in_further_scenarios_ends_with_one_unless_that_is_allowed(

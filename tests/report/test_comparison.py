@@ -125,6 +125,18 @@ def test_what_is_shown_is_what_was_seen_where_it_fails_newly() -> None:
     assert (change.scenarios, change.because) == (("appwrapper/b",), "new.")
 
 
+def test_a_failure_that_was_shrunk_is_quoted_only_where_it_fails_newly() -> None:
+    known, further = failing_run(), msgspec.structs.replace(failing_run(), scenario="appwrapper/a")
+    smallest = msgspec.structs.replace(known, shrunk="3 nodes → 1")
+    after = report_of(known, further, shrunk={"AW-015": smallest})
+    fresh = compare_reports(report_of(run_with(AW_015=Outcome.PASSED)), after)
+    (change,) = (change for change in fresh.newly_failing if change.claim == "AW-015")
+    assert change.scenarios == (known.scenario, further.scenario), "the quoted one comes first"
+    assert change.shrunk == "3 nodes → 1"
+    (change,) = compare_reports(report_of(known), after).failing_further
+    assert (change.scenarios, change.shrunk) == ((further.scenario,), "")
+
+
 def test_the_same_failure_at_another_crash_point_is_no_change() -> None:
     at_first = msgspec.structs.replace(run_with(AW_015=Outcome.FAILED), variant="crash at 1")
     at_second = msgspec.structs.replace(run_with(AW_015=Outcome.FAILED), variant="crash at 2")
