@@ -29,7 +29,6 @@ from conformance.report.again import replay_command
 from conformance.report.allure import write_allure_results
 from conformance.report.build import history_path, shrunk_history_path, test_name, verdict_on
 from conformance.report.conformance_report import (
-    API_VERSION,
     ConformanceReport,
     ReportError,
     Suite,
@@ -40,7 +39,7 @@ from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
 from conformance.report.recorded import recorded
 from conformance.report.run_result import RunResult, SuiteResult
-from conformance.report.yaml_text import REPORT_NAME, write_report
+from conformance.report.yaml_text import FIRST_LINE, REPORT_NAME, write_report
 from conformance.verdict import Verdict
 from vocabulary.history import write_history
 
@@ -122,7 +121,7 @@ def _is_ours(report: Path) -> bool:
     if not report.is_file():
         return False
     with report.open("rb") as file:
-        return file.readline(100).rstrip() == f"apiVersion: {API_VERSION}".encode()
+        return file.readline(100).rstrip() == FIRST_LINE
 
 
 def write_folder(

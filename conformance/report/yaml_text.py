@@ -21,6 +21,9 @@ from vocabulary.safe_yaml import YamlError, load_yaml_file
 REPORT_NAME: Final = "report.yaml"
 """In a report's folder."""
 MAX_REPORT_BYTES: Final = 64 * 1024**2
+FIRST_LINE: Final = f"apiVersion: {API_VERSION}".encode()
+"""Of every report that Assay writes."""
+_LAST_FIELD: Final = msgspec.structs.fields(ConformanceReport)[-1].encode_name
 
 _PLAIN: Final = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*")
 _RESERVED: Final = frozenset(
@@ -58,6 +61,18 @@ def read_report(path: Path) -> ConformanceReport:
             f"{path}: cannot be read: there is no such file; name a report.yaml, or the folder of "
             "a run"
         )
+    try:
+        return _report_in(path)
+    except YamlError as error:
+        if not _may_be_cut_off(path):
+            raise
+        raise YamlError(
+            f"{error}; the file may be cut off, since it does not come to its last field, "
+            f"{_LAST_FIELD}: copy it again from where it was written, or run the suite again"
+        ) from error
+
+
+def _report_in(path: Path) -> ConformanceReport:
     value = load_yaml_file(path, max_bytes=MAX_REPORT_BYTES)
     kind = value.get("kind") if isinstance(value, dict) else None
     if kind != KIND:
@@ -67,6 +82,17 @@ def read_report(path: Path) -> ConformanceReport:
             path, "apiVersion", f"expected {API_VERSION}; read it with the Assay that wrote it"
         )
     return as_type(value, ConformanceReport, path)
+
+
+def _may_be_cut_off(path: Path) -> bool:
+    """Whether a report of Assay's begins there, and does not end as one does."""
+    try:
+        with path.open("rb") as file:
+            text = file.read(MAX_REPORT_BYTES)
+    except OSError:
+        return False
+    begins = text.startswith(FIRST_LINE + b"\n")
+    return begins and not re.search(rf"^{_LAST_FIELD}: .+\n".encode(), text, re.MULTILINE)
 
 
 def dump(value: Any) -> str:

@@ -142,3 +142,30 @@ def test_a_history_that_was_cut_short_in_its_header_is_not_called_empty(
     ended = assay("check", path)
     assert ended.code == 2
     assert "was cut short in line 1, its header" in ended.err
+
+
+def test_of_a_report_that_is_cut_off_it_is_said_wherever_that_shows(
+    assay: Assay, reports: Reports, tmp_path: Path
+) -> None:
+    whole = (reports.bad / "report.yaml").read_bytes()
+    path = tmp_path / "report.yaml"
+    last_line = whole.rindex(b"\nwallSeconds: ") + 1
+    # Within its second line, in text in quotes, after a field's name, before its last field.
+    for length in (30, whole.index(b'"') + 5, whole.index(b"document:") + 9, last_line):
+        path.write_bytes(whole[:length])
+        ended = assay("compare", reports.good, path)
+        tells(ended, path)
+        assert "; the file may be cut off, " in ended.err
+        assert "copy it again from where it was written" in ended.err
+
+
+def test_a_whole_report_with_a_wrong_field_is_not_called_cut_off(
+    assay: Assay, reports: Reports, tmp_path: Path
+) -> None:
+    path = tmp_path / "report.yaml"
+    whole = (reports.bad / "report.yaml").read_bytes()
+    path.write_bytes(whole.replace(b"\nprofiles:", b"\nprofils:", 1))
+    ended = assay("compare", reports.good, path)
+    tells(ended, path)
+    assert "profils" in ended.err
+    assert "cut off" not in ended.err
