@@ -36,7 +36,7 @@ _CODES: Final = {
     "conformance.profiles.program.ProgramMissingError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.builder.BuildError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.launch.AlreadyRunningError": ExitCode.ENVIRONMENT,
-    "fixtures.control_plane.launch.StartError": ExitCode.ENVIRONMENT,
+    "fixtures.control_plane.starting.StartError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.tenancy.TenancyError": ExitCode.ENVIRONMENT,
     "conformance.left_behind.LeftBehindError": ExitCode.ENVIRONMENT,
     "conformance.worlds.existing.webhook_probe.UnreachableWebhooksError": ExitCode.ENVIRONMENT,
