@@ -105,6 +105,13 @@ A18: Final = Decision(
     "the source promises the labels for every submitting user, and identity providers give names "
     "and ids with other characters",
 )
+A19: Final = Decision(
+    "A19",
+    "A pod that a controller of Kubernetes makes for an owner which is gone already decides "
+    "nothing, unless ResourcesDeployed turns False after it.",
+    "a ReplicaSet's controller that lags makes such pods when nothing is left to be seen, and no "
+    "operator can wait for what may come",
+)
 FORCED_CLOCK: Final = Decision(
     "A9",
     "The forceful deletion clock starts with the first ordinary delete; if the controller was "

@@ -189,6 +189,14 @@ class AppWrapperRun:
             return track.exists_at(n)
         return track.created.n <= n < track.versions[-1].n
 
+    def was_made_for_the_gone(self, track: Track) -> bool:
+        """Whether a part of Kubernetes made it for an owner that had been removed by then."""
+        owner = self.history.tracks.get((controller_of(track.first) or {}).get("uid", ""))
+        if owner is None or owner is self.track or owner.removed is None:
+            return False
+        by_operator = self.history.profile.is_operator(track.created.actor)
+        return owner.removed.n < track.created.n and not by_operator
+
     # How it went.
 
     @cached_property

@@ -40,6 +40,8 @@ class Observation(msgspec.Struct, frozen=True):
     out."""
     is_live: bool = False
     """Whether components and pods were read from the API server itself, not from a cache."""
+    replica_sets: tuple[Object, ...] = ()
+    """What its Deployments make pods by. One that outlives its Deployment makes pods still."""
 
 
 class PodCounts(msgspec.Struct, frozen=True):

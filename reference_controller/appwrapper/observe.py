@@ -25,7 +25,7 @@ from reference_controller.appwrapper.status import (
 from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
-from vocabulary.kinds import NODE, POD, Kind, kind_of
+from vocabulary.kinds import DEPLOYMENT, NODE, POD, REPLICA_SET, Kind, kind_of
 from vocabulary.objects import Object, annotations_of, get_path, name_of, namespace_of
 from vocabulary.requests import Get, List, Request
 
@@ -73,9 +73,21 @@ class Observer:
 
     def remains(self, aw: Object, *, live: bool) -> Reading[Observation]:
         """Everything that may be left of the AppWrapper, whatever its status claims."""
+        # From what makes to what is made: else a pod could come behind the look at pods.
+        replica_sets: tuple[Object, ...] = ()
+        if any(kind_of(record) == DEPLOYMENT for record in component_records(aw)):
+            replica_sets = yield from self._labelled(REPLICA_SET, aw, live)
         pods = yield from self._pods(aw, live)
         components = yield from self._components(aw, pods, live, PERHAPS_CREATED)
-        return Observation(aw, self.clock(), self._parameters(aw), components, pods, is_live=live)
+        return Observation(
+            aw,
+            self.clock(),
+            self._parameters(aw),
+            components,
+            pods,
+            replica_sets=replica_sets,
+            is_live=live,
+        )
 
     def _parameters(self, aw: Object) -> Parameters:
         annotations = annotations_of(aw)
@@ -107,16 +119,20 @@ class Observer:
         return tuple(components)
 
     def _pods(self, aw: Object, live: bool) -> Reading[tuple[Object, ...]]:
-        selector = f"{APPWRAPPER_LABEL}={name_of(aw)}"
         try:
-            listed = yield List(POD, namespace_of(aw), label_selector=selector, live=live)
+            return (yield from self._labelled(POD, aw, live))
         except ApiError as error:
             believed = self.rules.pods_when_list_failed(error)
             if believed is None:
                 raise
             return believed
-        is_our_pod = self.rules.is_our_pod
-        return tuple(pod for pod in listed.items if is_our_pod(pod, aw))
+
+    def _labelled(self, kind: Kind, aw: Object, live: bool) -> Reading[tuple[Object, ...]]:
+        """The objects of a kind that carry our label, and were made by this workload."""
+        selector = f"{APPWRAPPER_LABEL}={name_of(aw)}"
+        listed = yield List(kind, namespace_of(aw), label_selector=selector, live=live)
+        is_made_by = self.rules.is_made_by
+        return tuple(obj for obj in listed.items if is_made_by(obj, aw))
 
     def _bad_nodes(
         self, pods: tuple[Object, ...], live: bool

@@ -19,7 +19,7 @@ from tests.claims.stories import (
     stuck,
     succeeded,
 )
-from tests.claims.story import job, pod
+from tests.claims.story import LABEL, Story, job, pod
 from vocabulary.history import Capabilities
 from vocabulary.objects import with_path
 
@@ -75,6 +75,42 @@ def test_a_pod_that_is_created_after_everything_was_gone_is_a_violation() -> Non
     for claim in ("AW-014", "INV-1"):
         assert_fails(claim, story, at=wrong)
     assert_passes("AW-013", story)
+
+
+def gone_when_a_pod_is_made(by: str) -> Story:
+    """All is deleted and said to be; then `by` makes a pod for the Job that was."""
+    story = started(job("a-job"))
+    owner = story.owner("Job/a-job")
+    story.at(20).suspends()
+    story.enters("Suspending", DeletingResources="True")
+    story.deletes("Job/a-job", propagation="Background", gone=True)
+    for pod_key in [key for key in story.stored if key.startswith("Pod/")]:
+        story.vanishes(pod_key, by="garbage-collector")
+    story.at(21).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
+    late = {"name": "late", "labels": {LABEL: "a"}, "ownerReferences": [owner]}
+    story.at(23).creates({"apiVersion": "v1", "kind": "Pod", "metadata": late}, by=by)
+    return story
+
+
+def test_a_pod_that_a_late_controller_makes_for_what_is_gone_decides_nothing() -> None:
+    story = gone_when_a_pod_is_made(by="job-controller")
+    for claim in ("AW-014", "INV-1"):
+        verdict = assert_passes(claim, story)
+        assert "1 undecided" in verdict.because
+
+
+def test_but_who_turns_the_condition_after_it_has_to_see_it() -> None:
+    story = gone_when_a_pod_is_made(by="job-controller")
+    story.at(24).shows(ResourcesDeployed="True")
+    wrong = story.at(25).shows(ResourcesDeployed="False")
+    for claim in ("AW-013", "AW-014", "INV-1"):
+        assert_fails(claim, story, at=wrong)
+
+
+def test_and_an_operator_that_makes_one_itself_knows_what_it_does() -> None:
+    story = gone_when_a_pod_is_made(by="operator")
+    for claim in ("AW-014", "INV-1"):
+        assert_fails(claim, story, at=last(story))
 
 
 def test_a_workload_of_kueue_that_gives_quota_back_too_early_is_a_violation() -> None:

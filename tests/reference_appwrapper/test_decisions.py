@@ -187,7 +187,7 @@ def test_deletion_asks_first_and_forces_pods_and_components_when_its_time_is_ove
     late = appwrapper("Failed", conditions=DELETING, deletionStartedAt=at(NOW - 10 * MINUTE))
     forced = deleting(seen(late, *left, pods=pods), RIGHT)
     assert isinstance(forced, Remove)
-    assert [(d.kind, d.grace_period_seconds) for d in forced.deletes] == [(POD, 0), (JOB, 0)]
+    assert [(d.kind, d.grace_period_seconds) for d in forced.deletes] == [(JOB, 0), (POD, 0)]
     assert all(delete.uid for delete in (*asked.deletes, *forced.deletes))
 
 

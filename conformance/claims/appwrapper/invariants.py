@@ -9,11 +9,12 @@ from typing import Final
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import clock_start, grace_within
 from conformance.claims.appwrapper.quota_release import (
+    MADE_FOR_THE_GONE,
     released_before_gone,
     undeployed_after_all_is_gone,
 )
 from conformance.claims.appwrapper.retry_limit import counted_resets
-from conformance.claims.decisions import A15, FORCED_CLOCK
+from conformance.claims.decisions import A15, A19, FORCED_CLOCK
 from conformance.claims.sources import detailed_description, guide, progress_guarantees
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.snapshots import (
@@ -53,6 +54,7 @@ INV_1 = Claim(
         "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
         "all resources and Pods are successfully deleted."
     ),
+    decision=A19,
 )
 
 
@@ -66,6 +68,8 @@ def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
             yield met(track.created)
         elif aw.may_have_shown(RESOURCES_DEPLOYED, track.created.n):
             yield undecided(track.created, "the version that said so may not have been recorded")
+        elif aw.was_made_for_the_gone(track):
+            yield undecided(track.created, MADE_FOR_THE_GONE)
         else:
             yield violated(
                 track.created,

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from conformance.claim import Claim, Level
-from conformance.claims.decisions import A4
+from conformance.claims.decisions import A4, A19
 from conformance.claims.sources import detailed_description, progress_guarantees
 from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.appwrapper import NEVER
 from conformance.history_view.snapshots import QUOTA_RESERVED, RESOURCES_DEPLOYED, SUCCEEDED
-from conformance.temporal import Obligations, judges, met, never, shared, violated
+from conformance.temporal import Obligations, judges, met, never, shared, undecided, violated
 from conformance.temporal.words import when
 from vocabulary.history import Write
 from vocabulary.objects import condition_status
@@ -57,7 +58,11 @@ AW_014 = Claim(
         "Kueue that the quota has been released, all resources created by a failed workload "
         "will have been totally removed from the cluster."
     ),
+    decision=A19,
 )
+
+
+MADE_FOR_THE_GONE: Final = "a pod was made for an owner that was gone already"
 
 
 @judges(AW_014, armed_by="ResourcesDeployed turned False", from_any_versions=True)
@@ -67,9 +72,13 @@ def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
         yield never(aw, "still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
         until_n = min((again.n for again in deployed_again if again.n > edge.n), default=NEVER)
         for track in aw.belongings:
-            if edge.n < track.created.n < until_n and not aw.may_have_shown(
+            if not edge.n < track.created.n < until_n or aw.may_have_shown(
                 RESOURCES_DEPLOYED, track.created.n
             ):
+                continue
+            if aw.was_made_for_the_gone(track):
+                yield undecided(track.created, MADE_FOR_THE_GONE)
+            else:
                 yield violated(
                     track.created,
                     f"{track} of {aw} was created at {when(track.created)}, although "

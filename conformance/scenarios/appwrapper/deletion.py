@@ -99,9 +99,21 @@ def garbage_collector_is_paused(world: World) -> None:
     world.until(aw.shows("QuotaReserved", "False"))
 
 
+@scenario(arms=["AW-007", "AW-012", "AW-054"], alone=True)
+def garbage_collector_is_paused_past_the_grace_period(world: World) -> None:
+    """A ReplicaSet that nobody collects would make pods for ever: it has to go by force, too."""
+    aw = world.submit("deployment.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Pause("garbage-collector"))
+    aw.suspend()
+    world.until(aw.is_in("Suspended"))
+    world.revert(Pause("garbage-collector"))
+
+
 @scenario(arms=["AW-013", "AW-014", "INV-1"], alone=True)
 def replica_set_makes_pods_after_all_were_gone(world: World) -> None:
-    """No pod to be seen is not enough: a ReplicaSet that is still there makes new ones."""
+    """No Deployment and no pod to be seen is not enough: a ReplicaSet that is still there makes
+    new ones."""
     aw = world.submit("deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Pause("garbage-collector"))

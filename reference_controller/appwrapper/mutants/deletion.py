@@ -42,7 +42,6 @@ class DeletesPodsItself(Rules):
     "orphans-the-pods",
     "Components are deleted with propagation policy Orphan.",
     "AW-010",
-    "AW-007",
 )
 class OrphansThePods(Rules):
     def orderly(self, kind: Kind, obj: Object) -> Delete:
@@ -70,14 +69,14 @@ class DeletesAsIsTheDefault(Rules):
 
 
 @mutant(
-    "deployments-in-the-background",
-    "A Deployment is deleted at once, and its ReplicaSet lives a little longer.",
+    "overlooks-replica-sets",
+    "A Deployment counts as gone with its pods, while its ReplicaSet makes new ones.",
     "AW-014",
     "INV-1",
 )
-class DeploymentsInTheBackground(Rules):
-    def orderly(self, kind: Kind, obj: Object) -> Delete:
-        return replace(super().orderly(kind, obj), propagation_policy="Background")
+class OverlooksReplicaSets(Rules):
+    def is_all_gone(self, seen: Observation) -> bool:
+        return super().is_all_gone(replace(seen, replica_sets=()))
 
 
 @mutant(
@@ -98,6 +97,17 @@ class DeletesByName(Rules):
 class ForcesOnlyPods(Rules):
     def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
         return tuple(delete for delete in super().forceful_deletes(seen) if delete.kind == POD)
+
+
+@mutant(
+    "leaves-replica-sets-to-the-collector",
+    "After the grace period Deployments and pods are deleted by force, but not what is between.",
+    "AW-007",
+    "AW-054",
+)
+class LeavesReplicaSetsToTheCollector(Rules):
+    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
+        return super().forceful_deletes(replace(seen, replica_sets=()))
 
 
 @mutant(

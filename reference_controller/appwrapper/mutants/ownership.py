@@ -49,7 +49,7 @@ class OwnsByName(Rules):
     "INV-4",
 )
 class OwnsWhateverIsLabelled(Rules):
-    def is_our_pod(self, pod: Object, aw: Object) -> bool:  # noqa: ARG002
+    def is_made_by(self, pod: Object, aw: Object) -> bool:  # noqa: ARG002
         return True
 
 
@@ -105,8 +105,8 @@ class AnyRefusalIsFinal(Rules):
     "INV-2",
 )
 class OverlooksPodsOfStatefulSetsWhileSuspending(Rules):
-    def is_our_pod(self, pod: Object, aw: Object) -> bool:
+    def is_made_by(self, pod: Object, aw: Object) -> bool:
         owner = controller_of(pod)
         if phase_of(aw) == Phase.SUSPENDING and owner is not None:
             return owner.get("kind") != "StatefulSet"
-        return super().is_our_pod(pod, aw)
+        return super().is_made_by(pod, aw)

@@ -11,7 +11,7 @@ from reference_controller.appwrapper.names import Phase, Stamp
 from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
 from reference_controller.appwrapper.status import phase_of, stamp_of
-from vocabulary.kinds import DEPLOYMENT, POD, Kind
+from vocabulary.kinds import POD, REPLICA_SET, Kind
 from vocabulary.objects import Object, is_terminating, meta, name_of, namespace_of, uid_of
 from vocabulary.requests import Delete
 
@@ -30,8 +30,8 @@ class DeletionRules(OwnershipRules):
         )
 
     def is_all_gone(self, seen: Observation) -> bool:
-        """Whether nothing is left: no component, no pod."""
-        return not self.remaining(seen) and not seen.pods
+        """Whether nothing is left: no component, no pod, and nothing that makes pods."""
+        return not self.remaining(seen) and not seen.replica_sets and not seen.pods
 
     def waits_for_cleanup(self, aw: Object) -> bool:  # noqa: ARG002
         """Whether a deleted AppWrapper stays until all of its parts are gone."""
@@ -53,34 +53,37 @@ class DeletionRules(OwnershipRules):
         )
 
     def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        """The forceful deletes of all that remains, pods first, each object once."""
+        """The forceful deletes of all that remains, each object once.
+
+        What makes pods goes before the pods, or it makes new ones for those that went.
+        """
         pods = [pod for pod in seen.pods if not is_being_forced(pod)]
         handled = {uid_of(pod) for pod in seen.pods}
         return (
-            *(self.forceful(POD, pod) for pod in pods),
             *(
                 self.forceful(component.kind, component.found)
                 for component in self.remaining(seen)
                 if component.found is not None and uid_of(component.found) not in handled
             ),
+            *(self.forceful(REPLICA_SET, replica_set) for replica_set in seen.replica_sets),
+            *(self.forceful(POD, pod) for pod in pods),
         )
 
     def orderly(self, kind: Kind, obj: Object) -> Delete:
         """The object's own grace period, and nobody else's object of that name.
 
-        A Deployment stays until its ReplicaSets are gone: one that outlived it would still make
-        pods, when nothing was left to be seen and the quota had been given back.
+        Background is said explicitly: the default of some kinds would orphan their pods.
         """
         return Delete(
             kind,
             namespace_of(obj),
             name_of(obj),
-            propagation_policy="Foreground" if kind == DEPLOYMENT else "Background",
+            propagation_policy="Background",
             uid=uid_of(obj),
         )
 
     def forceful(self, kind: Kind, obj: Object) -> Delete:
-        """Background is said explicitly: the default of some kinds would orphan their pods."""
+        """The same with no grace at all."""
         return Delete(
             kind,
             namespace_of(obj),

@@ -16,13 +16,13 @@ class OwnershipRules:
         owner = controller_of(obj)
         return owner is not None and owner.get("uid") == uid_of(aw)
 
-    def is_our_pod(self, pod: Object, aw: Object) -> bool:
-        """Whether a pod with our label was made by this workload.
+    def is_made_by(self, obj: Object, aw: Object) -> bool:
+        """Whether a pod or ReplicaSet with our label was made by this workload.
 
-        Its own controller is a Job or a ReplicaSet that may be gone already, so the uid that
-        was injected into the pod template tells, and for a bare pod the owner itself.
+        Its own controller may be gone already, so the uid that was injected into the pod
+        template tells, and for a bare pod the owner itself.
         """
-        return labels_of(pod).get(OWNER_UID_LABEL) == uid_of(aw) or self.is_ours(pod, aw)
+        return labels_of(obj).get(OWNER_UID_LABEL) == uid_of(aw) or self.is_ours(obj, aw)
 
     def is_of_current_attempt(self, pod: Object, aw: Object) -> bool:
         """Whether the pod counts now; one that an older attempt left behind does not."""
