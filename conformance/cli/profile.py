@@ -39,7 +39,7 @@ def check(
         bool, typer.Option("--verbose", "-v", help="Tell what it lacks and where it differs, too.")
     ] = False,
 ) -> None:
-    """Read a profile strictly, and say what is wrong with it: file, line, field, what to do.
+    """Read a profile strictly, and say all that is wrong with it: file, line, field, what to do.
 
     Exit code 2: something is. What a profile may hold is told by `assay profile schema`.
 
@@ -48,12 +48,11 @@ def check(
     assay profile check appwrapper-v1.1.2 --verbose     each difference that is known, with its link
     """
     from conformance.cli.profile_told import deviations, summary
-    from conformance.profiles.program import require_files
+    from conformance.profiles.program import missing_files
     from conformance.profiles.reading import read_profile
 
     path = _file(name)
-    profile = read_profile(path)
-    require_files(profile, path)
+    profile = read_profile(path, also=missing_files)
     for line in summary(profile, path, name):
         typer.echo(line)
     if verbose:

@@ -13,14 +13,13 @@ import os
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from conformance.profiles.profile import GoModule, ImplementationProfile, Program
-from conformance.profiles.reading import shipped
-from conformance.report.typed_yaml import field_error
+from conformance.profiles.reading import Problem, shipped
 from fixtures.control_plane import builder, versions
 from fixtures.control_plane.binaries import cache_root
 
@@ -131,22 +130,24 @@ def _download(wanted: GoModule, version: str) -> Downloaded:
     return Downloaded(wanted.path, Path(told["Dir"]))
 
 
-def require_files(profile: ImplementationProfile, path: Path) -> None:
-    """YamlError if a file that the profile names is not there; of a Go module once it is built."""
+def missing_files(profile: ImplementationProfile, path: Path) -> Iterator[Problem]:
+    """The files that the profile names and that are not there; of a Go module once it is built."""
     if profile.program.path:
         program = path.parent / profile.program.path
         if not program.is_file():
-            raise field_error(path, "program.path", f"{program} {NOT_THERE}")
-        if not os.access(program, os.X_OK):
-            what = f"{program} must not be executed; allow it with: chmod +x {program}"
-            raise field_error(path, "program.path", what)
+            yield "program.path", f"{program} {NOT_THERE}"
+        elif not os.access(program, os.X_OK):
+            yield (
+                "program.path",
+                f"{program} must not be executed; allow it with: chmod +x {program}",
+            )
     if profile.program.go_module is not None and not (built_folder(profile) / PROGRAM).is_file():
         return
     base = _base(profile, path)
     for field in ("crds", "rbac", "webhooks"):
         for index, pattern in enumerate(getattr(profile.manifests, field)):
             if not _files(base, pattern):
-                raise field_error(path, f"manifests.{field}[{index}]", _no_match(base, pattern))
+                yield f"manifests.{field}[{index}]", _no_match(base, pattern)
 
 
 def _base(profile: ImplementationProfile, path: Path) -> Path:

@@ -3,23 +3,39 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from importlib import resources
+from itertools import starmap
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, TypeVar
+
+import msgspec
 
 from conformance import claims
 from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.configuration import settings_in
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
-from conformance.profiles.profile import ImplementationProfile, Manifests, Process, Webhooks
-from conformance.report.typed_yaml import as_type, field_error
+from conformance.profiles.profile import (
+    Difference,
+    ImplementationProfile,
+    Lack,
+    Manifests,
+    Process,
+    Webhooks,
+)
+from conformance.report.mistakes import Mistake, mistakes_in
+from conformance.report.typed_yaml import field_errors
 from conformance.scenarios import SCENARIOS
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.selectors import parse_selector
+
+T = TypeVar("T")
+Problem: TypeAlias = tuple[str, str]
+"""(the field, what is wrong with it and what to do)."""
 
 SUFFIXES: Final = (".yaml", ".yml")
 FILLED_IN: Final = "MLB-020"
@@ -48,17 +64,46 @@ def find(name: str) -> Path | None:
     return Path(name) if name.endswith(SUFFIXES) else None
 
 
-def read_profile(path: Path) -> ImplementationProfile:
-    """The profile in a file; YamlError says which field of which line to change, and how."""
+def read_profile(
+    path: Path, also: Callable[[ImplementationProfile, Path], Iterable[Problem]] = lambda *_: ()
+) -> ImplementationProfile:
+    """The profile in a file; YamlError says which field of which line to change, and how, and has
+    all further mistakes as its notes. `also` looks for more in a profile of the right types."""
     data = load_yaml_file(path)
-    profile = as_type(data, ImplementationProfile, path)
-    for field, what in _problems(profile, data):
-        raise field_error(path, field, what)
+    try:
+        profile = msgspec.convert(data, ImplementationProfile)
+    except msgspec.ValidationError as error:
+        mistakes = mistakes_in(data, ImplementationProfile)
+        others = starmap(Mistake, _problems_of_sound_parts(data))
+        raise field_errors(path, [*mistakes, *others]) from error
+    problems = [*_problems(profile, data), *also(profile, path)]
+    if problems:
+        raise field_errors(path, starmap(Mistake, problems))
     return profile
 
 
-def _problems(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, str]]:
-    """What the types cannot say: (field, what is wrong and what to do)."""
+def _problems_of_sound_parts(data: Any) -> Iterator[Problem]:
+    """Of a profile that has wrong types somewhere, what can be told of its other parts, each by
+    itself. How the parts go together is told once all types are right."""
+    if not isinstance(data, dict):
+        return
+    if isinstance(detection := data.get("detection"), dict):
+        yield from _bad_allowances(detection)
+    yield from _unknown_names(
+        _sound(data, "lacks", Lack), _sound(data, "knownDifferences", Difference)
+    )
+
+
+def _sound(data: Mapping[str, Any], name: str, type_: type[T]) -> Iterator[tuple[int, T]]:
+    """The items of a list that are of the type, each with its index."""
+    items = data.get(name)
+    for index, item in enumerate(items if isinstance(items, list) else ()):
+        with suppress(msgspec.ValidationError):
+            yield index, msgspec.convert(item, type_)
+
+
+def _problems(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:
+    """What the types cannot say."""
     ways = (profile.process, profile.deployment, profile.pods)
     if sum(way is not None for way in ways) != 1:
         yield "name", "is run in no way, or in several; add one of process, deployment and pods"
@@ -68,24 +113,19 @@ def _problems(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, 
         yield from _problems_of_installed(profile, data)
     for setting in settings_in(profile.configuration):
         yield f"configuration.document.{setting}", "is for runs to decide; leave it out"
-    for name in DURATIONS:
-        yield from _bad_allowance(name, data["detection"].get(name, ""))
-    yield from _unknown_names(profile)
+    yield from _bad_allowances(data["detection"])
+    yield from _unknown_names(enumerate(profile.lacks), enumerate(profile.known_differences))
 
 
 def _problems_of_process(
     profile: ImplementationProfile, process: Process, data: Any
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Problem]:
     if (profile.program.go_module is None) == (not profile.program.path):
         yield "program", "needs one of goModule and path, and not both"
     texts = (*_texts(data["process"], "process"), *_document(data))
-    for field, text in texts:
-        yield from _unknown_placeholders(field, text)
-    told = " ".join((*process.command, *process.environment.values()))
-    if profile.configuration.config_map is None and "{config}" not in told:
-        yield "process.command", "tells it no {config} file, nor is there a configMap; add one"
-    if "{kubeconfig}" not in told:
-        yield "process", "hands it no {kubeconfig}, so it would look for another cluster; add it"
+    misspelled = [each for field, text in texts for each in _unknown_placeholders(field, text)]
+    # What is misspelled is not missing besides.
+    yield from misspelled or _missing_placeholders(profile, process)
     heard = " ".join(text for field, text in texts if not field.startswith("process.webhooks"))
     yield from _problems_of_webhooks(profile, process.webhooks, heard)
     if profile.configuration.fixed is not None:
@@ -95,9 +135,17 @@ def _problems_of_process(
         )
 
 
+def _missing_placeholders(profile: ImplementationProfile, process: Process) -> Iterator[Problem]:
+    told = " ".join((*process.command, *process.environment.values()))
+    if profile.configuration.config_map is None and "{config}" not in told:
+        yield "process.command", "tells it no {config} file, nor is there a configMap; add one"
+    if "{kubeconfig}" not in told:
+        yield "process", "hands it no {kubeconfig}, so it would look for another cluster; add it"
+
+
 def _problems_of_webhooks(
     profile: ImplementationProfile, webhooks: Webhooks | None, told: str
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Problem]:
     """`told` is all that the process is told, placeholders and all."""
     if webhooks is None:
         if profile.manifests.webhooks:
@@ -128,7 +176,7 @@ def _problems_of_webhooks(
         )
 
 
-def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterator[tuple[str, str]]:
+def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:
     configured = profile.configuration
     if profile.program.path:
         yield "program.path", "is of a process; what is installed has an image; leave it out"
@@ -160,7 +208,7 @@ def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterato
 
 def _problems_of_settings(
     settings: Mapping[str, Any], known: Mapping[str, Any], field: str
-) -> Iterator[tuple[str, str]]:
+) -> Iterator[Problem]:
     """A setting that the suite does not know would be one that it does not heed."""
     for name, value in settings.items():
         if name not in known:
@@ -171,7 +219,7 @@ def _problems_of_settings(
             yield from _bad_duration(f"{field}.{name}", str(value))
 
 
-def _problems_of_selector(selector: str) -> Iterator[tuple[str, str]]:
+def _problems_of_selector(selector: str) -> Iterator[Problem]:
     try:
         parse_selector(selector)
     except ValueError as error:
@@ -184,14 +232,16 @@ def _document(data: Any) -> Iterator[tuple[str, str]]:
     return _texts(data["configuration"].get("document", {}), "configuration.document")
 
 
-def _unknown_names(profile: ImplementationProfile) -> Iterator[tuple[str, str]]:
+def _unknown_names(
+    lacks: Iterable[tuple[int, Lack]], differences: Iterable[tuple[int, Difference]]
+) -> Iterator[Problem]:
     ids = {claim.id for claim in claims.load()}
-    for index, lack in enumerate(profile.lacks):
+    for index, lack in lacks:
         for n, claim in enumerate(lack.claims):
             yield from _missing(f"lacks[{index}].claims[{n}]", "claim", claim, ids)
         for n, scenario in enumerate(lack.scenarios):
             yield from _missing(f"lacks[{index}].scenarios[{n}]", "scenario", scenario, SCENARIOS)
-    for index, known in enumerate(profile.known_differences):
+    for index, known in differences:
         for n, claim in enumerate(known.claims):
             yield from _missing(f"knownDifferences[{index}].claims[{n}]", "claim", claim, ids)
         for n, pattern in enumerate(known.scenarios):
@@ -212,13 +262,19 @@ def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
             yield from _texts(item, f"{field}[{index}]")
 
 
-def _unknown_placeholders(field: str, text: str) -> Iterator[tuple[str, str]]:
+def _unknown_placeholders(field: str, text: str) -> Iterator[Problem]:
     for word in unknown(text):
         there = ", ".join(f"{{{name}}}" for name in PLACEHOLDERS)
         yield field, f"{{{word}}} stands for nothing; use {there}"
 
 
-def _bad_allowance(name: str, text: str) -> Iterator[tuple[str, str]]:
+def _bad_allowances(detection: Mapping[str, Any]) -> Iterator[Problem]:
+    for name in DURATIONS:
+        if isinstance(text := detection.get(name), str):
+            yield from _bad_allowance(name, text)
+
+
+def _bad_allowance(name: str, text: str) -> Iterator[Problem]:
     field = f"detection.{name}"
     bad = list(_bad_duration(field, text))
     yield from bad
@@ -230,7 +286,7 @@ def _bad_allowance(name: str, text: str) -> Iterator[tuple[str, str]]:
         yield field, f"{text} is not within {least} and {most}: {why}; write one that is"
 
 
-def _bad_duration(field: str, text: str) -> Iterator[tuple[str, str]]:
+def _bad_duration(field: str, text: str) -> Iterator[Problem]:
     if not text:
         return
     try:
@@ -239,7 +295,7 @@ def _bad_duration(field: str, text: str) -> Iterator[tuple[str, str]]:
         yield field, f"{text!r} is no duration; write one as Go does, 500ms or 2s"
 
 
-def _missing(field: str, what: str, name: str, among: Iterable[str]) -> Iterator[tuple[str, str]]:
+def _missing(field: str, what: str, name: str, among: Iterable[str]) -> Iterator[Problem]:
     known = sorted(among)
     if name in known:
         return

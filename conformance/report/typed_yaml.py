@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import msgspec
 import yaml
 
-from conformance.report.what_instead import STEP, UNKNOWN, what_instead
+from conformance.report.counted import counted
+from conformance.report.mistakes import Mistake, mistake_of
+from conformance.report.what_instead import STEP
 from vocabulary.safe_yaml import YamlError
 
 T = TypeVar("T")
 
-_FIELD_IN_MESSAGE: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`$")
+MAX_TOLD: Final = 20
+"""So many mistakes are told at once."""
 
 
 def as_type(value: Any, type_: type[T], path: Path) -> T:
@@ -22,14 +25,7 @@ def as_type(value: Any, type_: type[T], path: Path) -> T:
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
-        text = str(error)
-        found = _FIELD_IN_MESSAGE.search(text)
-        field = found[1].removeprefix(".") if found else ""
-        what = text[: found.start()] if found else text
-        unknown = UNKNOWN.search(what)
-        at = f"{field}.{unknown[1]}" if unknown else field
-        instead = what_instead(type_, field, what)
-        raise field_error(path, field, f"{what[:1].lower()}{what[1:]}{instead}", at) from error
+        raise field_error(path, *mistake_of(error, type_)) from error
 
 
 def field_error(path: Path, field: str, what: str, at: str = "") -> YamlError:
@@ -37,8 +33,23 @@ def field_error(path: Path, field: str, what: str, at: str = "") -> YamlError:
 
     `at` is the field whose line is told, if it is another one.
     """
-    line, column = _position(path, at or field)
-    return YamlError(f"{path}:{line}:{column}: {f'{field}: ' if field else ''}{what}")
+    return field_errors(path, [Mistake(field, what, at)])
+
+
+def field_errors(path: Path, mistakes: Iterable[Mistake]) -> YamlError:
+    """One error about all of them, at least one, in the order of their lines: the first is what it
+    says, the others are its notes."""
+    placed = sorted((_position(path, m.at or m.field), m.field, m.what) for m in mistakes)
+    first, *others = (
+        f"{path}:{line}:{column}: {f'{field}: ' if field else ''}{what}"
+        for (line, column), field, what in placed
+    )
+    error = YamlError(first)
+    for other in others[: MAX_TOLD - 1]:
+        error.add_note(other)
+    if len(placed) > MAX_TOLD:
+        error.add_note(f"{path}: and {counted(len(placed) - MAX_TOLD, 'more mistake')}")
+    return error
 
 
 def _position(path: Path, field: str) -> tuple[int, int]:

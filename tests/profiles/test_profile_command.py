@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,82 @@ def test_a_wrong_profile_is_told_with_its_line_and_is_bad_input(
     assert ended.code == 2
     assert f"{file}:" in ended.err
     assert "sweet" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        pytest.param(
+            {
+                "suite: appwrapper": "suite: jobset",
+                "latency: 2s": "latency: 900h",
+                "pokeEvery:": "pokeEvry:",
+                "durations: nanoseconds": "durations: 3",
+                "secretName:": "secretname:",
+                "appwrapper/deletion/foreign-*": "appwrapper/deletion/nothing-*",
+            },
+            (
+                "suite",
+                "process.webhooks.certificates",
+                "configuration.durations",
+                "detection",
+                "detection.latency",
+                "knownDifferences",
+            ),
+            id="types, and what each part says by itself",
+        ),
+        pytest.param(
+            {
+                "{leader_elect}": "{elect}",
+                "latency: 2s": "latency: soon",
+                "path: operator": "path: nope",
+                "crds: [crds.yaml]": "crds: [nope/*.yaml]",
+            },
+            (
+                "program.path",
+                "manifests.crds[0]",
+                "configuration.document.controllerManager",
+                "detection.latency",
+            ),
+            id="what the parts say together, and files",
+        ),
+    ],
+)
+def test_all_mistakes_are_told_at_once_in_the_order_of_their_lines(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+    tmp_path: Path,
+    changes: Mapping[str, str],
+    fields: tuple[str, ...],
+) -> None:
+    file = own_profile(tmp_path)
+    text = file.read_text(encoding="utf-8")
+    for right, wrong in changes.items():
+        assert text.count(right) == 1, right
+        text = text.replace(right, wrong)
+    file.write_text(text, encoding="utf-8")
+    ended = assay(monkeypatch, capsys, "profile", "check", file)
+    assert (ended.code, ended.out) == (2, "")
+    lines = ended.err.splitlines()
+    told = [line.removeprefix(f"assay: {file}:").split(":", 3) for line in lines]
+    assert len(told) == len(fields)
+    for (_, _, field, what), expected in zip(told, fields, strict=True):
+        assert field.strip().startswith(expected)
+        assert ";" in what, "what to do"
+    places = [(int(line), int(column)) for line, column, *_ in told]
+    assert places == sorted(places)
+
+
+def test_of_very_many_mistakes_the_rest_is_counted(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    file = own_profile(tmp_path)
+    with file.open("a", encoding="utf-8") as more:
+        more.writelines(f"x{n}: 1\n" for n in range(23))
+    ended = assay(monkeypatch, capsys, "profile", "check", file)
+    *told, last = ended.err.splitlines()
+    assert (ended.code, len(told)) == (2, 20)
+    assert last == f"assay: {file}: and 3 more mistakes"
 
 
 def test_a_name_that_is_no_profile_is_told_with_those_that_are(

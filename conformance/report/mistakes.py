@@ -1,0 +1,108 @@
+"""Everything that keeps plain data from being of a type, where msgspec stops at the first.
+
+Data that does not convert is taken apart: what is wrong with a struct is wrong with one of its
+fields, or is a field that is unknown or missing; what is wrong with a list, with one of its items.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origin
+
+import msgspec
+
+from conformance.report.what_instead import UNKNOWN, what_instead
+
+_FIELD_IN_MESSAGE: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`$")
+
+
+class Mistake(NamedTuple):
+    """Something that is wrong in a file."""
+
+    field: str
+    """Dotted, list items as `[3]`; empty: the whole file."""
+    what: str
+    """Is wrong with it, and what to write instead."""
+    at: str = ""
+    """The field whose line is told, if it is another one."""
+
+
+def mistake_of(error: msgspec.ValidationError, type_: Any) -> Mistake:
+    """What msgspec says of data that is not of the type."""
+    return _told(*_place_and_message(error), type_)
+
+
+def mistakes_in(value: Any, type_: Any) -> list[Mistake]:
+    """All that can be told at once; empty if the value is of the type."""
+    return [_told(field, message, type_) for field, message in _messages(value, type_, "")]
+
+
+def _told(field: str, message: str, type_: Any) -> Mistake:
+    unknown = UNKNOWN.search(message)
+    instead = what_instead(type_, field, message)
+    return Mistake(
+        field,
+        f"{message[:1].lower()}{message[1:]}{instead}",
+        f"{field}.{unknown[1]}" if unknown else "",
+    )
+
+
+def _place_and_message(error: msgspec.ValidationError) -> tuple[str, str]:
+    text = str(error)
+    found = _FIELD_IN_MESSAGE.search(text)
+    return (found[1].removeprefix("."), text[: found.start()]) if found else ("", text)
+
+
+def _messages(value: Any, type_: Any, field: str) -> Iterator[tuple[str, str]]:
+    """By field what msgspec says, or would say if it did not stop before."""
+    try:
+        msgspec.convert(value, type_)
+    except msgspec.ValidationError as error:
+        parts = list(_messages_of_parts(value, _plain(type_), field))
+        if parts:
+            yield from parts
+        else:
+            inner, message = _place_and_message(error)
+            yield _below(field, inner), message
+
+
+def _messages_of_parts(value: Any, type_: Any, field: str) -> Iterator[tuple[str, str]]:
+    if isinstance(type_, type) and issubclass(type_, msgspec.Struct) and isinstance(value, Mapping):
+        yield from _messages_of_struct(value, type_, field)
+    elif get_origin(type_) is tuple and isinstance(value, Sequence) and not isinstance(value, str):
+        for index, item in enumerate(value):
+            yield from _messages(item, get_args(type_)[0], f"{field}[{index}]")
+
+
+def _messages_of_struct(
+    value: Mapping[str, Any], type_: type[msgspec.Struct], field: str
+) -> Iterator[tuple[str, str]]:
+    known = {each.encode_name: each for each in msgspec.structs.fields(type_)}
+    missing = [name for name, each in known.items() if each.required and name not in value]
+    for key, inner in value.items():
+        if key in known:
+            yield from _messages(inner, known[key].type, _below(field, key))
+        else:
+            yield field, f"Object contains unknown field `{key}`"
+            # It is there, misspelled.
+            for meant in difflib.get_close_matches(key, missing, n=1):
+                missing.remove(meant)
+    for name in missing:
+        yield field, f"Object missing required field `{name}`"
+
+
+def _below(field: str, inner: str) -> str:
+    return f"{field}.{inner}" if field and inner and inner[0] != "[" else f"{field}{inner}"
+
+
+def _plain(type_: Any) -> Any:
+    """The type without what is annotated, and without its None."""
+    if get_origin(type_) is Annotated:
+        return _plain(get_args(type_)[0])
+    if get_origin(type_) in (Union, UnionType):
+        others = [each for each in get_args(type_) if each is not NoneType]
+        return _plain(others[0]) if len(others) == 1 else type_
+    return type_
