@@ -19,7 +19,7 @@ from fixtures.control_plane import ControlPlane, FakeNode, Settings, audit, node
 from fixtures.control_plane.binaries import find
 from fixtures.control_plane.users import User
 from fixtures.crds import all_crds
-from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, POD
+from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, POD, REPLICA_SET
 
 from .every_component import every_component
 from .installation import (
@@ -52,6 +52,7 @@ NEVER_REQUESTED: Final = {
     ("scheduling.x-k8s.io", "podgroups"),
 }
 """Resources of the roles that no request is about, and why."""
+_REPLICA_SETS: Final = ("apps", "replicasets")
 
 
 @pytest.fixture(scope="module")
@@ -269,8 +270,12 @@ def test_whoever_may_edit_a_namespace_may_submit_there_but_only_what_he_may_crea
 def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
     plane: ControlPlane, operator: InstalledOperator
 ) -> None:
-    """A workload of every kind of component fails, is retried, fails for good and is deleted."""
+    """A workload of every kind of component fails, is retried, fails for good and is deleted.
+
+    Something holds a ReplicaSet as it is deleted, until the controller has tried force.
+    """
     api = plane.api()
+    replica_sets = REPLICA_SET.path(TEAM)
     submitted = wrapper(
         "everything",
         every_component("everything"),
@@ -278,8 +283,23 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
         retryPausePeriodDuration="0s",
         retryLimit="1",
         deletionOnFailureGracePeriodDuration="0s",
+        forcefulDeletionGracePeriodDuration="1s",
     )
     api.post(APPWRAPPER.path(TEAM), submitted)
+    wait_until(
+        lambda: bool(api.get(replica_sets)["items"]),
+        "its Deployment has a ReplicaSet",
+        limit_seconds=LIMIT_SECONDS,
+    )
+    (held,) = (found["metadata"]["name"] for found in api.get(replica_sets)["items"])
+    held = REPLICA_SET.path(TEAM, held)
+    api.patch(held, {"metadata": {"finalizers": ["example.com/hold"]}})
+    wait_until(
+        lambda: bool(refused(plane)) or _used(plane) >= {(*_REPLICA_SETS, "delete")},
+        "force is tried",
+        limit_seconds=LIMIT_SECONDS,
+    )
+    api.patch(held, {"metadata": {"finalizers": None}})
     path = APPWRAPPER.path(TEAM, "everything")
 
     def is_over() -> bool:
@@ -299,9 +319,13 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
         limit_seconds=LIMIT_SECONDS,
     )
     assert refused(plane) == []
-    used = {(*_resource(event["objectRef"]), event["verb"]) for event in requests(plane)}
-    spare = {right for right in rights(plane) - used if right[:2] not in NEVER_REQUESTED}
+    spare = {right for right in rights(plane) - _used(plane) if right[:2] not in NEVER_REQUESTED}
     assert sorted(spare) == []
+
+
+def _used(plane: ControlPlane) -> set[tuple[str, str, str]]:
+    """The rights that it has made use of: group, resource, verb."""
+    return {(*_resource(event["objectRef"]), event["verb"]) for event in requests(plane)}
 
 
 def requests(plane: ControlPlane) -> list[dict[str, Any]]:

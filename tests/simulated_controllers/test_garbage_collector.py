@@ -283,6 +283,23 @@ def test_a_collector_that_stands_still_catches_up_afterwards(stop: str) -> None:
     assert names(lab) == set()
 
 
+def test_a_collector_that_goes_on_hears_what_it_missed_in_order() -> None:
+    """Else it would believe in dependents that are gone, and keep their owner for ever."""
+    lab = Lab()
+    owner = lab.create(config_map("owner"))
+    lab.run(1)
+    lab.processes.pause("garbage-collector")
+    for number in range(20):
+        passing = config_map(f"passing-{number}", owner)
+        passing["metadata"]["finalizers"] = ["example.com/hold"]
+        lab.create(passing)
+        lab.delete(CONFIG_MAP, name_of(passing))
+        lab.patch(CONFIG_MAP, name_of(passing), {"metadata": {"finalizers": None}})
+    lab.delete(CONFIG_MAP, "owner", propagation_policy="Foreground")
+    lab.processes.resume("garbage-collector")
+    lab.until(lambda: not names(lab))
+
+
 @pytest.mark.parametrize("policy", ["Foreground", "Orphan"])
 def test_a_deletion_that_began_while_the_collector_was_down_is_finished(policy: str) -> None:
     lab = Lab()
