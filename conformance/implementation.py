@@ -7,7 +7,6 @@ of `conformance` that knows the reference. Programs of others are described by p
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,6 +18,7 @@ import yaml
 
 from conformance.bug import in_words
 from conformance.deployed_reference import in_one_namespace
+from conformance.nearest import meant
 from conformance.under_test import DeployedPlace, Installed, Launch, Place
 from reference_controller import appwrapper
 from reference_controller.appwrapper.admission import UserInfo
@@ -235,12 +235,12 @@ def implementation(name: str) -> Implementation:
     if kind == "mutant" and mutant in MUTANTS:
         wrong = MUTANTS[mutant]
         return Implementation(name, wrong.rules(), SIMULATED_FACTS, wrong.definition)
-    near = difflib.get_close_matches(mutant or name, ["reference", *MUTANTS], n=3)
-    options = [word if word == "reference" else f"mutant:{word}" for word in near]
-    hint = f"; did you mean {' or '.join(options)}?" if near else "."
+    names = MUTANTS if kind == "mutant" else ("reference", *MUTANTS)
+    hint = meant(mutant or name, names, lambda it: it if it == "reference" else f"mutant:{it}")
     raise UnknownImplementationError(
-        f"{name!r} is not an implementation{hint} Use reference, mutant:NAME (assay mutants --list "
-        "shows them), the name of a shipped profile (assay profile list), or a profile's file"
+        f"{name!r} is not an implementation; {hint} Use reference, mutant:NAME (assay mutants "
+        "--list shows them), the name of a shipped profile (assay profile list), or a profile's "
+        "file"
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +17,7 @@ from chaos.injector import Injector
 from conformance import claims
 from conformance.claim import CLAIMS
 from conformance.history_view import History
+from conformance.nearest import meant
 from conformance.verdict import Verdict
 from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
@@ -129,10 +129,8 @@ class Stage(ABC):
         claims.load()
         found = CLAIMS.get(claim)
         if found is None:
-            near = difflib.get_close_matches(claim, CLAIMS, n=3, cutoff=0)
             raise ActivityFailed(
-                f"{claim!r} is not a claim; near ones are {', '.join(near)}. "
-                "`assay claims` lists them"
+                f"{claim!r} is not a claim; {meant(claim, CLAIMS)} `assay claims list` lists them"
             )
         if found.judge is None:
             raise ActivityFailed(f"{claim} cannot be judged on a cluster: {found.not_judged}")

@@ -48,15 +48,12 @@ def maker_of(header: Header, version: str) -> Implementation | None:
 
 def claim_named(word: str) -> Claim:
     """The claim with that id, in any case, or that name; BadInputError if there is none."""
-    import difflib
-
     from conformance.cli.problems import BadInputError
+    from conformance.nearest import meant
 
     all_claims()
     for claim in CLAIMS.values():
         if word.lower() in (claim.id.lower(), claim.name):
             return claim
-    near = difflib.get_close_matches(word.upper(), list(CLAIMS), n=3, cutoff=0.6)
-    near += difflib.get_close_matches(word, [c.name for c in CLAIMS.values()], n=2, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else "list them with: assay claims list"
-    raise BadInputError(f"{word!r} is no claim; {hint}")
+    names = (name for claim in CLAIMS.values() for name in (claim.id, claim.name))
+    raise BadInputError(f"{word!r} is no claim; {meant(word, names)} List them: assay claims list")

@@ -44,15 +44,14 @@ def mutants(
 
 
 def _known(name: str, known: list[str]) -> str:
-    import difflib
-
     from conformance.cli.problems import BadInputError
+    from conformance.nearest import meant
 
     if name in known:
         return name
-    near = difflib.get_close_matches(name, known, n=3)
-    hint = f"did you mean {' or '.join(near)}?" if near else "list them with: assay mutants --list"
-    raise BadInputError(f"there is no mutant {name!r}; {hint}")
+    raise BadInputError(
+        f"there is no mutant {name!r}; {meant(name, known)} List them: assay mutants --list"
+    )
 
 
 def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:

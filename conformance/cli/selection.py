@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 from conformance.cli.problems import BadInputError
+from conformance.nearest import meant
 
 
 def resolve(words: Iterable[str]) -> tuple[str, ...]:
@@ -46,13 +46,10 @@ def _resolve_one(word: str, known: list[str]) -> str:
         return found[0]
     if found:
         raise BadInputError(f"{word!r} names several scenarios: {', '.join(found)}; write one out")
-    near = difflib.get_close_matches(word, known, n=3, cutoff=0.5)
-    hint = (
-        f"did you mean {' or '.join(near)}?"
-        if near
-        else "list them: assay claims list, assay claims scenarios"
+    raise BadInputError(
+        f"{word!r} is no suite, scenario or claim; {meant(word, known)} "
+        "List them: assay claims list, assay claims scenarios"
     )
-    raise BadInputError(f"{word!r} is no suite, scenario or claim; {hint}")
 
 
 def complete(incomplete: str) -> list[str]:

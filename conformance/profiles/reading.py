@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
@@ -14,6 +13,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 import msgspec
 
 from conformance import claims
+from conformance.nearest import meant
 from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.configuration import settings_in
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
@@ -299,7 +299,4 @@ def _missing(field: str, what: str, name: str, among: Iterable[str]) -> Iterator
     known = sorted(among)
     if name in known:
         return
-    near = difflib.get_close_matches(name, known, n=3)
-    see = f"use {', '.join(known)}" if what == "setting" else f"see assay claims {what}s"
-    hint = f"did you mean {' or '.join(near)}?" if near else see
-    yield field, f"there is no {what} {name!r}; {hint}"
+    yield field, f"there is no {what} {name!r}; {meant(name, known)}"

@@ -256,7 +256,7 @@ def test_a_random_selection_repeats_for_the_same_seed():
         (lambda: actions.delete_object("Nothing", "x"), "'Nothing' is not a known kind"),
         (lambda: actions.delete_object("Job", "x"), "NotFound"),
         (lambda: actions.submit(job()), "AlreadyExists"),
-        (lambda: probes.claim_holds("AW-999"), "'AW-999' is not a claim; near ones are AW-"),
+        (lambda: probes.claim_holds("AW-999"), "'AW-999' is not a claim; did you mean AW-"),
         (
             lambda: actions.wait_for_phase("a", "Failed", timeout=3),
             "AppWrapper a is in phase 'Running' after 3s, expected Failed",

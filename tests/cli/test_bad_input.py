@@ -242,12 +242,32 @@ BAD_ARGUMENTS = {
         ["run", "--implementation", "mutant:quota"],
         "is not an implementation",
     ),
+    "a mutant that is like none": (
+        ["run", "--implementation", "mutant:nosuch"],
+        "'mutant:nosuch' is not an implementation; the nearest are mutant:",
+    ),
     "an unknown option": (
         ["run", "--xyzzy"],
         "assay: no such option: --xyzzy; assay run --help tells what may be given",
     ),
     "an unknown command": (["rum"], "no such command 'rum'"),
     "a claim to show that is none": (["claims", "show", "AW-9999"], "is no claim"),
+    "claims to list that there are not": (
+        ["claims", "list", "nosuch"],
+        "no claim has the name 'nosuch', or that in its text; the nearest are ",
+    ),
+    "claims to list that are nearly there": (
+        ["claims", "list", "aw-0155"],
+        " or AW-015 or ",
+    ),
+    "words that no claim holds together": (
+        ["claims", "list", "AW-015", "AW-049"],
+        "no claim holds all of AW-015, AW-049; leave one of them out",
+    ),
+    "scenarios to list that there are not": (
+        ["claims", "scenarios", "nosuch"],
+        "no scenario has the name 'nosuch'",
+    ),
     "a level that is none": (["claims", "list", "--level", "hard"], "is none of Core"),
     "a mutant that is none": (["mutants", "quota-relased"], "there is no mutant"),
     "a controller that is none": (["controller", "run", "jobset"], "there is no controller"),
