@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -37,20 +38,25 @@ def list_claims(
     from conformance.claim import Level
     from conformance.cli.judging import all_claims
     from conformance.cli.one_of import require_one_of
+    from conformance.report.counted import counted
 
     if level:
         require_one_of("--level", level.capitalize(), Level)
+    every = all_claims()
+    found = _holding(
+        words or (),
+        {claim.id: f"{claim.id} {claim.name} {claim.text}" for claim in every.values()},
+        "claim",
+        [name for claim in every.values() for name in (claim.id, claim.name)],
+    )
     table = Table(box=None, pad_edge=False, header_style="bold")
     for column in ("Claim", "Level", "Sentence"):
         table.add_column(column, no_wrap=column != "Sentence", overflow="fold")
-    for claim in all_claims().values():
-        text = f"{claim.id} {claim.name} {claim.text}".lower()
-        if level and claim.level != level.capitalize():
-            continue
-        if all(word.lower() in text for word in words or ()):
+    for claim in map(every.__getitem__, found):
+        if not level or claim.level == level.capitalize():
             table.add_row(Text(claim.id), Text(claim.level), Text(claim.text))
     Console().print(table)
-    typer.echo(f"{table.row_count} claims")
+    typer.echo(counted(table.row_count, "claim"))
 
 
 @app.command("show")
@@ -89,11 +95,36 @@ def scenarios(
     """List the scenarios, with the claims that each is written to arm."""
     from conformance.scenarios import SCENARIOS
 
-    for scenario in SCENARIOS.values():
-        text = f"{scenario.id} {scenario.title} {' '.join(scenario.arms)}".lower()
-        if all(word.lower() in text for word in words or ()):
-            typer.secho(scenario.id, bold=True)
-            typer.echo(f"    {scenario.title}\n    arms {', '.join(scenario.arms)}")
+    every = {s.id: f"{s.id} {s.title} {' '.join(s.arms)}" for s in SCENARIOS.values()}
+    for scenario in map(SCENARIOS.__getitem__, _holding(words or (), every, "scenario", every)):
+        typer.secho(scenario.id, bold=True)
+        typer.echo(f"    {scenario.title}\n    arms {', '.join(scenario.arms)}")
+
+
+def _holding(
+    words: Sequence[str], texts: Mapping[str, str], what: str, names: Iterable[str]
+) -> list[str]:
+    """The keys of the texts that hold all of the words, in any case; BadInputError if none does,
+    with the nearest of the names."""
+    from conformance.cli.problems import BadInputError
+    from conformance.nearest import meant
+
+    def holding(*wanted: str) -> list[str]:
+        return [
+            key
+            for key, text in texts.items()
+            if all(word.lower() in text.lower() for word in wanted)
+        ]
+
+    for word in words:
+        if not holding(word):
+            raise BadInputError(
+                f"no {what} has the name {word!r}, or that in its text; {meant(word, names)} "
+                "Leave it out to list all of them"
+            )
+    if not (found := holding(*words)):
+        raise BadInputError(f"no {what} holds all of {', '.join(words)}; leave one of them out")
+    return found
 
 
 @app.command("catalogue")
