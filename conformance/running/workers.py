@@ -217,8 +217,8 @@ def _at_a_time(undertaking: Undertaking, most: int) -> int:
 def _run_in_time(session: Session, task: Task) -> RunResult | None:
     """None if the time was up before its end: what was cut off shows nothing.
 
-    A run that cannot be made ends the time of all: the nodes that it has are not given back
-    before the end, and others would wait for them.
+    A run that cannot be made ends the time of all: the suite breaks off with it, and waits for
+    nothing that the others still do.
     """
     from conformance.worlds.control_plane.session import OutOfTimeError
 

@@ -3,7 +3,8 @@
 - `session`: one control plane for many runs, which go on side by side in namespaces and on
   nodes of their own. `tenancy` is for a control plane that stays.
 - `recorder`: follows the audit log and the watches of the whole session.
-- `history_merge`: makes one run's history of both, in the order of the store.
+- `run_record`: one run's part of that, with what the run itself did; `history_merge` makes one
+  history of all, in the order of the store.
 - `operator_process`: the implementation under test, as a process that can be killed;
   `operator_command` says how it is started, `operator_places` what it finds when it is: files,
   proxy, and a `network` of its own if it listens on a port that nobody can choose.

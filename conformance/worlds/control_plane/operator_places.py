@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from conformance.worlds.control_plane import operator_command
+from conformance.worlds.control_plane.network import Network
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.proxy import Proxy
@@ -26,13 +28,19 @@ class OperatorPlaces:
         self._session = session
         self._namespace = namespace
         self._folder = folder
-        self._networks = {name: session.new_network() for name in names}
-        self.proxies = {
-            name: network.make(partial(Proxy, name, session.plane.server, session.tls()))
-            for name, network in self._networks.items()
-        }
+        self._networks: dict[str, Network] = {}
+        self.proxies: dict[str, Proxy] = {}
         """Each operator's way to the API server."""
-        self.webhooks = ProcessWebhooks(session, namespace)
+        with ExitStack() as opened:
+            for name in names:
+                network = self._networks[name] = session.new_network()
+                opened.callback(network.close)
+                build = partial(Proxy, name, session.plane.server, session.tls())
+                proxy = self.proxies[name] = network.make(build)
+                opened.callback(proxy.stop)
+            self.webhooks = ProcessWebhooks(session, namespace)
+            opened.callback(self.webhooks.close)
+            self._opened = opened.pop_all()
 
     def operator(
         self,
@@ -79,8 +87,4 @@ class OperatorPlaces:
 
     def close(self) -> None:
         """Nothing listens any more."""
-        for proxy in self.proxies.values():
-            proxy.stop()
-        self.webhooks.close()
-        for network in self._networks.values():
-            network.close()
+        self._opened.close()

@@ -128,9 +128,10 @@ class ControlPlaneSession(Session):
             FakeNode(name, zone, labels={RUN_LABEL: namespace}, capacity=gpus)
             for name, zone in taken.items()
         ]
+        # Whatever becomes of their creation, at the end of the run they are deleted.
+        self._nodes[namespace] = tuple(taken)
         api = self.plane.api(patience_seconds=PATIENCE_SECONDS)
         nodes.create(api, wanted)
-        self._nodes[namespace] = tuple(taken)
         nodes.wait_ready(api, taken)
         return taken
 

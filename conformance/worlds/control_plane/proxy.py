@@ -85,7 +85,9 @@ class Proxy:
         self._thread.start()
 
     def stop(self) -> None:
-        self._server.shutdown()
+        """Nothing listens any more; it may never have been started."""
+        if self._thread.ident is not None:
+            self._server.shutdown()
         self._server.server_close()
         self.hang_up()
 

@@ -9,10 +9,10 @@ implementation may have been in it; the history's header says so, and the claims
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 from typing import Final
 
+from conformance.worlds.control_plane.recorder import wall_us
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 
@@ -44,20 +44,16 @@ class Pulse:
         """How much later than on an idle machine reactions have been since then, at most."""
         rows = [took_us for began_us, took_us in tuple(self._took) if began_us + took_us > since_us]
         if self._began_us:
-            rows.append(_now_us() - self._began_us)
+            rows.append(wall_us() - self._began_us)
         return REACTIONS * max(rows, default=0)
 
     def _beat(self) -> None:
         while not self._stopping.wait(EVERY_SECONDS):
-            self._began_us = began_us = _now_us()
+            self._began_us = began_us = wall_us()
             for _ in range(IN_A_ROW):
                 try:
                     self._request()
                 except ApiError:
                     break  # the API server is away: that is an outage, not slowness
-            self._took.append((began_us, _now_us() - began_us))
+            self._took.append((began_us, wall_us() - began_us))
             self._began_us = 0
-
-
-def _now_us() -> Micros:
-    return time.time_ns() // 1000

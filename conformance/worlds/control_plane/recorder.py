@@ -44,6 +44,11 @@ NOT_RECORDED: Final = (LEASE,)
 LOG.addHandler(logging.NullHandler())
 
 
+def wall_us() -> Micros:
+    """The time by this machine's clock, which histories of real clusters go by."""
+    return time.time_ns() // 1000
+
+
 @dataclass(frozen=True, slots=True)
 class Commit:
     """One change of the store, as its watch told it, or else the audit log."""
@@ -225,7 +230,7 @@ class Recorder:
             self._delivered(kind, "DELETED", obj, int(revision or 0))
         with self.changed:
             if (kind, namespace) in self._listed:
-                self._listed_again[namespace] = time.time_ns() // 1000
+                self._listed_again[namespace] = wall_us()
             self._listed.add((kind, namespace))
             self.changed.notify_all()
 
@@ -240,7 +245,7 @@ class Recorder:
         if kind == NODE and is_heartbeat(self.stored(kind, "", name_of(obj)), plain):
             return
         revision = revision or int(_rv_text(obj))
-        commit = Commit(revision, event, kind, plain, time.time_ns() // 1000)
+        commit = Commit(revision, event, kind, plain, wall_us())
         with self.changed:
             if kind not in NOT_RECORDED:
                 self._commits[scope].append(commit)

@@ -26,7 +26,7 @@ from conformance.worlds.control_plane.network import (
 )
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.pulse import Pulse
-from conformance.worlds.control_plane.recorder import Commit, Recorder
+from conformance.worlds.control_plane.recorder import Commit, Recorder, wall_us
 from conformance.worlds.control_plane.scratch import Scratch, remove_abandoned
 from conformance.worlds.control_plane.starter import Starter
 from conformance.worlds.control_plane.starts import Starts
@@ -270,7 +270,7 @@ class Session(ABC):
     def late_us(self) -> Micros:
         """How late implementation and kubelets may be just now, as far as the past can tell."""
         told = self.implementation.facts.get("detection_latency_us", 0)
-        slack_us = self.pulse.slack_us(time.time_ns() // 1000 - RECENT_US)
+        slack_us = self.pulse.slack_us(wall_us() - RECENT_US)
         return int(told) + slack_us + self.pods_late_us
 
     def _next_number(self) -> int:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import threading
 import time
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal
+from contextlib import ExitStack
+from typing import Any, Final
 
 from chaos.fault import Fault
 from chaos.happening import Happening, Place
@@ -19,21 +19,21 @@ from conformance.world import World
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
-from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.operator_places import OperatorPlaces
 from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
-from conformance.worlds.control_plane.recorder import Commit
-from conformance.worlds.control_plane.recovery import recovered
+from conformance.worlds.control_plane.recorder import Commit, wall_us
+from conformance.worlds.control_plane.run_record import BARRIER_SECONDS, RunRecord
 from conformance.worlds.control_plane.run_settings import RunSettings
 from conformance.worlds.control_plane.session import NotLentError, Session
 from conformance.worlds.control_plane.settled import are_settled_now, is_settled
 from conformance.worlds.control_plane.tailoring import Tailor
 from conformance.worlds.control_plane.webhooks import Webhooks
-from vocabulary import canonical, history
+from fixtures.control_plane.users import User
+from vocabulary import canonical
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Capabilities, Entry, Header
+from vocabulary.history import Entry, Header
 from vocabulary.kinds import APPWRAPPER, LEASE, Kind
 from vocabulary.objects import Object, get_path, labels_of
 from vocabulary.requests import Request
@@ -42,8 +42,6 @@ from vocabulary.selectors import parse_selector
 OPERATORS: Final = ("operator", "operator/1")
 QUIET_US: Final = 1_500_000
 """Nothing was written in the run's namespace for so long, and the workload is settled."""
-BARRIER_SECONDS: Final = 0.5
-"""How long the recorder gets to hear the last of what happened."""
 PATIENCE_US: Final = 90 * SECOND
 PATIENCE_ATTEMPTS: Final = 3
 """A wait lasts for so many attempts at their longest, if that is more."""
@@ -66,72 +64,110 @@ class ControlPlaneWorld(World):
         self._settings = RunSettings.of(session.settings, short, scenario.config)
         self.config = dict(self._settings.config)
         self.durations = self._settings.durations
-        self.namespace = session.new_namespace()
-        self._zones: dict[str, str] = {}
-        try:
-            self._zones = session.take_nodes(self.namespace, scenario)
-        except NotLentError as error:
-            self.not_ready = str(error)
-        self.nodes = tuple(self._zones)
-        self._tailor = Tailor.of(self.namespace, session.pod_image, self.durations)
-        self._work = session.folder / self.namespace
-        self._work.mkdir()
-        self._began_us = _now_us()
-        self._others: list[tuple[Micros, Entry]] = []
-        self._others_lock = threading.Lock()
         self._chaos_lock = threading.RLock()
         """Rules and injector are made for one thread; many are at work here."""
         self._rngs: dict[str, random.Random] = {}
         self._injected: dict[bytes, list[Injected]] = {}
-        self._last_write_us = self._began_us
         self._leader = ""
-        self._closed = False
+        self._closed = threading.Event()
+        with ExitStack() as begun:
+            self._take_place(begun)
+            self._make_operators(begun)
+            self._expose_to(plan)
+            self._start(begun, plan)
+            self._begun = begun.pop_all()
+
+    def _take_place(self, begun: ExitStack) -> None:
+        """Namespace, nodes and folder."""
+        self.namespace = self.session.new_namespace()
+        begun.callback(self.session.end_run, self.namespace)
+        self._zones: dict[str, str] = {}
+        try:
+            self._zones = self.session.take_nodes(self.namespace, self.scenario)
+        except NotLentError as error:
+            self.not_ready = str(error)
+        self.nodes = tuple(self._zones)
+        self._tailor = Tailor.of(self.namespace, self.session.pod_image, self.durations)
+        self._work = self.session.folder / self.namespace
+        self._work.mkdir()
+        self._began_us = self._last_write_us = wall_us()
+
+    def _make_operators(self, begun: ExitStack) -> None:
+        """They are down as yet; what they will find is there."""
+        session = self.session
         self._webhooks = Webhooks(session, self.namespace, self.config)
+        begun.callback(self._webhooks.stop)
         self._webhooks.start()
         # Of an operator that is installed there is one.
         names = OPERATORS if session.implementation.installed is None else OPERATORS[:1]
-        self._users = {name: session.take_operator_user() for name in names}
+        self._users: dict[str, User] = {}
+        for name in names:
+            user = self._users[name] = session.take_operator_user()
+            begun.callback(session.give_back, user)
         # An operator in the cluster has a way of its own to the API server.
         proxied = () if session.operators_in_cluster else names
         self._places = OperatorPlaces(session, self.namespace, self._work, proxied)
+        begun.callback(self._places.close)
         self._proxies = self._places.proxies
+        self._record = RunRecord(
+            session,
+            self.namespace,
+            self.nodes,
+            scenario=self.scenario.id,
+            seed=self.seed,
+            config=self.config,
+            began_us=self._began_us,
+            users=self._users,
+            webhooks=self._places.webhooks,
+        )
         self._operators = {name: self._operator(name) for name in names}
         self._places.webhooks.start()
+        own = session.components(self._zones, self._record_process) if self.scenario.alone else {}
+        self._processes = RealProcesses(self._operators, own)
+        begun.callback(self._processes.end)
+
+    def _expose_to(self, plan: Plan | None) -> None:
+        """Put chaos between the operators and the API server."""
+        recorder = self.session.recorder
+        self._connection = Connections(
+            tuple(self._proxies.values()), (self._webhooks, self._places.webhooks)
+        )
+        self._injector = Injector(self, self._record.fault, plan)
+        self._teller = None if plan is None else CommitTeller(self._observe)
+        for proxy in self._proxies.values():
+            proxy.lock = self._chaos_lock
+            proxy.revision = lambda: recorder.revision
+            proxy.injector = self._injector if plan is not None else None
+            proxy.teller = self._teller
+            proxy.followed = frozenset(map(str, recorder.kinds))
+            if self.session.implementation.sees_whole_cluster:
+                proxy.only_namespace = self.namespace
+
+    def _start(self, begun: ExitStack, plan: Plan | None) -> None:
+        """Everything moves from now on, the plan last."""
+        session = self.session
         self._poker = Poker(
             session.implementation.poke_every_us,
             lambda: self.list(APPWRAPPER),
             session.connections["harness"].handle,
         )
-        alone = scenario.alone
-        own = session.components(self._zones, self._record_process) if alone else {}
-        self._processes = RealProcesses(self._operators, own)
-        self._connection = Connections(
-            tuple(self._proxies.values()), (self._webhooks, self._places.webhooks)
-        )
-        self._injector = Injector(self, self._record_fault, plan)
-        self._teller = None if plan is None else CommitTeller(self._observe)
-        self._clock = threading.Thread(target=self._keep_time, name="plan", daemon=True)
         for proxy in self._proxies.values():
-            proxy.lock = self._chaos_lock
-            proxy.revision = lambda: session.recorder.revision
-            proxy.injector = self._injector if plan is not None else None
-            proxy.teller = self._teller
-            proxy.followed = frozenset(map(str, session.recorder.kinds))
-            if session.implementation.sees_whole_cluster:
-                proxy.only_namespace = self.namespace
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
+        begun.callback(session.recorder.listeners.remove, self._on_commit)
         if not self.not_ready:
             self.not_ready = (
-                self._start_operators(OPERATORS[: scenario.operators])
+                self._start_operators(OPERATORS[: self.scenario.operators])
                 or self._places.webhooks.wait_reached()
             )
             session.starts.note(self.not_ready)
         self._poker.start()
+        begun.callback(self._poker.stop)
         with self._chaos_lock:
             self._injector.start()
+        begun.callback(self._closed.set)
         if plan is not None:
-            self._clock.start()
+            threading.Thread(target=self._keep_time, name="plan", daemon=True).start()
 
     # What faults stand on (chaos.ground.Ground).
 
@@ -147,13 +183,13 @@ class ControlPlaneWorld(World):
         return self._rngs.setdefault(name, random.Random(f"{self.seed}/{name}"))
 
     def elapsed_us(self) -> Micros:
-        return _now_us() - self._began_us
+        return wall_us() - self._began_us
 
     # What scenarios stand on (World).
 
     @property
     def now_us(self) -> Micros:
-        return _now_us()
+        return wall_us()
 
     def call(self, request: Request, actor: str = "chaos") -> Any:
         if actor == "chaos":
@@ -222,7 +258,7 @@ class ControlPlaneWorld(World):
 
     def is_stable(self) -> bool:
         """Every AppWrapper is where it may stay, and nothing has been written for a while."""
-        if _now_us() - self._last_write_us < QUIET_US:
+        if wall_us() - self._last_write_us < QUIET_US:
             return False
         return all(map(is_settled, self.list(APPWRAPPER))) and are_settled_now(
             self.session.connections["harness"].handle, self.namespace
@@ -230,16 +266,7 @@ class ControlPlaneWorld(World):
 
     def close(self) -> None:
         """End the operators and give back what the run had for itself."""
-        self._closed = True
-        self._poker.stop()
-        self._processes.end()
-        if self._on_commit in self.session.recorder.listeners:
-            self.session.recorder.listeners.remove(self._on_commit)
-        self._places.close()
-        self._webhooks.stop()
-        self.session.end_run(self.namespace)
-        for user in self._users.values():
-            self.session.give_back(user)
+        self._begun.close()
 
     @property
     def leader(self) -> str:
@@ -255,57 +282,19 @@ class ControlPlaneWorld(World):
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""
-        merge = Merge(
-            self._began_us,
-            {user.name: name for name, user in self._users.items()},
-            self.session.recorder.kinds,
-        )
-        with self._others_lock:
-            others = list(self._others)
-        capabilities = self.session.capabilities(self.namespace, self._began_us)
-        commits, audited = self._places.webhooks.without_keys(
-            self.session.commits(self.namespace, self.nodes),
-            self.session.audited(self.namespace, self.nodes),
-        )
-        if capabilities.writers and not capabilities.every_version:
-            whole = recovered(commits, audited, self.session.recorder.kinds)
-            if whole is not None:
-                commits, capabilities = whole, Capabilities()
-        header = Header(
-            scenario=self.scenario.id,
-            seed=self.seed,
-            cluster=self.session.cluster,
-            implementation=self.session.implementation.name,
-            clock="wall",
-            began_us=self._began_us,
-            kubernetes_version=self.session.kubernetes_version,
-            capabilities=capabilities,
-            parameters=self.config,
-            facts=self._facts(),
-        )
-        return header, merge.entries(commits, audited, others)
+        return self._record.history()
 
     def history_so_far(self) -> tuple[Header, tuple[Entry, ...], bool]:
-        """What is settled of the history of a run that goes on; whether that is all there is.
-
-        Watches and audit log tell of one moment at different times. Of the latest moments one
-        of them may still be silent, and a write without its writer is not what happened.
-        """
-        header, entries = self.history()
-        late_us = round(BARRIER_SECONDS * SECOND) + int(header.facts["slack_us"])
-        settled_us = _now_us() - late_us - self._began_us
-        settled = bisect_right(entries, settled_us, key=lambda entry: entry.t)
-        return header, entries[:settled], settled == len(entries)
+        """What is settled of it while the run goes on; see `RunRecord`."""
+        return self._record.history_so_far()
 
     @property
     def heard(self) -> int:
         """How much there is to make a history of; grows with the run."""
-        scopes = (self.namespace, *self.nodes)
-        return self.session.recorder.heard(scopes) + len(self._others)
+        return self._record.heard
 
     def mark(self, mark: Any, text: str = "") -> None:
-        """Note what the run itself has to say."""
-        self._note(history.Mark(n=0, t=0, mark=mark, text=text))
+        self._record.mark(mark, text)
 
     # Inside.
 
@@ -324,11 +313,6 @@ class ControlPlaneWorld(World):
             name, self._users[name], self.config, self._record_process, elects=elects
         )
 
-    def _facts(self) -> dict[str, Any]:
-        """What to expect of the implementation, and how slow the machine was in this run."""
-        slack_us = self.session.pulse.slack_us(self._began_us)
-        return {**self.session.facts, "slack_us": slack_us}
-
     def _start_operators(self, names: Sequence[str]) -> str:
         """Start them and wait until they are ready, or why they are not; the first of several
         is to lead."""
@@ -338,20 +322,11 @@ class ControlPlaneWorld(World):
                 self._wait_until(lambda: bool(self._leader), LEADER_US)
         return self._processes.wait_ready(names)
 
-    def _record_fault(
-        self, action: Literal["injected", "reverted", "refused"], fault: dict[str, Any], text: str
-    ) -> None:
-        self._note(history.Fault(n=0, t=0, action=action, fault=fault, text=text))
-
     def _record_process(self, process: str, change: Any) -> None:
         if process in self._proxies and change in ("killed", "stopped"):
             self._proxies[process].hang_up()
-        if not self._closed:
-            self._note(history.Process(n=0, t=0, process=process, change=change))
-
-    def _note(self, entry: Entry) -> None:
-        with self._others_lock:
-            self._others.append((_now_us(), entry))
+        if not self._closed.is_set():
+            self._record.process(process, change)
 
     def _on_commit(self, scope: str, commit: Commit) -> None:
         if scope != self.namespace and scope not in self.nodes:
@@ -360,7 +335,7 @@ class ControlPlaneWorld(World):
             self._note_leader(str(get_path(commit.object, "spec.holderIdentity", "")))
             return
         if scope == self.namespace and not self._poker.made(commit.kind, commit.object):
-            self._last_write_us = _now_us()
+            self._last_write_us = wall_us()
         if self._teller is None:
             return
         with self._chaos_lock:
@@ -383,18 +358,14 @@ class ControlPlaneWorld(World):
 
     def _keep_time(self) -> None:
         """Strike when the plan's next point in time has come."""
-        while not self._closed:
+        while not self._closed.is_set():
             with self._chaos_lock:
                 self._injector.advance()
                 due_us = self._injector.next_due_us()
             left_us = 50_000 if due_us is None else due_us - self.elapsed_us()
-            time.sleep(min(max(left_us, 1_000), 50_000) / SECOND)
+            self._closed.wait(min(max(left_us, 1_000), 50_000) / SECOND)
 
 
 def _key(fault: Fault) -> bytes:
     """Faults hold patches, which do not hash; what they are spelled as does."""
     return canonical.encode(fault.to_data())
-
-
-def _now_us() -> Micros:
-    return time.time_ns() // 1000

@@ -1,0 +1,129 @@
+"""What is known of one run, and the history that is made of it.
+
+Watches tell what was stored, the audit log who asked for it, and the run itself what it did:
+faults, the lives of its processes, marks.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_right
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+
+from conformance.worlds.control_plane.history_merge import Merge
+from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
+from conformance.worlds.control_plane.recorder import wall_us
+from conformance.worlds.control_plane.recovery import recovered
+from conformance.worlds.control_plane.session import Session
+from fixtures.control_plane.users import User
+from vocabulary.clock import SECOND, Micros
+from vocabulary.history import Capabilities, Entry, Fault, Header, Mark, Process
+
+BARRIER_SECONDS: Final = 0.5
+"""How long the recorder gets to hear the last of what happened."""
+
+
+class RunRecord:
+    """One run's. Safe to use from several threads."""
+
+    def __init__(
+        self,
+        session: Session,
+        namespace: str,
+        nodes: tuple[str, ...],
+        *,
+        scenario: str,
+        seed: int,
+        config: dict[str, Any],
+        began_us: Micros,
+        users: Mapping[str, User],
+        webhooks: ProcessWebhooks,
+    ) -> None:
+        """`users` are the operators', by their names in the history."""
+        self._session = session
+        self._namespace = namespace
+        self._nodes = nodes
+        self._scenario = scenario
+        self._seed = seed
+        self._config = config
+        self._began_us = began_us
+        self._users = users
+        self._webhooks = webhooks
+        self._notes: list[tuple[Micros, Entry]] = []
+        self._lock = threading.Lock()
+
+    # What the run itself has to say, at the moment when it happens.
+
+    def fault(
+        self, action: Literal["injected", "reverted", "refused"], fault: dict[str, Any], text: str
+    ) -> None:
+        self._note(Fault(n=0, t=0, action=action, fault=fault, text=text))
+
+    def process(self, process: str, change: Any) -> None:
+        self._note(Process(n=0, t=0, process=process, change=change))
+
+    def mark(self, mark: Any, text: str = "") -> None:
+        self._note(Mark(n=0, t=0, mark=mark, text=text))
+
+    # What came of it.
+
+    def history(self) -> tuple[Header, tuple[Entry, ...]]:
+        """What was recorded."""
+        session = self._session
+        merge = Merge(
+            self._began_us,
+            {user.name: name for name, user in self._users.items()},
+            session.recorder.kinds,
+        )
+        with self._lock:
+            notes = list(self._notes)
+        capabilities = session.capabilities(self._namespace, self._began_us)
+        commits, audited = self._webhooks.without_keys(
+            session.commits(self._namespace, self._nodes),
+            session.audited(self._namespace, self._nodes),
+        )
+        if capabilities.writers and not capabilities.every_version:
+            whole = recovered(commits, audited, session.recorder.kinds)
+            if whole is not None:
+                commits, capabilities = whole, Capabilities()
+        header = Header(
+            scenario=self._scenario,
+            seed=self._seed,
+            cluster=session.cluster,
+            implementation=session.implementation.name,
+            clock="wall",
+            began_us=self._began_us,
+            kubernetes_version=session.kubernetes_version,
+            capabilities=capabilities,
+            parameters=self._config,
+            facts=self._facts(),
+        )
+        return header, merge.entries(commits, audited, notes)
+
+    def history_so_far(self) -> tuple[Header, tuple[Entry, ...], bool]:
+        """What is settled of the history of a run that goes on; whether that is all there is.
+
+        Watches and audit log tell of one moment at different times. Of the latest moments one
+        of them may still be silent, and a write without its writer is not what happened.
+        """
+        header, entries = self.history()
+        late_us = round(BARRIER_SECONDS * SECOND) + int(header.facts["slack_us"])
+        settled_us = wall_us() - late_us - self._began_us
+        settled = bisect_right(entries, settled_us, key=lambda entry: entry.t)
+        return header, entries[:settled], settled == len(entries)
+
+    @property
+    def heard(self) -> int:
+        """How much there is to make a history of; grows with the run."""
+        scopes = (self._namespace, *self._nodes)
+        return self._session.recorder.heard(scopes) + len(self._notes)
+
+    def _note(self, entry: Entry) -> None:
+        with self._lock:
+            self._notes.append((wall_us(), entry))
+
+    def _facts(self) -> dict[str, Any]:
+        """What to expect of the implementation, and how slow the machine was in this run."""
+        slack_us = self._session.pulse.slack_us(self._began_us)
+        return {**self._session.facts, "slack_us": slack_us}

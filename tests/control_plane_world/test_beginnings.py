@@ -1,0 +1,208 @@
+"""A run that cannot begin gives back all that it had for itself by then, like one that ends."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+import pytest
+import yaml
+
+from conformance.scenario import Scenario
+from conformance.under_test import Launch, Place
+from conformance.worlds.control_plane.network import MachineNetwork
+from conformance.worlds.control_plane.operator_process import launch_directly
+from conformance.worlds.control_plane.session import Session
+from conformance.worlds.control_plane.world import ControlPlaneWorld
+from fixtures.control_plane import pki
+from fixtures.control_plane.ports import LOOPBACK
+from fixtures.control_plane.process import Process
+from fixtures.control_plane.users import User
+from vocabulary.requests import Create
+
+from .test_operator_process import HEALTHY
+
+RUN = "run-0"
+
+
+class BrokenOffError(Exception):
+    """What was being done when the run broke off cannot be done."""
+
+
+class CountedNetwork(MachineNetwork):
+    """One that says when it is closed."""
+
+    def __init__(self, closed: Callable[[], None]) -> None:
+        self.close = closed  # type: ignore[method-assign]
+
+
+class FakeSession:
+    """Gives runs what they ask for, and remembers what it has not got back."""
+
+    def __init__(self, folder: Path, breaks_at: str = "", time: int = 1) -> None:
+        """`breaks_at`: what cannot be done when it is done for the `time`-th time."""
+        self._breaks_at = (breaks_at, time)
+        self._done: Counter[str] = Counter()
+        keys = pki.create(folder / "pki")
+        self.given: Counter[str] = Counter()
+        self.processes: list[Process] = []
+        self.ports: set[int] = set()
+        """Where something listened for the operator, or for the API server."""
+        self.listeners: list[object] = []
+        self.folder = folder
+        self.settings = None
+        self.pod_image = ""
+        self.operators_in_cluster = False
+        self.webhook_host = LOOPBACK
+        self.plane = SimpleNamespace(
+            server="http://127.0.0.1:1", ca=keys.ca.certificate, webhook_pair=keys.webhook
+        )
+        self.connections = {"harness": self}
+        self.starter = self
+        self.starts = self
+        self.recorder = SimpleNamespace(
+            kinds=(), revision=0, changed=threading.Condition(), listeners=self.listeners
+        )
+        self.implementation = SimpleNamespace(
+            installed=None,
+            poke_every_us=None,
+            sees_whole_cluster=False,
+            review=lambda _config: lambda *_: None,
+            launch=self._launch,
+        )
+
+    # Of the session itself.
+
+    def late_us(self) -> int:
+        return 0
+
+    def tls(self) -> None:
+        return None
+
+    def new_namespace(self) -> str:
+        self._give("namespace")
+        return RUN
+
+    def take_nodes(self, _namespace: str, _scenario: Scenario) -> dict[str, str]:
+        self._do("take nodes")
+        return {"n0": "a"}
+
+    def end_run(self, namespace: str) -> None:
+        assert namespace == RUN
+        self.given["namespace"] -= 1
+
+    def take_operator_user(self) -> User:
+        self._give("user")
+        return User(f"operator-{self.given['user']}")
+
+    def give_back(self, _user: User) -> None:
+        self.given["user"] -= 1
+
+    def new_network(self) -> CountedNetwork:
+        self._give("network")
+
+        def closed() -> None:
+            self.given["network"] -= 1
+
+        return CountedNetwork(closed)
+
+    def kubeconfig_through(self, _user: User, server: str, path: Path) -> Path:
+        self.ports.add(urlsplit(server).port or 0)
+        path.write_text(yaml.safe_dump({"users": [{"user": {}}]}), encoding="utf-8")
+        return path
+
+    # Of what belongs to it.
+
+    def handle(self, request: Create) -> None:
+        """The API server."""
+        for webhook in cast(Any, request.object)["webhooks"]:
+            self.ports.add(urlsplit(webhook["clientConfig"]["url"]).port or 0)
+
+    def _launch(self, place: Place) -> Launch:
+        self._do("launch")
+        return Launch(command=(sys.executable, "-c", HEALTHY, str(place.health_port)))
+
+    def start(self, command: Sequence[str], log: Path, network: Path | None) -> Process:
+        assert network is None
+        self._do("start")
+        self.processes.append(launch_directly(command, log))
+        return self.processes[-1]
+
+    def note(self, problem: str) -> None:
+        """The operators are ready, or are not."""
+        assert not problem
+        self._do("note")
+
+    # What is left.
+
+    def left(self) -> set[str]:
+        """What a run has and has not given back."""
+        return {
+            *(what for what, count in self.given.items() if count),
+            *(f"port {port}" for port in self.ports if is_listening(port)),
+            *(f"process {each.pid}" for each in self.processes if each.is_alive()),
+            *("a listener" for _ in self.listeners),
+        }
+
+    def _do(self, what: str) -> None:
+        self._done[what] += 1
+        if (what, self._done[what]) == self._breaks_at:
+            raise BrokenOffError(what)
+
+    def _give(self, what: str) -> None:
+        self._do(f"give {what}")
+        self.given[what] += 1
+
+
+def is_listening(port: int) -> bool:
+    with socket.socket() as caller:
+        return caller.connect_ex((LOOPBACK, port)) == 0
+
+
+def begin(session: FakeSession) -> ControlPlaneWorld:
+    scenario = Scenario("suite/file/run", "", (), lambda _world: None, session.folder)
+    return ControlPlaneWorld(cast(Session, session), scenario, 1, None)
+
+
+def test_a_run_that_ends_gives_back_all_that_it_had(tmp_path: Path) -> None:
+    session = FakeSession(tmp_path)
+    world = begin(session)
+    (operator,) = session.processes
+    assert session.left() == {
+        *("namespace", "user", "network", "a listener"),
+        *(f"port {port}" for port in session.ports),
+        f"process {operator.pid}",
+    }
+    assert session.given == {"namespace": 1, "user": 2, "network": 2}
+    assert len(session.ports) == 3  # two proxies and the webhooks
+    world.close()
+    assert session.left() == set()
+
+
+@pytest.mark.parametrize(
+    ("breaks_at", "time", "ports"),
+    [
+        ("take nodes", 1, 0),
+        ("give user", 2, 1),
+        ("give network", 2, 1),
+        ("launch", 2, 3),
+        ("start", 1, 3),
+        ("note", 1, 3),
+    ],
+)
+def test_a_run_that_cannot_begin_gives_back_what_it_had_by_then(
+    tmp_path: Path, breaks_at: str, time: int, ports: int
+) -> None:
+    session = FakeSession(tmp_path, breaks_at, time)
+    with pytest.raises(BrokenOffError, match=breaks_at):
+        begin(session)
+    assert len(session.ports) == ports
+    assert session.given.keys() >= {"namespace"}
+    assert session.left() == set()
