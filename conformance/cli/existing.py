@@ -100,13 +100,19 @@ def checked(look: Callable[[], Undertaking]) -> Undertaking:
     return undertaking
 
 
-def agree(undertaking: Undertaking, chosen: Sequence[Scenario], *, yes: bool) -> None:
-    """Show what will be touched, and have somebody agree; BadInputError if nobody is asked."""
+def agree(
+    undertaking: Undertaking, chosen: Sequence[Scenario], one_process: str = "", *, yes: bool
+) -> None:
+    """Show what will be touched, and have somebody agree; BadInputError if nobody is asked.
+
+    `one_process`: see `conformance.running.hosting.reason_not_run`.
+    """
     from conformance.report.untrusted import printable
     from conformance.running.hosting import not_run
     from conformance.worlds.existing.preflight import in_words
 
-    for line in (*in_words(undertaking), *not_run(chosen, "existing", undertaking)):
+    left_out = not_run(chosen, "existing", undertaking, one_process)
+    for line in (*in_words(undertaking), *left_out):
         typer.echo(printable(line))
     if yes:
         return

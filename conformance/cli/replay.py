@@ -63,7 +63,7 @@ def replay(
     from conformance.report.pages.failure_page import failure_page
     from conformance.report.recorded import assay_told, compared
     from conformance.report.suite_version import git_commit, version
-    from conformance.running.hosting import reason_not_run
+    from conformance.running.hosting import reason_not_run, why_one_process
     from conformance.running.run_options import RunOptions
     from conformance.running.suite import require_a_beginning
     from conformance.running.workers import Task, workers
@@ -81,15 +81,16 @@ def replay(
             f"{plan}: scenario: there is no scenario {loaded.scenario!r}; "
             "list them with: assay claims scenarios"
         )
-    if because := reason_not_run(scenario, cluster):
-        raise BadInputError(f"{plan}: {scenario.id} is only run in the simulation: {because}")
-    claims = all_claims()
     planned = loaded.implementation or "reference"
     options = RunOptions(
         cluster=cast(ClusterName, cluster),
         implementation=implementation or planned,
         cluster_folder=cluster_folder,
     )
+    one_process = "" if cluster == "simulated" else why_one_process(options.implementation)
+    if because := reason_not_run(scenario, cluster, one_process=one_process):
+        raise BadInputError(f"{plan}: {scenario.id} cannot be run on {cluster}: {because}")
+    claims = all_claims()
     plain = replace(loaded, recorded=None).to_data()
     task = Task(scenario.id, options.implementation, loaded.seed, plain)
     with workers(options, many=False) as run_all:

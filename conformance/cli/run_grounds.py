@@ -37,6 +37,7 @@ def _existing(
     asked: RunArguments, options: RunOptions, words: Sequence[str]
 ) -> Iterator[RunOptions]:
     """Somebody else's: examined, and agreed upon, before anything is done there."""
+    from conformance.running.hosting import why_one_process
     from conformance.running.suite import select
     from fixtures.control_plane.ports import LOOPBACK
 
@@ -54,7 +55,8 @@ def _existing(
         raise BadInputError("--crash-points: operators need accounts of their own for that")
     # A pod that is told to end puts the cluster in order first, as after Ctrl-C.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    existing.agree(undertaking, select(words, one_case=asked.one_case), yes=asked.yes)
+    chosen = select(words, one_case=asked.one_case)
+    existing.agree(undertaking, chosen, why_one_process(asked.implementation), yes=asked.yes)
     yield replace(options, undertaking=undertaking)
 
 

@@ -6,7 +6,12 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from conformance import claims
-from conformance.running.process_faults import needs_more_than_installed, needs_process_beside
+from conformance.running.process_faults import (
+    BESIDE,
+    needs_more_than_installed,
+    needs_process_beside,
+    needs_second,
+)
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 
@@ -14,15 +19,23 @@ if TYPE_CHECKING:
     from conformance.worlds.existing.preflight import Undertaking
 
 
-def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | None = None) -> str:
+def reason_not_run(
+    scenario: Scenario,
+    cluster: str,
+    undertaking: Undertaking | None = None,
+    one_process: str = "",
+) -> str:
     """Why that cluster cannot host the scenario; empty if it can.
 
-    `undertaking` is what was found on an existing cluster, or on one of kind.
+    `undertaking` is what was found on an existing cluster, or on one of kind; `one_process` is
+    why there can be one operator process at a time, see `why_one_process`.
     """
     if cluster == "simulated":
         return ""
     if scenario.only_simulated:
         return scenario.only_simulated
+    if one_process and needs_second(scenario):
+        return f"{BESIDE}, and {one_process}"
     if undertaking is None:
         return ""
     if scenario.needs_users:
@@ -41,10 +54,10 @@ def reason_not_run(scenario: Scenario, cluster: str, undertaking: Undertaking | 
     return ""
 
 
-def why_in_turn(implementation: str) -> str:
-    """Why runs with it come one at a time on this machine, in a sentence; empty if they need not.
+def why_one_process(implementation: str) -> str:
+    """Why there can be one process of it at a time on this machine; empty if there can be more.
 
-    On clusters of any kind, but not in the simulation, which starts no processes.
+    For clusters of any kind, but not for the simulation, which starts no processes.
     """
     from conformance.profiles.choosing import under_test
     from conformance.worlds.control_plane.network import why_none_can_be_made
@@ -52,18 +65,30 @@ def why_in_turn(implementation: str) -> str:
     port = under_test(implementation).fixed_port
     why = "" if port is None else why_none_can_be_made()
     return why and (
-        f"runs come one at a time: {implementation} always listens on port {port}, and networks "
-        f"of their own cannot be had for its processes ({why}); root on Linux has them"
+        f"{implementation} always listens on port {port}, and networks of their own cannot be had "
+        f"for its processes ({why}); root on Linux has them"
+    )
+
+
+def why_in_turn(implementation: str) -> str:
+    """The same as a sentence that says what comes of it; empty if nothing does."""
+    why = why_one_process(implementation)
+    return why and (
+        f"runs come one at a time, those of other commands on this machine included, and none "
+        f"with two operators: {why}"
     )
 
 
 def not_run(
-    scenarios: Iterable[Scenario], cluster: str, undertaking: Undertaking | None = None
+    scenarios: Iterable[Scenario],
+    cluster: str,
+    undertaking: Undertaking | None = None,
+    one_process: str = "",
 ) -> list[str]:
     """A sentence for each reason why some of these scenarios cannot be run there."""
     by_reason: dict[str, list[str]] = {}
     for found in scenarios:
-        reason = reason_not_run(found, cluster, undertaking)
+        reason = reason_not_run(found, cluster, undertaking, one_process)
         if reason:
             by_reason.setdefault(reason, []).append(found.id)
     return [f"not run: {', '.join(names)}: {reason}" for reason, names in by_reason.items()]

@@ -20,7 +20,8 @@ from conformance.under_test import Installed, InstalledPods
 CONNECTION: Final = "breaks the operator's connection, which in the cluster nobody else is part of"
 PAUSE: Final = "pauses the operator's process, which in the cluster only its node could"
 
-SECOND: Final = "takes a second operator beside the first, and one is installed"
+BESIDE: Final = "takes a second operator beside the first"
+SECOND: Final = f"{BESIDE}, and one is installed"
 WEBHOOKS: Final = (
     "takes down webhooks that the suite serves, and an installed operator's are its own"
 )
@@ -35,14 +36,20 @@ def needs_more_than_installed(
     """Why an operator that is installed cannot be under test in it; empty if it can."""
     if installed.settings is not None and not _is_within(scenario.config, installed.settings):
         return f"needs the operator configured otherwise: {', '.join(scenario.config)}"
-    faults = _faults_of(scenario.id)
-    if scenario.operators > 1 or any(isinstance(fault, DoubleOperator) for fault in faults):
+    if needs_second(scenario):
         return SECOND
+    faults = _faults_of(scenario.id)
     if any(isinstance(fault, WebhookOutage) for fault in faults):
         return WEBHOOKS
     if isinstance(installed, InstalledPods) and any(map(_keeps_down, faults)):
         return DOWN
     return needs_process_beside(scenario.id, reaches_nodes=reaches_nodes)
+
+
+def needs_second(scenario: Scenario) -> bool:
+    """Whether two operators run in it at a time."""
+    faults = _faults_of(scenario.id)
+    return scenario.operators > 1 or any(isinstance(fault, DoubleOperator) for fault in faults)
 
 
 @cache

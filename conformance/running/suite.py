@@ -28,7 +28,7 @@ from conformance.report.run_result import (
     ours,
 )
 from conformance.running.campaigns import UnderWay, campaigns
-from conformance.running.hosting import not_run, out_of_reach, reason_not_run
+from conformance.running.hosting import not_run, out_of_reach, reason_not_run, why_one_process
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.shrunk import failures, shrink_all
 from conformance.running.workers import Task, workers
@@ -53,20 +53,21 @@ def run_suite(
             "add --cluster control-plane"
         )
     chosen = select(selection, one_case=options.one_case)
+    one_process = "" if options.cluster == "simulated" else why_one_process(options.implementation)
     missing_out = {
         found.id: because for found in chosen if (because := left_out(profile).get(found.id))
     }
     baseline = [
         Task(found.id, options.implementation, options.seed)
         for found in chosen
-        if not reason_not_run(found, options.cluster, options.undertaking)
+        if not reason_not_run(found, options.cluster, options.undertaking, one_process)
         and found.id not in missing_out
     ]
     count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
     suite = _all_runs(options, baseline, count)
     left_out_notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
-    if options.undertaking:
-        left_out_notes += not_run(chosen, options.cluster, options.undertaking)
+    if options.undertaking or one_process:
+        left_out_notes += not_run(chosen, options.cluster, options.undertaking, one_process)
     suite.notes[:0] = left_out_notes
     shrunk = _shrunk(suite, count)
     return SuiteResult(

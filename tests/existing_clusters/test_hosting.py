@@ -5,7 +5,13 @@ from __future__ import annotations
 import pytest
 
 from conformance.claim import CLAIMS
-from conformance.running.hosting import not_run, out_of_reach, reason_not_run, why_in_turn
+from conformance.running.hosting import (
+    not_run,
+    out_of_reach,
+    reason_not_run,
+    why_in_turn,
+    why_one_process,
+)
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.control_plane import network
 from conformance.worlds.existing.access import Access
@@ -16,6 +22,8 @@ from vocabulary.clock import HOUR
 LOST = SCENARIOS["appwrapper/nodes/node-is-lost"]
 TAINTED = SCENARIOS["appwrapper/nodes/node-is-tainted-no-execute"]
 FEDERATED = SCENARIOS["appwrapper/injection/users-of-identity-providers-are-written-down"]
+TWICE = SCENARIOS["appwrapper/operator-faults/two-operators-without-election"]
+ELECTING = SCENARIOS["appwrapper/operator-faults/leader-is-killed"]
 ORDINARY = SCENARIOS["appwrapper/retry/one-failure-is-retried"]
 
 
@@ -50,11 +58,24 @@ def test_where_no_networks_can_be_had_programs_with_one_port_run_one_at_a_time(
 ) -> None:
     monkeypatch.setattr(network, "why_none_can_be_made", lambda: "Operation not permitted")
     told = why_in_turn("appwrapper-v1.1.2")
-    assert told.startswith("runs come one at a time: appwrapper-v1.1.2 always listens on port 9443")
+    assert told.startswith("runs come one at a time, those of other commands on this machine")
+    assert "appwrapper-v1.1.2 always listens on port 9443" in told
     assert "Operation not permitted" in told
     assert why_in_turn("reference") == ""
     monkeypatch.setattr(network, "why_none_can_be_made", lambda: "")
     assert why_in_turn("appwrapper-v1.1.2") == ""
+
+
+def test_where_there_can_be_one_process_scenarios_with_two_operators_are_not_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(network, "why_none_can_be_made", lambda: "Operation not permitted")
+    why = why_one_process("appwrapper-v1.1.2")
+    (told,) = not_run([TWICE, ELECTING, ORDINARY], "control-plane", one_process=why)
+    assert told.startswith(f"not run: {TWICE.id}, {ELECTING.id}: takes a second operator beside")
+    assert told.endswith(why)
+    assert not_run([TWICE, ELECTING, ORDINARY], "control-plane") == []
+    assert reason_not_run(TWICE, "simulated", one_process=why) == ""
 
 
 def test_scenarios_that_are_not_run_stand_together_by_their_reason() -> None:

@@ -7,7 +7,8 @@
   history of all, in the order of the store.
 - `operator_process`: the implementation under test, as a process that can be killed;
   `operator_command` says how it is started, `operator_places` what it finds when it is: files,
-  proxy, and a `network` of its own if it listens on a port that nobody can choose.
+  proxy, and a `network` of its own if it listens on a port that nobody can choose, or else a turn
+  at that port (`port_turn`).
 - `webhooks`: the implementation's admission webhooks, where they are a function;
   `process_webhooks`: what the operator's process needs that serves them itself.
 - `proxy`: what lies between the operator and the API server, and what chaos put on it.

@@ -6,7 +6,7 @@ operators then run side by side. A socket belongs to the network of the thread t
 of those that use it. So a proxy whose listening socket is made inside passes on what it hears from
 outside, and a forwarder leads the other way.
 
-Elsewhere runs with such operators take turns: there is one at a time.
+Elsewhere runs with such operators take turns, see `port_turn`: there is one at a time.
 """
 
 from __future__ import annotations

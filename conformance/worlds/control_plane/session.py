@@ -24,6 +24,7 @@ from conformance.worlds.control_plane.network import (
     NetworkNamespace,
     why_none_can_be_made,
 )
+from conformance.worlds.control_plane.port_turn import turn_at
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.pulse import Pulse
 from conformance.worlds.control_plane.recorder import Commit, Recorder, wall_us
@@ -48,8 +49,6 @@ BEGINNING: Final = 2
 """Runs that begin at a time; more would make everybody late."""
 RECENT_US: Final = 30 * SECOND
 """How far back the machine's pace is looked at to choose a run's durations."""
-_TURN: Final = threading.Lock()
-"""One for all sessions: they share this machine's ports."""
 
 
 class OutOfTimeError(Exception):
@@ -136,9 +135,14 @@ class Session(ABC):
     @property
     def turn(self) -> AbstractContextManager[object]:
         """Held by a run from its beginning to its end: where operators listen on one port, and
-        cannot have networks of their own, there is one at a time."""
+        cannot have networks of their own, there is one at a time on this machine.
+
+        Raises OutOfTimeError if the turn does not come before the session's time is up.
+        """
         port = self.implementation.fixed_port
-        return _TURN if port is not None and why_none_can_be_made() else nullcontext()
+        if port is None or not why_none_can_be_made():
+            return nullcontext()
+        return turn_at(port, self._require_time)
 
     # What differs from cluster to cluster.
 
@@ -222,6 +226,10 @@ class Session(ABC):
         """How long to wait for something, by the monotonic clock. Ask again and again: the time
         of all runs may be ended at any moment."""
         return min(deadline - time.monotonic(), self.seconds_left())
+
+    def _require_time(self) -> None:
+        if not self.seconds_left():
+            raise OutOfTimeError("no run begins any more: the session's time is up")
 
     def end_now(self) -> None:
         """The time is up: runs in progress wait for nothing any more, and none begins."""

@@ -1,0 +1,139 @@
+"""A port of this machine on which every operator would listen has one run at a time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from conformance.worlds.control_plane import session
+from conformance.worlds.control_plane.port_turn import lock_of, turn_at
+from conformance.worlds.control_plane.session import OutOfTimeError, Session
+
+PORT = 9443
+WAIT_SECONDS = 60.0
+HOLDER = """
+import sys
+from conformance.worlds.control_plane.port_turn import turn_at
+def refuse():
+    raise SystemExit("somebody else has it")
+with turn_at(int(sys.argv[1]), refuse):
+    print("mine", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.fixture(autouse=True)
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine of the test's own, as far as files show."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+
+class Looks:
+    """Whoever waits; says so when it has looked a few times."""
+
+    def __init__(self) -> None:
+        self.waits = threading.Event()
+        self._left = 3
+
+    def __call__(self) -> None:
+        self._left -= 1
+        if self._left == 0:
+            self.waits.set()
+
+
+def taking(looks: Callable[[], None], port: int = PORT) -> tuple[threading.Thread, threading.Event]:
+    """Somebody who takes a turn at the port, and whether he has got it."""
+    got = threading.Event()
+
+    def take() -> None:
+        with turn_at(port, looks):
+            got.set()
+
+    thread = threading.Thread(target=take, daemon=True)
+    thread.start()
+    return thread, got
+
+
+def test_a_run_waits_for_the_run_of_another_command_and_is_next_when_that_was_killed(
+    tmp_path: Path,
+) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDER, str(PORT)],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == "mine\n"
+        looks = Looks()
+        thread, got = taking(looks)
+        assert looks.waits.wait(WAIT_SECONDS)
+        assert not got.is_set()
+        holder.kill()
+        thread.join(WAIT_SECONDS)
+    assert got.is_set()
+
+
+def test_two_runs_of_one_command_take_turns_and_those_at_another_port_do_not_wait() -> None:
+    looks = Looks()
+    with turn_at(PORT, looks):
+        thread, got = taking(looks)
+        assert looks.waits.wait(WAIT_SECONDS)
+        assert not got.is_set()
+        other, got_other = taking(looks, PORT + 1)
+        other.join(WAIT_SECONDS)
+        assert got_other.is_set()
+    thread.join(WAIT_SECONDS)
+    assert got.is_set()
+
+
+def test_any_user_of_the_machine_may_lock_the_file_that_the_first_one_has_made() -> None:
+    before = os.umask(0o077)
+    try:
+        with turn_at(PORT, Looks()):
+            assert lock_of(PORT).stat().st_mode & 0o777 == 0o444
+    finally:
+        os.umask(before)
+
+
+def session_with(fixed_port: int | None, seconds_left: float) -> Any:
+    """As much of a session as its turns need."""
+    made = SimpleNamespace(
+        implementation=SimpleNamespace(fixed_port=fixed_port),
+        seconds_left=lambda: seconds_left,
+    )
+    made._require_time = lambda: Session._require_time(cast(Session, made))
+    return made
+
+
+def turn_of(made: Any) -> Any:
+    return cast(Any, Session.turn).fget(made)
+
+
+@pytest.mark.parametrize(("fixed_port", "why"), [(None, "not permitted"), (PORT, "")])
+def test_runs_go_on_side_by_side_where_operators_can(
+    monkeypatch: pytest.MonkeyPatch, fixed_port: int | None, why: str
+) -> None:
+    monkeypatch.setattr(session, "why_none_can_be_made", lambda: why)
+    made = session_with(fixed_port, seconds_left=0)
+    with turn_of(made), turn_of(made):
+        assert not lock_of(PORT).exists()
+
+
+def test_a_run_whose_turn_does_not_come_in_time_does_not_begin(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session, "why_none_can_be_made", lambda: "not permitted")
+    made = session_with(PORT, seconds_left=0)
+    with turn_of(made), pytest.raises(OutOfTimeError, match="time is up"), turn_of(made):
+        pytest.fail("two had the turn at a time")
