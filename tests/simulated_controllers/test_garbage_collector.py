@@ -300,6 +300,23 @@ def test_a_collector_that_goes_on_hears_what_it_missed_in_order() -> None:
     lab.until(lambda: not names(lab))
 
 
+def test_what_happens_at_the_moment_it_goes_on_comes_after_what_it_missed() -> None:
+    lab = Lab()
+    owner = lab.create(config_map("owner"))
+    lab.run(1)
+    lab.processes.pause("garbage-collector")
+    passing = [config_map(f"passing-{number}", owner) for number in range(20)]
+    for dependent in passing:
+        dependent["metadata"]["finalizers"] = ["example.com/hold"]
+        lab.create(dependent)
+        lab.delete(CONFIG_MAP, name_of(dependent))
+    lab.processes.resume("garbage-collector")
+    for dependent in passing:
+        lab.patch(CONFIG_MAP, name_of(dependent), {"metadata": {"finalizers": None}})
+    lab.delete(CONFIG_MAP, "owner", propagation_policy="Foreground")
+    lab.until(lambda: not names(lab))
+
+
 @pytest.mark.parametrize("policy", ["Foreground", "Orphan"])
 def test_a_deletion_that_began_while_the_collector_was_down_is_finished(policy: str) -> None:
     lab = Lab()
