@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.claims.story import Story, avoids, config_map, job, pod
+from tests.claims.story import Story
+from tests.claims.templates import avoids, config_map, job, pod
 
 GRACE = 60.0
 ADMISSION = 60.0

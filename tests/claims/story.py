@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.history_view import History
+from tests.claims.templates import GPU_HEALTH, pod
 from vocabulary.clock import SIMULATION_EPOCH_US, seconds, to_rfc3339
 from vocabulary.history import (
     Capabilities,
@@ -31,55 +32,7 @@ from vocabulary.objects import with_path
 LABEL = "workload.codeflare.dev/appwrapper"
 PREFIX = "workload.codeflare.dev.appwrapper/"
 FINALIZER = "workload.codeflare.dev/finalizer"
-GPU_HEALTH = "autopilot.ibm.com/gpuhealth"
 LATENCY_SECONDS = 1
-
-
-def pod(name: str, **spec: Any) -> dict[str, Any]:
-    """A Pod template; `gpus=1` makes it ask for GPUs."""
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {"name": name},
-        "spec": _pod_spec(**spec),
-    }
-
-
-def job(name: str, pods: int = 1, **spec: Any) -> dict[str, Any]:
-    """A Job template with that parallelism."""
-    return {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": name},
-        "spec": {"parallelism": pods, "template": {"spec": _pod_spec(**spec)}},
-    }
-
-
-def config_map(name: str) -> dict[str, Any]:
-    """A ConfigMap template: a component without pods."""
-    return {
-        "apiVersion": "v1",
-        "kind": "ConfigMap",
-        "metadata": {"name": name},
-        "data": {"key": "value"},
-    }
-
-
-def _pod_spec(gpus: int | str = 0, **spec: Any) -> dict[str, Any]:
-    resources = {"requests": {"nvidia.com/gpu": gpus}} if gpus != 0 else {}
-    return {"containers": [{"name": "main", "image": "busybox", "resources": resources}], **spec}
-
-
-def avoids(*values: str, key: str = GPU_HEALTH) -> dict[str, Any]:
-    """The affinity that keeps a pod off nodes with these values."""
-    expression = {"key": key, "operator": "NotIn", "values": list(values)}
-    return {
-        "nodeAffinity": {
-            "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": [{"matchExpressions": [expression]}]
-            }
-        }
-    }
 
 
 class Story:

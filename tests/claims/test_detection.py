@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, entered, last
 from tests.claims.stories import SOON, attempt, begin, first_pod, gpu_pod, repaired, started
-from tests.claims.story import Story, job, pod
+from tests.claims.story import Story
+from tests.claims.templates import job, pod
 from vocabulary.history import Capabilities
 
 

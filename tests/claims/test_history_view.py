@@ -23,7 +23,8 @@ from tests.claims.stories import (
     started,
     suspended,
 )
-from tests.claims.story import Story, job, pod
+from tests.claims.story import Story
+from tests.claims.templates import job, pod
 
 
 def template(api_version: str, kind: str, **spec: Any) -> dict[str, Any]:

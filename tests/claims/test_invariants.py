@@ -17,7 +17,8 @@ from tests.claims.stories import (
     failing,
     started,
 )
-from tests.claims.story import Story, config_map, pod
+from tests.claims.story import Story
+from tests.claims.templates import config_map, pod
 from vocabulary.clock import seconds
 from vocabulary.history import Capabilities
 

@@ -9,7 +9,8 @@ from tests.claims.judging import (
     entered,
 )
 from tests.claims.stories import SOON, attempt, begin, gpu_pod, started
-from tests.claims.story import Story, pod
+from tests.claims.story import Story
+from tests.claims.templates import config_map, job, pod
 
 
 def crd(*columns: str) -> dict[str, object]:
@@ -46,8 +47,6 @@ def test_success_while_a_pod_still_runs_is_a_violation() -> None:
 
 
 def test_success_of_a_job_that_wants_more_completions_is_a_violation() -> None:
-    from tests.claims.story import job
-
     template = job("a-job")
     template["spec"]["completions"] = 3
     story = started(template)
@@ -58,8 +57,6 @@ def test_success_of_a_job_that_wants_more_completions_is_a_violation() -> None:
 
 
 def test_success_of_a_workload_that_expects_no_pods_is_a_violation() -> None:
-    from tests.claims.story import config_map
-
     story = started(config_map("a-config"))
     wrong = story.at(1.5).enters("Succeeded", QuotaReserved="False")
     assert_fails("MLB-041", story, at=wrong)

@@ -12,7 +12,8 @@ from tests.claims.judging import (
     last,
 )
 from tests.claims.stories import SOON, attempt, begin, gpu_pod, migrated, retried, started, tagged
-from tests.claims.story import Story, avoids, pod
+from tests.claims.story import Story
+from tests.claims.templates import avoids, pod
 
 FOO = {
     "autopilot": {

@@ -19,7 +19,8 @@ from tests.claims.stories import (
     stuck,
     succeeded,
 )
-from tests.claims.story import LABEL, Story, job, pod
+from tests.claims.story import LABEL, Story
+from tests.claims.templates import job, pod
 from vocabulary.history import Capabilities
 from vocabulary.objects import with_path
 

@@ -26,7 +26,8 @@ from tests.claims.stories import (
     started,
     suspended,
 )
-from tests.claims.story import Story, config_map, pod
+from tests.claims.story import Story
+from tests.claims.templates import config_map, pod
 
 
 def reset_that_keeps_a_config_map() -> Story:

@@ -15,7 +15,8 @@ from tests.claims.judging import (
     verdict_of,
 )
 from tests.claims.stories import SOON, begin, started
-from tests.claims.story import Story, avoids, pod
+from tests.claims.story import Story
+from tests.claims.templates import avoids, pod
 from vocabulary.history import Capabilities
 from vocabulary.kinds import APPWRAPPER
 

@@ -6,7 +6,8 @@ import pytest
 
 from conformance.history_view.timing import Outage, Timing
 from tests.claims.stories import SOON, attempt, begin, started
-from tests.claims.story import LATENCY_SECONDS, Story, pod
+from tests.claims.story import LATENCY_SECONDS, Story
+from tests.claims.templates import pod
 from vocabulary.clock import SECOND, seconds
 from vocabulary.history import Capabilities, Header
 
