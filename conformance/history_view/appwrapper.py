@@ -35,6 +35,7 @@ from conformance.history_view.snapshots import (
     Snapshot,
     Span,
     changes_of,
+    edges_of,
     spans_of,
 )
 from conformance.history_view.tracks import Moment, Track
@@ -224,20 +225,10 @@ class AppWrapperRun:
     @cached_property
     def edges(self) -> dict[str, list[Edge]]:
         """The turns of each condition, by its type."""
-        edges: dict[str, list[Edge]] = {}
-        for condition in (QUOTA_RESERVED, RESOURCES_DEPLOYED, UNHEALTHY):
-            found = edges[condition] = []
-            was_true = False
-            for snapshot in self.snapshots:
-                status = snapshot.status_of(condition)
-                is_true = status == "True"
-                if is_true != was_true:
-                    found.append(Edge(condition, status, snapshot.write, snapshot.phase, False))
-                    was_true = is_true
-            if was_true and self.removed is not None:
-                phase = self.snapshots[-1].phase
-                found.append(Edge(condition, "", self.removed, phase, True))
-        return edges
+        return {
+            condition: edges_of(condition, self.snapshots, self.removed)
+            for condition in (QUOTA_RESERVED, RESOURCES_DEPLOYED, UNHEALTHY)
+        }
 
     def turns(self, condition: str, status: str) -> list[Edge]:
         """The moments at which a condition turned True, or ceased to be (`False`)."""

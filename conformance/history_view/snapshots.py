@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from conformance.history_view.profile import Profile, dig
@@ -95,6 +95,21 @@ class Edge:
             return f"removed while {self.condition} was True"
         before = "False" if self.status == "True" else "True"
         return f"{self.condition} turned {before} → {self.status or 'absent'}"
+
+
+def edges_of(condition: str, snapshots: Sequence[Snapshot], removed: Write | None) -> list[Edge]:
+    """All turns of a condition, in order; `removed` is the removal, if the history shows it."""
+    edges: list[Edge] = []
+    was_true = False
+    for snapshot in snapshots:
+        status = snapshot.status_of(condition)
+        is_true = status == "True"
+        if is_true != was_true:
+            edges.append(Edge(condition, status, snapshot.write, snapshot.phase, False))
+            was_true = is_true
+    if was_true and removed is not None:
+        edges.append(Edge(condition, "", removed, snapshots[-1].phase, True))
+    return edges
 
 
 class Change(NamedTuple):
