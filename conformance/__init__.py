@@ -2,7 +2,8 @@
 
 A tour, in the order in which a run goes:
 
-- `scenario`, `scenarios`: situations, each a function of a `world.World` with its manifests.
+- `scenario`, `scenarios`: situations, each a function of a `world.World` with its manifests; it
+  has an `appwrapper.AppWrapper` in its hands.
 - `parameters`: the operator configuration of a run, at default or shortened durations.
 - `under_test`, `implementation`, `profiles`: the controller under test: the reference, one of its
   mutants, or somebody else's program by its profile.

@@ -13,9 +13,10 @@ from chaos.faults import (
     KillPod,
     Pause,
 )
+from conformance.appwrapper import Condition
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, USERS_CONFIG, refuse_pods
-from conformance.world import Condition, World
+from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import SERVICE
 

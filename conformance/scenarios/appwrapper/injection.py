@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from chaos.faults import DeletePod
+from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD
-from conformance.world import AppWrapper, World
+from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import APPWRAPPER

@@ -22,9 +22,10 @@ from chaos.faults import (
     TimeOut,
     WebhookOutage,
 )
+from conformance.appwrapper import AppWrapper, Condition
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD
-from conformance.world import AppWrapper, Condition, World
+from conformance.world import World
 from vocabulary.clock import SECOND
 
 RUNNING_POD = PodChoice(appwrapper="a", phase="Running")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.choice import ObjectChoice, PodChoice
+from chaos.choice import APPWRAPPER_LABEL, ObjectChoice, PodChoice
 from chaos.faults import (
     CreateObject,
     DeleteObject,
@@ -14,7 +14,7 @@ from chaos.faults import (
 )
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import USERS_CONFIG
-from conformance.world import APPWRAPPER_LABEL, World
+from conformance.world import World
 from vocabulary.clock import SECOND
 
 

@@ -11,9 +11,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.appwrapper import PARAMETER_PREFIX
 from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
 from conformance.pod_templates import with_annotations
-from conformance.world import PARAMETER_PREFIX
 from vocabulary.kinds import APPWRAPPER, kind_of
 from vocabulary.objects import annotations_of
 
