@@ -107,8 +107,8 @@ A18: Final = Decision(
 )
 A19: Final = Decision(
     "A19",
-    "A pod that a controller of Kubernetes makes for an owner which is gone already decides "
-    "nothing, unless ResourcesDeployed turns False after it.",
+    "A pod that a controller of Kubernetes makes after ResourcesDeployed turned False decides "
+    "nothing, if the owner that it is made for was gone by that turn.",
     "a ReplicaSet's controller that lags makes such pods when nothing is left to be seen, and no "
     "operator can wait for what may come",
 )

@@ -191,12 +191,15 @@ class AppWrapperRun:
         return track.created.n <= n < track.versions[-1].n
 
     def was_made_for_the_gone(self, track: Track) -> bool:
-        """Whether a part of Kubernetes made it for an owner that had been removed by then."""
+        """Whether a part of Kubernetes made it when ResourcesDeployed was not True, for an owner
+        that had been removed before the condition turned: there was nothing to be seen."""
         owner = self.history.tracks.get((controller_of(track.first) or {}).get("uid", ""))
         if owner is None or owner is self.track or owner.removed is None:
             return False
+        created_n = track.created.n
+        turns = (edge.n for edge in self.turns(RESOURCES_DEPLOYED, "False") if edge.n < created_n)
         by_operator = self.history.profile.is_operator(track.created.actor)
-        return owner.removed.n < track.created.n and not by_operator
+        return owner.removed.n < max(turns, default=0) and not by_operator
 
     # How it went.
 

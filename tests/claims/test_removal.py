@@ -100,6 +100,27 @@ def test_a_pod_that_a_late_controller_makes_for_what_is_gone_decides_nothing() -
         assert "1 undecided" in verdict.because
 
 
+def test_but_what_made_it_must_have_been_gone_when_the_condition_turned() -> None:
+    """There was something to be seen, and to be waited for; that it went later is no excuse."""
+    story = started(job("a-job"))
+    maker = {"name": "a-set", "ownerReferences": [story.owner("Job/a-job")]}
+    made = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": maker}
+    story.creates(made, by="deployment-controller")
+    owner = story.owner("ReplicaSet/a-set")
+    story.at(20).suspends()
+    story.enters("Suspending", DeletingResources="True")
+    story.deletes("Job/a-job", propagation="Background", gone=True)
+    for pod_key in [key for key in story.stored if key.startswith("Pod/")]:
+        story.vanishes(pod_key, by="garbage-collector")
+    story.at(21).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
+    story.at(22).vanishes("ReplicaSet/a-set", by="garbage-collector")
+    late = {"name": "late", "labels": {LABEL: "a"}, "ownerReferences": [owner]}
+    obj = {"apiVersion": "v1", "kind": "Pod", "metadata": late}
+    wrong = story.at(23).creates(obj, by="replicaset-controller")
+    for claim in ("AW-014", "INV-1"):
+        assert_fails(claim, story, at=wrong)
+
+
 def test_but_who_turns_the_condition_after_it_has_to_see_it() -> None:
     story = gone_when_a_pod_is_made(by="job-controller")
     story.at(24).shows(ResourcesDeployed="True")
