@@ -10,6 +10,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypeVar
 
+import msgspec
+
 from reference_controller.appwrapper.autopilot import marked_resources
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.names import APPWRAPPER_LABEL, Phase
@@ -66,7 +68,8 @@ class Observer:
             if live and bad_nodes:
                 # Two reads are no snapshot: a pod may have ended before its node was tagged.
                 pods = yield from self._pods(aw, live)
-        components = yield from self._components(aw, pods, live, ("True",))
+        components = yield from self._components(aw, live, ("True",))
+        components = yield from self._with_pods(components, pods, aw, live, ("True",))
         return Observation(
             aw, self.clock(), self._parameters(aw), components, pods, bad_nodes, live
         )
@@ -74,11 +77,12 @@ class Observer:
     def remains(self, aw: Object, *, live: bool) -> Reading[Observation]:
         """Everything that may be left of the AppWrapper, whatever its status claims."""
         # From what makes to what is made: else a pod could come behind the look at pods.
+        components = yield from self._components(aw, live, PERHAPS_CREATED)
         replica_sets: tuple[Object, ...] = ()
         if any(kind_of(record) == DEPLOYMENT for record in component_records(aw)):
             replica_sets = yield from self._labelled(REPLICA_SET, aw, live)
         pods = yield from self._pods(aw, live)
-        components = yield from self._components(aw, pods, live, PERHAPS_CREATED)
+        components = yield from self._with_pods(components, pods, aw, live, PERHAPS_CREATED)
         return Observation(
             aw,
             self.clock(),
@@ -101,22 +105,39 @@ class Observer:
         return parameters
 
     def _components(
-        self, aw: Object, pods: tuple[Object, ...], live: bool, wanted: tuple[str, ...]
+        self, aw: Object, live: bool, wanted: tuple[str, ...]
     ) -> Reading[tuple[Component, ...]]:
-        """All components; those in a wanted state of creation are looked up, unless they are
-        among the pods that were listed already."""
+        """All components; those in a wanted state of creation are looked up, but for pods."""
         components = []
-        namespace = namespace_of(aw)
-        listed = {name_of(pod): pod for pod in pods}
         for index, record in enumerate(component_records(aw)):
-            state = creation_state(record)
-            kind, name, found = kind_of(record), str(record.get("name", "")), None
-            if name and state in wanted:
-                found = listed.get(name) if kind == POD else None
-                if found is None:
-                    found = yield from read(kind, namespace, name, live=live)
+            kind, found = kind_of(record), None
+            name = _name_if(record, wanted)
+            if name and kind != POD:
+                found = yield from read(kind, namespace_of(aw), name, live=live)
             components.append(Component(index, kind, record, found, kind in _WATCHED))
         return tuple(components)
+
+    def _with_pods(
+        self,
+        components: tuple[Component, ...],
+        pods: tuple[Object, ...],
+        aw: Object,
+        live: bool,
+        wanted: tuple[str, ...],
+    ) -> Reading[tuple[Component, ...]]:
+        """The same with those that are pods, looked up unless they were listed already."""
+        complete = []
+        listed = {name_of(pod): pod for pod in pods}
+        for component in components:
+            name = _name_if(component.record, wanted)
+            if name and component.kind == POD:
+                found = listed.get(name)
+                if found is None:
+                    found = yield from read(POD, namespace_of(aw), name, live=live)
+                complete.append(msgspec.structs.replace(component, found=found))
+            else:
+                complete.append(component)
+        return tuple(complete)
 
     def _pods(self, aw: Object, live: bool) -> Reading[tuple[Object, ...]]:
         try:
@@ -159,6 +180,11 @@ class Observer:
             if marked:
                 bad[name] = marked
         return bad
+
+
+def _name_if(record: Object, wanted: tuple[str, ...]) -> str:
+    """The name of a component that is in a wanted state of creation, else nothing."""
+    return str(record.get("name", "")) if creation_state(record) in wanted else ""
 
 
 def read(kind: Kind, namespace: str, name: str, *, live: bool) -> Reading[Object | None]:
