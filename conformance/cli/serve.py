@@ -28,7 +28,10 @@ def serve(
         bool, typer.Option("--plain", help="HTTP without TLS (kubectl sends no token over that).")
     ] = False,
 ) -> None:
-    """Serve a simulated Kubernetes cluster on the loopback address, until interrupted.
+    """Serve a simulated Kubernetes cluster on the loopback address, until it is told to stop.
+
+    SIGTERM stops it (kill %1), or Ctrl-C where it runs in the foreground: a shell has what it
+    starts in the background ignore SIGINT.
 
     Jobs run, pods get scheduled and fail, garbage is collected; AppWrappers can be stored.
 
@@ -36,6 +39,7 @@ def serve(
     assay serve &
     kubectl --kubeconfig .assay/serve.kubeconfig get nodes
     assay controller run appwrapper --kubeconfig .assay/serve.kubeconfig
+    kill %1
     """
     import secrets
     import signal

@@ -15,6 +15,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+IN_THE_BACKGROUND = 'trap "" INT; exec "$@"'
+"""How a shell starts what is to run in the background: SIGINT is ignored there."""
+
 
 def test_the_kubeconfig_of_a_server_that_was_started_later_stays(tmp_path: Path) -> None:
     pytest.importorskip("cryptography", reason="install assay[cluster]")
@@ -29,12 +32,15 @@ def test_the_kubeconfig_of_a_server_that_was_started_later_stays(tmp_path: Path)
     assert path.read_text() == "another one's"
 
 
-def test_the_served_cluster_answers_and_ends_without_a_trace(tmp_path: Path) -> None:
+def test_a_served_cluster_in_the_background_answers_and_sigterm_ends_it_without_a_trace(
+    tmp_path: Path,
+) -> None:
     pytest.importorskip("cryptography", reason="install assay[cluster]")
     path = tmp_path / "kubeconfig"
     code = "from conformance.cli import main; main()"
+    serve = [sys.executable, "-c", code, "serve", "--kubeconfig", str(path), "--nodes", "3"]
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "serve", "--kubeconfig", str(path), "--nodes", "3"],
+        ["sh", "-c", IN_THE_BACKGROUND, "sh", *serve],
         stdout=subprocess.PIPE,
         text=True,
     )
