@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,8 +30,6 @@ def provided(
     from conformance.profiles.choosing import under_test
     from conformance.worlds.kind import cluster
 
-    # Told to stop, as by a CI system: the cluster is deleted all the same.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with cluster.provided(asked_for) as found:
         undertaking = existing.checked(
             lambda: cluster.undertaking(

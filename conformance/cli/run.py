@@ -29,12 +29,14 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     assay run --implementation mutant:quota-released-on-failed
 
     The report goes to .assay/ (report.yaml, index.html, a page and a plan per failure,
-    junit.xml, histories/).
+    junit.xml, histories/). Told to end before that (Ctrl-C, SIGTERM), it says what was kept until
+    then, and how to judge it.
     """
     import msgspec
     from rich.console import Console
 
     from conformance.cli.ending import show_suite, write_report
+    from conformance.cli.interrupted import ending_when_told_to
     from conformance.cli.progress import showing_progress
     from conformance.cli.run_grounds import GROUNDS
     from conformance.cli.run_rules import require_that_options_agree
@@ -47,7 +49,10 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     check_folder(asked.out)
     words = resolve(asked.selection or ())
     known = replace(asked.options, command=command(words, typed))
-    with GROUNDS[asked.cluster](asked, known, words) as options:
+    with (
+        ending_when_told_to(asked.out, asked.cluster),
+        GROUNDS[asked.cluster](asked, known, words) as options,
+    ):
         if asked.cluster != "simulated" and (told := why_in_turn(options.implementation)):
             typer.echo(f"assay: {told}", err=True)
         console = Console()

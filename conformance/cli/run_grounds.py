@@ -6,7 +6,6 @@ it made.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -53,8 +52,6 @@ def _existing(
     )
     if asked.crash_points and not undertaking.tells_writers:
         raise BadInputError("--crash-points: operators need accounts of their own for that")
-    # A pod that is told to end puts the cluster in order first, as after Ctrl-C.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     chosen = select(words, one_case=asked.one_case)
     existing.agree(undertaking, chosen, why_one_process(asked.implementation), yes=asked.yes)
     yield replace(options, undertaking=undertaking)

@@ -1,8 +1,11 @@
-"""What is left of a command that was killed: nothing that still runs."""
+"""What is left of a command that was told to end: nothing that runs; and what it says of that."""
 
 from __future__ import annotations
 
+import gzip
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -10,6 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
+
+from conformance.cli.exit_code import ExitCode
+from tests.cli.conftest import Assay, Reports
 
 MARK = "ASSAY_TEST_MARK"
 PATIENCE_SECONDS = 60
@@ -47,9 +53,54 @@ def test_workers_end_with_the_command_that_started_them(
         env={**os.environ, MARK: mark},
         cwd=tmp_path,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as command:
         _until("the command, its fork server and two workers", mark, least=4, most=9)
         command.send_signal(signal_number)
-        command.wait()
+        _, told = command.communicate()
     _until("none is left", mark, least=0, most=0)
+    if signal_number is signal.SIGTERM:
+        assert command.returncode == -signal.SIGTERM
+        # Python's own tracker of semaphores may complain after it.
+        assert "assay: interrupted: no report was written, " in told
+
+
+def test_an_interrupted_suite_says_what_was_kept_and_how_it_is_judged(
+    assay: Assay, reports: Reports, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out of time"
+
+    def interrupted(*_: object) -> None:
+        (stored,) = (reports.good / "histories").iterdir()
+        unfinished = out / "unfinished"
+        unfinished.mkdir(parents=True)
+        shutil.copy(stored, unfinished / "whole.jsonl.gz")
+        text = gzip.decompress(stored.read_bytes())
+        (unfinished / "part.jsonl").write_bytes(text[: len(text) // 2])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance.running.suite.run_suite", interrupted)
+    before = signal.getsignal(signal.SIGTERM)
+    ended = assay("run", "--cluster", "control-plane", "--out", out)
+    assert ended.code == ExitCode.INTERRUPTED
+    assert signal.getsignal(signal.SIGTERM) is before
+    *_, kept, how = ended.err.splitlines()
+    assert f"{out}/unfinished keeps the histories of 1 run that ended, and of 1 as far" in kept
+    command = shlex.split(how.partition(": judge each by itself: assay ")[2])
+    judged = assay(*command)
+    assert (judged.code, judged.err) == (ExitCode.CONFORMANT, "")
+    assert "passed       AW-015" in judged.out
+    assert assay("check", out / "unfinished" / "part.jsonl").code == ExitCode.INCONCLUSIVE
+
+
+def test_a_suite_interrupted_before_its_first_run_says_that_nothing_was_kept(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("conformance.running.suite.run_suite", interrupted)
+    ended = assay("run", "--cluster", "control-plane", "--out", tmp_path / "out")
+    assert ended.code == ExitCode.INTERRUPTED
+    assert "no run had begun; run it again" in ended.err
