@@ -31,6 +31,7 @@ from conformance.report.conformance_report import (
     ReportError,
     RunError,
 )
+from conformance.report.counted import first_few
 from conformance.verdict import Outcome
 
 Worse: TypeAlias = Literal["", "inconclusive", "failing"]
@@ -79,6 +80,18 @@ class Slowdown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     after_seconds: float
 
 
+class Difference(NamedTuple):
+    """Something else than outcomes that differs between two reports."""
+
+    what: str
+    claims: tuple[str, ...] = ()
+    """Those that it is about, if it is about some."""
+
+    def told(self, most: int = 0) -> str:
+        """As a sentence, which names so many claims; 0: all of them."""
+        return f"{self.what}: {first_few(self.claims, most)}." if self.claims else self.what
+
+
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What differs between two reports; all lists in order of ids or names."""
 
@@ -96,8 +109,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     slower: tuple[Slowdown, ...]
     times: str
     """How times were compared, or why they were not: a sentence."""
-    differences: tuple[str, ...]
-    """What else differs between the two reports, in sentences."""
+    differences: tuple[Difference, ...]
+    """What else differs between the two reports."""
     further_is_worse: bool = True
     """Whether failing in further scenarios counts in `worse`."""
 
@@ -259,7 +272,7 @@ def _times(baseline: ConformanceReport, current: ConformanceReport) -> str:
     )
 
 
-def _differences(baseline: ConformanceReport, current: ConformanceReport) -> Iterator[str]:
+def _differences(baseline: ConformanceReport, current: ConformanceReport) -> Iterator[Difference]:
     for what, one, two in (
         ("implementation", _implementation(baseline), _implementation(current)),
         ("suite version", baseline.suite.version, current.suite.version),
@@ -276,19 +289,19 @@ def _differences(baseline: ConformanceReport, current: ConformanceReport) -> Ite
         ("command", baseline.reproduce.command, current.reproduce.command),
     ):
         if one != two:
-            yield f"The {what} differs: {one or 'none'}, now {two or 'none'}."
+            yield Difference(f"The {what} differs: {one or 'none'}, now {two or 'none'}.")
     before = {claim.id: claim for claim in baseline.claims}
-    reworded = [
+    reworded = tuple(
         claim.id
         for claim in current.claims
         if claim.id in before
         and (claim.text, claim.source) != (before[claim.id].text, before[claim.id].source)
-    ]
+    )
     if reworded:
-        yield f"Claims with another text or source: {', '.join(reworded)}."
-    added = [claim.id for claim in current.claims if claim.id not in before]
+        yield Difference("Claims with another text or source", reworded)
+    added = tuple(claim.id for claim in current.claims if claim.id not in before)
     if added:
-        yield f"Claims that the baseline does not have: {', '.join(added)}."
+        yield Difference("Claims that the baseline does not have", added)
 
 
 def _implementation(report: ConformanceReport) -> str:

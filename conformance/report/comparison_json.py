@@ -18,6 +18,7 @@ def comparison_json(comparison: Comparison) -> str:
         "headline": headline(comparison),
         "worse": comparison.worse,
         **msgspec.to_builtins(comparison),
+        "differences": [difference.told() for difference in comparison.differences],
         "baseline": _identity(comparison.baseline),
         "current": _identity(comparison.current),
     }

@@ -13,13 +13,14 @@ from typing import Final
 from conformance.report.comparison import ClaimChange, Comparison, Worse
 from conformance.report.comparison_text import (
     FURTHER_DECIDES_NOTHING,
+    MAX_IDS,
     groups_of,
     headline,
     outcome_word,
     place_of,
 )
 from conformance.report.conformance_report import ConformanceReport
-from conformance.report.counted import counted
+from conformance.report.counted import counted, first_few
 from conformance.report.text import counts_line
 from conformance.report.untrusted import printable
 
@@ -66,12 +67,12 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         )
     if comparison.still_failing:
         yield ""
-        yield f"Still failing, as in the baseline: {', '.join(comparison.still_failing)}."
+        yield f"Still failing, as in the baseline: {first_few(comparison.still_failing, MAX_IDS)}."
     yield ""
     yield "<details><summary>How this was compared</summary>"
     yield ""
     for difference in comparison.differences:
-        yield f"- {code(difference)}"
+        yield f"- {code(difference.told(MAX_IDS))}"
     if comparison.failing_further and not comparison.further_is_worse:
         yield f"- {FURTHER_DECIDES_NOTHING}"
     yield f"- {comparison.times}"

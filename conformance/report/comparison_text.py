@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from conformance.report.comparison import ClaimChange, Comparison
-from conformance.report.counted import counted
+from conformance.report.counted import counted, first_few
 from conformance.report.untrusted import printable
 
 if TYPE_CHECKING:
@@ -17,6 +17,8 @@ MAX_ROWS: Final = 20
 """Of each kind of change."""
 MAX_NOT_TESTED: Final = 5
 """More claims than that which are no longer tested are told by their ids alone."""
+MAX_IDS: Final = 8
+"""Of a list of claims' ids; the JSON has all of them."""
 MAX_SCENARIOS: Final = 3
 MAX_BECAUSE: Final = 240
 MAX_SLOWER: Final = 20
@@ -71,7 +73,7 @@ def changes_told(comparison: Comparison) -> Iterator[Text | Padding]:
         yield Text(f"{name} ({len(changes)})", style=_STYLES[name])
         if name == "no longer tested" and len(changes) > MAX_NOT_TESTED:
             # What was not run has nothing to tell but its name; most of a suite may be it.
-            yield _indented(", ".join(change.claim for change in changes))
+            yield _indented(first_few([change.claim for change in changes], MAX_IDS))
             continue
         for change in changes[:MAX_ROWS]:
             outcomes = f"{outcome_word(change.before)} → {outcome_word(change.after)}"
@@ -117,7 +119,7 @@ def scenario_lines(change: ClaimChange) -> Iterator[str]:
 def difference_lines(comparison: Comparison) -> Iterator[str]:
     """What makes the reports hard to compare: to be read before anything else."""
     for difference in comparison.differences:
-        yield f"note: {printable(difference)}"
+        yield f"note: {printable(difference.told(MAX_IDS))}"
 
 
 def note_lines(comparison: Comparison) -> Iterator[str]:
@@ -133,7 +135,7 @@ def note_lines(comparison: Comparison) -> Iterator[str]:
     if more > 0:
         yield f"slower: {counted(more, 'more scenario')}"
     if comparison.still_failing:
-        yield f"still failing: {', '.join(comparison.still_failing)}"
+        yield f"still failing: {first_few(comparison.still_failing, MAX_IDS)}"
     if comparison.failing_further and not comparison.further_is_worse:
         yield f"note: {FURTHER_DECIDES_NOTHING}"
     yield f"note: {comparison.times}"

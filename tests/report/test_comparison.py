@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from conformance.report.build import build_report
-from conformance.report.comparison import Comparison, compare_reports
+from conformance.report.comparison import Comparison, Difference, compare_reports
 from conformance.report.comparison_json import comparison_json
 from conformance.report.comparison_markdown import code, comparison_markdown
-from conformance.report.comparison_text import headline, note_lines
+from conformance.report.comparison_text import difference_lines, headline, note_lines
 from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.run_result import RunResult
 from conformance.verdict import Outcome, Verdict, Violation
@@ -221,7 +221,7 @@ def test_whatever_makes_two_reports_hard_to_compare_is_said() -> None:
     )
     suite = msgspec.structs.replace(other.suite, claims_digest="0" * 64)
     other = msgspec.structs.replace(other, claims=claims, suite=suite)
-    told = " ".join(compare_reports(one, other).differences)
+    told = " ".join(found.told() for found in compare_reports(one, other).differences)
     for word in ("seed", "cluster", "command", "claims digest"):
         assert f"The {word} differs" in told
     assert "Claims with another text or source: AW-015." in told
@@ -252,6 +252,24 @@ def test_text_of_a_stranger_stays_in_its_code_span_and_its_cell(text: str) -> No
     assert "`" not in span[1:-1]
     assert "\n" not in span
     assert "|" not in span.replace("\\|", "")
+
+
+def test_long_lists_of_claims_are_short_for_people_and_whole_for_programs() -> None:
+    ids = tuple(f"AW-{number:03}" for number in range(1, 31))
+    found = msgspec.structs.replace(
+        compared(failing_run(), failing_run()),
+        differences=(Difference("Claims that the baseline does not have", ids),),
+        still_failing=ids,
+    )
+    short = f"{', '.join(ids[:8])} and 22 more"
+    terminal = "\n".join((*difference_lines(found), *note_lines(found)))
+    for told in (terminal, comparison_markdown(found)):
+        assert told.count(short) == 2
+        assert ids[8] not in told
+    told = json.loads(comparison_json(found))
+    whole = ", ".join(ids)
+    assert told["differences"] == [f"Claims that the baseline does not have: {whole}."]
+    assert told["stillFailing"] == list(ids)
 
 
 def test_a_comment_of_the_worst_comparison_still_fits_into_a_pull_request() -> None:
