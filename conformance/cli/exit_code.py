@@ -35,6 +35,7 @@ class ExitCode(IntEnum):
 
 EXIT_CODES_HELP = """\
 [bold]Exit codes[/bold]: 0 conformant · 1 a claim is violated · 2 bad input ·
-3 a core claim was not judged, or could not be ·
-4 the environment failed (cluster, network, disk, missing program) · 70 a bug of Assay
+3 a core claim that was asked for was not judged, or could not be ·
+4 the environment failed (cluster, network, disk, missing program) · 70 a bug of Assay ·
+130 interrupted (Ctrl-C)
 """

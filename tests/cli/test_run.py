@@ -87,6 +87,16 @@ def test_a_scenario_is_judged_by_the_claims_it_was_written_for(
     assert "1 run in" in ended.out
 
 
+def test_of_a_selection_only_what_was_asked_for_decides_the_exit_code(
+    assay: Assay, tmp_path: Path
+) -> None:
+    ended = assay("run", "AW-015", "-q", "--one-case", "--out", tmp_path)
+    (tier,) = {profile.core for profile in read_report(tmp_path / "report.yaml").profiles}
+    assert tier.skipped_tests, "core claims that nobody asked for were not judged"
+    assert ended.code == ExitCode.CONFORMANT
+    assert "3 a core claim that was asked for" in assay("run", "--help").out
+
+
 def test_claims_are_shown_with_source_decision_and_scenarios(assay: Assay) -> None:
     ended = assay("claims", "show", "aw-015")
     assert ended.code == 0
