@@ -6,7 +6,7 @@ Each part is worked out when first asked for, and once.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
@@ -161,8 +161,13 @@ class AppWrapperRun:
         return labels_of(pod.last).get(self.history.profile.label) == self.name
 
     def _is_foreign(self, pod: Track) -> bool:
-        made_by_outsiders = pod.created.actor in _OUTSIDERS or not self.history.shows_requests
-        return made_by_outsiders and controller_of(pod.first) is None
+        """Whether somebody else made it, himself or by way of what Kubernetes made for him."""
+        root = self.history.root_of(pod)
+        if root is None:
+            return False
+        if self.history.shows_requests:
+            return root.created.actor in _OUTSIDERS
+        return root is pod or self.component_of(root) is None
 
     @cached_property
     def belongings(self) -> list[Track]:
@@ -179,6 +184,13 @@ class AppWrapperRun:
         if self.history.shows_every_version:
             return [track for track in self.belongings if track.exists_at(n)]
         return [track for track in self.belongings if self.is_there(track, n)]
+
+    def with_made(self, tracks: Iterable[Track]) -> list[Track]:
+        """These objects and all that was made for them, ReplicaSets and such too, each once."""
+        made = {track.uid: track for track in tracks}
+        for uid in tuple(made):
+            made.update((found.uid, found) for found in self.history.descendants(uid))
+        return list(made.values())
 
     def is_there(self, track: Track, n: int) -> bool:
         """Whether an object is surely stored after position n.

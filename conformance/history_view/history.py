@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
+from typing import Final
 
 from conformance.history_view.appwrapper import AppWrapperRun
 from conformance.history_view.autopilot import Autopilot
@@ -13,7 +14,10 @@ from conformance.history_view.profile import Profile, profile_of
 from conformance.history_view.timing import Timing
 from conformance.history_view.tracks import Instant, Moment, Track
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
-from vocabulary.objects import labels_of, meta, uid_of
+from vocabulary.objects import controller_of, labels_of, meta, uid_of
+
+MAX_CHAIN: Final = 8
+"""More controllers one above the other than any chain has that is not a circle."""
 
 
 class History:
@@ -188,6 +192,23 @@ class History:
         return tuple(
             AppWrapperRun(self, track) for track in self.by_kind.get(self.profile.kind, ())
         )
+
+    def root_of(self, track: Track) -> Track | None:
+        """What stands at the top of an object's chain of controllers, the object if it has none.
+
+        None if that is an AppWrapper, or is not known.
+        """
+        for _ in range(MAX_CHAIN):
+            if track.kind == self.profile.kind:
+                return None
+            owner = controller_of(track.first) or controller_of(track.last)
+            if owner is None:
+                return track
+            found = self.tracks.get(str(owner.get("uid", "")))
+            if found is None:
+                return None
+            track = found
+        return None
 
     def descendants(self, uid: str) -> list[Track]:
         """Everything that the object owns, directly or through others, each once."""

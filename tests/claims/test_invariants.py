@@ -17,8 +17,8 @@ from tests.claims.stories import (
     failing,
     started,
 )
-from tests.claims.story import Story
-from tests.claims.templates import config_map, pod
+from tests.claims.story import LABEL, Story
+from tests.claims.templates import config_map, job, pod
 from vocabulary.clock import seconds
 from vocabulary.history import Capabilities
 
@@ -68,6 +68,18 @@ def test_changing_what_somebody_else_made_is_a_violation() -> None:
     assert_fails("INV-4", story, at=wrong)
 
 
+def test_deleting_the_replica_set_of_somebody_else_is_a_violation() -> None:
+    """No component is one, but a controller that waits for those of its Deployments sees it."""
+    story = Story(config_map("a-config"))
+    labelled = {"name": "strangers", "labels": {LABEL: "a"}}
+    stranger = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": labelled}
+    story.at(0).creates(stranger, by="user")
+    begin(story)
+    story.at(1).resumes()
+    wrong = story.at(2).deletes("ReplicaSet/strangers", grace=0, gone=True)
+    assert_fails("INV-4", story, at=wrong)
+
+
 def test_leaving_alone_what_somebody_else_made_is_seen() -> None:
     story = Story(config_map("a-config"))
     story.at(0).creates(config_map("a-config"), by="user")
@@ -85,6 +97,23 @@ def test_a_pod_that_a_user_labelled_does_not_belong_to_the_workload() -> None:
     story.at(200).creates(stranger, by="user")
     for claim in ("AW-013", "AW-014", "INV-1"):
         assert_passes(claim, story)
+
+
+@pytest.mark.parametrize("writers", [True, False])
+def test_nor_does_a_labelled_pod_that_is_made_for_what_a_user_created(writers: bool) -> None:
+    story = exhausted(0, capabilities=Capabilities(writers=writers, versions=True))
+    story.at(200).creates(job("strangers"), by="user")
+    story.spawns("Job/strangers", "stranger")
+    for claim in ("AW-013", "AW-014", "INV-1"):
+        assert_passes(claim, story)
+
+
+def test_but_what_is_made_for_a_job_that_the_controller_created_without_an_owner_does() -> None:
+    story = exhausted(0)
+    story.at(200).creates(job("helper"), by="operator")
+    wrong = story.spawns("Job/helper", "late")
+    for claim in ("AW-014", "INV-1"):
+        assert_fails(claim, story, at=wrong)
 
 
 def test_a_workload_that_has_not_settled_when_nothing_goes_on_is_a_violation() -> None:

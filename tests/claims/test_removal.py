@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.claims.judging import (
     assert_fails,
     assert_passes,
@@ -174,6 +176,29 @@ def test_what_somebody_else_holds_cannot_be_deleted_and_decides_nothing() -> Non
     story.at(10_000).ends()
     verdict = assert_unarmed("AW-007", story)
     assert "pod/a-0 by example.com/hold" in verdict.because
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_nor_does_a_replica_set_that_is_held_when_all_else_is_gone(held: bool) -> None:
+    """It may make pods as long as it stands: who waits for it is not late."""
+    story = started(job("a-job"))
+    maker = {"name": "a-set", "ownerReferences": [story.owner("Job/a-job")]}
+    made = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": maker}
+    story.creates(made, by="deployment-controller")
+    story.at(20).suspends()
+    story.enters("Suspending", DeletingResources="True")
+    story.deletes("Job/a-job", propagation="Background", gone=True)
+    for pod_key in [key for key in story.stored if key.startswith("Pod/")]:
+        story.vanishes(pod_key, by="garbage-collector")
+    story.deletes(
+        "ReplicaSet/a-set", by="garbage-collector", held_by=["example.com/hold"] if held else []
+    )
+    story.at(2000).vanishes("ReplicaSet/a-set", by="user")
+    late = story.enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
+    if held:
+        assert_passes("AW-054", story)
+    else:
+        assert_fails("AW-054", story, at=late)
 
 
 def test_once_a_hold_is_lifted_the_rest_must_follow() -> None:

@@ -96,7 +96,8 @@ def cleaned_up(
     """It must come when everything is deleted, forcefully if need be.
 
     What somebody else's finalizer holds cannot be deleted: while that stands this is
-    undecided, and once it is lifted, the rest must follow.
+    undecided, and once it is lifted, the rest must follow. A ReplicaSet that is held counts:
+    while it stands it may make pods.
     """
     grace = grace_within(aw, deletion, happened or aw.history.end)[1]
     obligation = eventually(
@@ -110,7 +111,7 @@ def cleaned_up(
     )
     if not obligation.because:
         return obligation
-    hold = held_by_others(aw, deletion.hit)
+    hold = held_by_others(aw, aw.with_made(deletion.hit))
     if not hold.text:
         return obligation
     if hold.until is None:

@@ -10,6 +10,7 @@ from conformance.claims.decisions import A17
 from conformance.claims.sources import overview, progress_guarantees
 from conformance.history_view import AppWrapperRun, History, Track
 from conformance.history_view.appwrapper import NEVER
+from conformance.history_view.history import MAX_CHAIN
 from conformance.temporal import (
     WRITERS,
     Obligation,
@@ -43,7 +44,7 @@ INV_4 = Claim(
     needs=(WRITERS,),
 )
 def foreign_objects_are_left_alone(history: History) -> Obligations:
-    kinds = {"Pod"}
+    kinds = {"Pod", "ReplicaSet.apps"}
     own: set[str] = set()
     for aw in history.appwrappers:
         kinds.update(component.kind for component in aw.components)
@@ -64,7 +65,7 @@ def foreign_objects_are_left_alone(history: History) -> Obligations:
 
 def _is_made_by(history: History, track: Track, own: set[str]) -> bool:
     """Whether an object's chain of controllers leads to an AppWrapper."""
-    for _ in range(8):
+    for _ in range(MAX_CHAIN):
         owner = controller_of(track.first)
         if owner is None:
             return False

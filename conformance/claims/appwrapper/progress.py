@@ -65,7 +65,8 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
         yield met(stopped, at)
         return
     last = aw.snapshots[-1]
-    held = held_by_others(aw, aw.left_at(at.n))
+    standing = (track for track in aw.with_made(aw.belongings) if aw.is_there(track, at.n))
+    held = held_by_others(aw, tuple(standing))
     due_us = aw.history.timing.due_us(stopped.t, _bound_us(aw))
     shown = ", ".join(
         f"{type_}={last.status_of(type_) or 'absent'}" for type_ in (RESOURCES_DEPLOYED, PODS_READY)
