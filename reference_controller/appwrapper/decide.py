@@ -144,7 +144,9 @@ def deleting(seen: Observation, rules: Rules) -> Step:
         return Record(draft.done())
     forceful_us = rules.forceful_from(aw, seen.parameters)
     if forceful_us is not None and now_us >= forceful_us:
-        return Remove(rules.forceful_deletes(seen), starts=False, wake_at_us=now_us + RETRY_MAX_US)
+        # Soon again, at first: whom a broken watch keeps from hearing that it worked has to look.
+        wake_at_us = _retry_at(forceful_us, now_us)
+        return Remove(rules.forceful_deletes(seen), starts=False, wake_at_us=wake_at_us)
     started_us = stamp_of(aw, Stamp.DELETION_STARTED)
     deletes = rules.orderly_deletes(seen)
     if started_us is not None and not deletes and all(part.is_watched for part in seen.components):

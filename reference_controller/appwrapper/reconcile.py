@@ -222,6 +222,11 @@ class Reconciliation:
         if not (yield from self._refresh()):
             return None
         seen = yield from self.observer.remains(self.aw, live=self.rules.confirms_absence())
+        if self.rules.is_outdated(seen):
+            # Deletes know nothing of revisions: they would hit what runs by now.
+            self.is_fresh = False
+            if not (yield from self._refresh()):
+                return None
         return deciding.deleting(seen, self.rules)
 
     def _remove(self, step: Remove) -> Doing:

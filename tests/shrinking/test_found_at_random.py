@@ -151,6 +151,28 @@ faults:
 - delete_pod: {pod: {}}
   when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}, delay: 1s}
 """,
+    "an operator that no election kept back deleted what the other had just begun": """\
+seed: 3929366392
+scenario: appwrapper/retry/pause-follows-its-annotation/none
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 1}
+- double_operator: {}
+  when: {at: 1s}
+""",
+    "the end of what was deleted by force was noticed late over a broken watch": """\
+seed: 329238243
+scenario: appwrapper/parameters/cap-on-annotations/deletion-on-failure
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- break_watch: {kind: Pod, gap: 13s}
+  when: {after: commit, by: operator, outcome: any}
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 1}
+""",
 }
 
 
