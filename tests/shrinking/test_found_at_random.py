@@ -173,6 +173,24 @@ faults:
 - kill_pod: {pod: {appwrapper: a}}
   when: {injection: 1}
 """,
+    "a controller was to know what it made, and lost with its life, before it made it anew": """\
+seed: 167042522
+scenario: appwrapper/retry/pause-begins-when-all-is-gone
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 1}
+- kill: {actor: operator}
+  when:
+    after: commit
+    event: created
+    kind: Pod
+    labels: workload.codeflare.dev/appwrapper=a
+    occurrence: 3
+- delete_pod: {pod: {}, grace_period_seconds: 0}
+  when: {before: commit, by: operator, occurrence: 23}
+""",
 }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.noticing import could_know
 from conformance.claims.decisions import A12, A13
 from conformance.claims.sources import detailed_description
 from conformance.history_view import AppWrapperRun, Moment
@@ -22,7 +23,6 @@ from conformance.temporal import (
     violated,
 )
 from conformance.temporal.words import when
-from vocabulary.history import Write
 
 AW_035 = Claim(
     id="AW-035",
@@ -141,25 +141,8 @@ def external_deletions(aw: AppWrapperRun) -> Iterator[tuple[Attempt, Moment]]:
     """Each attempt during which a component was deleted externally, and the first such moment."""
     for attempt in aw.attempts:
         spells = attempt.spells(lambda health: health.missing > 0)
-        if spells and spells[0].begin.n > attempt.begin.n and _could_know(aw, spells[0].begin):
+        if spells and spells[0].begin.n > attempt.begin.n and could_know(aw, spells[0].begin):
             yield attempt, spells[0].begin
-
-
-def _could_know(aw: AppWrapperRun, deleted: Moment) -> bool:
-    """Whether the controller can have known that what was deleted had been there.
-
-    One that died right after it asked for the creation, and comes back after the deletion, finds
-    what it would find if the creation had never arrived.
-    """
-    history = aw.history
-    entry = history.entries[deleted.n]
-    created = history.tracks[entry.uid].created if isinstance(entry, Write) else None
-    if created is None or not history.timing.hindered(created.t, deleted.t):
-        return True
-    return any(
-        write.uid == aw.track.uid and write.event and created.n < write.n < deleted.n
-        for write in history.operator_writes
-    )
 
 
 def overtaken_by(aw: AppWrapperRun, attempt: Attempt) -> Snapshot | None:

@@ -12,6 +12,7 @@ from conformance.history_view.snapshots import FAILED, RESETTING, UNHEALTHY, Sna
 from conformance.history_view.tracks import Instant
 from conformance.temporal import Obligation, eventually, shared
 from vocabulary.clock import Micros
+from vocabulary.history import Write
 
 Sickness = Callable[[Health], bool]
 
@@ -32,6 +33,23 @@ def component_missing(health: Health) -> bool:
     return health.missing > 0
 
 
+def could_know(aw: AppWrapperRun, deleted: Moment) -> bool:
+    """Whether the controller can have known that what was deleted had been there.
+
+    One that died right after it asked for the creation, and comes back after the deletion, finds
+    what it would find if the creation had never arrived.
+    """
+    history = aw.history
+    entry = history.entries[deleted.n]
+    created = history.tracks[entry.uid].created if isinstance(entry, Write) else None
+    if created is None or not history.timing.hindered(created.t, deleted.t):
+        return True
+    return any(
+        write.uid == aw.track.uid and write.event and created.n < write.n < deleted.n
+        for write in history.operator_writes
+    )
+
+
 @shared
 def sicknesses(
     aw: AppWrapperRun, sick: Sickness
@@ -45,6 +63,8 @@ def sicknesses(
             continue
         for spell in attempt.spells(sick):
             if spell.end is not None and spell.end.n <= attempt.running.n:
+                continue
+            if sick is component_missing and not could_know(aw, spell.begin):
                 continue
             since = attempt.running if spell.begin.n < attempt.running.n else spell.begin
             yield attempt, since, spell.end
