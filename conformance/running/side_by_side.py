@@ -5,13 +5,14 @@ from __future__ import annotations
 import multiprocessing
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import connection
 from typing import Any
 
 from conformance.running.collecting import collect_seldom
+from conformance.running.interrupts import interrupts_held_back
 
 
 @contextmanager
@@ -28,8 +29,15 @@ def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[An
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["conformance.running.workers"])
     pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+
+    def each(function: Callable[[Any], Any], items: Sequence[Any], chunk: int) -> Iterator[Any]:
+        # The pool starts its workers here. One that it did not come to know of, being interrupted,
+        # would be told of no end, and Python waits for all of them at its own.
+        with interrupts_held_back():
+            return pool.map(function, items, chunksize=chunk)
+
     try:
-        yield lambda function, items, chunk: pool.map(function, items, chunksize=chunk)
+        yield each
     finally:
         pool.shutdown(cancel_futures=True)
 
