@@ -36,6 +36,8 @@ class Ailment:
 
     reason: str
     message: str
+    earliest_us: Micros = 0
+    """It cannot have held before, whatever a cache that was behind has had us write."""
 
 
 def running(seen: Observation, rules: Rules) -> Step:
@@ -81,13 +83,15 @@ def _of_pods(seen: Observation, census: Sequence[PodCounts], rules: Rules) -> It
         yield Ailment(Reason.AUTOPILOT_NO_EXECUTE, message)
     expected = sum(counts.expected for counts in census)
     missing = rules.missing_pods(seen, census)
-    if missing and _is_over(rules.admission_ends_at(seen.aw, seen.parameters), seen):
+    ends_us = rules.admission_ends_at(seen.aw, seen.parameters)
+    if missing and ends_us is not None and seen.now_us >= ends_us:
         message = f"{missing} of {expected} pods are not there"
-        yield Ailment(Reason.INSUFFICIENT_PODS_READY, message)
+        yield Ailment(Reason.INSUFFICIENT_PODS_READY, message, ends_us)
     idle = 0 if missing else rules.idle_pods(seen, census)
-    if idle and _is_over(rules.warmup_ends_at(seen.aw, seen.parameters), seen):
+    ends_us = rules.warmup_ends_at(seen.aw, seen.parameters)
+    if idle and ends_us is not None and seen.now_us >= ends_us:
         message = f"{idle} of {expected} pods are not running"
-        yield Ailment(Reason.INSUFFICIENT_PODS_READY, message)
+        yield Ailment(Reason.INSUFFICIENT_PODS_READY, message, ends_us)
 
 
 def _remembered(seen: Observation) -> Ailment:
@@ -96,14 +100,10 @@ def _remembered(seen: Observation) -> Ailment:
     return Ailment(str(shown.get("reason", "")), str(shown.get("message", "")))
 
 
-def _is_over(ends_us: Micros | None, seen: Observation) -> bool:
-    return ends_us is not None and seen.now_us >= ends_us
-
-
 def _grace_ends_at(
     ailment: Ailment, since_us: Micros | None, seen: Observation, rules: Rules
 ) -> Micros:
-    began_us = seen.now_us if since_us is None else since_us
+    began_us = seen.now_us if since_us is None else max(since_us, ailment.earliest_us)
     return rules.failure_grace_ends_at(began_us, ailment.reason, seen.parameters)
 
 

@@ -54,6 +54,14 @@ faults:
 - kill_pod: {pod: {}}
   when: {at: 3s}
 """,
+    "a look at a frozen cache had the grace period run before the warm-up was over": """\
+seed: 1525648611
+scenario: appwrapper/retry/every-kind-is-retried-alike/deployment
+scale: {nodes: 1, replicas: 1}
+faults:
+- stale_reads: {kind: Pod}
+  when: {before: commit, by: operator}
+""",
     "a reason took over from another, and the grace period was counted anew": """\
 seed: 2656743077
 scenario: appwrapper/detection/pods-start-just-in-time
