@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,7 @@ def interrupted(process):
     getattr(os, sys.argv[1])(os.getpid(), signal.SIGINT)
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     BaseProcess.start = interrupted
     try:
         with side_by_side(2, many=True) as each:
@@ -35,6 +37,14 @@ if __name__ == "__main__":
         sys.exit(130)
 """
 """A worker has been started, and the pool does not know of it yet."""
+
+
+@pytest.fixture(autouse=True)
+def _interruptible() -> Iterator[None]:
+    """A shell has what it starts in the background ignore SIGINT."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.mark.parametrize("how", ["kill", "killpg"])
