@@ -47,7 +47,7 @@ from chaos.plan import Plan, Step
 from chaos.trigger import At, FieldChange, On, Trigger
 from vocabulary.clock import MINUTE, SECOND, Micros
 from vocabulary.history import Entry, Mark, Write
-from vocabulary.kinds import APPWRAPPER, KNOWN_KINDS
+from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, KNOWN_KINDS, REPLICA_SET
 from vocabulary.objects import get_path
 
 MAX_FAULTS_AT_RANDOM: Final = 5
@@ -99,10 +99,16 @@ def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
         scenario,
         appwrapper,
         components=tuple(components),
-        watched=tuple(dict.fromkeys((APPWRAPPER.kind, "Pod", *components))),
+        watched=tuple(dict.fromkeys((APPWRAPPER.kind, "Pod", *components, *_below(components)))),
         span_us=min(max(span_us, SPAN_US[0]), SPAN_US[1]),
         writes=max(writes, 1),
     )
+
+
+def _below(components: Iterable[str]) -> Iterator[str]:
+    """Kinds that an operator may watch since its components make them."""
+    if DEPLOYMENT.kind in components:
+        yield REPLICA_SET.kind
 
 
 Rng: TypeAlias = random.Random
