@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import ssl
 import threading
 import time
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
 from conformance.patience import PatientConnection
+from conformance.running.interrupts import interrupts_held_back
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
@@ -124,7 +126,9 @@ class Session(ABC):
         return self
 
     def __exit__(self, *error: Any) -> None:
-        self._begun.__exit__(*error)
+        """Everything is given back, also where somebody asks it to end in the middle of that."""
+        with interrupts_held_back(signal.SIGTERM):
+            self._begun.__exit__(*error)
 
     def new_network(self) -> Network:
         """What one operator process listens in."""
