@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.claims.judging import (
@@ -84,15 +86,25 @@ def gone_when_a_pod_is_made(by: str) -> Story:
     """All is deleted and said to be; then `by` makes a pod for the Job that was."""
     story = started(job("a-job"))
     owner = story.owner("Job/a-job")
+    suspend_until_no_pod_is_left(story)
+    story.at(23).creates(late_pod(owner), by=by)
+    return story
+
+
+def suspend_until_no_pod_is_left(story: Story) -> None:
+    """The Job and its pods go, and the AppWrapper says that nothing is deployed."""
     story.at(20).suspends()
     story.enters("Suspending", DeletingResources="True")
     story.deletes("Job/a-job", propagation="Background", gone=True)
     for pod_key in [key for key in story.stored if key.startswith("Pod/")]:
         story.vanishes(pod_key, by="garbage-collector")
     story.at(21).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
-    late = {"name": "late", "labels": {LABEL: "a"}, "ownerReferences": [owner]}
-    story.at(23).creates({"apiVersion": "v1", "kind": "Pod", "metadata": late}, by=by)
-    return story
+
+
+def late_pod(owner: dict[str, Any]) -> dict[str, Any]:
+    """A pod of the workload that this reference to an owner controls."""
+    metadata = {"name": "late", "labels": {LABEL: "a"}, "ownerReferences": [owner]}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata}
 
 
 def test_a_pod_that_a_late_controller_makes_for_what_is_gone_decides_nothing() -> None:
@@ -109,16 +121,9 @@ def test_but_what_made_it_must_have_been_gone_when_the_condition_turned() -> Non
     made = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": maker}
     story.creates(made, by="deployment-controller")
     owner = story.owner("ReplicaSet/a-set")
-    story.at(20).suspends()
-    story.enters("Suspending", DeletingResources="True")
-    story.deletes("Job/a-job", propagation="Background", gone=True)
-    for pod_key in [key for key in story.stored if key.startswith("Pod/")]:
-        story.vanishes(pod_key, by="garbage-collector")
-    story.at(21).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
+    suspend_until_no_pod_is_left(story)
     story.at(22).vanishes("ReplicaSet/a-set", by="garbage-collector")
-    late = {"name": "late", "labels": {LABEL: "a"}, "ownerReferences": [owner]}
-    obj = {"apiVersion": "v1", "kind": "Pod", "metadata": late}
-    wrong = story.at(23).creates(obj, by="replicaset-controller")
+    wrong = story.at(23).creates(late_pod(owner), by="replicaset-controller")
     for claim in ("AW-014", "INV-1"):
         assert_fails(claim, story, at=wrong)
 
