@@ -98,22 +98,26 @@ def clean_cluster(
 ) -> list[str]:
     """What carries the run label (of one run, or any), in words; removed if `remove`.
 
-    It returns when all of it is gone. Raises ApiError if the cluster cannot be asked, and
-    NotCleanError if something stays.
+    It returns when all of it is gone. Raises NotCleanError if the cluster cannot be asked, if it
+    refuses, or if something stays.
     """
-    connection = PatientConnection(
-        connect(
-            kubeconfig,
-            context or None,
-            user_agent="assay-clean",
-            timeout_us=30 * SECOND,
-            pool_size=2,
-        )
+    connection = connect(
+        kubeconfig,
+        context or None,
+        user_agent="assay-clean",
+        timeout_us=30 * SECOND,
+        pool_size=2,
     )
     selector = f"{RUN_LABEL}={run_label}" if run_label else RUN_LABEL
     try:
-        cleaning = _Cleaning(connection, selector)
+        connection.get("/version")  # without patience: a wrong address is told at once
+        cleaning = _Cleaning(PatientConnection(connection), selector)
         return cleaning.remove() if remove else cleaning.found()
+    except ApiError as error:
+        raise NotCleanError(
+            f"the cluster cannot be cleaned: {error.message}; what was removed stays so: mend "
+            "that, and clean again"
+        ) from error
     finally:
         connection.close()
 

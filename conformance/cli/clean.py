@@ -33,7 +33,6 @@ def clean(
     from conformance.cli.problems import BadInputError
     from conformance.report.untrusted import printable
     from reference_controller.runtime.connection import knows_a_cluster
-    from vocabulary.errors import ApiError
 
     count = 0
 
@@ -57,16 +56,7 @@ def clean(
     if kubeconfig is None and not context and not run_label and not knows_a_cluster():
         typer.echo("no kubeconfig here: looked at this machine's own folders only", err=True)
     else:
-        try:
-            found = clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes)
-        except ApiError as error:
-            typer.echo(
-                f"assay: the cluster cannot be cleaned: {printable(error.message)}; what was "
-                "removed stays so: mend that, and clean again",
-                err=True,
-            )
-            raise typer.Exit(ExitCode.ENVIRONMENT) from error
-        show(found)
+        show(clean_cluster(kubeconfig, context=context, run_label=run_label, remove=yes))
     show(_kind_clusters(really=yes))
     if not count:
         typer.echo("nothing of Assay is left there")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-from typer.testing import CliRunner
-
-from conformance.cli import app
 from conformance.cli.exit_code import ExitCode
-from vocabulary.errors import ApiError
+from tests.cli.conftest import Assay
 
 
 def without_a_kubeconfig(home: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -43,11 +40,21 @@ def test_without_a_kubeconfig_only_folders_are_looked_at(tmp_path: Path) -> None
     assert "no kubeconfig here" in ended.stderr
 
 
-def test_a_cluster_that_refuses_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuses(*_: object, **__: object) -> list[str]:
-        raise ApiError(403, "Forbidden", "namespaces is forbidden")
-
-    monkeypatch.setattr("conformance.clean.clean_cluster", refuses)
-    result = CliRunner().invoke(app, ["clean", "--context", "theirs"])
-    assert result.exit_code == ExitCode.ENVIRONMENT
-    assert "the cluster cannot be cleaned: namespaces is forbidden" in result.stderr
+def test_a_cluster_that_cannot_be_reached_is_told_at_once(assay: Assay, tmp_path: Path) -> None:
+    cluster = {"name": "away", "cluster": {"server": "http://127.0.0.1:1"}}
+    context = {"name": "away", "context": {"cluster": "away", "user": "nobody"}}
+    kubeconfig = tmp_path / "config"
+    kubeconfig.write_text(
+        json.dumps(
+            {
+                "clusters": [cluster],
+                "contexts": [context],
+                "users": [{"name": "nobody", "user": {}}],
+                "current-context": "away",
+            }
+        )
+    )
+    ended = assay("clean", "--kubeconfig", kubeconfig)
+    assert ended.code == ExitCode.ENVIRONMENT
+    assert "assay: the cluster cannot be cleaned: " in ended.err
+    assert "clean again" in ended.err
