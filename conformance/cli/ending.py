@@ -90,6 +90,15 @@ def show_suite(
     typer.echo(
         f"{counts_line(report)}; {counted(len(suite.runs), 'run')} in {suite.wall_seconds:.2f} s"
     )
+    echo_files(files)
+
+
+def echo_files(files: SuiteFiles) -> None:
+    """Where the report is; the last line is the page to open."""
+    for path in files.not_of_this:
+        typer.echo(
+            f"note: {path} is not of this report, and was left, since it is not as Assay wrote it"
+        )
     typer.echo(f"report: {files.report}")
     typer.echo(f"open: {files.index}")
 

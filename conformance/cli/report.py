@@ -45,16 +45,21 @@ def junit(report: _Report, *, out: _OutFile = None) -> None:
     from conformance.report.junit import junit_xml
     from conformance.report.yaml_text import read_report_at
 
-    _write(_beside(report, out, "junit.xml"), junit_xml(read_report_at(report)))
+    path = _beside(report, out, "junit.xml")
+    path.write_text(junit_xml(read_report_at(report)), encoding="utf-8")
+    typer.echo(f"written: {path}")
 
 
 @app.command("sonobuoy")
 def sonobuoy(report: _Report, *, out: _OutFile = None) -> None:
     """Write sonobuoy_results.yaml, as a Sonobuoy plugin with result-format manual leaves it."""
+    from conformance.report.export import write_export
     from conformance.report.sonobuoy import FILE_NAME, sonobuoy_yaml
     from conformance.report.yaml_text import read_report_at
 
-    _write(_beside(report, out, FILE_NAME), sonobuoy_yaml(read_report_at(report)))
+    path = _beside(report, out, FILE_NAME)
+    write_export(path, sonobuoy_yaml(read_report_at(report)))
+    typer.echo(f"written: {path}")
 
 
 @app.command("ai-conformance")
@@ -65,12 +70,15 @@ def ai_conformance(report: _Report, *, out: _OutFile = None) -> None:
     what a run does not show stays unanswered, with the reason in its notes.
     """
     from conformance.report.ai_conformance import FILE_NAME, ai_conformance_yaml
+    from conformance.report.export import write_export
     from conformance.report.html import INDEX_NAME
     from conformance.report.yaml_text import REPORT_NAME, read_report_at, report_path
 
     folder = report_path(report).parent
     evidence = [name for name in (REPORT_NAME, INDEX_NAME) if (folder / name).exists()]
-    _write(_beside(report, out, FILE_NAME), ai_conformance_yaml(read_report_at(report), evidence))
+    path = _beside(report, out, FILE_NAME)
+    write_export(path, ai_conformance_yaml(read_report_at(report), evidence))
+    typer.echo(f"written: {path}")
 
 
 @app.command("rejudge")
@@ -96,7 +104,7 @@ def rejudge(
     """
 
     from conformance.cli.changes import echo_changes
-    from conformance.cli.ending import now
+    from conformance.cli.ending import echo_files, now
     from conformance.cli.judging import all_claims, judge
     from conformance.cli.problems import BadInputError
     from conformance.report.comparison import compare_reports
@@ -124,8 +132,7 @@ def rejudge(
     typer.echo(f"judged again: {headline(changes)}")
     histories = counted(len(found.suite.runs), "history", "histories")
     typer.echo(f"{counts_line(found.report)}; {histories}")
-    typer.echo(f"report: {files.report}")
-    typer.echo(f"open: {files.index}")
+    echo_files(files)
     raise typer.Exit(ExitCode.of_report(found.report))
 
 
@@ -136,6 +143,12 @@ def submission(
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports are handed in.")
     ] = Path("reports"),
+    replace: Annotated[
+        bool,
+        typer.Option(
+            "--replace", help="In the place of another report of the same version and cluster."
+        ),
+    ] = False,
 ) -> None:
     """Make a folder to hand in: the report, its histories, and a README as Gateway API's have.
 
@@ -143,7 +156,9 @@ def submission(
     assay report submission .assay --out reports
     assay verify reports/example-appwrapper
 
-    The report is verified first; one that does not hold is not handed in (exit code 1).
+    The report is verified first; one that does not hold is not handed in (exit code 1). Where
+    another report of the same version and cluster stands, it stays (exit code 2), unless
+    --replace says otherwise.
     """
     from conformance.cli.judging import all_claims, judge, maker_of
     from conformance.report.submission import write_submission
@@ -154,7 +169,7 @@ def submission(
     if found.findings:
         typer.echo(f"{len(found.findings)} differences; assay verify {report} names them")
         raise typer.Exit(ExitCode.VIOLATED)
-    written = write_submission(report, out)
+    written = write_submission(report, out, replace=replace)
     for text in written.wanting:
         typer.echo(f"note: {printable(text)}")
     typer.echo(f"written: {written.folder}")
@@ -165,8 +180,3 @@ def _beside(report: Path, out: Path | None, name: str) -> Path:
     from conformance.report.yaml_text import report_path
 
     return out or report_path(report).parent / name
-
-
-def _write(path: Path, text: str) -> None:
-    path.write_text(text, encoding="utf-8")
-    typer.echo(f"written: {path}")

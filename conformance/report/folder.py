@@ -25,6 +25,7 @@ import msgspec
 
 from chaos.plan import Plan, plan_from_data
 from conformance.claim import Claim
+from conformance.report import ai_conformance, sonobuoy
 from conformance.report.again import replay_command
 from conformance.report.allure import write_allure_results
 from conformance.report.build import history_path, shrunk_history_path, test_name, verdict_on
@@ -33,6 +34,7 @@ from conformance.report.conformance_report import (
     ReportError,
     Suite,
 )
+from conformance.report.export import is_untouched_export
 from conformance.report.failures import violated
 from conformance.report.junit import junit_xml
 from conformance.report.pages.failure_page import failure_page
@@ -49,6 +51,8 @@ FURTHER_NAME: Final = "further"
 UNFINISHED_NAME: Final = "unfinished"
 _BEFORE_THE_REPORT: Final = frozenset((HISTORIES_NAME, UNFINISHED_NAME))
 _RENDERINGS: Final = ("index.html", "junit.xml")
+_EXPORTS: Final = (sonobuoy.FILE_NAME, ai_conformance.FILE_NAME)
+"""What `assay report` puts beside a report where it is asked to."""
 _OUR_FOLDERS: Final = {
     ALLURE_NAME: "*-*",
     HISTORIES_NAME: "*.jsonl.gz",
@@ -79,6 +83,8 @@ class SuiteFiles(msgspec.Struct, frozen=True, kw_only=True):
     index: Path
     junit: Path
     failures: tuple[Failure, ...]
+    not_of_this: tuple[Path, ...]
+    """Files that have an export's name and are not Assay's, or are not any more."""
 
 
 def check_folder(folder: Path) -> None:
@@ -138,7 +144,7 @@ def write_folder(
     """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    _remove_earlier(folder, claims)
+    remove_earlier(folder, claims)
     failures = tuple(_name_failures(folder, suite, claims))
     if any(failure.plan.parent != folder for failure in failures):
         (folder / FURTHER_NAME).mkdir(exist_ok=True)
@@ -171,7 +177,13 @@ def write_folder(
     path = folder / REPORT_NAME
     path.write_text(write_report(report), encoding="utf-8")
     _remove_unfinished(folder)
-    return SuiteFiles(report=path, index=index, junit=junit, failures=failures)
+    return SuiteFiles(
+        report=path,
+        index=index,
+        junit=junit,
+        failures=failures,
+        not_of_this=tuple(folder / name for name in _EXPORTS if (folder / name).exists()),
+    )
 
 
 def stem_of(claim: str, number: int = 1) -> str:
@@ -188,8 +200,8 @@ def _plan_of(run: RunResult, suite: Suite) -> Plan:
     return plan
 
 
-def _remove_earlier(folder: Path, claims: Iterable[str]) -> None:
-    """Remove what an earlier run wrote here, and nothing else; the report itself first.
+def remove_earlier(folder: Path, claims: Iterable[str]) -> None:
+    """Remove what an earlier run wrote here, or was made of it, and nothing else; the report first.
 
     The names of pages and plans are asked of the claims: others may have files of such a shape.
     """
@@ -197,6 +209,9 @@ def _remove_earlier(folder: Path, claims: Iterable[str]) -> None:
     pages = (f"{stem_of(claim)}.{suffix}" for claim in claims for suffix in ("html", "yaml"))
     for name in (*_RENDERINGS, *pages):
         (folder / name).unlink(missing_ok=True)
+    for name in _EXPORTS:
+        if is_untouched_export(folder / name):
+            (folder / name).unlink()
     for name, pattern in _OUR_FOLDERS.items():
         for path in (folder / name).glob(pattern):
             path.unlink()

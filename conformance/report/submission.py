@@ -15,17 +15,20 @@ What stands above "Table of contents" in a README that exists is its owner's, an
 
 from __future__ import annotations
 
+import filecmp
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from conformance.report.build import slug
 from conformance.report.conformance_report import ConformanceReport, ReportError
-from conformance.report.folder import require_writable
+from conformance.report.counted import counted
+from conformance.report.folder import HISTORIES_NAME, remove_earlier, require_writable
 from conformance.report.text import counts_line
 from conformance.report.untrusted import printable
 from conformance.report.yaml_text import REPORT_NAME, read_report, read_report_at, report_path
+from vocabulary.safe_yaml import YamlError
 
 README_NAME: Final = "README.md"
 _CONTENTS: Final = "## Table of contents"
@@ -41,11 +44,12 @@ class Submission(NamedTuple):
     """What the rules of such submissions want and the report does not have, in sentences."""
 
 
-def write_submission(report_at: Path, out: Path) -> Submission:
+def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Submission:
     """Copy a report and its histories below `out`, and bring its README up to date.
 
-    An earlier submission of the same version and cluster is replaced. ReportError if a history
-    that the report refers to is missing, since nobody could verify it.
+    ReportError if another report of the same version and cluster was handed in before, unless it
+    is to be replaced; and if a history that the report refers to is missing, since nobody could
+    verify it.
     """
     report = read_report_at(report_at)
     source = report_path(report_at)
@@ -64,10 +68,13 @@ def write_submission(report_at: Path, out: Path) -> Submission:
         raise ReportError(f"{source}: implementation: organization, project and version are empty")
     folder = out / owner / version
     require_writable(folder)
-    _remove_earlier(folder)
-    for name in (REPORT_NAME, *histories):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source if name == REPORT_NAME else source.parent / name, folder / name)
+    standing = folder / REPORT_NAME
+    if not (standing.exists() and standing.samefile(source)):
+        if standing.exists() and not filecmp.cmp(standing, source, shallow=False):
+            if not replace:
+                raise ReportError(_would_replace(standing, report))
+            remove_earlier(folder, (claim.id for claim in report.claims))
+        _copy(source, histories, folder)
     readme = folder.parent / README_NAME
     readme.write_text(_readme(readme), encoding="utf-8")
     return Submission(folder, readme, tuple(_wanting(report)))
@@ -86,11 +93,34 @@ def _histories(report: ConformanceReport) -> set[str]:
     return named - {""}
 
 
-def _remove_earlier(folder: Path) -> None:
-    """Only what a submission consists of: an owner may have put further files there."""
-    (folder / REPORT_NAME).unlink(missing_ok=True)
-    for path in (folder / "histories").glob("*.jsonl.gz"):
-        path.unlink()
+def _copy(source: Path, histories: Iterable[str], folder: Path) -> None:
+    """The report last: a folder that has one is whole."""
+    for stale in (folder / HISTORIES_NAME).glob("*.jsonl.gz"):
+        stale.unlink()
+    for name in histories:
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source.parent / name, folder / name)
+    folder.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, folder / REPORT_NAME)
+
+
+def _would_replace(standing: Path, report: ConformanceReport) -> str:
+    try:
+        there = _told(read_report(standing))
+    except YamlError:
+        there = "one that this Assay cannot read"
+    return (
+        f"{standing}: another report was handed in there: {there}; this one is {_told(report)}. "
+        "Give --replace to put it in the place of that one, or name another folder with --out"
+    )
+
+
+def _told(report: ConformanceReport) -> str:
+    """`appwrapper v1.1.2 of 2026-05-04T12:00:00Z, 95 claims: 95 passed; 180 scenarios`."""
+    implementation = report.implementation
+    scenarios = {test.scenario for claim in report.claims for test in claim.tests}
+    named = printable(f"{implementation.project} {implementation.version} of {report.date}")
+    return f"{named}, {counts_line(report)}; {counted(len(scenarios), 'scenario')}"
 
 
 def _wanting(report: ConformanceReport) -> Iterator[str]:

@@ -71,6 +71,20 @@ def test_sonobuoy_and_the_checklist_go_where_they_are_told(assay: Assay, bad: Pa
     assert "the cluster was simulated" in item["notes"]
 
 
+def test_exports_of_an_earlier_report_do_not_outlive_it(assay: Assay, bad: Path) -> None:
+    for format_ in ("sonobuoy", "ai-conformance", "junit"):
+        assert assay("report", format_, bad).code == 0
+    checklist = bad / "ai-conformance.yaml"
+    checklist.write_text(checklist.read_text().replace("[Vendor Name]", "Example"))
+    ended = assay("run", "slow-pods-hold-their-quota", "-q", "--out", bad)
+    assert f"note: {checklist} is not of this report" in ended.out
+    assert 'vendorName: "Example"' in checklist.read_text()
+    assert not (bad / "sonobuoy_results.yaml").exists()
+    junit = (bad / "junit.xml").read_bytes()
+    assert assay("report", "junit", bad).code == 0
+    assert (bad / "junit.xml").read_bytes() == junit
+
+
 def test_a_submission_is_verified_before_it_is_made_and_can_be_afterwards(
     assay: Assay, bad: Path
 ) -> None:
@@ -81,6 +95,23 @@ def test_a_submission_is_verified_before_it_is_made_and_can_be_afterwards(
     ended = assay("verify", out)
     assert ended.code == 0
     assert "all as reported" in ended.out
+
+
+def test_a_submission_takes_the_place_of_another_only_with_replace(
+    assay: Assay, reports: Reports, tmp_path: Path
+) -> None:
+    out = tmp_path / "reports"
+    assert assay("report", "submission", reports.good, "--out", out).code == 0
+    other = shutil.copytree(reports.good, tmp_path / "other")
+    path = other / "report.yaml"
+    report = msgspec.structs.replace(read_report(path), date="2001-01-01T00:00:00Z")
+    path.write_text(write_report(report), encoding="utf-8")
+    ended = assay("report", "submission", other, "--out", out)
+    assert ended.code == 2
+    assert "another report was handed in there" in ended.err
+    assert assay("report", "submission", other, "--out", out, "--replace").code == 0
+    (handed_in,) = out.rglob("report.yaml")
+    assert handed_in.read_bytes() == path.read_bytes()
 
 
 def test_a_report_that_does_not_hold_is_not_handed_in(assay: Assay, bad: Path) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ReportError
+from conformance.report.export import write_export
 from conformance.report.folder import SuiteFiles, check_folder, write_folder
 from conformance.report.junit import junit_xml
 from tests.report.hostile import HOSTILE, hostile_run
@@ -71,6 +72,24 @@ def test_an_earlier_report_is_replaced_and_nothing_else_is_touched(tmp_path: Pat
     _write(out)
     assert "of an earlier run" not in (earlier.read_text() if earlier.exists() else "")
     assert [path.read_text() for path in mine] == ["mine"] * 3
+
+
+@pytest.mark.parametrize("name", ["sonobuoy_results.yaml", "ai-conformance.yaml"])
+def test_an_export_of_the_earlier_report_goes_unless_somebody_changed_it(
+    tmp_path: Path, name: str
+) -> None:
+    out = tmp_path / "out"
+    _write(out)
+    export = out / name
+    write_export(export, "status: passed\n")
+    assert _write(out).not_of_this == ()
+    assert not export.exists()
+    write_export(export, "status: passed\n")
+    text = export.read_text() + "vendorName: Example\n"
+    for mine in (text, "vendorName: Example\n", ""):
+        export.write_text(mine)
+        assert _write(out).not_of_this == (export,)
+        assert export.read_text() == mine
 
 
 def test_a_folder_with_other_files_is_refused(tmp_path: Path) -> None:

@@ -10,15 +10,15 @@ import pytest
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ReportError
 from conformance.report.folder import write_folder
-from conformance.report.run_result import Implementation
+from conformance.report.run_result import Implementation, SuiteResult
 from conformance.report.submission import reports_below, write_submission
 from tests.report.sample_claims import CLAIMS
-from tests.report.sample_run import sample_suite
+from tests.report.sample_run import passing_run, sample_suite
 
 
-def run_of(folder: Path, **implementation: object) -> Path:
+def run_of(folder: Path, suite: SuiteResult | None = None, **implementation: object) -> Path:
     """The folder of a run of an implementation."""
-    suite = sample_suite()
+    suite = suite or sample_suite()
     made_by = msgspec.structs.replace(suite.implementation, **implementation)
     suite = msgspec.structs.replace(suite, implementation=made_by)
     report = build_report(suite, CLAIMS, version="0.1.0", git_commit="c0ffee", date="")
@@ -94,7 +94,46 @@ def test_names_of_a_stranger_are_neither_paths_nor_markdown(tmp_path: Path) -> N
     assert "<b>" not in found.readme.read_text().replace("\\<b\\>", "")
 
 
-def test_an_earlier_submission_of_the_same_version_is_replaced(tmp_path: Path) -> None:
+def test_another_report_of_the_same_version_is_replaced_only_where_that_is_asked_for(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "reports"
+    folder = write_submission(run_of(tmp_path / "run"), out).folder
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    smaller = run_of(tmp_path / "smaller", sample_suite(passing_run()))
+    with pytest.raises(ReportError) as refused:
+        write_submission(smaller, out)
+    for told in (
+        f"{folder / 'report.yaml'}: another report was handed in there: appwrapper v1.2.3 of ",
+        "1 failed, 1 inconclusive; 2 scenarios; this one is ",
+        "1 scenario. Give --replace",
+    ):
+        assert told in str(refused.value)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    write_submission(smaller, out, replace=True)
+    assert (folder / "report.yaml").read_bytes() == (smaller / "report.yaml").read_bytes()
+    assert len(list((folder / "histories").iterdir())) == 1
+
+
+def test_what_stands_there_and_cannot_be_read_is_not_replaced_either(tmp_path: Path) -> None:
+    source, out = run_of(tmp_path / "run"), tmp_path / "reports"
+    standing = write_submission(source, out).folder / "report.yaml"
+    standing.write_text("of another time")
+    with pytest.raises(ReportError, match="one that this Assay cannot read"):
+        write_submission(source, out)
+    assert standing.read_text() == "of another time"
+
+
+def test_a_report_handed_in_from_where_it_was_handed_in_stays_whole(tmp_path: Path) -> None:
+    out = tmp_path / "reports"
+    first = write_submission(run_of(tmp_path / "run"), out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    first.readme.unlink()
+    assert write_submission(first.folder, out).folder == first.folder
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+
+
+def test_the_same_report_is_handed_in_again_without_asking(tmp_path: Path) -> None:
     source, out = run_of(tmp_path / "run"), tmp_path / "reports"
     folder = write_submission(source, out).folder
     (folder / "histories" / "stale.jsonl.gz").write_bytes(b"")
