@@ -107,10 +107,17 @@ A18: Final = Decision(
 )
 A19: Final = Decision(
     "A19",
-    "A pod that a controller of Kubernetes makes after ResourcesDeployed turned False decides "
-    "nothing, if the owner that it is made for was gone by that turn.",
+    "A pod that a controller of Kubernetes makes for an owner that is gone decides nothing, if it "
+    "comes after ResourcesDeployed turned False and the owner was gone by then, or within a "
+    "request's time before what it would contradict.",
     "a ReplicaSet's controller that lags makes such pods when nothing is left to be seen, and no "
     "operator can wait for what may come",
+)
+A20: Final = Decision(
+    "A20",
+    "Where two operators act at once that nothing elects between, what follows from a create of "
+    "one after the other ended the attempt decides nothing, for any claim.",
+    "a create knows no revision: one that is on its way can be neither refused nor called back",
 )
 FORCED_CLOCK: Final = Decision(
     "A9",

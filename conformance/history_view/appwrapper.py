@@ -13,6 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.history_view.attempts import Attempt
+from conformance.history_view.belated import came_behind_a_look
 from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
 from conformance.history_view.departures import Departure
 from conformance.history_view.health import Health, HealthSweep
@@ -180,10 +181,12 @@ class AppWrapperRun:
         return sorted(merged.values(), key=lambda track: track.created.n)
 
     def left_at(self, n: int) -> list[Track]:
-        """What of it is surely still stored after position n."""
-        if self.history.shows_every_version:
-            return [track for track in self.belongings if track.exists_at(n)]
-        return [track for track in self.belongings if self.is_there(track, n)]
+        """What of it is surely still stored after position n, and could be seen before."""
+        return [
+            track
+            for track in self.belongings
+            if self.is_there(track, n) and not came_behind_a_look(self, track, n)
+        ]
 
     def with_made(self, tracks: Iterable[Track]) -> list[Track]:
         """These objects and all that was made for them, ReplicaSets and such too, each once."""
@@ -201,17 +204,6 @@ class AppWrapperRun:
         if self.history.shows_every_version:
             return track.exists_at(n)
         return track.created.n <= n < track.versions[-1].n
-
-    def was_made_for_the_gone(self, track: Track) -> bool:
-        """Whether a part of Kubernetes made it when ResourcesDeployed was not True, for an owner
-        that had been removed before the condition turned: there was nothing to be seen."""
-        owner = self.history.tracks.get((controller_of(track.first) or {}).get("uid", ""))
-        if owner is None or owner is self.track or owner.removed is None:
-            return False
-        created_n = track.created.n
-        turns = (edge.n for edge in self.turns(RESOURCES_DEPLOYED, "False") if edge.n < created_n)
-        by_operator = self.history.profile.is_operator(track.created.actor)
-        return owner.removed.n < max(turns, default=0) and not by_operator
 
     # How it went.
 

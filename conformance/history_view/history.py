@@ -11,6 +11,7 @@ from conformance.history_view.autopilot import Autopilot
 from conformance.history_view.outages import is_unanswered, outages_of
 from conformance.history_view.parameters import OperatorParameters
 from conformance.history_view.profile import Profile, profile_of
+from conformance.history_view.rivals import doubled_since, overtaken_create
 from conformance.history_view.timing import Timing
 from conformance.history_view.tracks import Instant, Moment, Track
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
@@ -131,6 +132,16 @@ class History:
             and not self.profile.is_operator(entry.process)
             for entry in self.processes
         )
+
+    @cached_property
+    def overtaken(self) -> Track | None:
+        """What one of two operators that acted at once created first after the other had ended
+        the attempt."""
+        since = doubled_since(self.faults)
+        if since is None:
+            return None
+        found = (overtaken_create(aw, since) for aw in self.appwrappers)
+        return min(filter(None, found), key=lambda track: track.created.n, default=None)
 
     @cached_property
     def operator_deletes(self) -> dict[tuple[str, str, str], list[Write]]:

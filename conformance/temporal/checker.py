@@ -12,8 +12,8 @@ from itertools import chain
 from typing import Final, TypeAlias
 
 from conformance.claim import Claim
-from conformance.history_view import AppWrapperRun, History
-from conformance.temporal.obligations import Fate, Obligation
+from conformance.history_view import AppWrapperRun, History, Track
+from conformance.temporal.obligations import Fate, Obligation, undecided
 from conformance.temporal.words import when
 from conformance.verdict import Kept, Outcome, Verdict, Violation
 
@@ -93,7 +93,7 @@ def _set_judge(
         if not history.shows.issuperset(needs):
             return next(not_shown[need] for need in needs if need not in history.shows)
         try:
-            return _verdict(claim, checker(history), history.shows_every_version) or never_armed
+            return _verdict(claim, checker(history), history) or never_armed
         except Exception as error:  # noqa: BLE001  # whatever went wrong, nothing was judged
             return Verdict(
                 claim=claim.id,
@@ -120,13 +120,27 @@ def _kept(met: Iterable[Obligation]) -> tuple[Kept, ...]:
     )
 
 
-def _verdict(claim: Claim, obligations: Obligations, every_version: bool) -> Verdict | None:
+def _sorted_out(
+    broken: list[Obligation], overtaken: Track
+) -> tuple[list[Obligation], list[Obligation]]:
+    """What is violated all the same, and what decides nothing (A20): all that came of a create
+    which one of two operators sent before the other ended the attempt."""
+    since = overtaken.created
+    why = (
+        f"two operators acted at once, and one of them created {overtaken} at {when(since)}, after "
+        "the other had ended the attempt"
+    )
+    excused = [undecided(found.at, why) for found in broken if found.at.n >= since.n]
+    return [found for found in broken if found.at.n < since.n], excused
+
+
+def _verdict(claim: Claim, obligations: Obligations, history: History) -> Verdict | None:
     """One verdict from all obligations, of which `armed` counts those that were decided.
 
     None if there are no obligations.
     """
     met: list[Obligation] = []
-    undecided: list[Obligation] = []
+    unsettled: list[Obligation] = []
     broken: list[Obligation] = []
     for obligation in obligations:
         fate = obligation.fate
@@ -135,7 +149,10 @@ def _verdict(claim: Claim, obligations: Obligations, every_version: bool) -> Ver
         elif fate is Fate.VIOLATED:
             broken.append(obligation)
         else:
-            undecided.append(obligation)
+            unsettled.append(obligation)
+    if broken and history.overtaken is not None:
+        broken, excused = _sorted_out(broken, history.overtaken)
+        unsettled = excused + unsettled
     armed = len(met) + len(broken)
     kept = _kept(met[:MAX_KEPT])
     if broken:
@@ -152,8 +169,8 @@ def _verdict(claim: Claim, obligations: Obligations, every_version: bool) -> Ver
         )
     if met:
         times = "once" if len(met) == 1 else f"{len(met)} times"
-        still = "" if every_version else " in the versions that were recorded"
-        still += f"; {len(undecided)} undecided" if undecided else ""
+        still = "" if history.shows_every_version else " in the versions that were recorded"
+        still += f"; {len(unsettled)} undecided" if unsettled else ""
         return Verdict(
             claim=claim.id,
             outcome=Outcome.PASSED,
@@ -161,4 +178,4 @@ def _verdict(claim: Claim, obligations: Obligations, every_version: bool) -> Ver
             because=f"Armed {times}, first at {when(met[0].at)}, and held{still}.",
             kept=kept,
         )
-    return _inconclusive(claim, f"Undecided: {undecided[0].because}.") if undecided else None
+    return _inconclusive(claim, f"Undecided: {unsettled[0].because}.") if unsettled else None

@@ -203,6 +203,11 @@ class Reconciliation:
             case "adopt":
                 return transitions.confirm(aw, index, standing, seen.now_us, self.rules)
             case "remove":
+                # Deletes know nothing of revisions: what stands may be of a later attempt, if
+                # another instance has gone on since.
+                self.is_fresh = False
+                if not (yield from self._refresh()):
+                    return None
                 yield self.rules.orderly(kind, standing)
             case "fail":
                 return deciding.fatal_creation(seen, index, error.message, self.rules)

@@ -153,7 +153,7 @@ class Story:
 
     # Its components and pods.
 
-    def makes(self, *names: str, **changes: Any) -> int:
+    def makes(self, *names: str, by: str = "operator", **changes: Any) -> int:
         """The operator creates components, all or those named; the last one's position."""
         n = -1
         for template in self.components:
@@ -165,7 +165,7 @@ class Story:
                 obj = with_path(obj, path.replace("__", "."), value)
             labels = {**(obj["metadata"].get("labels") or {}), LABEL: "a"}
             metadata = {**obj["metadata"], "ownerReferences": [self.owner("AppWrapper/a")]}
-            n = self.creates({**obj, "metadata": {**metadata, "labels": labels}}, by="operator")
+            n = self.creates({**obj, "metadata": {**metadata, "labels": labels}}, by=by)
         return n
 
     def spawns(

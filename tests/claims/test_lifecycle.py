@@ -119,6 +119,12 @@ def test_staying_unhealthy_in_the_next_execution_is_a_violation() -> None:
     assert_fails("MLB-049", story, at=last(story))
 
 
+def test_an_execution_that_is_given_up_although_it_runs_had_been_shown_healthy() -> None:
+    story = retried()
+    story.at(400).enters("Failed", Unhealthy="True")
+    assert_passes("MLB-049", story.ends())
+
+
 def test_a_given_up_execution_that_looks_healthy_is_a_violation() -> None:
     story = started()
     story.at(10).becomes("a-0", "Failed")

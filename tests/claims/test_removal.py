@@ -93,12 +93,17 @@ def gone_when_a_pod_is_made(by: str) -> Story:
 
 def suspend_until_no_pod_is_left(story: Story) -> None:
     """The Job and its pods go, and the AppWrapper says that nothing is deployed."""
+    suspend_and_remove(story)
+    story.at(21).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
+
+
+def suspend_and_remove(story: Story) -> None:
+    """The Job and its pods go."""
     story.at(20).suspends()
     story.enters("Suspending", DeletingResources="True")
     story.deletes("Job/a-job", propagation="Background", gone=True)
     for pod_key in [key for key in story.stored if key.startswith("Pod/")]:
         story.vanishes(pod_key, by="garbage-collector")
-    story.at(21).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
 
 
 def late_pod(owner: dict[str, Any]) -> dict[str, Any]:
@@ -112,6 +117,22 @@ def test_a_pod_that_a_late_controller_makes_for_what_is_gone_decides_nothing() -
     for claim in ("AW-014", "INV-1"):
         verdict = assert_passes(claim, story)
         assert "1 undecided" in verdict.because
+
+
+@pytest.mark.parametrize(("made_at", "seen"), [(20.95, False), (20.5, True)])
+def test_nor_does_one_that_comes_between_the_last_look_and_the_word_that_nothing_is_left(
+    made_at: float, seen: bool
+) -> None:
+    story = started(job("a-job"))
+    owner = story.owner("Job/a-job")
+    suspend_and_remove(story)
+    story.at(made_at).creates(late_pod(owner), by="job-controller")
+    story.at(21).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
+    for claim in ("AW-013", "AW-014", "AW-015", "INV-1", "INV-2"):
+        if seen:
+            assert_fails(claim, story, at=last(story))
+        else:
+            assert_passes(claim, story)
 
 
 def test_but_what_made_it_must_have_been_gone_when_the_condition_turned() -> None:

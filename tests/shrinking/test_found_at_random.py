@@ -9,6 +9,7 @@ from conformance.implementation import implementation
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
+from vocabulary.history import Write
 
 FOUND = {
     "a frozen cache kept a deletion from seeing the Job that it should delete": """\
@@ -199,7 +200,28 @@ faults:
 - delete_pod: {pod: {}, grace_period_seconds: 0}
   when: {before: commit, by: operator, occurrence: 23}
 """,
+    "a create that was answered late was held against an operator that another had overtaken": """\
+seed: 3742930114
+scenario: appwrapper/detection/job-fails
+scale: {nodes: 1, replicas: 1}
+faults:
+- slow_api: {}
+  when: {after: commit, by: operator, outcome: any, occurrence: 2}
+- double_operator: {}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Resuming}}
+- evict_pod: {pod: {}}
+  when: {after: commit, event: updated, kind: Pod, labels: workload.codeflare.dev/appwrapper=a}
+""",
 }
+
+HELD_BACK = """\
+seed: 157006822
+scenario: appwrapper/operator-faults/two-operators-without-election
+faults:
+- pause: {actor: operator}
+  when: {after: commit, by: operator, outcome: any, occurrence: 3}
+"""
+"""One operator stops before its first create, until the other runs the second attempt."""
 
 
 @pytest.mark.parametrize("plan", FOUND.values(), ids=FOUND)
@@ -207,3 +229,13 @@ def test_the_reference_keeps_every_claim_where_random_plans_once_broke_one(plan:
     parsed = parse_plan(plan)
     run = run_one(SCENARIOS[parsed.scenario], implementation("reference"), parsed.seed, parsed)
     assert [v.because for v in run.verdicts if v.outcome is Outcome.FAILED] == []
+
+
+def test_an_operator_that_was_held_back_removes_nothing_that_another_runs() -> None:
+    parsed = parse_plan(HELD_BACK)
+    run = run_one(SCENARIOS[parsed.scenario], implementation("reference"), parsed.seed, parsed)
+    late = [
+        entry for entry in run.entries if isinstance(entry, Write) and entry.actor == "operator"
+    ]
+    assert "create Service" in {f"{write.verb} {write.kind}" for write in late}, "it went on"
+    assert [write for write in late if write.verb == "delete"] == []

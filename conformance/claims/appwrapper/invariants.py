@@ -17,6 +17,7 @@ from conformance.claims.appwrapper.retry_limit import counted_resets
 from conformance.claims.decisions import A15, A19, FORCED_CLOCK
 from conformance.claims.sources import detailed_description, guide, progress_guarantees
 from conformance.history_view import AppWrapperRun
+from conformance.history_view.belated import was_made_for_the_gone
 from conformance.history_view.snapshots import (
     FAILED,
     RESETTING,
@@ -68,7 +69,7 @@ def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
             yield met(track.created)
         elif aw.may_have_shown(RESOURCES_DEPLOYED, track.created.n):
             yield undecided(track.created, "the version that said so may not have been recorded")
-        elif aw.was_made_for_the_gone(track):
+        elif was_made_for_the_gone(aw, track):
             yield undecided(track.created, MADE_FOR_THE_GONE)
         else:
             yield violated(

@@ -10,6 +10,7 @@ from conformance.claims.decisions import A4, A19
 from conformance.claims.sources import detailed_description, progress_guarantees
 from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.appwrapper import NEVER
+from conformance.history_view.belated import was_made_for_the_gone
 from conformance.history_view.snapshots import QUOTA_RESERVED, RESOURCES_DEPLOYED, SUCCEEDED
 from conformance.temporal import Obligations, judges, met, never, shared, undecided, violated
 from conformance.temporal.words import when
@@ -76,7 +77,7 @@ def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
                 RESOURCES_DEPLOYED, track.created.n
             ):
                 continue
-            if aw.was_made_for_the_gone(track):
+            if was_made_for_the_gone(aw, track):
                 yield undecided(track.created, MADE_FOR_THE_GONE)
             else:
                 yield violated(

@@ -152,13 +152,14 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
             since = attempt.running if spell.begin.n < attempt.running.n else spell.begin
             if spell.end is not None and spell.end.n <= since.n:
                 continue
+            ended = earliest(spell.end, attempt.left)
             yield eventually(
                 aw,
                 "Unhealthy=False in the new execution",
                 since=since,
                 within_us=0,
-                happened=_cleared(aw, since, spell.end),
-                unless=earliest(spell.end, attempt.left, aw.deleting),
+                happened=_cleared(aw, since, ended),
+                unless=earliest(ended, aw.deleting),
             )
 
 

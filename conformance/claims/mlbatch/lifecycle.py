@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.invariants import steps_along_the_graph
-from conformance.claims.decisions import A11
+from conformance.claims.decisions import A11, A20
 from conformance.claims.sources import guide
 from conformance.history_view import AppWrapperRun, Track
 from conformance.history_view.snapshots import (
@@ -118,6 +118,7 @@ MLB_042 = Claim(
     profile="mlbatch",
     text="A Failed workload MUST NOT be retried: it stays Failed, and nothing is created for it.",
     source=guide(_SECTION, "Failed: the execution failed and will not be retried"),
+    decision=A20,
 )
 
 

@@ -1,0 +1,40 @@
+"""Pods that a controller of Kubernetes makes for an owner that is gone: nobody can foresee them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from conformance.history_view.snapshots import RESOURCES_DEPLOYED
+from conformance.history_view.tracks import Track
+from vocabulary.history import Write
+from vocabulary.objects import controller_of
+
+if TYPE_CHECKING:
+    from conformance.history_view.appwrapper import AppWrapperRun
+
+
+def came_behind_a_look(aw: AppWrapperRun, track: Track, n: int) -> bool:
+    """Whether it was made for what was gone, so shortly before position n that who had looked
+    before he wrote there cannot have seen it."""
+    removed = _owner_removed(aw, track)
+    if removed is None or removed.n > track.created.n:
+        return False
+    return aw.history.entries[n].t - track.created.t <= aw.history.timing.stamp_us
+
+
+def was_made_for_the_gone(aw: AppWrapperRun, track: Track) -> bool:
+    """Whether it was made when ResourcesDeployed was not True, for an owner that had been removed
+    before the condition turned: there was nothing to be seen."""
+    removed = _owner_removed(aw, track)
+    created_n = track.created.n
+    turns = (edge.n for edge in aw.turns(RESOURCES_DEPLOYED, "False") if edge.n < created_n)
+    return removed is not None and removed.n < max(turns, default=0)
+
+
+def _owner_removed(aw: AppWrapperRun, track: Track) -> Write | None:
+    """The removal of what a part of Kubernetes made it for; None if that stayed, or if it was made
+    by the operator, or for the AppWrapper itself."""
+    owner = aw.history.tracks.get((controller_of(track.first) or {}).get("uid", ""))
+    if owner is None or owner is aw.track:
+        return None
+    return None if aw.history.profile.is_operator(track.created.actor) else owner.removed
