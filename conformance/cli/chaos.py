@@ -8,11 +8,14 @@ from typing import Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.file_kinds import EXPERIMENT, only
 from conformance.running.run_options import DEFAULT_SEED
 
 
 def chaos(
-    experiment: Annotated[Path, typer.Argument(help="An experiment: YAML or JSON.")],
+    experiment: Annotated[
+        Path, typer.Argument(help="An experiment: YAML or JSON.", callback=only(EXPERIMENT))
+    ],
     *,
     implementation: Annotated[
         str, typer.Option(help="The controller under test: reference, mutant:NAME.")

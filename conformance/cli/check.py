@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.file_kinds import AUDIT_LOG, CONFIGURATION, HISTORY, only
 
 if TYPE_CHECKING:
     from conformance.cli.recordings import Recording
@@ -17,14 +18,16 @@ if TYPE_CHECKING:
 
 def check(
     history: Annotated[
-        Path | None, typer.Argument(help="A history file (.jsonl or .jsonl.gz).")
+        Path | None,
+        typer.Argument(help="A history file (.jsonl or .jsonl.gz).", callback=only(HISTORY)),
     ] = None,
     *,
     audit_log: Annotated[
         list[Path] | None,
         typer.Option(
             help="An API server's audit log instead (JSON lines, may be gzip); may be repeated, "
-            "for further API servers and rotated files."
+            "for further API servers and rotated files.",
+            callback=only(AUDIT_LOG),
         ),
     ] = None,
     operator_user: Annotated[
@@ -35,7 +38,11 @@ def check(
         ),
     ] = "",
     config: Annotated[
-        Path | None, typer.Option(help="The configuration that the recorded operator ran with.")
+        Path | None,
+        typer.Option(
+            help="The configuration that the recorded operator ran with.",
+            callback=only(CONFIGURATION),
+        ),
     ] = None,
     detection_latency: Annotated[
         str,

@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from conformance.cli.file_kinds import KUBECONFIG, only
+
 
 def clean(
     kubeconfig: Annotated[
-        Path | None, typer.Option(help="The cluster; default: kubectl's.")
+        Path | None,
+        typer.Option(help="The cluster; default: kubectl's.", callback=only(KUBECONFIG)),
     ] = None,
     context: Annotated[str, typer.Option(help="The kubeconfig's context.")] = "",
     run_label: Annotated[str, typer.Option("--run", help="Only this run; empty: all runs.")] = "",

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.file_kinds import REPORT, only
 
 COMPARE_EXIT_CODES = """\
 [bold]Exit codes[/bold]: 0 nothing is worse ·
@@ -18,8 +19,12 @@ COMPARE_EXIT_CODES = """\
 
 
 def compare(
-    baseline: Annotated[Path, typer.Argument(help="A report's folder, or its report.yaml.")],
-    current: Annotated[Path, typer.Argument(help="The report to compare with it.")],
+    baseline: Annotated[
+        Path, typer.Argument(help="A report's folder, or its report.yaml.", callback=only(REPORT))
+    ],
+    current: Annotated[
+        Path, typer.Argument(help="The report to compare with it.", callback=only(REPORT))
+    ],
     *,
     markdown: Annotated[
         Path | None,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.file_kinds import CONFIGURATION, KUBECONFIG, only
 
 app = typer.Typer(help="The reference controllers, as operators.", no_args_is_help=True)
 
@@ -17,12 +18,19 @@ def run(
     name: Annotated[str, typer.Argument(help="Which controller: appwrapper.")] = "appwrapper",
     *,
     kubeconfig: Annotated[
-        Path | None, typer.Option(help="Default: in-cluster, $KUBECONFIG, ~/.kube/config.")
+        Path | None,
+        typer.Option(
+            help="Default: in-cluster, $KUBECONFIG, ~/.kube/config.", callback=only(KUBECONFIG)
+        ),
     ] = None,
     context: Annotated[str | None, typer.Option(help="The kubeconfig's context.")] = None,
     namespace: Annotated[str, typer.Option(help="Only this namespace; empty: all.")] = "",
     config: Annotated[
-        Path | None, typer.Option(help="The operator's configuration, as the released one's.")
+        Path | None,
+        typer.Option(
+            help="The operator's configuration, as the released one's.",
+            callback=only(CONFIGURATION),
+        ),
     ] = None,
     mutant: Annotated[
         str | None, typer.Option(help="Run this mutant instead of the sound controller.")

@@ -7,12 +7,19 @@ from typing import Annotated
 
 import typer
 
+from conformance.cli.file_kinds import PROFILE, REPORT, only
+
 app = typer.Typer(
     help="Implementation profiles: how to run and judge somebody else's controller.",
     no_args_is_help=True,
 )
 Name = Annotated[
-    str, typer.Argument(metavar="NAME|FILE", help="A shipped profile, or a file of your own.")
+    str,
+    typer.Argument(
+        metavar="NAME|FILE",
+        help="A shipped profile, or a file of your own.",
+        callback=only(PROFILE),
+    ),
 ]
 
 
@@ -80,7 +87,10 @@ def build(name: Name) -> None:
 @app.command("findings")
 def findings(
     name: Name,
-    report: Annotated[Path, typer.Argument(help="A report.yaml, or the folder that has it.")],
+    report: Annotated[
+        Path,
+        typer.Argument(help="A report.yaml, or the folder that has it.", callback=only(REPORT)),
+    ],
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the page goes; default: here.")
     ] = None,

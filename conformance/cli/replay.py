@@ -8,6 +8,7 @@ from typing import Annotated, cast
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.file_kinds import PLAN, PROFILE, only
 from conformance.cli.one_of import require_one_of
 from conformance.running.run_options import ClusterName
 
@@ -19,12 +20,16 @@ def _cluster(name: str) -> str:
 
 
 def replay(
-    plan: Annotated[Path, typer.Argument(help="A plan: the YAML file beside a failure's page.")],
+    plan: Annotated[
+        Path,
+        typer.Argument(help="A plan: the YAML file beside a failure's page.", callback=only(PLAN)),
+    ],
     *,
     implementation: Annotated[
         str,
         typer.Option(
-            help="Another controller than the plan names: reference, mutant:NAME, a profile."
+            help="Another controller than the plan names: reference, mutant:NAME, a profile.",
+            callback=only(PROFILE),
         ),
     ] = "",
     cluster: Annotated[

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.file_kinds import REPORT, only
 
 app = typer.Typer(
     help="A stored report as HTML, JUnit, Sonobuoy or AI-conformance results, judged again, "
@@ -15,7 +16,9 @@ app = typer.Typer(
     no_args_is_help=True,
 )
 
-_Report = Annotated[Path, typer.Argument(help="A report's folder, or its report.yaml.")]
+_Report = Annotated[
+    Path, typer.Argument(help="A report's folder, or its report.yaml.", callback=only(REPORT))
+]
 _OutFile = Annotated[
     Path | None, typer.Option("--out", "-o", metavar="FILE", help="Default: beside the report.")
 ]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
+from conformance.cli.file_kinds import AUDIT_LOG, KUBECONFIG, PROFILE, only
 from conformance.cli.one_of import require_one_of
 from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
 
@@ -55,7 +56,10 @@ class RunArguments:
     ] = "simulated"
     implementation: Annotated[
         str,
-        typer.Option(help="The controller under test: reference, mutant:NAME, or a profile file."),
+        typer.Option(
+            help="The controller under test: reference, mutant:NAME, or a profile file.",
+            callback=only(PROFILE),
+        ),
     ] = "reference"
     seed: Annotated[int, typer.Option(help="Decides every random choice of the run.", min=0)] = (
         DEFAULT_SEED
@@ -120,7 +124,10 @@ class RunArguments:
     ] = False
     kubeconfig: Annotated[
         Path | None,
-        typer.Option(help="The cluster for --cluster existing; where --cluster kind puts its own."),
+        typer.Option(
+            help="The cluster for --cluster existing; where --cluster kind puts its own.",
+            callback=only(KUBECONFIG),
+        ),
     ] = None
     context: Annotated[str, typer.Option(help="The kubeconfig's context.")] = ""
     cluster_folder: Annotated[
@@ -135,7 +142,10 @@ class RunArguments:
     ] = DEFAULT_NODE_SELECTOR
     audit_log: Annotated[
         Path | None,
-        typer.Option(help="The existing cluster's audit log, which tells who wrote what."),
+        typer.Option(
+            help="The existing cluster's audit log, which tells who wrote what.",
+            callback=only(AUDIT_LOG),
+        ),
     ] = None
     webhook_host: Annotated[
         str,

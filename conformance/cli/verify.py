@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.file_kinds import REPORT, only
 
 _MAX_LINES = 50
 
@@ -16,7 +17,10 @@ _MAX_LINES = 50
 def verify(
     report: Annotated[
         Path,
-        typer.Argument(help="A report's folder, its report.yaml, or a folder of submissions."),
+        typer.Argument(
+            help="A report's folder, its report.yaml, or a folder of submissions.",
+            callback=only(REPORT),
+        ),
     ],
 ) -> None:
     """Check a report without a cluster: digests, sums, and every verdict judged again.

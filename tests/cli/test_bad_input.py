@@ -145,7 +145,7 @@ BAD_HISTORIES = {
     "an empty file": (b"", "is empty; a history begins with a header line"),
     "binary": (b"\x00\xff\x13\x37\n", "line 1"),
     "text": (b"hello\n", "line 1"),
-    "a YAML report": (b"apiVersion: assay.dev/v1\nkind: ConformanceReport\n", "line 1"),
+    "a YAML report": (b"apiVersion: assay.dev/v1\nkind: ConformanceReport\n", "is a run's report"),
     "deep JSON": (b'{"type":"header","facts":' + b'{"a":' * 5000 + b"\n", "line 1"),
     "no header": (_without_header(), "expected the header"),
     "two headers": (_two_headers(), "line 4 is a second header"),

@@ -293,8 +293,8 @@ def test_without_a_configuration_the_defaults_are_assumed_and_that_is_said(assay
     ("arguments", "complaint"),
     [
         ((), "give one of the two"),
-        ((SOUND, "--audit-log", SOUND), "give one of the two"),
-        ((SOUND, "--operator-user", "x"), "belong to --audit-log"),
+        (("run.jsonl", "--audit-log", SOUND), "give one of the two"),
+        (("run.jsonl", "--operator-user", "x"), "belong to --audit-log"),
         (("--audit-log", SOUND, "--detection-latency", "soon"), "--detection-latency"),
     ],
 )
