@@ -17,6 +17,8 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
+from vocabulary.yaml_syntax import in_words
+
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 64
 MAX_DOCUMENTS: Final = 1000
@@ -36,7 +38,10 @@ def load_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> 
     """The one document of a text; None if it is empty. `source` is its name in errors."""
     documents = load_all_yaml(text, source, max_bytes=max_bytes)
     if len(documents) > 1:
-        raise YamlError(f"{source}: holds {len(documents)} YAML documents, expected one")
+        raise YamlError(
+            f"{source}: holds {len(documents)} YAML documents, expected one; "
+            "give each a file of its own"
+        )
     return documents[0] if documents else None
 
 
@@ -45,7 +50,11 @@ def load_all_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES)
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogatepass")
     if len(text) > max_bytes:
-        raise YamlError(f"{source}: has {len(text)} bytes, at most {max_bytes} are read; split it")
+        # Of a file no more has been read than shows this.
+        raise YamlError(
+            f"{source}: is too large: at most {max_bytes} bytes are read; "
+            "is it the file that you meant?"
+        )
     try:
         decoded = text.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -99,6 +108,7 @@ class _Reader:
     """Builds data from the parser's events, so that nothing is built that was not checked."""
 
     def __init__(self, text: str, source: str) -> None:
+        self._text = text
         self._source = source
         self._loader = self._guarded(_Loader, text)
 
@@ -119,9 +129,9 @@ class _Reader:
         if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event)
         if depth > MAX_DEPTH:
-            self._refuse(event, f"nested deeper than {MAX_DEPTH} levels")
+            self._refuse(event, f"nested deeper than {MAX_DEPTH} levels; make it flatter")
         if event.tag not in _COLLECTION_TAGS:
-            self._refuse(event, f"tag {event.tag} is not allowed; only plain data is read")
+            self._refuse(event, f"tag {event.tag} is not allowed; leave it out")
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Any] = []
             while not isinstance(event := self._next(), yaml.SequenceEndEvent):
@@ -145,7 +155,7 @@ class _Reader:
     def _scalar(self, event: Any) -> Any:
         if event.tag is not None and event.tag != "!":
             if event.tag not in _PLAIN_TAGS:
-                self._refuse(event, f"tag {event.tag} is not allowed; only plain data is read")
+                self._refuse(event, f"tag {event.tag} is not allowed; leave it out")
             tag = event.tag
         else:
             tag = self._loader.resolve(yaml.ScalarNode, event.value, event.implicit)
@@ -155,7 +165,9 @@ class _Reader:
         try:
             value = self._loader.construct_object(node)
         except (ValueError, KeyError, yaml.YAMLError):
-            self._refuse(event, f"{_short(event.value)} cannot be read as {_PLAIN_TAGS[tag]}")
+            self._refuse(
+                event, f"{_short(event.value)} cannot be read as {_PLAIN_TAGS[tag]}; quote it"
+            )
         if isinstance(value, float) and not math.isfinite(value):
             self._refuse(event, f"{event.value} is not a number that JSON can hold; quote it")
         return value
@@ -167,11 +179,18 @@ class _Reader:
         try:
             return call(*args)
         except yaml.MarkedYAMLError as error:
-            mark = error.problem_mark or error.context_mark
+            mark, what = in_words(error)
             place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
-            raise YamlError(f"{self._source}{place}: {error.problem or error.context}") from error
-        except yaml.YAMLError as error:
-            raise YamlError(f"{self._source}: {str(error).splitlines()[0]}") from error
+            raise YamlError(f"{self._source}{place}: {what}") from error
+        except yaml.reader.ReaderError as error:
+            # Its position is one of bytes or of characters, as the loader is; the first is it.
+            before = self._text.partition(chr(error.character))[0]
+            line, column = before.count("\n") + 1, len(before) - before.rfind("\n")
+            raise YamlError(
+                f"{self._source}:{line}:{column}: the character #x{error.character:04x} is not "
+                "allowed in YAML, nor are other control characters; remove it, or save the file "
+                "as text"
+            ) from error
 
     def _refuse(self, event: Any, why: str) -> NoReturn:
         mark = event.start_mark

@@ -88,7 +88,7 @@ def test_a_plan_that_is_too_large_is_refused_before_it_is_parsed(
     path.write_text("# " + "x" * 2 * 1024**2)
     ended = assay("replay", path)
     assert ended.code == 2
-    assert "at most 1048576 are read" in ended.err
+    assert "at most 1048576 bytes are read" in ended.err
 
 
 def test_a_folder_in_the_place_of_a_plan_is_refused(assay: Assay, tmp_path: Path) -> None:
