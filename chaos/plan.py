@@ -49,6 +49,7 @@ from vocabulary import canonical
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import format_duration
 from vocabulary.safe_yaml import load_yaml, load_yaml_file
+from vocabulary.seeds import MAX_SEED
 
 MAX_FAULTS: Final = 1000
 MAX_TRIGGERS: Final = 100
@@ -179,7 +180,7 @@ def plan_from_data(data: Any) -> Plan:
     triggers = _triggers(spelled.get("triggers", {}))
     return Plan(
         scenario=Text(empty=False).read(spelled["scenario"], "scenario"),
-        seed=Whole(0, 2**63 - 1).read(spelled.get("seed", 0), "seed"),
+        seed=Whole(0, MAX_SEED).read(spelled.get("seed", 0), "seed"),
         faults=_steps(spelled.get("faults", []), frozenset(triggers)),
         triggers=triggers,
         implementation=Text().read(spelled.get("implementation", ""), "implementation"),

@@ -10,6 +10,7 @@ import typer
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.file_kinds import EXPERIMENT, only
 from conformance.running.run_options import DEFAULT_SEED
+from vocabulary.seeds import MAX_SEED
 
 
 def chaos(
@@ -20,7 +21,9 @@ def chaos(
     implementation: Annotated[
         str, typer.Option(help="The controller under test: reference, mutant:NAME.")
     ] = "reference",
-    seed: Annotated[int, typer.Option(help="Decides every random choice.", min=0)] = DEFAULT_SEED,
+    seed: Annotated[
+        int, typer.Option(help="Decides every random choice.", min=0, max=MAX_SEED)
+    ] = DEFAULT_SEED,
     journal: Annotated[Path | None, typer.Option(help="Write the toolkit's journal there.")] = None,
     history: Annotated[Path | None, typer.Option(help="Store the history there.")] = None,
 ) -> None:

@@ -47,7 +47,7 @@ def access(kubeconfig: Path | None, context: str) -> Access:
         typer.echo(f"assay: {NO_CLUSTER}", err=True)
         raise typer.Exit(ExitCode.ENVIRONMENT)
     if kubeconfig is not None and not kubeconfig.is_file():
-        raise BadInputError(f"{kubeconfig}: there is no such kubeconfig")
+        raise BadInputError(f"{kubeconfig}: there is no such kubeconfig; name one that is there")
     return Access(kubeconfig, context)
 
 
@@ -91,7 +91,11 @@ def checked(look: Callable[[], Undertaking]) -> Undertaking:
     try:
         undertaking = look()
     except ApiError as error:
-        typer.echo(f"assay: the cluster cannot be used: {printable(error.message)}", err=True)
+        typer.echo(
+            f"assay: the cluster cannot be used: {printable(error.message)}; see whether "
+            "kubectl reaches it, and name another with --kubeconfig or --context",
+            err=True,
+        )
         raise typer.Exit(ExitCode.ENVIRONMENT) from error
     if undertaking.problems:
         for problem in (*undertaking.problems, *lacking_in_words(undertaking)):

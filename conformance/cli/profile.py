@@ -140,11 +140,12 @@ def schema() -> None:
 
 def _file(name: str) -> Path:
     from conformance.cli.problems import BadInputError
+    from conformance.nearest import meant
     from conformance.profiles.reading import find, shipped
 
     found = find(name)
     if found is None:
         raise BadInputError(
-            f"{name!r} is neither a shipped profile ({', '.join(shipped())}) nor a .yaml file"
+            f"{name!r} is neither a shipped profile nor a .yaml file; {meant(name, shipped())}"
         )
     return found

@@ -142,6 +142,9 @@ def _latency_us(text: str) -> Micros | None:
     from vocabulary.durations import parse_duration
 
     try:
-        return parse_duration(text) if text else None
+        latency_us = parse_duration(text) if text else None
     except ValueError as error:
         raise BadInputError(f"--detection-latency: {error}") from error
+    if latency_us is not None and latency_us < 0:
+        raise BadInputError(f"--detection-latency: {text} is before it happened; write 2s or 1m")
+    return latency_us

@@ -12,6 +12,7 @@ import typer
 from conformance.cli.file_kinds import AUDIT_LOG, KUBECONFIG, PROFILE, only
 from conformance.cli.one_of import require_one_of
 from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
+from vocabulary.seeds import MAX_SEED
 
 if TYPE_CHECKING:
     from conformance.profiles.profile import ImplementationProfile
@@ -61,9 +62,9 @@ class RunArguments:
             callback=only(PROFILE),
         ),
     ] = "reference"
-    seed: Annotated[int, typer.Option(help="Decides every random choice of the run.", min=0)] = (
-        DEFAULT_SEED
-    )
+    seed: Annotated[
+        int, typer.Option(help="Decides every random choice of the run.", min=0, max=MAX_SEED)
+    ] = DEFAULT_SEED
     jobs: Annotated[
         int, typer.Option("--jobs", "-j", help="Runs side by side; 0: one per core.", min=0)
     ] = 0

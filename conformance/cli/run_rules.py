@@ -24,6 +24,11 @@ class Rule(NamedTuple):
 
 RULES: Final = (
     Rule(
+        "--cluster-folder",
+        lambda asked: asked.cluster_folder is not None and asked.cluster != "control-plane",
+        "is a control plane's, and --cluster is {cluster}; add --cluster control-plane",
+    ),
+    Rule(
         "--sample",
         lambda asked: asked.sample and not asked.crash_points,
         "is of crash points; add --crash-points",

@@ -26,7 +26,7 @@ from conformance.profiles.profile import (
     Webhooks,
 )
 from conformance.report.mistakes import Mistake, mistakes_in
-from conformance.report.typed_yaml import field_errors
+from conformance.report.typed_yaml import field_error, field_errors
 from conformance.scenarios import SCENARIOS
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
@@ -38,6 +38,9 @@ Problem: TypeAlias = tuple[str, str]
 """(the field, what is wrong with it and what to do)."""
 
 SUFFIXES: Final = (".yaml", ".yml")
+KIND: Final = "ImplementationProfile"
+_PARTS: Final = frozenset(("process", "deployment", "pods", "detection", "knownDifferences"))
+"""Fields that no other kind of file has."""
 FILLED_IN: Final = "MLB-020"
 """The claim that fails of every AppWrapper which nobody's webhooks were asked about."""
 CONFIGURATIONS: Final = ("{mutating_webhooks}", "{validating_webhooks}")
@@ -70,6 +73,12 @@ def read_profile(
     """The profile in a file; YamlError says which field of which line to change, and how, and has
     all further mistakes as its notes. `also` looks for more in a profile of the right types."""
     data = load_yaml_file(path)
+    if not _looks_like_one(data):
+        raise field_error(
+            path,
+            "kind",
+            f"expected {KIND}; is this a profile? assay profile schema prints what one holds",
+        )
     try:
         profile = msgspec.convert(data, ImplementationProfile)
     except msgspec.ValidationError as error:
@@ -80,6 +89,11 @@ def read_profile(
     if problems:
         raise field_errors(path, starmap(Mistake, problems))
     return profile
+
+
+def _looks_like_one(data: Any) -> bool:
+    """Whether its mistakes are worth telling: of any other file all fields would be missing."""
+    return isinstance(data, dict) and (data.get("kind") == KIND or not _PARTS.isdisjoint(data))
 
 
 def _problems_of_sound_parts(data: Any) -> Iterator[Problem]:

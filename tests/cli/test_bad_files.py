@@ -49,6 +49,12 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path / "here")
 
 
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    """What a command is given, once it is there."""
+    return tmp_path / "given.yaml"
+
+
 def tells(ended: Ended, path: Path) -> None:
     """One line that names the file and the next action, and no number of the system's."""
     assert ended.code in (2, 4), ended
@@ -63,19 +69,17 @@ def tells(ended: Ended, path: Path) -> None:
 @pytest.mark.parametrize("bad", BAD)
 @pytest.mark.parametrize("command", READERS)
 def test_a_file_that_is_none_of_its_kind_is_named(
-    assay: Assay, command: str, bad: str, tmp_path: Path
+    assay: Assay, command: str, bad: str, given: Path
 ) -> None:
-    path = tmp_path / "given.yaml"
     if (content := BAD[bad]) is not None:
-        path.write_bytes(content)
-    tells(assay(*(word.format(path) for word in READERS[command])), path)
+        given.write_bytes(content)
+    tells(assay(*(word.format(given) for word in READERS[command])), given)
 
 
 @pytest.mark.parametrize("command", READERS)
-def test_a_folder_that_holds_nothing_is_named(assay: Assay, command: str, tmp_path: Path) -> None:
-    path = tmp_path / "given.yaml"
-    path.mkdir()
-    tells(assay(*(word.format(path) for word in READERS[command])), path)
+def test_a_folder_that_holds_nothing_is_named(assay: Assay, command: str, given: Path) -> None:
+    given.mkdir()
+    tells(assay(*(word.format(given) for word in READERS[command])), given)
 
 
 WRITERS = {
@@ -124,48 +128,44 @@ def test_a_run_finds_out_before_it_begins_that_its_report_cannot_be_written(assa
     ],
 )
 def test_a_damaged_audit_log_is_not_called_one_without_writes(
-    assay: Assay, content: bytes, complaint: str, tmp_path: Path
+    assay: Assay, content: bytes, complaint: str, given: Path
 ) -> None:
-    path = tmp_path / "audit.log"
-    path.write_bytes(content)
-    ended = assay("check", "--audit-log", path)
+    given.write_bytes(content)
+    ended = assay("check", "--audit-log", given)
     assert ended.code == 2
-    assert f"{path}: {complaint}" in ended.err
+    assert f"{given}: {complaint}" in ended.err
     assert "fetch the file again" in ended.err
 
 
 def test_a_history_that_was_cut_short_in_its_header_is_not_called_empty(
-    assay: Assay, tmp_path: Path
+    assay: Assay, given: Path
 ) -> None:
-    path = tmp_path / "cut.jsonl"
-    path.write_bytes(b'{"type":"header","for')
-    ended = assay("check", path)
+    given.write_bytes(b'{"type":"header","for')
+    ended = assay("check", given)
     assert ended.code == 2
     assert "was cut short in line 1, its header" in ended.err
 
 
 def test_of_a_report_that_is_cut_off_it_is_said_wherever_that_shows(
-    assay: Assay, reports: Reports, tmp_path: Path
+    assay: Assay, reports: Reports, given: Path
 ) -> None:
     whole = (reports.bad / "report.yaml").read_bytes()
-    path = tmp_path / "report.yaml"
     last_line = whole.rindex(b"\nwallSeconds: ") + 1
     # Within its second line, in text in quotes, after a field's name, before its last field.
     for length in (30, whole.index(b'"') + 5, whole.index(b"document:") + 9, last_line):
-        path.write_bytes(whole[:length])
-        ended = assay("compare", reports.good, path)
-        tells(ended, path)
+        given.write_bytes(whole[:length])
+        ended = assay("compare", reports.good, given)
+        tells(ended, given)
         assert "; the file may be cut off, " in ended.err
         assert "copy it again from where it was written" in ended.err
 
 
 def test_a_whole_report_with_a_wrong_field_is_not_called_cut_off(
-    assay: Assay, reports: Reports, tmp_path: Path
+    assay: Assay, reports: Reports, given: Path
 ) -> None:
-    path = tmp_path / "report.yaml"
     whole = (reports.bad / "report.yaml").read_bytes()
-    path.write_bytes(whole.replace(b"\nprofiles:", b"\nprofils:", 1))
-    ended = assay("compare", reports.good, path)
-    tells(ended, path)
+    given.write_bytes(whole.replace(b"\nprofiles:", b"\nprofils:", 1))
+    ended = assay("compare", reports.good, given)
+    tells(ended, given)
     assert "profils" in ended.err
     assert "cut off" not in ended.err

@@ -237,6 +237,18 @@ BAD_ARGUMENTS = {
     ),
     "a seed that is text": (["run", "--seed", "x"], "--seed"),
     "a seed below zero": (["run", "--seed", "-1"], "--seed"),
+    "a seed that no plan can hold": (
+        ["run", "--seed", str(2**63)],
+        "'--seed': Input should be less than or equal to 9223372036854775807; assay run --help",
+    ),
+    "a control plane's folder for another cluster": (
+        ["run", "--cluster-folder", "here"],
+        "--cluster-folder: is a control plane's, and --cluster is simulated; add --cluster",
+    ),
+    "a profile that is nearly one": (
+        ["profile", "check", "appwrapper-v1.1.3"],
+        "nor a .yaml file; did you mean appwrapper-v1.1.2 or ",
+    ),
     "jobs below zero": (["run", "-j", "-1"], "--jobs"),
     "an implementation that is none": (
         ["run", "--implementation", "mutant:quota"],

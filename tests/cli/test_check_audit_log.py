@@ -296,6 +296,7 @@ def test_without_a_configuration_the_defaults_are_assumed_and_that_is_said(assay
         (("run.jsonl", "--audit-log", SOUND), "give one of the two"),
         (("run.jsonl", "--operator-user", "x"), "belong to --audit-log"),
         (("--audit-log", SOUND, "--detection-latency", "soon"), "--detection-latency"),
+        (("--audit-log", SOUND, "--detection-latency", "-5s"), "-5s is before it happened; write"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(

@@ -180,6 +180,20 @@ detection: {latency: 2s}
 """
 
 
+@pytest.mark.parametrize(
+    "text", ["", "- process\n", "claims: []\n", "name: mine\nkind: ImplementationProfil\n"]
+)
+def test_of_what_is_no_profile_one_thing_is_told_and_not_each_field(
+    tmp_path: Path, text: str
+) -> None:
+    path = tmp_path / "mine.yaml"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(YamlError) as caught:
+        read_profile(path)
+    assert "kind: expected ImplementationProfile; is this a profile?" in str(caught.value)
+    assert not hasattr(caught.value, "__notes__")
+
+
 def test_a_deployment_needs_no_program(tmp_path: Path) -> None:
     file = tmp_path / "mine.yaml"
     file.write_text(INSTALLED, encoding="utf-8")
