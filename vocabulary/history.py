@@ -250,6 +250,10 @@ def _unpack(path: Path) -> tuple[bytes, bool]:
     """The uncompressed bytes, and whether the compressed stream was whole."""
     try:
         raw = path.read_bytes()
+    except PermissionError as error:
+        raise HistoryError(
+            f"{path}: cannot be read: {error.strerror}; change its rights, or those of its folder"
+        ) from error
     except OSError as error:
         raise HistoryError(
             f"{path}: cannot be read: {error.strerror}; name a .jsonl or .jsonl.gz file"

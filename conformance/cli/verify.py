@@ -58,10 +58,16 @@ def _verify(report: Path) -> ExitCode:
         rows = counted(found.without_history, "row")
         typer.echo(f"note: {rows} without a stored history; not checked")
     typer.echo(
-        f"{report}: {counted(found.histories, 'history', 'histories')}, "
-        f"{counted(found.verdicts, 'verdict')} judged again: "
+        f"{report}: {_of(found.histories_judged, found.histories, 'history', 'histories')}, "
+        f"{_of(found.verdicts_judged, found.verdicts, 'verdict', 'verdicts')} judged again: "
         + (counted(len(found.findings), "difference") if found.findings else "all as reported")
     )
+    if found.histories_judged < found.histories:
+        typer.echo(
+            "next: make each history readable, or ask for the folder as its run wrote it; then: "
+            f"assay verify {shlex.quote(str(report))}"
+        )
+        return ExitCode.VIOLATED
     if found.findings:
         typer.echo(
             "next: ask for the folder as its run wrote it; what these histories give is told by: "
@@ -72,3 +78,11 @@ def _verify(report: Path) -> ExitCode:
         typer.echo("note: the report holds nothing that could be judged again")
         return ExitCode.INCONCLUSIVE
     return ExitCode.CONFORMANT
+
+
+def _of(judged: int, there: int, singular: str, plural: str) -> str:
+    """`12 histories`; where not all of them were judged, `11 of 12 histories`."""
+    from conformance.report.counted import counted
+
+    all_of_them = counted(there, singular, plural)
+    return all_of_them if judged == there else f"{judged:,} of {all_of_them}"

@@ -26,7 +26,8 @@ from conformance.report.differing import Finding, differences
 from conformance.report.run_result import BROKE_OFF, Implementation, RunResult
 from conformance.report.stored_run import Judge, recorded_run
 from conformance.verdict import Outcome, Verdict, worst
-from vocabulary.history import Header, HistoryError, Mark, history_digest, read_history
+from vocabulary.clock import SECOND
+from vocabulary.history import Entry, Header, HistoryError, Mark, history_digest, read_history
 
 MakerOf: TypeAlias = Callable[[Header, str], Implementation | None]
 """Who made the implementation of a history, by (header, version of the suite that ran); None
@@ -59,23 +60,31 @@ class AgainstHistory(msgspec.Struct, frozen=True):
 
     findings: tuple[Finding, ...]
     verdicts: tuple[Verdict, ...] = ()
-    """Empty for a history that could not be judged, and for one that was shrunk to one claim."""
+    """Empty for a history that was not judged, and for one that was shrunk to one claim."""
+    is_judged: bool = True
+    """False: it cannot be read, or is not the one that the report is about."""
 
 
 def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms) -> AgainstHistory:
     """Whether what the report of a folder tells of its history `name` is so."""
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
-        what = "lies outside of the report's folder; it was not opened"
-        return AgainstHistory((Finding(name, what),))
+        return _not_judged(name, "lies outside of the report's folder; it was not opened")
     try:
         header, entries, whole = read_history(path)
     except HistoryError as error:
-        return AgainstHistory((Finding(name, str(error).removeprefix(f"{path}: ")),))
+        cause = error.__cause__
+        if isinstance(cause, OSError):
+            return _not_judged(name, f"cannot be read: {cause.strerror}")
+        return _not_judged(name, str(error).removeprefix(f"{path}: "))
+    digest = history_digest(header, entries)
+    if all(digest != each.row.history_sha256 for each in told):
+        # Row by row, all that follows from this would be a hundred lines long.
+        return _not_judged(name, _of_another(digest, entries, told, whole=whole))
     run = msgspec.structs.replace(
         recorded_run(header, entries),
         verdicts=tuple(terms.judge(header, entries)),
-        history_sha256=history_digest(header, entries),
+        history_sha256=digest,
     )
     findings = [] if whole else [Finding(name, "was cut short: its last line is missing")]
     findings += _other_circumstances(header, terms)
@@ -87,6 +96,25 @@ def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms)
     findings += _untold(run, terms)
     findings += _wrong_ending(run, told, terms.report)
     return AgainstHistory(tuple(findings), run.verdicts)
+
+
+def _not_judged(name: str, what: str) -> AgainstHistory:
+    return AgainstHistory((Finding(name, what),), is_judged=False)
+
+
+def _of_another(digest: str, entries: Sequence[Entry], told: Sequence[Told], *, whole: bool) -> str:
+    """What is to be said of a history with a digest that no row of the report has."""
+    ends = entries[-1].t / SECOND if entries else 0
+    told_ends = (each.row.virtual_seconds for each in told if isinstance(each.row, ClaimTest))
+    should_end = next(told_ends, ends)
+    what = (
+        "is not the history that the report is about: its digest is "
+        f"{digest[:12]}…, the report has {told[0].row.history_sha256[:12]}…"
+        if whole
+        else "is cut off: its last line is missing"
+    )
+    lengths = f"; it ends after {ends:g} s, and should after {should_end:g} s"
+    return f"{what}{lengths if ends != should_end else ''}; it was not judged"
 
 
 def _wrong_row(told: Told, run: RunResult) -> Iterator[Finding]:

@@ -34,6 +34,10 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     report: ConformanceReport
     histories: int
     verdicts: int
+    """Rows that rest on a stored history."""
+    histories_judged: int
+    """Fewer than `histories` where one cannot be read, or is not the one that was judged."""
+    verdicts_judged: int
     without_history: int
     """Rows whose history was not stored; their digests cannot be checked."""
     same_norm: bool
@@ -64,16 +68,22 @@ def verified(
     terms = Terms(report, is_same_norm(report, claims), judge, maker_of)
     findings = [*incoherences(report, claims), *_unnamed(folder, rows)]
     reasons: dict[str, set[tuple[str, str]]] = defaultdict(set)
+    not_judged: list[str] = []
     for name, told in sorted(rows.items()):
         found = against_history(folder, name, told, terms)
         findings += found.findings
+        if not found.is_judged:
+            not_judged.append(name)
         for verdict in found.verdicts:
             reasons[verdict.claim].add((verdict.outcome, verdict.because.strip()))
-    findings += _unfounded(report, reasons)
+    findings += _unfounded(report, reasons, frozenset(not_judged))
+    verdicts = sum(map(len, rows.values()))
     return Verification(
         report=report,
         histories=len(rows),
-        verdicts=sum(map(len, rows.values())),
+        verdicts=verdicts,
+        histories_judged=len(rows) - len(not_judged),
+        verdicts_judged=verdicts - sum(len(rows[name]) for name in not_judged),
         without_history=sum(not test.history for c in report.claims for test in c.tests),
         same_norm=terms.is_same_norm,
         findings=tuple(dict.fromkeys(findings)),
@@ -101,7 +111,9 @@ def _unnamed(folder: Path, rows: Iterable[str]) -> Iterator[Finding]:
 
 
 def _unfounded(
-    report: ConformanceReport, reasons: Mapping[str, set[tuple[str, str]]]
+    report: ConformanceReport,
+    reasons: Mapping[str, set[tuple[str, str]]],
+    not_judged: frozenset[str],
 ) -> Iterator[Finding]:
     """Claims whose reason is that of no verdict on a history."""
     is_simulated = report.environment.cluster == SIMULATED
@@ -109,10 +121,12 @@ def _unfounded(
         given = {because for outcome, because in reasons[claim.id] if outcome == claim.outcome}
         if claim.tests:
             # Of a campaign, a run whose history was not kept may have given it.
-            is_known = all(test.history and test.runs == 1 for test in claim.tests)
+            is_known = all(test.history and test.runs == 1 for test in claim.tests) and (
+                not_judged.isdisjoint(test.history for test in claim.tests)
+            )
         else:
             # Why nothing can arm it on a real cluster is no matter of histories.
-            is_known = is_simulated
+            is_known = is_simulated and not not_judged
             given.add(NEVER_ARMED)
         if is_known and claim.reason not in given:
             yield Finding(f"claims[{claim.id}].reason", f"is that of no history: {claim.reason}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -88,6 +89,10 @@ def _cut(folder: Path) -> None:
 def _forge(folder: Path) -> None:
     run = failing_run()
     write_history(_history(folder), run.header, run.entries[:-1])
+
+
+def _garble(folder: Path) -> None:
+    _history(folder).write_bytes(b"nonsense\n")
 
 
 def _lose(folder: Path) -> None:
@@ -196,8 +201,7 @@ def _forget(folder: Path) -> None:
         (_drop, "claims[AW-063].tests", "whose history gives passed"),
         (_drop, "notCovered[AW-063]", "is missing, its claim gives No checker judged it"),
         (_forget, "histories/another.jsonl.gz", "no row of the report refers to it"),
-        (_cut, "histories/", "cut short"),
-        (_forge, ".historySha256", "its history gives"),
+        (_forge, "histories/", "is not the history that the report is about: its digest is "),
         (_lose, "histories/", "cannot be read"),
         (_flip, ".outcome", "is passed, its history gives failed"),
         (_whitewash, "claims[AW-015].outcome", "is passed, its tests are failed"),
@@ -212,6 +216,35 @@ def test_what_was_tampered_with_is_found(
     tamper(folder)
     findings = verify_report(folder, CLAIMS, _judge).findings
     assert any(where in found.where and complaint in found.what for found in findings), findings
+
+
+@pytest.mark.parametrize("spoil", [_cut, _forge, _lose, _garble])
+def test_a_history_that_is_not_the_one_that_was_judged_is_told_once_and_not_counted(
+    folder: Path, spoil: Callable[[Path], None]
+) -> None:
+    name = _history(folder).name
+    rows = sum(
+        name in test.history
+        for claim in read_report(folder / "report.yaml").claims
+        for test in claim.tests
+    )
+    assert rows > 1
+    spoil(folder)
+    found = verify_report(folder, CLAIMS, _judge)
+    assert [finding.where for finding in found.findings] == [f"histories/{name}"]
+    assert (found.histories, found.histories_judged) == (2, 1)
+    assert found.verdicts - found.verdicts_judged == rows
+
+
+def test_a_history_that_was_cut_off_is_said_to_be_and_where(folder: Path) -> None:
+    path = _history(folder)
+    path.write_bytes(path.read_bytes()[:-400])
+    (finding,) = verify_report(folder, CLAIMS, _judge).findings
+    assert re.fullmatch(
+        r"is cut off: its last line is missing; it ends after [\d.]+ s, "
+        r"and should after [\d.]+ s; it was not judged",
+        finding.what,
+    )
 
 
 def test_a_checker_that_says_something_else_today_is_told(folder: Path) -> None:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
-from vocabulary.history import Header, Write, read_history, to_lines, write_history
+import pytest
+
+from vocabulary.history import Header, HistoryError, Write, read_history, to_lines, write_history
 
 HEADER = Header(
     scenario="by hand",
@@ -50,3 +53,20 @@ def test_a_history_from_before_submissions_were_kept_is_read_and_written_as_it_w
         True,
     )
     assert to_lines(header, entries) == old
+
+
+def test_a_history_that_may_not_be_read_says_what_to_change(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "history.jsonl"
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    # Rights stop nobody who runs as root, as tests in containers do.
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(HistoryError) as told:
+        read_history(path)
+    assert str(told.value) == (
+        f"{path}: cannot be read: Permission denied; change its rights, or those of its folder"
+    )
