@@ -1,10 +1,12 @@
 """Two reports, claim by claim: what an operator's change gained, and what it lost.
 
-A claim is *newly failing* if it fails now and did not before; *failing in further scenarios* if
-it failed before and fails now in a scenario in which it did not; *newly inconclusive* if it had a
-verdict and can no longer be judged; *no longer tested* if it had a verdict and is not in the
-current report, or was skipped there. *Newly passing* is the good news. A claim that fails in both
-reports, in the same scenarios, is no change.
+A claim is *newly failing* if it fails now and did not before, be it that it was not tested;
+*failing in further scenarios* if it failed before and fails now in a scenario in which it did not;
+*newly inconclusive* if it had a verdict and can no longer be judged; *no longer tested* if it had a
+verdict and is not in the current report, or was skipped there. *Newly passing* is the good news: it
+failed, or could not be judged. One that passes and was not tested before is *newly tested*, which
+says nothing of the controller's change. A claim that fails in both reports, in the same scenarios,
+is no change.
 
 Failing in further scenarios is worse, unless whoever compares says otherwise: in virtual time a
 controller's change did it. On a real cluster it may be a race that was won the time before.
@@ -103,6 +105,8 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     newly_inconclusive: tuple[ClaimChange, ...]
     no_longer_tested: tuple[ClaimChange, ...]
     newly_passing: tuple[ClaimChange, ...]
+    newly_tested: tuple[ClaimChange, ...]
+    """Claims that pass; one that fails is newly failing, whatever there was before."""
     still_failing: tuple[str, ...]
     newly_broken_off: tuple[RunError, ...]
     """Runs that did not come to their end now, and did in the baseline."""
@@ -138,6 +142,7 @@ def compare_reports(
         _change(before.get(id_), after.get(id_)) for id_ in sorted(before.keys() | after.keys())
     ]
     failing = [change for change in changes if change.after is Outcome.FAILED]
+    passing = [change for change in changes if change.after is Outcome.PASSED]
     failed_before = [change for change in failing if change.before is Outcome.FAILED]
     broken_before = {(error.name, error.seed) for error in baseline.errors}
     return Comparison(
@@ -154,10 +159,9 @@ def compare_reports(
             change for change in changes if change.before in _DECIDED and change.after in _NOT_RUN
         ),
         newly_passing=tuple(
-            change
-            for change in changes
-            if change.after is Outcome.PASSED and change.before is not Outcome.PASSED
+            change for change in passing if change.before in (Outcome.FAILED, Outcome.INCONCLUSIVE)
         ),
+        newly_tested=tuple(change for change in passing if change.before in _NOT_RUN),
         still_failing=tuple(change.claim for change in failed_before if not change.scenarios),
         newly_broken_off=tuple(
             error for error in current.errors if (error.name, error.seed) not in broken_before

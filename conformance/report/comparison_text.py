@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_ROWS: Final = 20
 """Of each kind of change."""
 MAX_NOT_TESTED: Final = 5
-"""More claims than that which are no longer tested are told by their ids alone."""
+"""More claims than that which one of the reports did not test are told by their ids alone."""
 MAX_IDS: Final = 8
 """Of a list of claims' ids; the JSON has all of them."""
 MAX_SCENARIOS: Final = 3
@@ -32,7 +32,9 @@ _STYLES: Final = {
     "newly inconclusive": "yellow",
     "no longer tested": "yellow",
     "newly passing": "green",
+    "newly tested": "green",
 }
+_TESTED_IN_ONE: Final = ("no longer tested", "newly tested")
 _WITH_A_REASON: Final = ("newly failing", "failing in further scenarios", "newly inconclusive")
 
 
@@ -44,6 +46,7 @@ def groups_of(comparison: Comparison) -> dict[str, tuple[ClaimChange, ...]]:
         "newly inconclusive": comparison.newly_inconclusive,
         "no longer tested": comparison.no_longer_tested,
         "newly passing": comparison.newly_passing,
+        "newly tested": comparison.newly_tested,
     }
 
 
@@ -71,7 +74,7 @@ def changes_told(comparison: Comparison) -> Iterator[Text | Padding]:
         if not changes:
             continue
         yield Text(f"{name} ({len(changes)})", style=_STYLES[name])
-        if name == "no longer tested" and len(changes) > MAX_NOT_TESTED:
+        if name in _TESTED_IN_ONE and len(changes) > MAX_NOT_TESTED:
             # What was not run has nothing to tell but its name; most of a suite may be it.
             yield _indented(first_few([change.claim for change in changes], MAX_IDS))
             continue

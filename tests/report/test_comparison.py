@@ -167,7 +167,35 @@ def test_a_claim_that_lost_its_verdict_is_no_longer_tested(after: dict[str, Outc
     assert found.worse == "inconclusive"
 
 
-@pytest.mark.parametrize("before", [Outcome.FAILED, Outcome.INCONCLUSIVE, Outcome.SKIPPED])
+@pytest.mark.parametrize(
+    "before",
+    [{}, {"AW_015": Outcome.SKIPPED}, {"AW_015": Outcome.UNSUPPORTED}],
+    ids=["absent", "skipped", "unsupported"],
+)
+def test_a_claim_that_passes_and_was_not_tested_before_is_newly_tested_not_newly_passing(
+    before: dict[str, Outcome],
+) -> None:
+    found = compared(
+        run_with(AW_063=Outcome.PASSED, **before),
+        run_with(AW_015=Outcome.PASSED, AW_063=Outcome.PASSED),
+    )
+    assert [change.claim for change in found.newly_tested] == ["AW-015"]
+    assert (found.newly_passing, found.worse) == ((), "")
+    assert headline(found) == "1 claim newly tested"
+    assert "#### Newly tested (1)" in comparison_markdown(found)
+    assert len(json.loads(comparison_json(found))["newlyTested"]) == 1
+
+
+def test_a_claim_that_fails_and_was_not_tested_before_does_not_pass_the_gate() -> None:
+    found = compared(
+        run_with(AW_063=Outcome.PASSED),
+        run_with(AW_015=Outcome.FAILED, AW_063=Outcome.PASSED),
+    )
+    assert [change.claim for change in found.newly_failing] == ["AW-015"]
+    assert (found.newly_tested, found.worse) == ((), "failing")
+
+
+@pytest.mark.parametrize("before", [Outcome.FAILED, Outcome.INCONCLUSIVE])
 def test_a_claim_that_holds_now_and_did_not_is_newly_passing_and_nothing_is_worse(
     before: Outcome,
 ) -> None:
