@@ -7,8 +7,10 @@ aw-015.html, aw-015.yaml page and plan of each violated claim, in the simplest o
 further/                 the same for further scenarios: aw-015-2.html, aw-015-2.yaml
 junit.xml                one test case per claim and scenario
 allure-results/          for `allure generate`, if asked for
+sonobuoy_results.yaml, ai-conformance.yaml      if `assay report` was asked for them
 histories/               gzip JSON lines, digests in the report
 unfinished/              the same of runs that are still going on, or that were killed
+cluster/                 not the report's: of a control plane that stays up, if there is one
 ```
 """
 
@@ -49,7 +51,9 @@ ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
 FURTHER_NAME: Final = "further"
 UNFINISHED_NAME: Final = "unfinished"
-_BEFORE_THE_REPORT: Final = frozenset((HISTORIES_NAME, UNFINISHED_NAME))
+CLUSTER_NAME: Final = "cluster"
+"""Where a control plane that stays up keeps its files, beside the report of what runs on it."""
+_BEFORE_THE_REPORT: Final = frozenset((HISTORIES_NAME, UNFINISHED_NAME, CLUSTER_NAME))
 _RENDERINGS: Final = ("index.html", "junit.xml")
 _EXPORTS: Final = (sonobuoy.FILE_NAME, ai_conformance.FILE_NAME)
 """What `assay report` puts beside a report where it is asked to."""
@@ -92,7 +96,7 @@ def check_folder(folder: Path) -> None:
     OSError if it cannot.
 
     One that was not finished, since its run was killed, counts as an earlier one: such a run
-    leaves histories, whole or not, and nothing else.
+    leaves histories, whole or not, and nothing else. The cluster may have been there first.
     """
     if not folder.exists():
         require_writable(folder)

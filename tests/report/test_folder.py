@@ -9,6 +9,8 @@ from xml.etree import ElementTree
 import msgspec
 import pytest
 
+from conformance.cli.cluster import DEFAULT_FOLDER
+from conformance.cli.run_arguments import DEFAULT_OUT
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ReportError
 from conformance.report.export import write_export
@@ -102,6 +104,18 @@ def test_a_folder_with_nothing_but_histories_is_what_a_killed_run_left(tmp_path:
     for name in ("histories", "unfinished"):
         (tmp_path / name).mkdir()
     check_folder(tmp_path)
+
+
+def test_a_cluster_that_was_started_first_keeps_no_report_from_going_beside_it(
+    tmp_path: Path,
+) -> None:
+    assert DEFAULT_FOLDER.parent == DEFAULT_OUT
+    kubeconfig = tmp_path / DEFAULT_FOLDER / "kubeconfig"
+    kubeconfig.parent.mkdir(parents=True)
+    kubeconfig.write_text("{}")
+    for _ in range(2):
+        _write(tmp_path / DEFAULT_OUT)
+        assert kubeconfig.read_text() == "{}"
 
 
 def test_a_folder_with_a_report_of_something_else_is_refused(tmp_path: Path) -> None:
