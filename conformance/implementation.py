@@ -19,6 +19,7 @@ import yaml
 from conformance.bug import in_words
 from conformance.deployed_reference import in_one_namespace
 from conformance.nearest import meant
+from conformance.profiles.names import shipped
 from conformance.under_test import DeployedPlace, Installed, Launch, Place
 from reference_controller import appwrapper
 from reference_controller.appwrapper.admission import UserInfo
@@ -235,12 +236,12 @@ def implementation(name: str) -> Implementation:
     if kind == "mutant" and mutant in MUTANTS:
         wrong = MUTANTS[mutant]
         return Implementation(name, wrong.rules(), SIMULATED_FACTS, wrong.definition)
-    names = MUTANTS if kind == "mutant" else ("reference", *MUTANTS)
-    hint = meant(mutant or name, names, lambda it: it if it == "reference" else f"mutant:{it}")
+    names = MUTANTS if kind == "mutant" else ("reference", *shipped(), *MUTANTS)
+    hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in MUTANTS else it)
     raise UnknownImplementationError(
         f"{name!r} is not an implementation; {hint} Use reference, mutant:NAME (assay mutants "
-        "--list shows them), the name of a shipped profile (assay profile list), or a profile's "
-        "file"
+        f"--list shows them), a shipped profile ({', '.join(shipped())}), or a profile's file, "
+        "name.yaml"
     )
 
 

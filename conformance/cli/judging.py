@@ -33,7 +33,8 @@ def maker_of(header: Header, version: str) -> Implementation | None:
 
     import msgspec
 
-    from conformance.profiles.reading import read_profile, shipped
+    from conformance.profiles.names import shipped
+    from conformance.profiles.reading import read_profile
     from conformance.report.run_result import Implementation, ours
 
     name = header.implementation

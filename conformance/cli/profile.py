@@ -26,8 +26,9 @@ Name = Annotated[
 @app.command("list")
 def list_profiles() -> None:
     """List the profiles that come with the suite, and whether their programs are built."""
+    from conformance.profiles.names import shipped
     from conformance.profiles.program import ProgramMissingError, program_of
-    from conformance.profiles.reading import read_profile, shipped
+    from conformance.profiles.reading import read_profile
 
     for name, path in shipped().items():
         profile = read_profile(path)
@@ -141,7 +142,8 @@ def schema() -> None:
 def _file(name: str) -> Path:
     from conformance.cli.problems import BadInputError
     from conformance.nearest import meant
-    from conformance.profiles.reading import find, shipped
+    from conformance.profiles.names import shipped
+    from conformance.profiles.reading import find
 
     found = find(name)
     if found is None:

@@ -10,6 +10,7 @@ import typer
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.file_kinds import PLAN, PROFILE, only
 from conformance.cli.one_of import require_one_of
+from conformance.cli.run_arguments import IMPLEMENTATIONS
 from conformance.running.run_options import ClusterName
 
 CLUSTERS = ("simulated", "control-plane")
@@ -28,7 +29,7 @@ def replay(
     implementation: Annotated[
         str,
         typer.Option(
-            help="Another controller than the plan names: reference, mutant:NAME, a profile.",
+            help=f"Another controller than the plan names: {IMPLEMENTATIONS}.",
             callback=only(PROFILE),
         ),
     ] = "",

@@ -11,6 +11,7 @@ import typer
 
 from conformance.cli.file_kinds import AUDIT_LOG, KUBECONFIG, PROFILE, only
 from conformance.cli.one_of import require_one_of
+from conformance.profiles.names import shipped
 from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
 from vocabulary.seeds import MAX_SEED
 
@@ -26,6 +27,10 @@ def complete_selection(incomplete: str) -> list[str]:
 
 
 CLUSTERS = ("simulated", "control-plane", "kind", "existing")
+IMPLEMENTATIONS = (
+    "reference, mutant:NAME (assay mutants --list), a profile that comes with the suite "
+    f"({', '.join(shipped())}), or a profile's file"
+)
 DEFAULT_OUT = Path(".assay")
 DEFAULT_NODE_SELECTOR = "assay.dev/usable=true"
 DEFAULT_TIME_LIMIT = "2h"
@@ -58,7 +63,7 @@ class RunArguments:
     implementation: Annotated[
         str,
         typer.Option(
-            help="The controller under test: reference, mutant:NAME, or a profile file.",
+            help=f"The controller under test: {IMPLEMENTATIONS}.",
             callback=only(PROFILE),
         ),
     ] = "reference"

@@ -4,7 +4,7 @@ A profile is one YAML file. A walk through the package, in the order of its use:
 
 - `profile` is the format, as types; `profile.schema.json` the same for editors.
 - `reading` reads a file strictly and says what is wrong with it; `shipped/` holds those that
-  come with the suite, which can be named without a path.
+  come with the suite, which can be named without a path; `names` lists them.
 - `program` builds the released program from its Go module, once, into a cache.
 - `configuration` and `placeholders` put a run's settings into the implementation's own words.
 - `profiled` is what a world then runs: one process for each run, killed and restarted by it.

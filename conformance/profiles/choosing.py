@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
-from conformance.implementation import UnknownImplementationError, implementation
+from conformance.implementation import implementation
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.profiled import Profiled
-from conformance.profiles.reading import find, read_profile, shipped
+from conformance.profiles.reading import find, read_profile
 from conformance.under_test import UnderTest
 
 
@@ -22,15 +21,7 @@ def under_test(name: str) -> UnderTest:
 def profiled_or_none(name: str) -> Profiled | None:
     """The implementation of a profile; None if the name is not one of a profile."""
     path = find(name)
-    if path is not None:
-        return Profiled(read_profile(path), path)
-    near = difflib.get_close_matches(name, shipped(), n=1)
-    if near:
-        raise UnknownImplementationError(
-            f"{name!r} is no profile that comes with the suite; did you mean {near[0]}? "
-            "Or give the file of one of your own, name.yaml"
-        )
-    return None
+    return None if path is None else Profiled(read_profile(path), path)
 
 
 def profile_named(name: str) -> ImplementationProfile | None:

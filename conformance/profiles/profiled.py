@@ -15,9 +15,9 @@ import yaml
 from conformance.history_view import RELEASED
 from conformance.implementation import REAL_FACTS
 from conformance.profiles.configuration import configuration, reconfigured
+from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import fill_text
 from conformance.profiles.profile import ImplementationProfile, Process
-from conformance.profiles.reading import shipped
 from conformance.report.typed_yaml import field_error
 from conformance.under_test import (
     MUTATING,

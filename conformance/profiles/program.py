@@ -18,8 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.profiles.names import shipped
 from conformance.profiles.profile import GoModule, ImplementationProfile, Program
-from conformance.profiles.reading import Problem, shipped
+from conformance.profiles.reading import Problem
 from fixtures.control_plane import builder, versions
 from fixtures.control_plane.binaries import cache_root
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from fnmatch import fnmatchcase
-from importlib import resources
 from itertools import starmap
 from pathlib import Path
 from typing import Any, Final, TypeAlias, TypeVar
@@ -16,6 +15,7 @@ from conformance import claims
 from conformance.nearest import meant
 from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.configuration import settings_in
+from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
 from conformance.profiles.profile import (
     Difference,
@@ -52,12 +52,6 @@ DURATIONS: Final[Mapping[str, tuple[Micros, Micros, str]]] = {
 }
 """The least and the most that a profile may ask for, and why: what is allowed without bounds makes
 any operator right."""
-
-
-def shipped() -> dict[str, Path]:
-    """The profiles that come with the suite, by name."""
-    folder = Path(str(resources.files("conformance.profiles"))) / "shipped"
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
 
 
 def find(name: str) -> Path | None:

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from conformance.profiles.reading import shipped
+from conformance.profiles.names import shipped
 from conformance.report.run_result import RunResult
 
 REPLAYED: Final = {"simulated": "", "control-plane": " --cluster control-plane"}

@@ -233,7 +233,7 @@ BAD_ARGUMENTS = {
     ),
     "a mutant that is nearly one": (
         ["run", "--implementation", "quota-released-on-faild"],
-        "did you mean mutant:quota-released-on-failed or mutant:",
+        "did you mean mutant:quota-released-on-failed? Use ",
     ),
     "a seed that is text": (["run", "--seed", "x"], "--seed"),
     "a seed below zero": (["run", "--seed", "-1"], "--seed"),
@@ -256,7 +256,8 @@ BAD_ARGUMENTS = {
     ),
     "a mutant that is like none": (
         ["run", "--implementation", "mutant:nosuch"],
-        "'mutant:nosuch' is not an implementation; the nearest are mutant:",
+        "'mutant:nosuch' is not an implementation; no name is like it. Use reference, mutant:NAME "
+        "(assay mutants --list shows them), a shipped profile (appwrapper-v1.1.2, ",
     ),
     "an unknown option": (
         ["run", "--xyzzy"],
@@ -264,13 +265,25 @@ BAD_ARGUMENTS = {
     ),
     "an unknown command": (["rum"], "no such command 'rum'"),
     "a claim to show that is none": (["claims", "show", "AW-9999"], "is no claim"),
+    "a claim's number where there is a gap": (
+        ["claims", "show", "AW-16"],
+        "'AW-16' is no claim; did you mean AW-015 or AW-014 or AW-013? List them: assay claims",
+    ),
+    "a selection that is like nothing": (
+        ["run", "nosuch"],
+        "'nosuch' is no suite, scenario or claim; no name is like it. List them: assay claims list",
+    ),
+    "a released operator that is none": (
+        ["run", "--implementation", "appwrapper-v1.3.0"],
+        "is not an implementation; did you mean appwrapper-v1.2.0 or appwrapper-v1.1.2? Use",
+    ),
     "claims to list that there are not": (
         ["claims", "list", "nosuch"],
-        "no claim has the name 'nosuch', or that in its text; the nearest are ",
+        "no claim has the name 'nosuch', or that in its text; no name is like it. Leave it out",
     ),
     "claims to list that are nearly there": (
         ["claims", "list", "aw-0155"],
-        " or AW-015 or ",
+        "did you mean AW-015 or AW-055?",
     ),
     "words that no claim holds together": (
         ["claims", "list", "AW-015", "AW-049"],

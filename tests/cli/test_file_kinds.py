@@ -9,7 +9,7 @@ import pytest
 
 from conformance.cli import file_kinds
 from conformance.cli.file_kinds import FileKind, kind_of_file
-from conformance.profiles.reading import shipped
+from conformance.profiles.names import shipped
 from tests.cli.conftest import Assay, Reports
 
 ROOT = Path(__file__).parents[2]

@@ -11,8 +11,9 @@ from conformance.profiles.findings import (
     unexplained,
     violated,
 )
+from conformance.profiles.names import shipped
 from conformance.profiles.profile import Difference, ImplementationProfile, Lack
-from conformance.profiles.reading import read_profile, shipped
+from conformance.profiles.reading import read_profile
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.run_result import Implementation

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.profiles.reading import read_profile, shipped
+from conformance.profiles.names import shipped
+from conformance.profiles.reading import read_profile
 from tests.cli.command import assay
 
 RELEASED = "appwrapper-v1.1.2"

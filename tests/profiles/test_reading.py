@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import PLACEHOLDERS
-from conformance.profiles.reading import find, read_profile, shipped
+from conformance.profiles.reading import find, read_profile
 from conformance.profiles.schema import SCHEMA_PATH, schema_text
 from vocabulary.safe_yaml import YamlError
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.profiles.names import shipped
 from conformance.profiles.program import ProgramMissingError, program_of
-from conformance.profiles.reading import read_profile, shipped
+from conformance.profiles.reading import read_profile
 from conformance.report.yaml_text import read_report
 from conformance.verdict import Outcome
 from fixtures.control_plane import BinariesMissingError, locate
