@@ -32,6 +32,7 @@ _STYLES: Final = {
     "newly inconclusive": "yellow",
     "no longer tested": "yellow",
     "newly passing": "green",
+    "no longer failing": "green",
     "newly tested": "green",
 }
 _TESTED_IN_ONE: Final = ("no longer tested", "newly tested")
@@ -46,6 +47,7 @@ def groups_of(comparison: Comparison) -> dict[str, tuple[ClaimChange, ...]]:
         "newly inconclusive": comparison.newly_inconclusive,
         "no longer tested": comparison.no_longer_tested,
         "newly passing": comparison.newly_passing,
+        "no longer failing": comparison.no_longer_failing,
         "newly tested": comparison.newly_tested,
     }
 
@@ -99,7 +101,7 @@ def _indented(text: str, columns: int = 2, style: str = "") -> Padding:
 
 def outcome_word(outcome: str | None) -> str:
     """The outcome, or that a report does not have the claim."""
-    return "not tested" if outcome is None else str(outcome)
+    return "not in the report" if outcome is None else str(outcome)
 
 
 def place_of(change: ClaimChange) -> str:

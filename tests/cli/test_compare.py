@@ -41,6 +41,23 @@ def test_the_way_back_is_good_news(assay: Assay, reports: Reports) -> None:
     assert "newly passing" in ended.out.splitlines()[-1]
 
 
+def test_what_a_selection_found_besides_and_finds_no_more_is_good_news_too(
+    assay: Assay, tmp_path: Path
+) -> None:
+    """Only what was asked for is in a report, and whatever else was violated."""
+    before, after, elsewhere = (tmp_path / name for name in ("before", "after", "elsewhere"))
+    assay("run", "AW-015", "-q", "--implementation", MUTANT, "--out", before)
+    assay("run", "AW-015", "-q", "--out", after)
+    ended = assay("compare", before, after)
+    assert ended.code == 0
+    assert ended.out.splitlines()[-1] == "1 claim newly passing, 2 claims no longer failing"
+    # Where something else was run, nobody knows.
+    assay("run", "AW-015", "-q", "--seed", "7", "--out", elsewhere)
+    ended = assay("compare", before, elsewhere)
+    assert ended.code == 3
+    assert "2 claims no longer tested" in ended.out.splitlines()[-1]
+
+
 def test_the_comment_goes_to_a_file_or_alone_to_standard_output(
     assay: Assay, reports: Reports, tmp_path: Path
 ) -> None:
