@@ -160,7 +160,8 @@ def _events_in(
                 truncated.append(path)
                 return
             raise AuditLogError(
-                f"{path}: line {number}: {error}; expected one audit event per line"
+                f"{path}: line {number}: {error}; expected one audit event per line: "
+                "is this the file of --audit-log-path?"
             ) from error
         _check(event, path, number)
         if _is_kept(event, path, number):
@@ -187,7 +188,7 @@ def _lines(
             f"{path}: is damaged after line {number}: {error}; {_FETCH_AGAIN}"
         ) from error
     if not number:
-        raise AuditLogError(f"{path}: is empty; expected one audit event per line")
+        raise AuditLogError(f"{path}: is empty; expected one audit event per line: {_FETCH_AGAIN}")
 
 
 def _check(event: Event, path: Path, number: int) -> None:

@@ -100,7 +100,8 @@ def kind_of_file(path: Path) -> FileKind | None:
     """
     if path.is_dir():
         return REPORT if (path / "report.yaml").is_file() else None
-    text = _beginning(path)
+    # What a pipe tells here, its reader would never see.
+    text = _beginning(path) if path.is_file() else ""
     if text[:100].lstrip().lower().startswith(("<!doctype html", "<html")):
         return PAGE
     return _kind_of(_fields(text))

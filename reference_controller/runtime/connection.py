@@ -182,8 +182,9 @@ def configuration(kubeconfig: Path | None, context: str | None) -> client.Config
         found: client.ApiClient = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
     except (config.ConfigException, OSError, yaml.YAMLError, UnicodeDecodeError) as error:
         why = str(error).rstrip(".")
+        named = "" if kubeconfig is None or str(kubeconfig) in why else f" {kubeconfig}"
         raise OptionsError(
-            f"kubeconfig: {why}; give the path of a kubeconfig, and a context that is in it"
+            f"kubeconfig{named}: {why}; give the path of a kubeconfig, and a context that is in it"
         ) from error
     settings: client.Configuration = found.configuration
     return settings

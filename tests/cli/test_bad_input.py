@@ -377,6 +377,7 @@ def test_a_kubeconfig_that_is_binary_is_refused(assay: Assay, tmp_path: Path) ->
     path.write_bytes(b"\x00\xff\xfe")
     ended = assay("controller", "run", "--kubeconfig", path)
     assert ended.code == 2
+    assert f"kubeconfig {path}: " in ended.err
     assert "give the path of a kubeconfig" in ended.err
 
 

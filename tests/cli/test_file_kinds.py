@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,18 @@ def test_the_folder_of_a_report_is_told_where_a_file_is_expected(
     ended = assay("replay", reports.bad)
     assert ended.code == 2
     assert f"{reports.bad}: is a run's report, which is for assay verify" in ended.err
+
+
+def test_a_pipe_is_left_to_its_reader_with_all_that_it_tells() -> None:
+    told = KUBECONFIG.encode()
+    end, into = os.pipe()
+    try:
+        os.write(into, told)
+        os.close(into)
+        assert kind_of_file(Path(f"/dev/fd/{end}")) is None
+        assert os.read(end, len(told)) == told
+    finally:
+        os.close(end)
 
 
 @pytest.mark.parametrize(
