@@ -24,9 +24,12 @@ def eventually(
     happened: Moment | None,
     unless: Moment | None = None,
     steps: int = 1,
+    origin: str = "",
     evidence: Sequence[Moment] = (),
 ) -> Obligation:
     """It must happen within a span of `since`, latency and outages on top.
+
+    `origin` tells where the span comes from, if that has to be told.
 
     `steps` is how many things the controller has to notice one after the other; each may
     take it the latency that the header states.
@@ -57,8 +60,8 @@ def eventually(
     at = happened if happened is not None else end
     return violated(
         at,
-        f"{what} of {aw} was due within {span(within_us)} of {when(since)} and at the latest "
-        f"at t={span(due_us)}, but {seen}.",
+        f"{what} of {aw} was due within {span(within_us)}{_told(origin)} of {when(since)} "
+        f"and at the latest at t={span(due_us)}, but {seen}.",
         since,
         *evidence,
     )
@@ -82,9 +85,12 @@ def not_before(
     at_least_us: Micros,
     happened: Moment | None,
     own: bool = True,
+    origin: str = "",
     evidence: Sequence[Moment] = (),
 ) -> Obligation:
     """It must not happen before a span has passed since `since`.
+
+    `origin` tells where the span comes from, if that has to be told.
 
     `own`: the controller itself made `since` happen, so its clock may have been read a
     moment before that was committed. Undecided if it did not happen and the history ends
@@ -102,10 +108,15 @@ def not_before(
     return violated(
         happened,
         f"{what} of {aw} came at {when(happened)}, {span(happened.t - since.t)} after "
-        f"{when(since)}; it is allowed {span(at_least_us)} after that, and not before.",
+        f"{when(since)}; it is allowed {span(at_least_us)}{_told(origin)} after that, and not "
+        "before.",
         since,
         *evidence,
     )
+
+
+def _told(origin: str) -> str:
+    return f" (from {origin})" if origin else ""
 
 
 def never(

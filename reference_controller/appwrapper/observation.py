@@ -29,8 +29,12 @@ class Observation(msgspec.Struct, frozen=True):
     """Everything that was read, and when."""
 
     aw: Object
+    since_us: Micros
+    """Not later than the first read that went into this picture. What has to be so when some time
+    is over is so only if this is beyond it: a process may be stopped between a read and the
+    next, for long."""
     now_us: Micros
-    """Not earlier than the last read that went into this picture."""
+    """Not earlier than the last read that went into this picture: what is written is stamped so."""
     parameters: Parameters
     components: tuple[Component, ...] = ()
     pods: tuple[Object, ...] = ()

@@ -52,7 +52,8 @@ class Observer:
 
     def glance(self, aw: Object) -> Observation:
         """The AppWrapper alone: enough where a decision hangs on its status and the time."""
-        return Observation(aw, self.clock(), self._parameters(aw))
+        now_us = self.clock()
+        return Observation(aw, now_us, now_us, self._parameters(aw))
 
     def look(self, aw: Object, *, live: bool) -> Reading[Observation]:
         """What the phase's decision needs: components while Resuming, pods and nodes as well
@@ -60,6 +61,7 @@ class Observer:
         phase = phase_of(aw)
         if phase not in (Phase.RESUMING, Phase.RUNNING):
             return self.glance(aw)
+        since_us = self.clock()
         pods: tuple[Object, ...] = ()
         bad_nodes: dict[str, frozenset[str]] = {}
         if phase == Phase.RUNNING:
@@ -71,11 +73,19 @@ class Observer:
         components = yield from self._components(aw, live, ("True",))
         components = yield from self._with_pods(components, pods, aw, live, ("True",))
         return Observation(
-            aw, self.clock(), self._parameters(aw), components, pods, bad_nodes, live
+            aw,
+            since_us,
+            self.clock(),
+            self._parameters(aw),
+            components,
+            pods,
+            bad_nodes,
+            live,
         )
 
     def remains(self, aw: Object, *, live: bool) -> Reading[Observation]:
         """Everything that may be left of the AppWrapper, whatever its status claims."""
+        since_us = self.clock()
         # From what makes to what is made: else a pod could come behind the look at pods.
         components = yield from self._components(aw, live, PERHAPS_CREATED)
         replica_sets: tuple[Object, ...] = ()
@@ -85,6 +95,7 @@ class Observer:
         components = yield from self._with_pods(components, pods, aw, live, PERHAPS_CREATED)
         return Observation(
             aw,
+            since_us,
             self.clock(),
             self._parameters(aw),
             components,

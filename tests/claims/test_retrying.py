@@ -93,6 +93,15 @@ def test_a_pause_that_is_too_short_is_a_violation() -> None:
         assert_fails(claim, story, at=created(story, "Pod/a-0", 2))
 
 
+def test_whose_pause_it_is_is_told() -> None:
+    story = retried(pause=60, annotations={"retryPausePeriodDuration": "80s"})
+    for claim in ("AW-047", "AW-049"):
+        verdict = assert_fails(claim, story, at=created(story, "Pod/a-0", 2))
+        assert (
+            "it is allowed 80s (from an annotation) after that, and not before" in verdict.because
+        )
+
+
 def test_a_pause_that_is_too_long_is_a_violation_of_its_length_alone() -> None:
     story = retried(pause=120)
     for claim in ("AW-006", "AW-049"):

@@ -98,4 +98,4 @@ def seen(
 ) -> Observation:
     annotations = more.pop("annotations", {})
     parameters = RIGHT.parameters(annotations, OperatorConfig().fault_tolerance)
-    return Observation(aw, NOW, parameters, components, pods, **more)
+    return Observation(aw, NOW, NOW, parameters, components, pods, **more)

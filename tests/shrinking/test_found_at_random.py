@@ -200,6 +200,19 @@ faults:
 - delete_pod: {pod: {}, grace_period_seconds: 0}
   when: {before: commit, by: operator, occurrence: 23}
 """,
+    "pods seen before a process was stopped for a week were held against them after it": """\
+seed: 710514167
+scenario: appwrapper/failed/deletion-starts-at-once/negative
+scale: {nodes: 1}
+faults:
+- pause: {actor: operator}
+  when:
+    after: commit
+    event: updated
+    kind: Pod
+    labels: workload.codeflare.dev/appwrapper=a
+    occurrence: 2
+""",
     "a create that was answered late was held against an operator that another had overtaken": """\
 seed: 3742930114
 scenario: appwrapper/detection/job-fails

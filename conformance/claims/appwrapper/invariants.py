@@ -291,10 +291,12 @@ def force_has_its_time(aw: AppWrapperRun) -> Obligations:
                 "nothing called for a deletion.",
             )
             continue
+        least, _ = grace_within(aw, deletion, request)
         yield not_before(
             aw,
             f"the forceful deletion of {request.track}",
             since=start,
-            at_least_us=grace_within(aw, deletion, request)[0].value,
+            at_least_us=least.value,
             happened=request,
+            origin=least.origin,
         )

@@ -45,7 +45,13 @@ def no_earlier(
 ) -> Timed:
     """It must not come before the parameter's time (and `plus_us`) has passed."""
     obligation = not_before(
-        aw, what, since=since, at_least_us=least.value + plus_us, happened=happened, own=own
+        aw,
+        what,
+        since=since,
+        at_least_us=least.value + plus_us,
+        happened=happened,
+        own=own,
+        origin=least.origin,
     )
     observed = Elapsed(aw, since=since, happened=happened, plus_us=plus_us)
     return Timed(least, obligation, from_above=False, observed=observed)
@@ -71,6 +77,7 @@ def no_later(
         happened=happened,
         unless=unless,
         steps=steps,
+        origin=most.origin,
     )
     observed = Elapsed(aw, since=since, happened=happened, plus_us=plus_us, steps=steps)
     return Timed(most, obligation, from_above=True, observed=observed)
