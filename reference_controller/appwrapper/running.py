@@ -136,6 +136,7 @@ def _carry_on(
     idle = rules.idle_pods(seen, census)
     draft = StatusDraft(aw, seen.now_us)
     note = None
+    begins_grace = bool(standing) and since_us is None
     if idle:
         draft.condition(Condition.PODS_READY, "False", Reason.INSUFFICIENT_PODS_READY)
     else:
@@ -147,11 +148,11 @@ def _carry_on(
     else:
         first = standing[0]
         draft.condition(Condition.UNHEALTHY, "True", first.reason, first.message)
-        if since_us is None:
+        if begins_grace:
             draft.stamp(Stamp.UNHEALTHY_SINCE, seen.now_us)
             note = Note(Condition.UNHEALTHY, f"{first.reason}: {first.message}", is_warning=True)
     if draft.done() != status_of(aw):
-        return Record(draft.done(), note)
+        return Record(draft.done(), note, is_momentous=begins_grace)
     deadlines = [_grace_ends_at(ailment, since_us, seen, rules) for ailment in standing]
     if rules.missing_pods(seen, census):
         deadlines.append(rules.admission_ends_at(aw, parameters) or 0)

@@ -28,8 +28,8 @@ class Note(msgspec.Struct, frozen=True):
 class Record(msgspec.Struct, frozen=True):
     """Write this status, then decide again.
 
-    `is_momentous`: the step ends the attempt, or a deletion, on the strength of what was seen,
-    so it may be taken only on a live observation.
+    `is_momentous`: the step ends the attempt, or a deletion, or begins a grace period, on the
+    strength of what was seen, so it may be taken only on a live observation.
     """
 
     status: Object

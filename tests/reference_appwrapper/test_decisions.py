@@ -115,15 +115,14 @@ def test_a_running_workload_goes_where_its_first_ailment_leads(
     assert (phase_recorded(step), reason_of(step)) == (phase, reason)
 
 
-def test_what_ends_an_attempt_is_momentous_and_what_only_tells_is_not() -> None:
+def test_what_ends_an_attempt_or_begins_a_grace_period_is_momentous() -> None:
     ends = decide(seen(appwrapper("Running", **RUNNING), component(found=None)), RIGHT)
-    tells = decide(
-        seen(appwrapper("Running", **RUNNING), component(found=job()), pods=(pod("Failed"),)), RIGHT
-    )
-    assert isinstance(ends, Record)
-    assert ends.is_momentous
+    ailing = appwrapper("Running", **RUNNING)
+    begins = decide(seen(ailing, component(found=job()), pods=(pod("Failed"),)), RIGHT)
+    tells = decide(seen(ailing, component(found=job()), pods=(pod("Running"),)), RIGHT)
+    steps = (ends, begins, tells)
+    assert [isinstance(step, Record) and step.is_momentous for step in steps] == [True, True, False]
     assert isinstance(tells, Record)
-    assert not tells.is_momentous
 
 
 @pytest.mark.parametrize(

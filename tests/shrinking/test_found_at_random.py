@@ -213,6 +213,14 @@ faults:
     labels: workload.codeflare.dev/appwrapper=a
     occurrence: 2
 """,
+    "a cache that lacked what had just been created began the grace period before its time": """\
+seed: 2305381777
+scenario: appwrapper/injection/unknown-kinds-are-created-and-deleted
+scale: {nodes: 1}
+faults:
+- time_out: {verb: list}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}}
+""",
     "a create that was answered late was held against an operator that another had overtaken": """\
 seed: 3742930114
 scenario: appwrapper/detection/job-fails
