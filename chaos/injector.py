@@ -77,6 +77,8 @@ class Injector:
         self.strikes = 0
         """How many faults of the plan have struck."""
         self._struck: list[Step] = []
+        self.refusal = ""
+        """Why the last fault of the scenario's own was refused; empty if it was not."""
         self._asked = 0
         """How many faults the scenario's own steps have asked for."""
         self._count = 0
@@ -138,22 +140,26 @@ class Injector:
         """
         return self._triggers.next_due_us()
 
-    def inject(self, fault: Fault) -> tuple[Injected, ...]:
+    def inject(self, fault: Fault, *, is_repeated: bool = False) -> tuple[Injected, ...]:
         """Inject a fault of the scenario's own; what was done, one entry per object it hit.
 
         The plan may have something strike here as well, or, if it is exhaustive, instead. A
         fault that is refused is recorded as such, and does not appear in the result.
+        `is_repeated`: it is the last one once more, which was refused.
         """
-        self._asked += 1
+        self._asked += not is_repeated
         here = AtInjection(self._asked)
         done: list[Injected] = []
 
         def do() -> None:
+            self.refusal = ""
             if not self._is_exhaustive:
                 done.extend(self._land(Step(fault, here)))
-            for number, step in enumerate(self._steps):
+            refusal = self.refusal
+            for number, step in enumerate(() if is_repeated else self._steps):
                 if step.when == here:
                     done.extend(self._strike(number))
+            self.refusal = refusal
 
         self._quietly(do)
         return tuple(done)
@@ -231,7 +237,7 @@ class Injector:
         try:
             targets = fault.resolve(self._ground)
         except (FaultRefusedError, ApiError) as error:
-            self._record("refused", fault.to_data(), f"{fault.describe()}: {_why(error)}")
+            self._refuse(fault, error)
             return ()
         done = (self._inject_one(target) for target in targets)
         return tuple(injected for injected in done if injected is not None)
@@ -246,7 +252,7 @@ class Injector:
             fault.inject(self._ground)
         except (FaultRefusedError, ApiError) as error:
             if isinstance(error, FaultRefusedError) or error.code:
-                self._record("refused", fault.to_data(), f"{fault.describe()}: {_why(error)}")
+                self._refuse(fault, error)
                 return None
             text = f"{fault.describe()}, or perhaps not: {_why(error)}"
         else:
@@ -256,6 +262,10 @@ class Injector:
         if inverses:
             self._standing.append(injected)
         return injected
+
+    def _refuse(self, fault: Fault, error: FaultRefusedError | ApiError) -> None:
+        self.refusal = _why(error)
+        self._record("refused", fault.to_data(), f"{fault.describe()}: {self.refusal}")
 
     def _revert(self, injected: Injected) -> None:
         self._standing.remove(injected)

@@ -23,6 +23,7 @@ from chaos.fields import PlanError
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
 from chaos.plan import parse_plan
+from chaos.trigger import AtInjection
 from chaos.undo_journal import UndoJournal, outstanding, settle
 from tests.chaos.fake_ground import FakeGround, small_cluster
 from vocabulary.clock import SECOND
@@ -172,6 +173,22 @@ def test_a_refused_fault_is_recorded_with_its_reason_and_the_run_goes_on():
         ("refused", 'evict pod missing: NotFound: pods "missing" not found'),
         ("injected", "cordon node n0"),
     ]
+
+
+def test_a_fault_that_was_refused_strikes_when_it_is_repeated_and_the_plan_strikes_once():
+    plan = parse_plan("scenario: s\nfaults:\n- cordon: {node: n0}\n  when: {injection: 1}\n")
+    ground = small_cluster()
+    log: list[tuple[str, str]] = []
+    injector = Injector(ground, lambda action, _data, text: log.append((action, text)), plan)
+    ground.failing = ApiError(500, "InternalError", "failed calling webhook")
+    assert injector.inject(Suspend("a")) == ()
+    assert injector.refusal == "InternalError: failed calling webhook"
+    ground.failing = None
+    (done,) = injector.inject(Suspend("a"), is_repeated=True)
+    assert done.fault == Suspend("a")
+    assert injector.refusal == ""
+    assert [action for action, _ in log] == ["refused", "refused", "injected"]
+    assert [(step.fault, step.when) for step in injector.struck] == [(Suspend("a"), AtInjection(1))]
 
 
 def test_a_fault_whose_request_got_no_answer_counts_as_injected_and_is_undone():
