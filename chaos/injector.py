@@ -78,7 +78,9 @@ class Injector:
         """How many faults of the plan have struck."""
         self._struck: list[Step] = []
         self.refusal = ""
-        """Why the last fault of the scenario's own was refused; empty if it was not."""
+        """Why what the scenario's own steps asked for last was refused; empty if it was not."""
+        self._refusal = ""
+        """The same of any fault."""
         self._asked = 0
         """How many faults the scenario's own steps have asked for."""
         self._count = 0
@@ -150,18 +152,21 @@ class Injector:
         self._asked += not is_repeated
         here = AtInjection(self._asked)
         done: list[Injected] = []
+        refusals: list[str] = []
 
         def do() -> None:
-            self.refusal = ""
             if not self._is_exhaustive:
                 done.extend(self._land(Step(fault, here)))
-            refusal = self.refusal
-            for number, step in enumerate(() if is_repeated else self._steps):
-                if step.when == here:
+                refusals.append(self._refusal)
+            for number, step in enumerate(self._steps):
+                is_own = self._is_exhaustive and step.fault == fault
+                if step.when == here and (is_own or not is_repeated):
                     done.extend(self._strike(number))
-            self.refusal = refusal
+                    if is_own:
+                        refusals.append(self._refusal)
 
         self._quietly(do)
+        self.refusal = "".join(refusals)
         return tuple(done)
 
     def revert(self, injected: Injected) -> None:
@@ -224,6 +229,7 @@ class Injector:
         return done
 
     def _land(self, step: Step) -> tuple[Injected, ...]:
+        self._refusal = ""
         done = self._inject(step.fault)
         if done:
             self._struck.append(step)
@@ -264,8 +270,8 @@ class Injector:
         return injected
 
     def _refuse(self, fault: Fault, error: FaultRefusedError | ApiError) -> None:
-        self.refusal = _why(error)
-        self._record("refused", fault.to_data(), f"{fault.describe()}: {self.refusal}")
+        self._refusal = _why(error)
+        self._record("refused", fault.to_data(), f"{fault.describe()}: {self._refusal}")
 
     def _revert(self, injected: Injected) -> None:
         self._standing.remove(injected)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from chaos.choice import named_kind
 from chaos.fault import Fault
@@ -21,7 +21,8 @@ from conformance.manifests import load_manifests
 from conformance.parameters import Durations
 from conformance.pod_templates import with_annotations, with_behaviour, with_replicas
 from conformance.scenario import Scenario
-from vocabulary.clock import HOUR, Micros, format_seconds
+from conformance.stored import WEBHOOK_FAILED
+from vocabulary.clock import HOUR, SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError
 from vocabulary.history import Entry, Header
 from vocabulary.kinds import APPWRAPPER, NODE, Kind, kind_of
@@ -31,6 +32,10 @@ from vocabulary.requests import Create, Delete, Get, List, ObjectList, Patch, Pr
 
 class NotReachedError(Exception):
     """A state that the scenario waited for did not come; the message names it and the bound."""
+
+
+ASKED_EVERY_US: Final = 1 * SECOND
+TIMES_ASKED: Final = 30
 
 
 class World(ABC):
@@ -64,9 +69,22 @@ class World(ABC):
     def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Let time pass until `done()`; False if it does not become true within the span."""
 
-    @abstractmethod
     def inject(self, fault: Fault) -> None:
-        """Let a fault happen now. What is still in force when the steps end is then reverted."""
+        """Let a fault happen now. What is still in force when the steps end is then reverted.
+
+        A user whom no webhook answers asks again, until one does or half a minute is over.
+        """
+        refusal = self._inject(fault)
+        for _ in range(TIMES_ASKED):
+            if not fault.is_user_act or WEBHOOK_FAILED not in refusal:
+                return
+            self.wait(ASKED_EVERY_US)
+            refusal = self._inject(fault, is_repeated=True)
+
+    @abstractmethod
+    def _inject(self, fault: Fault, *, is_repeated: bool = False) -> str:
+        """Let a fault happen now, the last one once more if `is_repeated`; why it was refused,
+        empty if it was not."""
 
     @abstractmethod
     def revert(self, fault: Fault) -> None:

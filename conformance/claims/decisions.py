@@ -115,9 +115,9 @@ A19: Final = Decision(
 )
 A20: Final = Decision(
     "A20",
-    "Where two operators act at once that nothing elects between, what follows from a create of "
-    "one after the other ended the attempt decides nothing, for any claim.",
-    "a create knows no revision: one that is on its way can be neither refused nor called back",
+    "Where two operators act at once that nothing elects between, a component that one had under "
+    "way while the other ended the attempt, and what is made for it, contradict no claim.",
+    "a create knows no revision: one that is under way can be neither refused nor called back",
 )
 FORCED_CLOCK: Final = Decision(
     "A9",

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.history_view.attempts import Attempt
-from conformance.history_view.belated import came_behind_a_look
+from conformance.history_view.belated import came_too_late_to_see
 from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
 from conformance.history_view.departures import Departure
 from conformance.history_view.health import Health, HealthSweep
@@ -185,7 +185,7 @@ class AppWrapperRun:
         return [
             track
             for track in self.belongings
-            if self.is_there(track, n) and not came_behind_a_look(self, track, n)
+            if self.is_there(track, n) and not came_too_late_to_see(self, track, n)
         ]
 
     def with_made(self, tracks: Iterable[Track]) -> list[Track]:

@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from conformance.history_view.appwrapper import AppWrapperRun
 
 
-def came_behind_a_look(aw: AppWrapperRun, track: Track, n: int) -> bool:
+def came_too_late_to_see(aw: AppWrapperRun, track: Track, n: int) -> bool:
     """Whether it was made for what was gone, so shortly before position n that who had looked
     before he wrote there cannot have seen it."""
     removed = _owner_removed(aw, track)
     if removed is None or removed.n > track.created.n:
         return False
-    return aw.history.entries[n].t - track.created.t <= aw.history.timing.stamp_us
+    return aw.history.timing.stamped_us(aw.history.entries[n].t) <= track.created.t
 
 
 def was_made_for_the_gone(aw: AppWrapperRun, track: Track) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
 
@@ -11,7 +11,7 @@ from conformance.history_view.autopilot import Autopilot
 from conformance.history_view.outages import is_unanswered, outages_of
 from conformance.history_view.parameters import OperatorParameters
 from conformance.history_view.profile import Profile, profile_of
-from conformance.history_view.rivals import doubled_since, overtaken_create
+from conformance.history_view.rivals import doubled_since, overtaken
 from conformance.history_view.timing import Timing
 from conformance.history_view.tracks import Instant, Moment, Track
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
@@ -134,14 +134,20 @@ class History:
         )
 
     @cached_property
-    def overtaken(self) -> Track | None:
-        """What one of two operators that acted at once created first after the other had ended
-        the attempt."""
+    def overtaken(self) -> Mapping[int, Track]:
+        """What one of two operators that acted at once created when the other had just ended the
+        attempt, by the positions of all that became of it, and of what was made for it."""
         since = doubled_since(self.faults)
         if since is None:
-            return None
-        found = (overtaken_create(aw, since) for aw in self.appwrappers)
-        return min(filter(None, found), key=lambda track: track.created.n, default=None)
+            return {}
+        return {
+            version.n: track
+            for aw in self.appwrappers
+            for track in overtaken(aw, since)
+            for made in aw.with_made([track])
+            for version in (*made.versions, made.removed)
+            if version is not None
+        }
 
     @cached_property
     def operator_deletes(self) -> dict[tuple[str, str, str], list[Write]]:

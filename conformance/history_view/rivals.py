@@ -1,17 +1,19 @@
 """Two operators that act at once, with nothing that elects one of them.
 
 A write of status is refused if the other operator has written since; a create knows no revision.
-One that is on its way while the other operator ends the attempt cannot be called back, and what
-it makes is there when nothing may be: no controller can keep its promises then.
+One that was under way while the other operator ended the attempt can be neither refused nor called
+back, and what it makes is there when nothing may be: no controller can keep its promises then.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from conformance.history_view.snapshots import RESUMING, Snapshot
+from conformance.history_view.snapshots import RESUMING, RUNNING, Snapshot
 from conformance.history_view.tracks import Track
+from vocabulary.clock import Micros
 from vocabulary.history import Fault
 
 if TYPE_CHECKING:
@@ -29,25 +31,48 @@ def doubled_since(faults: Sequence[Fault]) -> int | None:
     return next(starts, None)
 
 
-def overtaken_create(aw: AppWrapperRun, since: int) -> Track | None:
-    """The first component that one operator created after the other had ended the attempt.
+def overtaken(aw: AppWrapperRun, since: int) -> list[Track]:
+    """The components that one operator created when the other had just ended the attempt.
 
     Two operators have acted since that position.
     """
     is_operator = aw.history.profile.is_operator
+    found: list[Track] = []
     for track in aw.component_tracks:
         created = track.created
-        if created.n < since or not is_operator(created.actor):
+        end = _end_of_attempt(aw, created.n)
+        if end is None or end.n < since or not is_operator(created.actor):
             continue
-        latest = _latest_status(aw, created.n)
-        if latest is None or latest.phase == RESUMING:
-            continue
-        if is_operator(latest.write.actor) and latest.write.actor != created.actor:
-            return track
-    return None
+        by_other = is_operator(end.write.actor) and end.write.actor != created.actor
+        if by_other and _decided_us(aw, created.actor, created.t) <= end.t:
+            found.append(track)
+    return found
 
 
-def _latest_status(aw: AppWrapperRun, n: int) -> Snapshot | None:
-    """The last version before a position that changed how the AppWrapper is said to fare."""
-    before = [snapshot for snapshot in aw.snapshots if snapshot.n < n]
-    return next((found for found in reversed(before) if found.write.subresource == "status"), None)
+def _end_of_attempt(aw: AppWrapperRun, n: int) -> Snapshot | None:
+    """The version that ended the last attempt before a position; None if one was under way."""
+    end: Snapshot | None = None
+    for earlier, later in pairwise(aw.spans):
+        if later.begin.n >= n:
+            break
+        if later.phase in (RESUMING, RUNNING):
+            end = None
+        elif earlier.phase in (RESUMING, RUNNING):
+            end = later.begin
+    return end
+
+
+def _decided_us(aw: AppWrapperRun, actor: str, at_us: Micros) -> Micros:
+    """The earliest time at which an operator may have decided on what it asked for then: it may
+    have been answered late, or have stood still in between."""
+    timing = aw.history.timing
+    earliest_us = timing.stamped_us(at_us)
+    paused_us: Micros | None = None
+    for entry in aw.history.processes:
+        if entry.process != actor or entry.t > at_us:
+            continue
+        if entry.change == "paused":
+            paused_us = entry.t
+        elif entry.change == "resumed" and paused_us is not None and entry.t >= earliest_us:
+            earliest_us = min(earliest_us, timing.stamped_us(paused_us))
+    return earliest_us

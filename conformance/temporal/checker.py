@@ -7,7 +7,7 @@ and counts as armed, so that no other history can outvote it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Final, TypeAlias
 
@@ -120,18 +120,24 @@ def _kept(met: Iterable[Obligation]) -> tuple[Kept, ...]:
     )
 
 
-def _sorted_out(
-    broken: list[Obligation], overtaken: Track
+def _without_overtaken(
+    broken: list[Obligation], overtaken: Mapping[int, Track]
 ) -> tuple[list[Obligation], list[Obligation]]:
-    """What is violated all the same, and what decides nothing (A20): all that came of a create
-    which one of two operators sent before the other ended the attempt."""
-    since = overtaken.created
-    why = (
-        f"two operators acted at once, and one of them created {overtaken} at {when(since)}, after "
-        "the other had ended the attempt"
-    )
-    excused = [undecided(found.at, why) for found in broken if found.at.n >= since.n]
-    return [found for found in broken if found.at.n < since.n], excused
+    """What is violated all the same, and what decides nothing (A20), since what shows it was
+    created by one of two operators when the other had just ended the attempt."""
+    left: list[Obligation] = []
+    excused: list[Obligation] = []
+    for found in broken:
+        late = next((overtaken[n] for n in found.evidence if n in overtaken), None)
+        if late is None:
+            left.append(found)
+        else:
+            why = (
+                f"two operators acted at once, and one created {late} at {when(late.created)}, "
+                "when the other had just ended the attempt"
+            )
+            excused.append(undecided(found.at, why))
+    return left, excused
 
 
 def _verdict(claim: Claim, obligations: Obligations, history: History) -> Verdict | None:
@@ -150,8 +156,8 @@ def _verdict(claim: Claim, obligations: Obligations, history: History) -> Verdic
             broken.append(obligation)
         else:
             unsettled.append(obligation)
-    if broken and history.overtaken is not None:
-        broken, excused = _sorted_out(broken, history.overtaken)
+    if broken and history.overtaken:
+        broken, excused = _without_overtaken(broken, history.overtaken)
         unsettled = excused + unsettled
     armed = len(met) + len(broken)
     kept = _kept(met[:MAX_KEPT])

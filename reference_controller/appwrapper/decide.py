@@ -215,7 +215,7 @@ def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules
         return fatal_creation(seen, index, error.message, rules)
     retry_us = _retry_at(stamp_of(aw, Stamp.ATTEMPT_STARTED), now_us)
     overdue_us = rules.admission_ends_at(aw, seen.parameters)
-    if overdue_us is None or now_us < overdue_us:
+    if overdue_us is None or seen.looked_us < overdue_us:
         return Stay(_earliest(retry_us, overdue_us))
     reason = Reason.CREATE_FAILED
     since_us = stamp_of(aw, Stamp.UNHEALTHY_SINCE)
@@ -225,7 +225,7 @@ def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules
         note = Note(Condition.UNHEALTHY, f"{reason}: {error.message}", is_warning=True)
         return Record(draft.done(), note)
     grace_ends_us = rules.failure_grace_ends_at(since_us, reason, seen.parameters)
-    if now_us < grace_ends_us:
+    if seen.looked_us < grace_ends_us:
         return Stay(_earliest(retry_us, grace_ends_us))
     return transitions.give_up_attempt(seen, reason, error.message, rules)
 

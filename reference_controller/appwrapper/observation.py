@@ -29,7 +29,7 @@ class Observation(msgspec.Struct, frozen=True):
     """Everything that was read, and when."""
 
     aw: Object
-    since_us: Micros
+    looked_us: Micros
     """Not later than the first read that went into this picture. What has to be so when some time
     is over is so only if this is beyond it: a process may be stopped between a read and the
     next, for long."""

@@ -61,7 +61,7 @@ class Observer:
         phase = phase_of(aw)
         if phase not in (Phase.RESUMING, Phase.RUNNING):
             return self.glance(aw)
-        since_us = self.clock()
+        looked_us = self.clock()
         pods: tuple[Object, ...] = ()
         bad_nodes: dict[str, frozenset[str]] = {}
         if phase == Phase.RUNNING:
@@ -74,7 +74,7 @@ class Observer:
         components = yield from self._with_pods(components, pods, aw, live, ("True",))
         return Observation(
             aw,
-            since_us,
+            looked_us,
             self.clock(),
             self._parameters(aw),
             components,
@@ -85,7 +85,7 @@ class Observer:
 
     def remains(self, aw: Object, *, live: bool) -> Reading[Observation]:
         """Everything that may be left of the AppWrapper, whatever its status claims."""
-        since_us = self.clock()
+        looked_us = self.clock()
         # From what makes to what is made: else a pod could come behind the look at pods.
         components = yield from self._components(aw, live, PERHAPS_CREATED)
         replica_sets: tuple[Object, ...] = ()
@@ -95,7 +95,7 @@ class Observer:
         components = yield from self._with_pods(components, pods, aw, live, PERHAPS_CREATED)
         return Observation(
             aw,
-            since_us,
+            looked_us,
             self.clock(),
             self._parameters(aw),
             components,

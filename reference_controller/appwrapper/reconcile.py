@@ -18,6 +18,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
+from msgspec import structs
+
 from reference_controller.appwrapper import decide as deciding
 from reference_controller.appwrapper import transitions
 from reference_controller.appwrapper.events import Identity, event_for, identity_of
@@ -148,6 +150,7 @@ class Reconciliation:
         identity = identity_of(self.aw, note)
         if identity in self.told:
             return
+        self.is_fresh = False  # who tells people waits for an answer, and another may go on then
         try:
             yield event_for(self.aw, note, self.observer.clock())
         except ApiError as error:
@@ -182,10 +185,10 @@ class Reconciliation:
         try:
             created = yield Create(kind, obj, namespace_of(aw), name)
         except ApiError as error:
-            seen = self.observer.glance(aw)
             if error.is_already_exists:
                 return (yield from self._name_taken(index, error))
-            return deciding.creation_failed(seen, index, error, self.rules)
+            answered = structs.replace(self.observer.glance(aw), looked_us=seen.now_us)
+            return deciding.creation_failed(answered, index, error, self.rules)
         self.metrics.count("appwrapper_component_created_total", kind=str(kind))
         return transitions.confirm(aw, index, created, self.observer.clock(), self.rules)
 

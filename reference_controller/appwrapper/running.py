@@ -84,12 +84,12 @@ def _of_pods(seen: Observation, census: Sequence[PodCounts], rules: Rules) -> It
     expected = sum(counts.expected for counts in census)
     missing = rules.missing_pods(seen, census)
     ends_us = rules.admission_ends_at(seen.aw, seen.parameters)
-    if missing and ends_us is not None and seen.since_us >= ends_us:
+    if missing and ends_us is not None and seen.looked_us >= ends_us:
         message = f"{missing} of {expected} pods are not there"
         yield Ailment(Reason.INSUFFICIENT_PODS_READY, message, ends_us)
     idle = 0 if missing else rules.idle_pods(seen, census)
     ends_us = rules.warmup_ends_at(seen.aw, seen.parameters)
-    if idle and ends_us is not None and seen.since_us >= ends_us:
+    if idle and ends_us is not None and seen.looked_us >= ends_us:
         message = f"{idle} of {expected} pods are not running"
         yield Ailment(Reason.INSUFFICIENT_PODS_READY, message, ends_us)
 
@@ -110,7 +110,7 @@ def _grace_ends_at(
 def _is_beyond_grace(
     ailment: Ailment, since_us: Micros | None, seen: Observation, rules: Rules
 ) -> bool:
-    return seen.since_us >= _grace_ends_at(ailment, since_us, seen, rules)
+    return seen.looked_us >= _grace_ends_at(ailment, since_us, seen, rules)
 
 
 def _give_up(ailment: Ailment, seen: Observation, rules: Rules) -> Record:
@@ -160,4 +160,4 @@ def _carry_on(
         deadlines.append(rules.warmup_ends_at(aw, parameters) or 0)
     if not all(component.is_watched for component in seen.components):
         deadlines.append(seen.now_us + POLL_US)
-    return Stay(min((at_us for at_us in deadlines if at_us > seen.since_us), default=None))
+    return Stay(min((at_us for at_us in deadlines if at_us > seen.looked_us), default=None))

@@ -191,6 +191,19 @@ def test_a_fault_that_was_refused_strikes_when_it_is_repeated_and_the_plan_strik
     assert [(step.fault, step.when) for step in injector.struck] == [(Suspend("a"), AtInjection(1))]
 
 
+def test_in_a_replay_it_strikes_when_it_is_repeated_as_well():
+    steps = "- suspend: {appwrapper: a}\n  when: {injection: 1}\n"
+    plan = parse_plan(f"scenario: s\nexhaustive: true\nfaults:\n{steps}")
+    ground = small_cluster()
+    injector = Injector(ground, lambda *_: None, plan)
+    ground.failing = ApiError(500, "InternalError", "failed calling webhook")
+    assert injector.inject(Suspend("a")) == ()
+    assert injector.refusal == "InternalError: failed calling webhook"
+    ground.failing = None
+    (done,) = injector.inject(Suspend("a"), is_repeated=True)
+    assert (done.fault, injector.refusal) == (Suspend("a"), "")
+
+
 def test_a_fault_whose_request_got_no_answer_counts_as_injected_and_is_undone():
     ground = small_cluster()
     log: list[tuple[str, str]] = []

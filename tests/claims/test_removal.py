@@ -135,6 +135,18 @@ def test_nor_does_one_that_comes_between_the_last_look_and_the_word_that_nothing
             assert_passes(claim, story)
 
 
+def test_and_who_stood_still_after_his_look_cannot_have_seen_it_either() -> None:
+    story = started(job("a-job"))
+    owner = story.owner("Job/a-job")
+    suspend_and_remove(story)
+    story.at(20.1).process("paused")
+    story.at(25).creates(late_pod(owner), by="job-controller")
+    story.at(30).process("resumed")
+    story.at(30.05).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
+    for claim in ("AW-013", "AW-014", "AW-015", "INV-1", "INV-2"):
+        assert_passes(claim, story)
+
+
 def test_but_what_made_it_must_have_been_gone_when_the_condition_turned() -> None:
     """There was something to be seen, and to be waited for; that it went later is no excuse."""
     story = started(job("a-job"))

@@ -200,6 +200,24 @@ faults:
 - delete_pod: {pod: {}, grace_period_seconds: 0}
   when: {before: commit, by: operator, occurrence: 23}
 """,
+    "an operator that told people for long deleted what another had begun meanwhile": """\
+seed: 803000
+scenario: appwrapper/suspension/while-running
+faults:
+- double_operator: {}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Suspending}}
+- slow_api: {by: 5s, verb: create}
+  when: {after: commit, by: operator, outcome: any, occurrence: 6}
+""",
+    "and where it took two minutes, and the workload had failed before": """\
+seed: 355328
+scenario: appwrapper/retry/counter-outlives-suspension
+faults:
+- double_operator: {}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}}
+- slow_api: {by: 2m, verb: create}
+  when: {after: commit, by: operator, outcome: any, occurrence: 6}
+""",
     "pods seen before a process was stopped for a week were held against them after it": """\
 seed: 710514167
 scenario: appwrapper/failed/deletion-starts-at-once/negative

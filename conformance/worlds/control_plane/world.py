@@ -15,7 +15,6 @@ from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
 from conformance.parameters import short_config
 from conformance.scenario import Scenario
-from conformance.stored import WEBHOOK_FAILED
 from conformance.world import World
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
@@ -48,9 +47,6 @@ PATIENCE_ATTEMPTS: Final = 3
 """A wait lasts for so many attempts at their longest, if that is more."""
 LEADER_US: Final = 20 * SECOND
 LOOK_SECONDS: Final = 0.5
-ASKING_US: Final = 30 * SECOND
-ASK_AGAIN_US: Final = 1 * SECOND
-"""For how long, and how often, users ask for what is refused as long as no webhook answers."""
 
 
 class ControlPlaneWorld(World):
@@ -229,18 +225,12 @@ class ControlPlaneWorld(World):
     def patience_us(self) -> Micros:
         return max(PATIENCE_US, PATIENCE_ATTEMPTS * self.durations.attempt_bound_us)
 
-    def inject(self, fault: Fault) -> None:
-        """Let it happen now. A user whom no webhook answers asks again, until one does."""
+    def _inject(self, fault: Fault, *, is_repeated: bool = False) -> str:
         with self._chaos_lock:
-            done = self._injector.inject(fault)
-            is_unanswered = fault.is_user_act and WEBHOOK_FAILED in self._injector.refusal
-        deadline = time.monotonic() + ASKING_US / SECOND
-        while is_unanswered and self.session.seconds_until(deadline) > 0:
-            self.wait(ASK_AGAIN_US)
-            with self._chaos_lock:
-                done += self._injector.inject(fault, is_repeated=True)
-                is_unanswered = WEBHOOK_FAILED in self._injector.refusal
+            done = self._injector.inject(fault, is_repeated=is_repeated)
+            refusal = self._injector.refusal
         self._injected.setdefault(_key(fault), []).extend(done)
+        return refusal
 
     def revert(self, fault: Fault) -> None:
         with self._chaos_lock:

@@ -167,10 +167,11 @@ class SimulatedWorld(World):
         self.loop.run_until(is_over, self.loop.now_us + within_us)
         return met
 
-    def inject(self, fault: Fault) -> None:
-        done = self._injector.inject(fault)
+    def _inject(self, fault: Fault, *, is_repeated: bool = False) -> str:
+        done = self._injector.inject(fault, is_repeated=is_repeated)
         self._injected.setdefault(_key(fault), []).extend(done)
         self._await_plan()
+        return self._injector.refusal
 
     def revert(self, fault: Fault) -> None:
         for injected in self._injected.pop(_key(fault), ()):
