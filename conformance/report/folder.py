@@ -213,12 +213,16 @@ def remove_earlier(folder: Path, claims: Iterable[str]) -> None:
     pages = (f"{stem_of(claim)}.{suffix}" for claim in claims for suffix in ("html", "yaml"))
     for name in (*_RENDERINGS, *pages):
         (folder / name).unlink(missing_ok=True)
-    for name in _EXPORTS:
-        if is_untouched_export(folder / name):
-            (folder / name).unlink()
+    for path in untouched_exports(folder):
+        path.unlink()
     for name, pattern in _OUR_FOLDERS.items():
         for path in (folder / name).glob(pattern):
             path.unlink()
+
+
+def untouched_exports(folder: Path) -> tuple[Path, ...]:
+    """What `assay report` made of the folder's report, and nobody has changed since."""
+    return tuple(folder / name for name in _EXPORTS if is_untouched_export(folder / name))
 
 
 def _remove_unfinished(folder: Path) -> None:

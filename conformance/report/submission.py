@@ -17,14 +17,15 @@ from __future__ import annotations
 
 import filecmp
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final, NamedTuple
 
 from conformance.report.build import slug
 from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.counted import counted
-from conformance.report.folder import HISTORIES_NAME, remove_earlier, require_writable
+from conformance.report.folder import HISTORIES_NAME, require_writable, untouched_exports
 from conformance.report.text import counts_line
 from conformance.report.untrusted import printable
 from conformance.report.yaml_text import REPORT_NAME, read_report, read_report_at, report_path
@@ -32,6 +33,7 @@ from vocabulary.safe_yaml import YamlError
 
 README_NAME: Final = "README.md"
 _CONTENTS: Final = "## Table of contents"
+_STAGED: Final = ".handing-in-"
 
 
 class Submission(NamedTuple):
@@ -47,9 +49,9 @@ class Submission(NamedTuple):
 def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Submission:
     """Copy a report and its histories below `out`, and bring its README up to date.
 
-    ReportError if another report of the same version and cluster was handed in before, unless it
-    is to be replaced; and if a history that the report refers to is missing, since nobody could
-    verify it.
+    ReportError if another report of the same version and cluster was handed in before, or
+    histories of another stand there, unless they are to be replaced; and if a history that the
+    report refers to is missing, since nobody could verify it.
     """
     report = read_report_at(report_at)
     source = report_path(report_at)
@@ -68,15 +70,19 @@ def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Su
         raise ReportError(f"{source}: implementation: organization, project and version are empty")
     folder = out / owner / version
     require_writable(folder)
-    standing = folder / REPORT_NAME
-    if not (standing.exists() and standing.samefile(source)):
-        if standing.exists() and not filecmp.cmp(standing, source, shallow=False):
-            if not replace:
-                raise ReportError(_would_replace(standing, report))
-            remove_earlier(folder, (claim.id for claim in report.claims))
-        _copy(source, histories, folder)
+    if source.resolve() != folder.resolve() / REPORT_NAME:
+        files = {name: source.parent / name for name in histories} | {REPORT_NAME: source}
+        in_the_way = tuple(_in_the_way(files, folder))
+        if in_the_way and not replace:
+            raise ReportError(_would_replace(in_the_way[0], report))
+        _copy(files, folder, in_the_way)
     readme = folder.parent / README_NAME
-    readme.write_text(_readme(readme), encoding="utf-8")
+    text = _readme(readme)
+    with TemporaryDirectory(dir=folder.parent, prefix=_STAGED) as made:
+        # Part of it is its owner's, who must not find it cut short.
+        fresh = Path(made) / README_NAME
+        fresh.write_text(text, encoding="utf-8")
+        fresh.replace(readme)
     return Submission(folder, readme, tuple(_wanting(report)))
 
 
@@ -93,18 +99,45 @@ def _histories(report: ConformanceReport) -> set[str]:
     return named - {""}
 
 
-def _copy(source: Path, histories: Iterable[str], folder: Path) -> None:
-    """The report last: a folder that has one is whole."""
-    for stale in (folder / HISTORIES_NAME).glob("*.jsonl.gz"):
-        stale.unlink()
-    for name in histories:
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source.parent / name, folder / name)
+def _in_the_way(files: Mapping[str, Path], folder: Path) -> Iterator[Path]:
+    """What stands in the folder and would be lost, or tell of another report; that one first."""
+    standing = folder / REPORT_NAME
+    if standing.exists() and not filecmp.cmp(standing, files[REPORT_NAME], shallow=False):
+        yield standing
+        yield from untouched_exports(folder)
+    histories = folder / HISTORIES_NAME
+    if histories.is_symlink():
+        # Where it leads may be the only histories that there are, be it the source's.
+        yield histories
+        return
+    for path in sorted(histories.glob("*.jsonl.gz")):
+        same = files.get(f"{HISTORIES_NAME}/{path.name}")
+        if same is None or not filecmp.cmp(path, same, shallow=False):
+            yield path
+
+
+def _copy(files: Mapping[str, Path], folder: Path, in_the_way: Iterable[Path]) -> None:
+    """Nothing is removed until all is there: a full disk loses nothing, nor does a source that
+    stands in this very folder. The report comes last: a folder that has one is whole."""
     folder.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(source, folder / REPORT_NAME)
+    with TemporaryDirectory(dir=folder, prefix=_STAGED) as made:
+        staged = {name: Path(made) / name for name in files}
+        for name, path in staged.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(files[name], path)
+        for path in in_the_way:
+            path.unlink()
+        for name, path in staged.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            path.replace(folder / name)
 
 
 def _would_replace(standing: Path, report: ConformanceReport) -> str:
+    if standing.name != REPORT_NAME:
+        return (
+            f"{standing}: is no part of the report that is handed in: {_told(report)}. Give "
+            "--replace to remove it, or name another folder with --out"
+        )
     try:
         there = _told(read_report(standing))
     except YamlError:

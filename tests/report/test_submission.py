@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import os
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -9,6 +12,7 @@ import pytest
 
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ReportError
+from conformance.report.export import write_export
 from conformance.report.folder import write_folder
 from conformance.report.run_result import Implementation, SuiteResult
 from conformance.report.submission import reports_below, write_submission
@@ -24,6 +28,12 @@ def run_of(folder: Path, suite: SuiteResult | None = None, **implementation: obj
     report = build_report(suite, CLAIMS, version="0.1.0", git_commit="c0ffee", date="")
     write_folder(folder, suite, report, CLAIMS)
     return folder
+
+
+def files_below(folder: Path) -> dict[Path, bytes]:
+    """Their content by their place in it."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder): path.read_bytes() for path in files}
 
 
 def test_the_report_is_handed_in_byte_for_byte_with_its_histories(tmp_path: Path) -> None:
@@ -99,7 +109,7 @@ def test_another_report_of_the_same_version_is_replaced_only_where_that_is_asked
 ) -> None:
     out = tmp_path / "reports"
     folder = write_submission(run_of(tmp_path / "run"), out).folder
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    before = files_below(out)
     smaller = run_of(tmp_path / "smaller", sample_suite(passing_run()))
     with pytest.raises(ReportError) as refused:
         write_submission(smaller, out)
@@ -109,7 +119,7 @@ def test_another_report_of_the_same_version_is_replaced_only_where_that_is_asked
         "1 scenario. Give --replace",
     ):
         assert told in str(refused.value)
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert files_below(out) == before
     write_submission(smaller, out, replace=True)
     assert (folder / "report.yaml").read_bytes() == (smaller / "report.yaml").read_bytes()
     assert len(list((folder / "histories").iterdir())) == 1
@@ -127,20 +137,107 @@ def test_what_stands_there_and_cannot_be_read_is_not_replaced_either(tmp_path: P
 def test_a_report_handed_in_from_where_it_was_handed_in_stays_whole(tmp_path: Path) -> None:
     out = tmp_path / "reports"
     first = write_submission(run_of(tmp_path / "run"), out)
-    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    before = files_below(out)
     first.readme.unlink()
     assert write_submission(first.folder, out).folder == first.folder
-    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert files_below(out) == before
 
 
 def test_the_same_report_is_handed_in_again_without_asking(tmp_path: Path) -> None:
     source, out = run_of(tmp_path / "run"), tmp_path / "reports"
     folder = write_submission(source, out).folder
-    (folder / "histories" / "stale.jsonl.gz").write_bytes(b"")
-    (folder / "notes.md").write_text("mine")
+    next((folder / "histories").iterdir()).unlink()
+    before = files_below(source)
     write_submission(source, out)
-    assert not (folder / "histories" / "stale.jsonl.gz").exists()
-    assert (folder / "notes.md").read_text() == "mine"
+    assert files_below(folder).items() <= before.items()
+    assert files_below(folder).keys() >= {
+        path for path in before if path == Path("report.yaml") or path.parts[0] == "histories"
+    }
+
+
+def test_a_report_in_the_target_folder_under_another_name_is_handed_in_whole(
+    tmp_path: Path,
+) -> None:
+    out = tmp_path / "reports"
+    folder = write_submission(run_of(tmp_path / "run"), out).folder
+    before = files_below(folder)
+    candidate = (folder / "report.yaml").rename(folder / "candidate.yaml")
+    write_submission(candidate, out)
+    assert files_below(folder) == before | {Path("candidate.yaml"): before[Path("report.yaml")]}
+
+
+def test_histories_of_which_the_report_says_nothing_are_removed_only_with_replace(
+    tmp_path: Path,
+) -> None:
+    out, smaller = tmp_path / "reports", run_of(tmp_path / "small", sample_suite(passing_run()))
+    folder = write_submission(run_of(tmp_path / "run"), out).folder
+    # Its owner put it aside; its histories are where they were.
+    (folder / "report.yaml").rename(folder / "earlier.yaml")
+    before = files_below(folder)
+    with pytest.raises(ReportError, match="is no part of the report that is handed in"):
+        write_submission(smaller, out)
+    assert files_below(folder) == before
+    write_submission(smaller, out, replace=True)
+    assert len(list((folder / "histories").iterdir())) == 1
+
+
+@pytest.mark.parametrize("to", ["run", "elsewhere"])
+def test_what_a_link_in_the_place_of_the_histories_leads_to_is_left_alone(
+    tmp_path: Path, to: str
+) -> None:
+    source, out = run_of(tmp_path / "run"), tmp_path / "reports"
+    led_to = run_of(tmp_path / to, sample_suite(passing_run())) if to != "run" else source
+    folder = write_submission(source, out).folder
+    for path in (folder / "histories").iterdir():
+        path.unlink()
+    (folder / "histories").rmdir()
+    (folder / "histories").symlink_to(led_to / "histories")
+    before = files_below(led_to)
+    with pytest.raises(ReportError, match="histories: is no part of the report"):
+        write_submission(source, out)
+    write_submission(source, out, replace=True)
+    assert files_below(led_to) == before
+    assert not (folder / "histories").is_symlink()
+    assert len(list((folder / "histories").iterdir())) == 2
+
+
+@pytest.mark.parametrize("fails_at", [1, 2])
+def test_a_full_disk_loses_nothing_of_what_was_to_be_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, fails_at: int
+) -> None:
+    out = tmp_path / "reports"
+    write_submission(run_of(tmp_path / "run"), out)
+    smaller = run_of(tmp_path / "smaller", sample_suite(passing_run()))
+    before, copied = files_below(out), 0
+
+    def copyfile(source: Path, to: Path) -> None:
+        nonlocal copied
+        copied += 1
+        if copied == fails_at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(to))
+        to.write_bytes(source.read_bytes())
+
+    monkeypatch.setattr(shutil, "copyfile", copyfile)
+    with pytest.raises(OSError, match="No space left"):
+        write_submission(smaller, out, replace=True)
+    assert copied == fails_at
+    assert files_below(out) == before
+
+
+def test_what_its_owner_keeps_beside_the_report_outlives_a_replacement(tmp_path: Path) -> None:
+    out = tmp_path / "reports"
+    folder = write_submission(run_of(tmp_path / "run"), out).folder
+    mine = (
+        *("index.html", "junit.xml", "aw-015.html", "aw-015.yaml", "further/aw-015-2.html"),
+        *("allure-results/1-result.json", "histories/notes.md", "notes.md", "ai-conformance.yaml"),
+    )
+    for name in mine:
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text("mine")
+    write_export(folder / "sonobuoy_results.yaml", "status: passed\n")
+    write_submission(run_of(tmp_path / "smaller", sample_suite(passing_run())), out, replace=True)
+    assert {(folder / name).read_text() for name in mine} == {"mine"}
+    assert not (folder / "sonobuoy_results.yaml").exists(), "it told of the report that went"
 
 
 def test_an_implementation_without_a_name_cannot_be_filed(tmp_path: Path) -> None:
