@@ -10,11 +10,21 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
+from conformance.report.conformance_report import ReportError
+
 _MARK: Final = b"# Made by Assay from a report; sha256 of what follows: "
 
 
 def write_export(path: Path, text: str) -> None:
-    """Write YAML under a comment by which `is_untouched_export` knows it again."""
+    """Write YAML under a comment by which `is_untouched_export` knows it again.
+
+    ReportError where a file stands that is no untouched export: it is kept.
+    """
+    if path.is_file() and not is_untouched_export(path):
+        raise ReportError(
+            f"{path}: is not as Assay wrote it: it was changed since, or is somebody's own; move "
+            "it away, or name another file with --out"
+        )
     body = text.encode()
     path.write_bytes(_first_line(body) + body)
 

@@ -71,6 +71,25 @@ def test_sonobuoy_and_the_checklist_go_where_they_are_told(assay: Assay, bad: Pa
     assert "the cluster was simulated" in item["notes"]
 
 
+@pytest.mark.parametrize("format_", ["sonobuoy", "ai-conformance"])
+@pytest.mark.parametrize("out", [None, "PRODUCT.yaml"])
+def test_an_export_that_somebody_filled_in_is_kept_and_one_that_nobody_touched_made_anew(
+    assay: Assay, bad: Path, format_: str, out: str | None
+) -> None:
+    arguments = (
+        ("report", format_, bad) if out is None else ("report", format_, bad, "-o", bad / out)
+    )
+    path = Path(assay(*arguments).out.removeprefix("written: ").strip())
+    made = path.read_text()
+    assert assay(*arguments).code == 0
+    assert path.read_text() == made
+    path.write_text(f"{made}# Ours: 42\n")
+    ended = assay(*arguments)
+    assert (ended.code, ended.out) == (2, "")
+    assert f"{path}: is not as Assay wrote it" in ended.err
+    assert path.read_text() == f"{made}# Ours: 42\n"
+
+
 def test_exports_of_an_earlier_report_do_not_outlive_it(assay: Assay, bad: Path) -> None:
     for format_ in ("sonobuoy", "ai-conformance", "junit"):
         assert assay("report", format_, bad).code == 0
