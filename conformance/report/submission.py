@@ -16,6 +16,7 @@ What stands above "Table of contents" in a README that exists is its owner's, an
 from __future__ import annotations
 
 import filecmp
+import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -32,6 +33,9 @@ from conformance.report.yaml_text import REPORT_NAME, read_report, read_report_a
 from vocabulary.safe_yaml import YamlError
 
 README_NAME: Final = "README.md"
+MAX_DEPTH: Final = 4
+"""How far below the folder that is named reports are looked for: from the one in which a project's
+`reports/` stands it takes three."""
 _CONTENTS: Final = "## Table of contents"
 _STAGED: Final = ".handing-in-"
 
@@ -87,10 +91,29 @@ def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Su
 
 
 def reports_below(folder: Path) -> list[Path]:
-    """The folders of all reports of a submission, or of several; none if it is one itself."""
-    if folder.is_file() or (folder / REPORT_NAME).exists():
+    """The folders of all reports of a submission, or of several; none if it is one itself.
+
+    ReportError if there is none down to `MAX_DEPTH`: whoever names a whole disk is not kept
+    waiting until all of it was looked through.
+    """
+    if not folder.is_dir() or (folder / REPORT_NAME).exists():
         return []
-    return sorted(path.parent for path in folder.glob(f"**/{REPORT_NAME}"))
+    found = sorted(_reports_in(folder))
+    if not found:
+        raise ReportError(
+            f"{folder}: neither it nor any folder down to {MAX_DEPTH} levels below it has a "
+            f"{REPORT_NAME}; name the folder of a run, or one nearer to it"
+        )
+    return found
+
+
+def _reports_in(folder: Path) -> Iterator[Path]:
+    top = len(folder.parts)
+    for path, folders, files in os.walk(folder):
+        if REPORT_NAME in files:
+            yield Path(path)
+        if REPORT_NAME in files or len(Path(path).parts) - top == MAX_DEPTH:
+            folders.clear()
 
 
 def _histories(report: ConformanceReport) -> set[str]:

@@ -60,6 +60,23 @@ def test_the_readme_has_a_row_for_each_report_and_how_to_reproduce_it(tmp_path: 
     assert reports_below(found.folder) == []
 
 
+def test_reports_are_looked_for_a_few_levels_deep_and_not_in_each_other(tmp_path: Path) -> None:
+    def put(*below: str) -> Path:
+        folder = tmp_path.joinpath("disk", *below)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "report.yaml").touch()
+        return folder
+
+    too_deep = put(*"12345")
+    with pytest.raises(ReportError, match="down to 4 levels below it has"):
+        reports_below(tmp_path / "disk")
+    assert reports_below(tmp_path / "disk" / "1") == [too_deep]
+    deep = put(*"1234")
+    assert reports_below(tmp_path / "disk") == [deep]
+    other = put("reports", "example", "v1")
+    assert reports_below(tmp_path / "disk") == [deep, other]
+
+
 def test_what_its_owner_wrote_above_the_table_is_kept(tmp_path: Path) -> None:
     source, out = run_of(tmp_path / "run"), tmp_path / "reports"
     readme = write_submission(source, out).readme
