@@ -58,9 +58,12 @@ def compare(
     A claim that failed before is not newly failing; in the same scenarios it is no change, in
     further ones it is told apart, and worse all the same. What is slower is told, by
     the cluster's clock, and decides nothing. Reports that differ in their seed, norm, cluster or
-    selection are compared all the same; what differs is said.
+    selection are compared all the same; what differs is said. Of what a selection found besides and
+    does not any more, the current report's histories are judged: it is no longer tested unless they
+    show that it held.
     """
     from conformance.cli.changes import echo_changes
+    from conformance.cli.judging import judge
     from conformance.report.comparison import compare_reports
     from conformance.report.comparison_json import comparison_json
     from conformance.report.comparison_markdown import comparison_markdown
@@ -69,11 +72,14 @@ def compare(
         headline,
         note_lines,
     )
-    from conformance.report.yaml_text import read_report_at
+    from conformance.report.held import held_unasked
+    from conformance.report.yaml_text import read_report_at, report_path
 
+    before, after = read_report_at(baseline), read_report_at(current)
     found = compare_reports(
-        read_report_at(baseline),
-        read_report_at(current),
+        before,
+        after,
+        held=held_unasked(before, after, report_path(current).parent, judge),
         further_is_worse=not allow_further_scenarios,
     )
     if json is not None:

@@ -8,8 +8,9 @@ failed, or could not be judged. One that passes and was not tested before is *ne
 says nothing of the controller's change. A claim that fails in both reports, in the same scenarios,
 is no change.
 
-Of a selection, a report has what was asked for, and whatever else was violated. Such a claim is *no
-longer failing* if the same command was run and it is not in the current report.
+Of a selection, a report has what was asked for, and whatever else was violated. Such a claim that
+is not in the current report is *no longer failing* if that report's histories show that it held
+where it had failed (`held_unasked`); else it is no longer tested.
 
 Failing in further scenarios is worse, unless whoever compares says otherwise: in virtual time a
 controller's change did it. On a real cluster it may be a race that was won the time before.
@@ -24,8 +25,7 @@ What makes two reports hard to compare (another seed, norm, cluster, selection) 
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
@@ -112,7 +112,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     newly_tested: tuple[ClaimChange, ...]
     """Claims that pass; one that fails is newly failing, whatever there was before."""
     no_longer_failing: tuple[ClaimChange, ...]
-    """Claims that nobody asked for, and that were violated before."""
+    """Claims that nobody asked for, that were violated before, and that were seen to hold now."""
     still_failing: tuple[str, ...]
     newly_broken_off: tuple[RunError, ...]
     """Runs that did not come to their end now, and did in the baseline."""
@@ -134,9 +134,16 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 def compare_reports(
-    baseline: ConformanceReport, current: ConformanceReport, *, further_is_worse: bool = True
+    baseline: ConformanceReport,
+    current: ConformanceReport,
+    *,
+    held: Collection[str] = (),
+    further_is_worse: bool = True,
 ) -> Comparison:
-    """The comparison; ReportError if the two have no claim in common."""
+    """The comparison; ReportError if the two have no claim in common.
+
+    `held` are claims that the current report does not have, and that were seen to hold.
+    """
     before = {claim.id: claim for claim in baseline.claims}
     after = {claim.id: claim for claim in current.claims}
     if not before.keys() & after.keys():
@@ -150,7 +157,11 @@ def compare_reports(
     failing = [change for change in changes if change.after is Outcome.FAILED]
     passing = [change for change in changes if change.after is Outcome.PASSED]
     failed_before = [change for change in failing if change.before is Outcome.FAILED]
-    mended = _mended(baseline, current)
+    mended = tuple(
+        change
+        for change in changes
+        if change.before is Outcome.FAILED and change.after is None and change.claim in held
+    )
     broken_before = {(error.name, error.seed) for error in baseline.errors}
     return Comparison(
         baseline=baseline,
@@ -165,13 +176,13 @@ def compare_reports(
         no_longer_tested=tuple(
             change
             for change in changes
-            if change.before in _DECIDED and change.after in _NOT_RUN and change.claim not in mended
+            if change.before in _DECIDED and change.after in _NOT_RUN and change not in mended
         ),
         newly_passing=tuple(
             change for change in passing if change.before in (Outcome.FAILED, Outcome.INCONCLUSIVE)
         ),
         newly_tested=tuple(change for change in passing if change.before in _NOT_RUN),
-        no_longer_failing=tuple(change for change in changes if change.claim in mended),
+        no_longer_failing=mended,
         still_failing=tuple(change.claim for change in failed_before if not change.scenarios),
         newly_broken_off=tuple(
             error for error in current.errors if (error.name, error.seed) not in broken_before
@@ -181,21 +192,6 @@ def compare_reports(
         differences=tuple(_differences(baseline, current)),
         further_is_worse=further_is_worse,
     )
-
-
-def _mended(baseline: ConformanceReport, current: ConformanceReport) -> frozenset[str]:
-    """The claims that failed unasked, where the same was run again, all of it to its end: had they
-    been violated, the current report would have them."""
-    if _asked(baseline) != _asked(current) or current.errors:
-        return frozenset()
-    failed = {claim.id for claim in baseline.claims if claim.outcome is Outcome.FAILED}
-    return frozenset(failed - {claim.id for claim in current.claims})
-
-
-def _asked(report: ConformanceReport) -> tuple[str, str]:
-    """The claims there were, and the command that made the report, but for whom it tested."""
-    command = re.sub(r" --implementation \S+", "", report.reproduce.command)
-    return report.suite.claims_digest, command
 
 
 def _change(before: ClaimReport | None, after: ClaimReport | None) -> ClaimChange:
