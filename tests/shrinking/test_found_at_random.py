@@ -218,6 +218,25 @@ faults:
 - slow_api: {by: 2m, verb: create}
   when: {after: commit, by: operator, outcome: any, occurrence: 6}
 """,
+    "a run was taken to be at rest while its only operator waited to lead again": """\
+seed: 1974377308
+scenario: appwrapper/operator-faults/lease-is-taken-in-a-reset
+faults:
+- kill_pod: {pod: {appwrapper: a, which: all}}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Resuming}, delay: 33s}
+  for: 2s
+- delay_watch: {kind: Service, by: 14s}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Failed}, delay: 1s}
+  for: 39s
+- node_deleted: {node: {which: random}}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Suspending}, delay: 35s}
+  for: 22s
+- node_lost: {node: {which: random}}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Resuming}}
+- delay_watch: {kind: Service, by: 28s}
+  when: {after: commit, by: operator, outcome: any, occurrence: 91}
+  for: 28s
+""",
     "pods seen before a process was stopped for a week were held against them after it": """\
 seed: 710514167
 scenario: appwrapper/failed/deletion-starts-at-once/negative

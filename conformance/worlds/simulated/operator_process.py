@@ -106,6 +106,11 @@ class OperatorProcess:
             arrived()
         self._pump()
 
+    @property
+    def leads(self) -> bool:
+        """Whether it is up and believes that it leads; where nobody is elected, each does."""
+        return self._operator is not None and self._operator.leads
+
     def is_idle(self) -> bool:
         """Whether it neither waits for anything nor means to do anything later."""
         operator = self._operator

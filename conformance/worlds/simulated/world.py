@@ -214,6 +214,9 @@ class SimulatedWorld(World):
             return False
         if not all(operator.is_idle() for operator in self.operators.values()):
             return False
+        up = [operator for operator in self.operators.values() if operator.running]
+        if up and not any(operator.leads for operator in up):
+            return False  # one of them will, and may find work that it was kept from
         if self.cluster.is_quiet(self.loop.now_us + HOUR):
             return True
         return self.loop.now_us - self._quiet_since_us > QUIET_US
