@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
+from fixtures import parent_bound
 from fixtures.control_plane.binaries import BinariesMissingError, locate
 from tests.durations import Durations
 from tests.order import in_shares
@@ -19,6 +20,10 @@ settings.load_profile("assay")
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    """What tests start ends with the process that runs them, and a worker with its session."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        parent_bound.die_with_parent(os.getppid())
+    os.environ[parent_bound.ENDS_WITH] = str(os.getpid())
     config.stash[DURATIONS] = Durations(config)
     config.pluginmanager.register(config.stash[DURATIONS])
 

@@ -28,6 +28,7 @@ from conformance.cli import (
 from conformance.cli.exit_code import EXIT_CODES_HELP, ExitCode
 from conformance.cli.problems import exit_code_for, report_bug, report_problem
 from conformance.running.collecting import OBJECTS_PER_COLLECTION
+from fixtures.parent_bound import bind_to_environment
 
 _HELP = """\
 Does this controller keep its promises while things break?
@@ -97,6 +98,7 @@ def main() -> None:
     gc.set_threshold(OBJECTS_PER_COLLECTION)
     atexit.register(gc.freeze)
     try:
+        bind_to_environment()
         # Not standalone: what Typer has to say of arguments is told as all else is.
         code = app(prog_name="assay", standalone_mode=False)
     except typer.Abort as error:  # interrupted while it asked something

@@ -26,6 +26,7 @@ _CODES: Final = {
     "conformance.report.conformance_report.ReportError": ExitCode.BAD_INPUT,
     "vocabulary.history.HistoryError": ExitCode.BAD_INPUT,
     "vocabulary.safe_yaml.YamlError": ExitCode.BAD_INPUT,
+    "fixtures.parent_bound.HolderError": ExitCode.BAD_INPUT,
     "fixtures.control_plane.binaries.BinariesMissingError": ExitCode.ENVIRONMENT,
     "chaos.fields.PlanError": ExitCode.BAD_INPUT,
     "chaoslib.exceptions.InvalidExperiment": ExitCode.BAD_INPUT,

@@ -154,6 +154,41 @@ def test_processes_end_with_the_harness_even_if_it_is_killed(tmp_path: Path) -> 
     assert eventually(lambda: not any(map(is_alive, pids)))
 
 
+DAEMON = "setsid sh -c 'echo $$; exec sleep 600' & wait"
+"""A program in a session of its own, below a shell script."""
+
+
+def test_what_an_operator_started_ends_with_the_harness_even_if_it_is_killed(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "log"
+    harness = f"""
+        import time
+        from pathlib import Path
+        from conformance.worlds.control_plane.starter import Starter
+        with Starter() as starter:
+            starter.start(["sh", "-c", {DAEMON!r}], Path({str(log)!r}))
+            time.sleep(600)
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(harness)]) as child:
+        assert eventually(lambda: log.exists() and log.read_text().endswith("\n"))
+        daemon = int(log.read_text())
+        assert is_alive(daemon)
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+    assert eventually(lambda: not is_alive(daemon))
+
+
+def test_what_an_operator_started_is_killed_with_it(launch: Launch, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    process = launch(["sh", "-c", "sleep 600 & echo $!; wait"], log)
+    assert eventually(lambda: log.exists() and log.read_text().endswith("\n"))
+    child = int(log.read_text())
+    process.signal(signal.SIGKILL)
+    assert process.wait_ended(20)
+    assert eventually(lambda: not is_alive(child))
+
+
 def is_alive(pid: int) -> bool:
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]

@@ -20,16 +20,19 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
 from conformance.worlds.control_plane.network import enter
-from fixtures.control_plane import parent_bound
+from fixtures import parent_bound
 from fixtures.control_plane.process import Process
 
 OURS: Final = (sys.executable, "-m", "conformance.cli")
 """A command that begins so needs no new interpreter."""
+PR_SET_CHILD_SUBREAPER: Final = 36
+POLL_SECONDS: Final = 0.01
 _PRELOADED: Final = (
     "conformance.cli.app",
     "kubernetes.client",
@@ -50,15 +53,14 @@ class StarterError(Exception):
 class Starter:
     """Starts processes that end with it, and it ends with the harness. Thread-safe.
 
-    Use it as a context manager, in a thread that lives as long as it is needed: the kernel
-    ends a process when the *thread* that created it ends.
+    The harness holds the other end of its standard input; when that closes, however the harness
+    ended, it kills all that descends from it, and ends. Use it as a context manager.
     """
 
     def __enter__(self) -> Starter:
         self._lock = threading.Lock()
-        bound = [sys.executable, "-I", "-S", parent_bound.__file__, str(os.getpid())]
         self._process = subprocess.Popen(
-            [*bound, sys.executable, "-m", __spec__.name],
+            [sys.executable, "-m", __spec__.name],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             start_new_session=True,
@@ -67,7 +69,6 @@ class Starter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
         self._process.communicate()
 
     def start(self, command: Sequence[str], log: Path, network: Path | None = None) -> Process:
@@ -90,7 +91,9 @@ class Starter:
 
 
 def main() -> None:
-    """Import, then fork for each order, until the harness has gone."""
+    """Import, then fork for each order, until the harness has gone; then kill what is left."""
+    # A program may start further ones, and end before them: they become children of this process.
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for module in _PRELOADED:
         importlib.import_module(module)
     gc.freeze()  # what is imported is never garbage: children need not copy it to find out
@@ -103,14 +106,34 @@ def main() -> None:
             _become(order, starter)
         sys.stdout.write(json.dumps([pid, _start_ticks(pid)]) + "\n")
         sys.stdout.flush()
+    _kill_descendants(starter)
+
+
+def _kill_descendants(ancestor: int) -> None:
+    """Kill the children until there are none: those of a killed child become children here."""
+    while children := [pid for pid, parent in _parents() if parent == ancestor]:
+        for pid in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        time.sleep(POLL_SECONDS)
+
+
+def _parents() -> Iterator[tuple[int, int]]:
+    """The id of each process that has not ended, and that of its parent."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+                fields = (entry / "stat").read_text(encoding="utf-8", errors="replace")
+                state, parent, *_ = fields.rpartition(")")[2].split()
+                if state != "Z":
+                    yield int(entry.name), int(parent)
 
 
 def _become(order: dict[str, Any], starter: int) -> NoReturn:
     """Turn this fork into the program that was ordered."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-    ctypes.CDLL(None).prctl(parent_bound.PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-    if os.getppid() != starter:
-        os._exit(1)
+    parent_bound.die_with_parent(starter)
+    os.setsid()
     nothing = os.open(os.devnull, os.O_RDONLY)
     log = os.open(order["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
     for descriptor, wanted in ((nothing, 0), (log, 1), (log, 2)):
