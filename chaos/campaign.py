@@ -72,6 +72,8 @@ class Terrain:
     """Faults strike within so much of the beginning."""
     writes: int = 30
     """About how many writes the operator makes."""
+    without: frozenset[str] = frozenset()
+    """Entries of the menus that are refused where the scenario runs."""
     user_acts: bool = False
     """Whether a user may interfere: suspend, delete components, tamper."""
 
@@ -217,7 +219,8 @@ def pairwise(terrain: Terrain, seed: int) -> Iterator[Plan]:
 
 
 def _menu(terrain: Terrain) -> dict[str, MenuEntry]:
-    return FAULT_MENU | USER_MENU if terrain.user_acts else FAULT_MENU
+    whole = FAULT_MENU | USER_MENU if terrain.user_acts else FAULT_MENU
+    return {name: entry for name, entry in whole.items() if name not in terrain.without}
 
 
 def _plan(terrain: Terrain, seed: int, steps: tuple[Step, ...]) -> Plan:

@@ -104,7 +104,8 @@ class RunArguments:
         int,
         typer.Option(
             metavar="N",
-            help="Repeat each scenario N times under faults drawn at random (simulated only).",
+            help="Repeat each scenario N times under faults drawn at random. On a control plane: "
+            "N such runs in all, drawn by the seed.",
             min=0,
         ),
     ] = 0
@@ -122,7 +123,8 @@ class RunArguments:
             "--no-shrink",
             help="Show failures as they were found. Otherwise the simplest one of each claim is "
             "run again and again with fewer faults, nodes, replicas and components, as long as it "
-            "violates the same claim. Real clusters never do: a run there takes too long.",
+            "violates the same claim. On a control plane: only of claims that crash points or "
+            "random plans alone violate, in a few runs each.",
         ),
     ] = False
     rerun: Annotated[

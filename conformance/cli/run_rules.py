@@ -35,8 +35,8 @@ RULES: Final = (
     ),
     Rule(
         "--random-plans",
-        lambda asked: asked.random_plans and asked.cluster != "simulated",
-        "only the simulated cluster runs them; leave one out",
+        lambda asked: asked.random_plans and asked.cluster in WITH_NODES,
+        "only the simulated cluster and a control plane run them; leave one out",
     ),
     Rule(
         "--fault-pairs",

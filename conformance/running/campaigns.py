@@ -5,17 +5,20 @@ Each goes on from the runs that there are, adds its own, and says what came of i
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from conformance.report.recorded import digest_of
 from conformance.report.run_result import RunResult
+from conformance.running.counted_campaigns import in_one_line
 from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, in_words, unless_missed
 from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
 from conformance.running.rearming import STRETCHES, tasks_again, unarmed
 from conformance.running.rearming import in_words as rearming_in_words
 from conformance.running.run_options import RunOptions
+from conformance.running.shrunk_really import shrink_new
 from conformance.running.workers import Task
 
 
@@ -29,6 +32,8 @@ class UnderWay:
     """Runs tasks that were counted as a part of the suite from the beginning."""
     run_more: Callable[[Sequence[Task]], Iterator[RunResult]]
     """Runs tasks that nobody knew of before."""
+    run_uncounted: Callable[[Task], RunResult]
+    """Makes one run on the way to another; may be called from several threads."""
     runs: list[RunResult]
     notes: list[str] = field(default_factory=list)
     mismatches: int = 0
@@ -36,6 +41,8 @@ class UnderWay:
     crash_points: tuple[int, int] = (0, 0)
     """(tried, existing)."""
     random_plans: int = 0
+    shrunk: dict[str, RunResult] = field(default_factory=dict)
+    """By claim, the smallest run found that violates it."""
     left_behind: str = ""
     """Why the cluster is not as it was before the suite, if it is not."""
 
@@ -43,6 +50,16 @@ class UnderWay:
     def first_runs(self) -> Sequence[RunResult]:
         """Those of the baseline."""
         return self.runs[: len(self.baseline)]
+
+    @property
+    def without_plans(self) -> Sequence[RunResult]:
+        """Those in which nothing went wrong but by the scenarios' own steps."""
+        return [run for run in self.runs if not run.plan["faults"]]
+
+    @property
+    def with_plans(self) -> Sequence[RunResult]:
+        """Those of campaigns."""
+        return [run for run in self.runs if run.plan["faults"]]
 
 
 Campaign: TypeAlias = Callable[[UnderWay], None]
@@ -61,6 +78,8 @@ def campaigns(options: RunOptions) -> Iterator[Campaign]:
         yield at_crash_points
     if options.random_plans or options.fault_pairs:
         yield under_random_faults
+    if options.cluster == "control-plane" and options.shrink:
+        yield with_fewer_faults
 
 
 def with_longer_durations(suite: UnderWay) -> None:
@@ -96,19 +115,41 @@ def at_crash_points(suite: UnderWay) -> None:
         suite.runs += map(unless_missed, runs)
     else:
         suite.notes += in_words(runs, existing)
+        suite.notes.append(in_one_line("crash points", runs, suite.without_plans))
         suite.runs += runs
 
 
 def under_random_faults(suite: UnderWay) -> None:
-    """Every scenario under faults drawn at random, and under pairs of their kinds."""
+    """Scenarios under faults drawn at random, and under pairs of their kinds: in the simulation
+    each of them so often as asked for, on a control plane so many in all."""
     options = suite.options
-    count, pairs = options.random_plans, options.fault_pairs
+    is_simulated = options.cluster == "simulated"
+    wanted, pairs = options.random_plans, options.fault_pairs
+    count = wanted if is_simulated else math.ceil(wanted / len(suite.baseline))
     tasks = list(
         _of_each(suite, lambda run: random_tasks(run, options.implementation, count, pairs=pairs))
     )
+    if not is_simulated:
+        tasks = drawn(tasks, wanted, options.seed, "random plans")
     runs = list(map(in_spite_of_its_faults, suite.run_more(tasks)))
+    if not is_simulated:
+        suite.notes.append(in_one_line("random plans", runs, suite.without_plans))
     suite.random_plans = len(runs)
     suite.runs += runs
+
+
+def with_fewer_faults(suite: UnderWay) -> None:
+    """The simplest failure of each claim that only campaigns violate, made simpler."""
+    suite.shrunk |= {
+        claim: run
+        for claim, run in shrink_new(
+            suite.with_plans,
+            suite.without_plans,
+            suite.options.implementation,
+            suite.run_uncounted,
+        )
+        if run is not None
+    }
 
 
 def _of_each(suite: UnderWay, tasks_of: Callable[[RunResult], Iterable[Task]]) -> Iterator[Task]:

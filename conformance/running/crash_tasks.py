@@ -37,11 +37,11 @@ def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
         )
 
 
-def drawn(tasks: Sequence[Task], most: int, seed: int) -> list[Task]:
+def drawn(tasks: Sequence[Task], most: int, seed: int, of: str = "crash points") -> list[Task]:
     """So many of the tasks at most, in their order; equal seeds draw equal ones."""
     if len(tasks) <= most:
         return list(tasks)
-    chosen = random.Random(f"{seed}/crash points").sample(range(len(tasks)), most)
+    chosen = random.Random(f"{seed}/{of}").sample(range(len(tasks)), most)
     return [tasks[n] for n in sorted(chosen)]
 
 

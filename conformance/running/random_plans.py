@@ -10,13 +10,19 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
 
 import msgspec
 
-from chaos.campaign import pairwise, random_plan, terrain_of
+from chaos.campaign import Terrain, pairwise, random_plan, terrain_of
 from chaos.plan import Plan
 from conformance.report.run_result import RunResult
 from conformance.running.workers import Task
+from conformance.scenarios import SCENARIOS
+
+REFUSED_BESIDE_OTHERS: Final = frozenset({"node_lost"})
+"""Faults that stop a kubelet which serves other runs on the same control plane."""
 
 
 def random_tasks(
@@ -29,6 +35,8 @@ def random_tasks(
     terrain = terrain_of(run.scenario, run.entries)
     if terrain is None:
         return
+    if run.header.clock == "wall" and not SCENARIOS[run.scenario].alone:
+        terrain = _beside_others(terrain)
 
     def task(plan: Plan, variant: str) -> Task:
         return Task(
@@ -41,6 +49,11 @@ def random_tasks(
     if pairs:
         for plan in pairwise(terrain, plan_seed(run.scenario, run.seed, 0)):
             yield task(plan, " and ".join(step.fault.plan_key for step in plan.faults))
+
+
+def _beside_others(terrain: Terrain) -> Terrain:
+    """The terrain of a run that shares its control plane: nobody stops what others stand on."""
+    return replace(terrain, controllers=(), without=REFUSED_BESIDE_OTHERS)
 
 
 def plan_seed(scenario: str, seed: int, number: int) -> int:

@@ -34,11 +34,13 @@ class RunOptions:
     sample: int = 0
     """How many crash points at most; 0: all in the simulation, some minutes' worth elsewhere."""
     random_plans: int = 0
-    """So many times repeat each scenario under faults drawn at random; only simulated."""
+    """So many times repeat each scenario under faults drawn at random; on a control plane so many
+    such runs in all."""
     fault_pairs: bool = False
     """Also repeat each scenario under each fault and each pair of faults; only simulated."""
     shrink: bool = True
-    """Search for the smallest plan that still violates each claim; only simulated."""
+    """Search for the smallest plan that still violates each claim; on a control plane each that
+    only a campaign violates."""
     rerun: bool = False
     """Run every scenario twice and compare the histories byte by byte."""
     undertaking: Undertaking | None = None

@@ -2,13 +2,15 @@
 
 A failure that was found among many faults is understood only once most of them are gone. What
 went wrong in a run is listed as one plan, whoever injected it, and `chaos.shrinking` takes
-away from it what the violation does not need. Each attempt is a run, so this is for the
-simulation, where runs take milliseconds and the same plan is the same run.
+away from it what the violation does not need. Each attempt is a run. In the simulation runs take
+milliseconds, and the same plan is the same run. On a control plane a run takes seconds and may
+win a race that the one before lost: there attempts are few, and one that violates nothing only
+says that nothing smaller was found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -16,7 +18,7 @@ import msgspec
 
 from chaos.plan import Plan, plan_from_data
 from chaos.scale import Scale
-from chaos.shrinking import shrink
+from chaos.shrinking import MAX_RUNS, shrink
 from conformance.claim import CLAIMS
 from conformance.implementation import implementation
 from conformance.pod_templates import most_replicas
@@ -88,26 +90,43 @@ def whole_plan(run: RunResult) -> Plan:
 
 
 def shrunk(failure: Failure) -> RunResult | None:
-    """The run of the smallest plan found that violates the claim; None if none is smaller."""
-    whole = failure.plan
-    scenario = SCENARIOS[whole.scenario]
+    """The simulated run of the smallest plan found that violates the claim; None if none is
+    smaller."""
+    scenario = SCENARIOS[failure.plan.scenario]
     under_test = implementation(failure.implementation)
+    return smallest_run(failure, lambda plan: run_one(scenario, under_test, plan.seed, plan))
+
+
+def smallest_run(
+    failure: Failure, run_plan: Callable[[Plan], RunResult], *, max_runs: int = MAX_RUNS
+) -> RunResult | None:
+    """The run of the smallest plan found that violates the claim; None if none is smaller.
+
+    `run_plan` is called at most `max_runs` times, and once more to show what was found.
+    """
+    whole = failure.plan
     recorded = 0
+    latest: RunResult | None = None
+    """Of those that violate the claim, which is that of the smallest plan."""
 
     def still_fails(plan: Plan) -> bool:
-        nonlocal recorded
+        nonlocal recorded, latest
         if recorded > MAX_ENTRIES:
             return False
-        run = run_one(scenario, under_test, plan.seed, plan)
+        run = run_plan(plan)
         recorded += len(run.entries)
-        return _violates(run, failure.claim)
+        if not _violates(run, failure.claim):
+            return False
+        latest = run
+        return True
 
-    smallest = _without_what_is_as_before(shrink(whole, still_fails), whole)
+    smallest = _without_what_is_as_before(shrink(whole, still_fails, max_runs=max_runs), whole)
     told = _difference(whole, smallest)
     if not told:
         return None
-    run = run_one(scenario, under_test, smallest.seed, smallest)
-    return msgspec.structs.replace(run, shrunk=told) if _violates(run, failure.claim) else None
+    run = run_plan(smallest)
+    shown = run if _violates(run, failure.claim) else latest
+    return None if shown is None else msgspec.structs.replace(shown, shrunk=told)
 
 
 def _violates(run: RunResult, claim: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -16,7 +16,7 @@ from conformance.implementation import implementation
 from conformance.profiles.choosing import under_test
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom
-from conformance.running.run_options import RunOptions
+from conformance.running.run_options import DEFAULT_SEED, RunOptions
 from conformance.running.runner import run_one, run_really
 from conformance.running.side_by_side import side_by_side
 from conformance.scenarios import SCENARIOS, all_crds
@@ -87,6 +87,11 @@ def run_task(task: Task) -> RunResult:
         plan,
         task.variant,
     )
+    return _without_uneventful_history(result, task)
+
+
+def _without_uneventful_history(result: RunResult, task: Task) -> RunResult:
+    """The result as it is to be kept: of a campaign only histories that show a violation."""
     is_eventful = any(verdict.outcome is Outcome.FAILED for verdict in result.verdicts)
     if task.keep_history or is_eventful:
         return result
@@ -122,7 +127,7 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
 
         def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
             # Long ones first: a long one that begins last is waited for by nobody but everybody.
-            order = sorted(range(len(tasks)), key=lambda n: -_expected_length(tasks[n]))
+            order = sorted(range(len(tasks)), key=lambda n: -_expected_length(tasks[n].scenario))
             futures = {
                 n: (alone if SCENARIOS[tasks[n].scenario].alone else together)()(tasks[n])
                 for n in order
@@ -237,11 +242,14 @@ def _run_in_time(session: Session, task: Task) -> RunResult | None:
 def _run_on(session: Session, task: Task) -> RunResult:
     plan = None if task.plan is None else plan_from_data(task.plan)
     scenario = SCENARIOS[task.scenario]
-    return run_really(session, scenario, task.seed, plan, task.variant, task.stretch)
+    result = run_really(session, scenario, task.seed, plan, task.variant, task.stretch)
+    return _without_uneventful_history(result, task)
 
 
-def _expected_length(task: Task) -> float:
-    """How long the steps of a run take in the simulation; a guess, good enough for an order."""
-    result = run_task(replace(task, implementation="reference"))
+@cache
+def _expected_length(scenario: str) -> float:
+    """How long the steps of a run take in the simulation without further faults; a guess, good
+    enough for an order."""
+    result = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
     steps = (e.t for e in result.entries if isinstance(e, Mark) and e.mark == "faults-stopped")
     return next(steps, 0)

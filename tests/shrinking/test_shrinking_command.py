@@ -82,10 +82,13 @@ def test_random_plans_are_counted_and_reproduced_by_the_command_of_the_report(
     assert report.reproduce.command == f"assay run {SLOW_PODS} --seed 1729 --random-plans 3"
 
 
-def test_random_plans_are_refused_where_they_would_take_hours(assay: Assay) -> None:
-    ended = assay("run", "--random-plans", 3, "--cluster", "control-plane")
+@pytest.mark.parametrize("cluster", ["kind", "existing"])
+def test_random_plans_are_refused_on_clusters_with_nodes_of_their_own(
+    assay: Assay, cluster: str
+) -> None:
+    ended = assay("run", "--random-plans", 3, "--cluster", cluster)
     assert ended.code == ExitCode.BAD_INPUT
-    assert "only the simulated cluster runs them" in ended.err
+    assert "only the simulated cluster and a control plane run them" in ended.err
 
 
 def test_the_help_says_what_shrinking_is_and_how_to_do_without(assay: Assay) -> None:

@@ -32,6 +32,12 @@ class RealProcesses:
         self._lock = threading.RLock()
         self._over = False
 
+    @property
+    def awaits_restart(self) -> bool:
+        """Whether something that was ended is to be started again by itself."""
+        with self._lock:
+            return any(timer.is_alive() for timer in tuple(self._restarts.values()))
+
     def state(self, name: str) -> ProcessState:
         return self._process(name).state
 

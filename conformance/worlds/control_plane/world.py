@@ -69,6 +69,8 @@ class ControlPlaneWorld(World):
         self._rngs: dict[str, random.Random] = {}
         self._injected: dict[bytes, list[Injected]] = {}
         self._leader = ""
+        self._ended: set[str] = set()
+        """Operators that have ended and are not ready again."""
         self._closed = threading.Event()
         with ExitStack() as begun:
             self._take_place(begun)
@@ -247,10 +249,12 @@ class ControlPlaneWorld(World):
 
     def finish(self) -> None:
         """Stop the faults, then let the workload settle: the progress phase."""
+        self._wait_until(lambda: not self._is_plan_waiting() or self.is_stable(), self.patience_us)
         with self._chaos_lock:
             self._injector.stop()
         for proxy in self._proxies.values():
             proxy.injector = None
+        self._last_write_us = wall_us()  # what was broken until now has not been quiet
         self.mark("faults-stopped")
         is_stable = self._wait_until(self.is_stable, self.patience_us)
         self.mark("stable" if is_stable else "not-stable")
@@ -258,9 +262,20 @@ class ControlPlaneWorld(World):
         time.sleep(BARRIER_SECONDS)
         self.mark("end")
 
+    def _is_plan_waiting(self) -> bool:
+        """Whether faults of the plan may strike after the last step, or last beyond it."""
+        with self._chaos_lock:
+            return self._injector.is_waiting
+
+    def _is_operator_on_its_way(self) -> bool:
+        """Whether an operator that was ended will be started again, or has not come up yet."""
+        return self._processes.awaits_restart or any(
+            self._processes.state(name) == "running" for name in tuple(self._ended)
+        )
+
     def is_stable(self) -> bool:
         """Every AppWrapper is where it may stay, and nothing has been written for a while."""
-        if wall_us() - self._last_write_us < QUIET_US:
+        if wall_us() - self._last_write_us < QUIET_US or self._is_operator_on_its_way():
             return False
         return all(map(is_settled, self.list(APPWRAPPER))) and are_settled_now(
             self.session.connections["harness"].handle, self.namespace
@@ -325,6 +340,11 @@ class ControlPlaneWorld(World):
         return self._processes.wait_ready(names)
 
     def _record_process(self, process: str, change: Any) -> None:
+        if process in self._users and change in ("killed", "stopped"):
+            self._ended.add(process)
+        elif process in self._users and change == "started":
+            self._ended.discard(process)
+            self._last_write_us = wall_us()  # it begins with a look at everything
         if process in self._proxies and change in ("killed", "stopped"):
             self._proxies[process].hang_up()
         if not self._closed.is_set():
