@@ -38,8 +38,10 @@ class Health(NamedTuple):
     failed_all: int = 0
     """Failed pods, also those that their Job has replaced."""
     failed_least: int = 0
-    """Failed pods that no Job has replaced; terminating ones left out, at the least."""
+    """Failed pods that no Job has replaced; terminating ones left out, at the least. A pod of the
+    Job that has succeeded counts as a replacement."""
     failed_most: int = 0
+    """The same at the most: only pods that are still at work count as replacements."""
     evicted_least: int = 0
     """Running pods that use a resource tagged NoExecute on their node."""
     evicted_most: int = 0
@@ -82,6 +84,7 @@ class _Pod(NamedTuple):
     node: str
     """Where it runs; empty unless it is Running and uses a monitored resource."""
     terminating: bool
+    succeeded: bool
 
 
 class HealthSweep:
@@ -103,6 +106,8 @@ class HealthSweep:
         self._failed: dict[str, list[int]] = {}
         """Failed pods by their Job: those that stay, and those that are terminating."""
         self._standing: dict[str, int] = {}
+        """Pods by their Job that have not failed."""
+        self._succeeded: dict[str, int] = {}
         self._taints: dict[str, tuple[Taint, ...]] = {}
         self._on_node: dict[str, set[str]] = {}
         self._evicted: set[str] = set()
@@ -195,6 +200,7 @@ class HealthSweep:
             job=_job_of(obj),
             node=(obj.get("spec") or {}).get("nodeName", "") if watched else "",
             terminating=terminating,
+            succeeded=phase == "Succeeded",
         )
 
     def _add(self, pod: _Pod, sign: int) -> None:
@@ -206,6 +212,8 @@ class HealthSweep:
             failed[pod.terminating] += sign
         elif pod.job:
             self._standing[pod.job] = self._standing.get(pod.job, 0) + sign
+            if pod.succeeded:
+                self._succeeded[pod.job] = self._succeeded.get(pod.job, 0) + sign
 
     def _node_changed(self, node: str, n: int) -> bool:
         uids = self._on_node.get(node, ())
@@ -237,6 +245,8 @@ class HealthSweep:
             if not job or self._standing.get(job, 0) < self._expected_of(job):
                 failed_least += staying
                 failed_most += staying + leaving
+            elif not self._is_at_full_work(job):
+                failed_most += staying + leaving
         evicted_least = sum(not self._pods[uid].terminating for uid in self._evicted)
         present_least, present_most, running_least, running_most, failed_all = self._totals
         return Health(
@@ -258,6 +268,15 @@ class HealthSweep:
     def _expected_of(self, job: str) -> int:
         track = self._tracks.get(job)
         return job_pods(track.first.get("spec") or {}) if track is not None else 1
+
+    def _is_at_full_work(self, job: str) -> bool:
+        """Whether as many pods of a Job are at work as its remaining completions need."""
+        track = self._tracks.get(job)
+        spec = track.first.get("spec") or {} if track is not None else {}
+        expected, succeeded = job_pods(spec), self._succeeded.get(job, 0)
+        remaining = int(spec.get("completions") or expected) - succeeded
+        at_work = self._standing.get(job, 0) - succeeded
+        return at_work >= min(expected, remaining)
 
 
 def _life(track: Track) -> list[Write]:

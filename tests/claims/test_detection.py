@@ -289,3 +289,31 @@ def test_a_repair_just_before_the_grace_is_over_decides_nothing() -> None:
     story.runs("a-job-again")
     story.at(90.1).enters("Resetting", resets=1)
     assert_unarmed("AW-046", story)
+
+
+def test_a_job_that_still_lacks_a_replacement_may_show_its_failed_pod() -> None:
+    work = job("a-job", pods=2)
+    story = started({**work, "spec": {**work["spec"], "completions": 3}})
+    ended, failed = (key.removeprefix("Pod/") for key in story.stored if key.startswith("Pod/"))
+    story.at(30).becomes(ended, "Succeeded")
+    story.becomes(failed, "Failed")
+    story.at(30.1).shows(Unhealthy="True")
+    story.at(31).spawns("Job/a-job", "third")
+    story.at(32).runs("third")
+    story.at(40).spawns("Job/a-job", "replacement")
+    story.at(40.5).runs("replacement")
+    story.at(40.9).shows(Unhealthy="False")
+    assert_passes("AW-046", story.at(60).ends())
+
+
+def test_a_job_that_is_at_full_work_again_shows_its_failed_pod_no_more() -> None:
+    work = job("a-job", pods=2)
+    story = started({**work, "spec": {**work["spec"], "completions": 3}})
+    ended, failed = (key.removeprefix("Pod/") for key in story.stored if key.startswith("Pod/"))
+    story.at(30).becomes(ended, "Succeeded")
+    story.becomes(failed, "Failed")
+    story.at(30.1).shows(Unhealthy="True")
+    story.at(31).spawns("Job/a-job", "third")
+    story.spawns("Job/a-job", "replacement")
+    story.at(32).runs("third", "replacement")
+    assert_fails("AW-046", story.at(60).ends(), at=last(story))

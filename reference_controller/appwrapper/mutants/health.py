@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import msgspec
+
 from reference_controller.appwrapper.mutants.mutant import mutant
 from reference_controller.appwrapper.names import Condition, Phase, Stamp
 from reference_controller.appwrapper.observation import Component, Observation, PodCounts
@@ -310,3 +312,109 @@ class CountsStoppingPodsAsRunning(Rules):
         )
         *known, strays = super().census(seen)
         return (*known, PodCounts(strays.expected, running=strays.running + stopping))
+
+
+@mutant(
+    "completions-are-pods",
+    "A Job is expected to have as many pods as it has completions, whatever its parallelism.",
+    "INV-9",
+)
+class CompletionsArePods(Rules):
+    def expected_pods(self, component: Component) -> int:
+        completions = get_path(component.found or {}, "spec.completions")
+        return super().expected_pods(component) if completions is None else int(completions)
+
+
+@mutant(
+    "suspended-jobs-need-no-pods",
+    "No pods are expected of a Job that its owner has suspended.",
+    "AW-021",
+    "AW-031",
+)
+class SuspendedJobsNeedNoPods(Rules):
+    def expected_pods(self, component: Component) -> int:
+        if component.kind == JOB and get_path(component.found or {}, "spec.suspend"):
+            return 0
+        return super().expected_pods(component)
+
+
+@mutant(
+    "evicted-pods-have-not-failed",
+    "A pod that its kubelet evicted does not count as failed.",
+    "AW-030",
+    "AW-021",
+)
+class EvictedPodsHaveNotFailed(Rules):
+    def is_failed_pod(self, pod: Object) -> bool:
+        return super().is_failed_pod(pod) and get_path(pod, "status.reason") != "Evicted"
+
+
+@mutant(
+    "looks-at-a-page-of-pods",
+    "Only the first 32 pods of a workload are looked at.",
+    "INV-9",
+)
+class LooksAtAPageOfPods(Rules):
+    def census(self, seen: Observation) -> tuple[PodCounts, ...]:
+        page = sorted(seen.pods, key=name_of)[:32]
+        return super().census(msgspec.structs.replace(seen, pods=tuple(page)))
+
+
+@mutant(
+    "a-few-pods-may-be-missing",
+    "Of many pods, a tenth may be missing.",
+    "AW-021",
+)
+class AFewPodsMayBeMissing(Rules):
+    def _shortfall(
+        self, seen: Observation, census: Sequence[PodCounts], standing: Sequence[int]
+    ) -> int:
+        short = super()._shortfall(seen, census, standing)
+        return short if short > sum(counts.expected for counts in census) // 10 else 0
+
+
+@mutant(
+    "ttl-of-a-job-is-no-deletion",
+    "A component that its own TTL deletes while others run is not missed.",
+    "AW-035",
+    "AW-057",
+)
+class TtlOfAJobIsNoDeletion(Rules):
+    def missing(self, seen: Observation) -> tuple[Component, ...]:
+        return tuple(
+            component
+            for component in super().missing(seen)
+            if get_path(
+                seen.aw["spec"]["components"][component.index],
+                "template.spec.ttlSecondsAfterFinished",
+            )
+            is None
+        )
+
+
+@mutant(
+    "pods-decide-for-their-job",
+    "A Job counts as done when as many pods as it runs at a time have succeeded.",
+    "MLB-041",
+)
+class PodsDecideForTheirJob(Rules):
+    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
+        if any(counts.pending or counts.running or counts.failed for counts in census):
+            return False
+        return super().has_succeeded(seen, census) or (
+            any(counts.expected for counts in census)
+            and all(counts.succeeded >= counts.expected for counts in census)
+        )
+
+
+@mutant(
+    "only-the-first-failure-is-repaired",
+    "Of a Job's failed pods one may be replaced; with completed pods beside it none.",
+    "INV-9",
+    "AW-046",
+)
+class OnlyTheFirstFailureIsRepaired(Rules):
+    def unrepaired_failures(self, component: Component | None, counts: PodCounts) -> int:
+        if counts.succeeded and component is not None and not self.says_succeeded(component):
+            return counts.failed
+        return super().unrepaired_failures(component, counts)

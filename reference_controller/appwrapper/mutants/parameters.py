@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
+
+import msgspec
 
 from reference_controller.appwrapper import parameters as p
 from reference_controller.appwrapper.config import FaultTolerance
 from reference_controller.appwrapper.mutants.mutant import mutant
 from reference_controller.appwrapper.rules import Rules
-from vocabulary.clock import Micros
+from vocabulary.clock import DAY, SECOND, Micros
 
 
 def _without(annotations: Mapping[str, str], *keys: str) -> Mapping[str, str]:
@@ -224,3 +227,94 @@ class NegativeMeansDefault(Rules):
     def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
         right_us = super().span_us(annotations, key, default_us)
         return default_us if right_us < 0 else right_us
+
+
+@mutant(
+    "whole-units-only",
+    "Of durations only a whole number with one unit is understood.",
+    "AW-073",
+    "AW-072",
+)
+class WholeUnitsOnly(Rules):
+    def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
+        if not re.fullmatch(r"-?[0-9]+(ms|s|m|h)|0", annotations.get(key, "0")):
+            return default_us
+        return super().span_us(annotations, key, default_us)
+
+
+@mutant(
+    "an-overflow-is-very-long",
+    "A duration that overflows 64 bits counts as the longest one, not as malformed.",
+    "AW-031",
+    "AW-012",
+)
+class AnOverflowIsVeryLong(Rules):
+    def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
+        if re.fullmatch(r"[0-9]{7,}h", annotations.get(key, "")):
+            return super().span_us({}, key, 2**62)
+        return super().span_us(annotations, key, default_us)
+
+
+@mutant(
+    "numbers-are-seconds",
+    "A duration without a unit counts as seconds, not as malformed.",
+    "AW-004",
+    "AW-031",
+)
+class NumbersAreSeconds(Rules):
+    def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
+        text = annotations.get(key, "")
+        if text.isdigit():
+            return int(text) * SECOND
+        return super().span_us(annotations, key, default_us)
+
+
+@mutant(
+    "durations-in-days",
+    "A duration in days, which Go does not know, is understood.",
+    "AW-040",
+    "AW-049",
+)
+class DurationsInDays(Rules):
+    def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
+        text = annotations.get(key, "")
+        if re.fullmatch(r"[0-9]+d", text):
+            return int(text[:-1]) * DAY
+        return super().span_us(annotations, key, default_us)
+
+
+@mutant(
+    "blanks-are-left-out",
+    "Blanks in an annotation are left out; with them it is malformed.",
+    "AW-075",
+)
+class BlanksAreLeftOut(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        stripped = {key: text.replace(" ", "") for key, text in annotations.items()}
+        return super().parameters(stripped, operator)
+
+
+@mutant(
+    "limit-is-read-as-a-fraction",
+    "A RetryLimit with a fraction or an exponent is rounded; it is malformed.",
+    "AW-052",
+)
+class LimitIsReadAsAFraction(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        text = annotations.get(p.RETRY_LIMIT, "")
+        if re.fullmatch(r"[0-9]+\.[0-9]+|[0-9]+e[0-9]+", text):
+            annotations = {**annotations, p.RETRY_LIMIT: str(int(float(text)))}
+        return super().parameters(annotations, operator)
+
+
+@mutant(
+    "limit-is-bounded-by-the-operators",
+    "An annotation may lower the RetryLimit, but not raise it.",
+    "AW-075",
+    "AW-070",
+)
+class LimitIsBoundedByTheOperators(Rules):
+    def parameters(self, annotations: Mapping[str, str], operator: FaultTolerance) -> p.Parameters:
+        right = super().parameters(annotations, operator)
+        limit = min(right.retry_limit, operator.retry_limit)
+        return msgspec.structs.replace(right, retry_limit=limit)
