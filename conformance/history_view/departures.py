@@ -182,6 +182,8 @@ class Departure:
         unhealthy_from_us = unhealthy_to_us = -1
         for from_us, why, spell in found:
             to_us = self.at.t if spell.end is None else spell.end.t
+            if self.seen_us <= to_us and timing.hindered(to_us, self.at.t):
+                to_us = self.at.t  # a controller that is kept from looking has not seen it end
             if to_us < from_us:
                 continue  # it was over before its own grace period was
             if unhealthy_from_us < 0 or from_us - unhealthy_to_us > gap_us:

@@ -8,7 +8,7 @@ from typing import Final
 
 from conformance.history_view.appwrapper import AppWrapperRun
 from conformance.history_view.autopilot import Autopilot
-from conformance.history_view.outages import is_unanswered, outages_of
+from conformance.history_view.outages import is_unanswered, outages_of, starts_of
 from conformance.history_view.parameters import OperatorParameters
 from conformance.history_view.profile import Profile, profile_of
 from conformance.history_view.rivals import doubled_since, overtaken
@@ -173,7 +173,8 @@ class History:
         outages = outages_of(
             self.profile, self.processes, self.faults, failed, self._explained_conflicts
         )
-        return Timing(self.header, outages)
+        starts = starts_of(self.profile, self.processes, self.faults)
+        return Timing(self.header, outages, starts)
 
     @cached_property
     def _explained_conflicts(self) -> list[Write]:

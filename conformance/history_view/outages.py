@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.history_view.profile import Profile
-from conformance.history_view.timing import Outage
+from conformance.history_view.timing import Outage, Start
 from vocabulary.canonical import encode
 from vocabulary.clock import SECOND, Micros
 from vocabulary.durations import parse_duration
@@ -67,11 +67,31 @@ def outages_of(
     `unanswered` are requests that nothing was heard of or that the server could not serve;
     `conflicts` are those to which somebody else's write led, each worth one more attempt.
     """
-    found = _processes_down(profile, processes)
+    found = [outage for outage, _ in _processes_down(profile, processes)]
     found += _faults_in_force(faults)
     found += _unanswered(unanswered)
     found += [Outage(write.t, write.t, _failure(write), cost_us=0) for write in conflicts]
     return _merged(found)
+
+
+def starts_of(
+    profile: Profile, processes: Sequence[Process], faults: Sequence[Fault]
+) -> list[Start]:
+    """The times at which the controller began anew: by a process that had not acted before, when
+    no other could act."""
+    hindering = _faults_in_force(faults)
+    return [
+        Start(
+            outage.end_us,
+            reads_current=not any(
+                fault.begin_us <= outage.end_us
+                and (fault.end_us is None or fault.end_us >= outage.end_us)
+                for fault in hindering
+            ),
+        )
+        for outage, begins_anew in _processes_down(profile, processes)
+        if begins_anew and outage.end_us is not None
+    ]
 
 
 def is_unanswered(write: Write) -> bool:
@@ -79,8 +99,11 @@ def is_unanswered(write: Write) -> bool:
     return write.code in (0, 429) or write.code >= 500
 
 
-def _processes_down(profile: Profile, processes: Iterable[Process]) -> list[Outage]:
-    """Spans without an instance that is able to work: up, and leading where there is a leader."""
+def _processes_down(profile: Profile, processes: Iterable[Process]) -> list[tuple[Outage, bool]]:
+    """Spans without an instance that is able to work: up, and leading where there is a leader.
+
+    Each with whether the instance that ended it had not been able to work since it started.
+    """
     ours = [entry for entry in processes if profile.is_operator(entry.process)]
     if not ours:
         return []
@@ -90,27 +113,31 @@ def _processes_down(profile: Profile, processes: Iterable[Process]) -> list[Outa
     for entry in ours:
         up.setdefault(entry.process, entry.change != "started")
     leading: dict[str, bool] = dict.fromkeys(up, not has_leader)
-    outages: list[Outage] = []
-    down_since: Micros | None = None if any(map(up.get, up)) and not has_leader else 0
+    outages: list[tuple[Outage, bool]] = []
+    acted = {name for name in up if up[name] and leading[name]}
+    down_since: Micros | None = None if acted else 0
     because = "no instance of the operator had started"
     for entry in ours:
         if entry.change in ("started", "resumed"):
             up[entry.process] = True
         elif entry.change in ("killed", "stopped", "paused"):
             up[entry.process] = False
-            if entry.change != "paused" and has_leader:
-                leading[entry.process] = False
+            if entry.change != "paused":
+                acted.discard(entry.process)
+                if has_leader:
+                    leading[entry.process] = False
         else:
             leading[entry.process] = entry.change == "leading"
-        able = any(up[name] and leading[name] for name in up)
+        able = {name for name in up if up[name] and leading[name]}
         if able and down_since is not None:
-            outages.append(Outage(down_since, entry.t, because))
+            outages.append((Outage(down_since, entry.t, because), able.isdisjoint(acted)))
             down_since = None
         elif not able and down_since is None:
             down_since = entry.t
             because = f"{entry.process} was {entry.change}"
+        acted |= able
     if down_since is not None:
-        outages.append(Outage(down_since, None, because))
+        outages.append((Outage(down_since, None, because), False))
     return outages
 
 

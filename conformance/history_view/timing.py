@@ -10,6 +10,10 @@ Upper bounds are the deadline and what the controller needs to notice (detection
 poll interval, slack: facts of the header). The clock stands still while the controller could
 not act, and after that it gets as long again: a client that backed off exponentially while
 everything failed waits at most about as long as it had already waited.
+
+A process that starts when no other could act knows nothing from before: it stamps nothing
+earlier than its start, and reads no state that is older than that and one latency, unless a
+fault kept it from reading the current state.
 """
 
 from __future__ import annotations
@@ -23,6 +27,7 @@ from vocabulary.history import Header
 UNKNOWN_LATENCY_US: Final = {"virtual": 5 * SECOND, "wall": 65 * SECOND}
 """Where the header does not say: the released operator polls once a minute on real clusters."""
 UNKNOWN_REQUEST_LATENCY_US: Final = 100 * MILLISECOND
+BEFORE_ALL_US: Final = -(1 << 60)
 
 
 class Outage(NamedTuple):
@@ -37,12 +42,22 @@ class Outage(NamedTuple):
     """Whether it answers requests in a way after which trying again makes no sense."""
 
 
+class Start(NamedTuple):
+    """The start of a process when no other instance of the controller could act."""
+
+    at_us: Micros
+    reads_current: bool
+    """Whether no fault stood between it and the current state at that time."""
+
+
 class Timing:
     """The bounds that hold in one history; all spans and times in µs."""
 
-    __slots__ = ("latency_us", "outages", "slack_us", "stamp_us")
+    __slots__ = ("latency_us", "outages", "slack_us", "stamp_us", "starts")
 
-    def __init__(self, header: Header, outages: Iterable[Outage]) -> None:
+    def __init__(
+        self, header: Header, outages: Iterable[Outage], starts: Iterable[Start] = ()
+    ) -> None:
         facts = header.facts
         known = [_span(facts, key) for key in ("detection_latency_us", "poll_us", "slack_us")]
         told = [span for span in known if span is not None]
@@ -58,6 +73,7 @@ class Timing:
             + self.slack_us
         )
         self.outages = tuple(outages)
+        self.starts = tuple(starts)
 
     def due_us(self, since_us: Micros, within_us: Micros) -> Micros | None:
         """By when something must have happened that is due `within_us` after a time.
@@ -82,11 +98,14 @@ class Timing:
 
     def seen_us(self, at_us: Micros) -> Micros:
         """The oldest state that a controller acting at this time may be acting on."""
-        return self._reach_back(at_us, self.latency_us)
+        begun_us = (start.at_us for start in self.starts if start.reads_current)
+        earliest_us = self._reach_back(at_us, self.latency_us)
+        return max(earliest_us, _last(begun_us, at_us) - self.latency_us)
 
     def stamped_us(self, at_us: Micros) -> Micros:
         """The earliest time that a controller may have stamped a write committed at this time."""
-        return self._reach_back(at_us, self.stamp_us)
+        begun_us = (start.at_us for start in self.starts)
+        return max(self._reach_back(at_us, self.stamp_us), _last(begun_us, at_us) - self.slack_us)
 
     def hindered(self, begin_us: Micros, end_us: Micros) -> list[Outage]:
         """The outages that overlap a span."""
@@ -105,6 +124,11 @@ class Timing:
                 else:
                     earliest_us = min(earliest_us, outage.begin_us - by_us)
         return earliest_us
+
+
+def _last(times_us: Iterable[Micros], until_us: Micros) -> Micros:
+    """The last of these times that is not later than another; before all times if none is."""
+    return max((time_us for time_us in times_us if time_us <= until_us), default=BEFORE_ALL_US)
 
 
 def _span(facts: Mapping[str, Any], key: str) -> Micros | None:

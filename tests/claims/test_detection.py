@@ -202,6 +202,25 @@ def test_idle_pods_that_are_reset_without_failure_grace_are_a_violation() -> Non
     assert_fails("AW-042", story, at=entered(story, "Resetting"))
 
 
+def test_a_first_attempt_right_after_the_start_gets_no_failure_grace_from_before_it() -> None:
+    annotations = {"warmupGracePeriodDuration": "5s", "failureGracePeriodDuration": "5s"}
+    story = Story(annotations=annotations, facts={"slack_us": 2_000_000})
+    story.at(2.5).process("started")
+    attempt(begin(story, at=2.7), 2.8, run=False)
+    story.at(8.2).enters("Resetting", resets=1, Unhealthy="True")
+    assert_fails("AW-042", story, at=entered(story, "Resetting"))
+
+
+def test_pods_whose_start_no_cache_showed_may_be_missed() -> None:
+    story = Story(annotations={"failureGracePeriodDuration": "0s"})
+    story.at(0).process("started")
+    attempt(begin(story), SOON, run=False)
+    story.fault("injected", {"stale_reads": {"kind": "Pod"}}, "freeze the Pod cache")
+    story.at(2).runs("a-0")
+    story.at(301).enters("Resetting", resets=1, Unhealthy="True")
+    assert_passes("INV-9", story.ends())
+
+
 def test_pods_that_were_refused_are_not_pods_that_did_not_come() -> None:
     story = begin(Story(job("a-job")))
     story.at(SOON).resumes()

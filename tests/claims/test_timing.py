@@ -78,6 +78,53 @@ def test_what_a_controller_looked_at_may_be_as_old_as_an_outage() -> None:
     assert paused.seen_us(100 * SECOND) == 39 * SECOND
 
 
+def test_an_operator_stamps_nothing_before_it_starts() -> None:
+    story = Story(facts={"request_latency_us": 2 * SECOND})
+    story.at(5).process("started")
+    assert story.history.timing.stamped_us(seconds(6)) == seconds(5)
+    assert story.history.timing.stamped_us(seconds(60)) == seconds(58)
+
+
+def test_an_operator_that_was_restarted_brings_no_stamp_along() -> None:
+    story = Story(facts={"request_latency_us": 2 * SECOND})
+    story.at(0).process("started")
+    story.at(5).process("killed")
+    story.at(8).process("started")
+    assert story.history.timing.stamped_us(seconds(8.5)) == seconds(8)
+    assert story.history.timing.seen_us(seconds(8.5)) == seconds(8 - LATENCY_SECONDS)
+
+
+def test_an_operator_that_was_paused_may_have_stamped_before_that() -> None:
+    story = Story(facts={"request_latency_us": 2 * SECOND})
+    story.at(0).process("started")
+    story.at(5).process("paused")
+    story.at(8).process("resumed")
+    assert story.history.timing.stamped_us(seconds(8.5)) == seconds(3)
+
+
+def test_a_leader_that_led_before_may_act_on_what_it_saw_then() -> None:
+    story = Story(facts={"request_latency_us": SECOND})
+    story.at(0).process("started")
+    story.at(1).process("leading")
+    story.at(5).process("following")
+    story.at(8).process("leading")
+    assert story.history.timing.stamped_us(seconds(8.5)) == seconds(4)
+    story.at(9).process("killed")
+    story.process("started")
+    story.at(12).process("leading")
+    assert story.history.timing.stamped_us(seconds(12.5)) == seconds(12)
+    assert story.history.timing.seen_us(seconds(12.5)) == seconds(12 - LATENCY_SECONDS)
+
+
+def test_a_fault_may_show_a_new_operator_a_state_from_before_its_start() -> None:
+    story = Story()
+    story.at(2).fault("injected", {"stale_reads": {"kind": "Pod"}}, "freeze the Pod cache")
+    story.at(3).process("killed")
+    story.at(5).process("started")
+    story.at(9).fault("reverted", {"stale_reads": {"kind": "Pod"}}, "thaw it")
+    assert story.history.timing.seen_us(seconds(6)) <= seconds(2 - LATENCY_SECONDS)
+
+
 def outages(story: Story) -> list[tuple[float, float | None, str]]:
     return [
         (
