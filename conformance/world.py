@@ -95,6 +95,11 @@ class World(ABC):
         """Stop the faults, then let the workload settle: the progress phase."""
 
     @property
+    def given_up(self) -> str:
+        """The bound that a run has reached whose workload does not settle; empty if none was."""
+        return ""
+
+    @property
     @abstractmethod
     def leader(self) -> str:
         """The operator process that leads where several compete; empty if none does."""

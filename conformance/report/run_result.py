@@ -19,6 +19,9 @@ NOT_REACHED: Final = "not reached: "
 REFUSED: Final = "a step was refused: "
 BROKE_OFF: Final = (NOT_REACHED, REFUSED)
 """How the mark begins, and the error, that say why a run's steps ended early."""
+GIVEN_UP: Final = "given up after "
+"""How the text of the mark `not-stable` begins, and a part of the error, of a run that has reached
+one of its bounds without settling."""
 
 
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):

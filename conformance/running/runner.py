@@ -15,6 +15,7 @@ from conformance.history_view import History
 from conformance.implementation import Implementation
 from conformance.report.run_result import NOT_REACHED, REFUSED, RunResult
 from conformance.running.collecting import collector_at_rest
+from conformance.running.hung import HungError, processor_time_bounded
 from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
@@ -42,7 +43,12 @@ def run_one(
     with collector_at_rest():
         scenario = scenario if plan is None else scenario.scaled(plan.scale)
         world = SimulatedWorld(scenario, implementation, seed, plan)
-        error = _play(scenario, world)
+        try:
+            with processor_time_bounded(implementation.name):
+                error = _play(scenario, world)
+        except HungError as hung:
+            world.give_up(str(hung))
+            error = world.given_up
         return _judged(world, implementation, plan, variant, error, began)
 
 
@@ -93,7 +99,9 @@ def _play(scenario: Scenario, world: World) -> str:
     if error:
         world.mark("step", error)
     world.finish()
-    return "; ".join((error, *world.crashes)) if error else ""
+    if not error and not world.given_up:
+        return ""
+    return "; ".join(filter(None, (error, world.given_up, *world.crashes)))
 
 
 def _judged(

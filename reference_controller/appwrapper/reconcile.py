@@ -93,7 +93,7 @@ class Reconciliation:
             if isinstance(step, Stay):
                 return step.wake_at_us
             step = yield from self._do(step)
-        return self.observer.clock() + _SOON_US
+        raise RuntimeError(f"{MAX_STEPS} steps in one reconcile of {self.name}, and no end")
 
     def _decide(self) -> Generator[Request, Any, Step]:
         assert self.aw is not None

@@ -1,27 +1,121 @@
-"""A controller that never comes to rest ends a run, and is told as such."""
+"""A controller that never comes to rest ends a run, and is reported as such."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from conformance.implementation import implementation
+from conformance.report.run_result import RunResult
+from conformance.running import hung
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.worlds.simulated import world as simulated
+from conformance.verdict import Outcome, Verdict
+from conformance.worlds.simulated import bounds
 from fixtures.simulated import loop as loops
+from reference_controller.appwrapper import observe, running
+from reference_controller.appwrapper.names import Phase
+from reference_controller.appwrapper.rules import RIGHT, Rules
+from reference_controller.appwrapper.status import is_suspended
+from vocabulary.clock import MILLISECOND
 from vocabulary.history import Mark
+from vocabulary.objects import Object
 
 SLOW_PODS = SCENARIOS["appwrapper/deletion/slow-pods-hold-their-quota"]
 
 
-def test_a_run_with_more_steps_than_any_needs_ends_as_not_stable(
+class Unsettled(Rules):
+    """Begins an attempt anew while one is under way, and so writes the status without end."""
+
+    def may_resume(self, phase: str, aw: Object) -> bool:
+        return phase in (Phase.SUSPENDED, Phase.RESUMING) and not is_suspended(aw)
+
+
+class Endless(Rules):
+    """Never returns from a decision."""
+
+    def honours_suspend(self, phase: str, aw: Object) -> bool:
+        while True:
+            pass
+
+
+@pytest.fixture
+def no_run_has_hung() -> Iterator[None]:
+    hung.forget_hung_runs()
+    yield
+    hung.forget_hung_runs()
+
+
+def run_with(rules: Rules, name: str = "wrong") -> RunResult:
+    return run_one(SLOW_PODS, replace(implementation("reference"), name=name, rules=rules), 1729)
+
+
+def marks_of(run: RunResult) -> list[Mark]:
+    return [entry for entry in run.entries if isinstance(entry, Mark)]
+
+
+def verdict_on_progress(run: RunResult) -> Verdict:
+    return next(verdict for verdict in run.verdicts if verdict.claim == "INV-8")
+
+
+def test_a_run_with_more_steps_than_any_needs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "MAX_STEPS", 60)
+    run = run_with(RIGHT)
+    assert run.error.startswith("not reached: ")
+    assert run.error.endswith("given up after 61 events")
+    *_, last, end = marks_of(run)
+    assert (last.mark, last.text, end.mark) == ("not-stable", "given up after 61 events", "end")
+    assert verdict_on_progress(run).outcome is Outcome.INCONCLUSIVE
+    assert "given up after 61 events" in verdict_on_progress(run).because
+
+
+def test_a_run_with_more_entries_than_any_needs_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(simulated, "MAX_STEPS", 60)
-    run = run_one(SLOW_PODS, implementation("reference"), seed=1729)
-    assert run.error.startswith("not reached: ")
-    marks = [entry.mark for entry in run.entries if isinstance(entry, Mark)]
-    assert marks[-2:] == ["not-stable", "end"]
+    monkeypatch.setattr(bounds, "MAX_ENTRIES", 20)
+    run = run_with(RIGHT)
+    assert run.error.endswith("given up after 20 entries in the history")
+    assert verdict_on_progress(run).outcome is Outcome.INCONCLUSIVE
+
+
+def test_an_operator_that_writes_for_ever_has_failed_progress() -> None:
+    run = run_with(Unsettled())
+    assert "given up after 300 writes of operator without progress, 300 of them: " in run.error
+    verdict = verdict_on_progress(run)
+    assert verdict.outcome is Outcome.FAILED
+    assert "while it stayed Resuming and nobody else wrote anything" in verdict.because
+    assert len(run.entries) < 400
+
+
+@pytest.mark.usefixtures("no_run_has_hung")
+def test_an_operator_that_never_returns_ends_its_run_by_its_processor_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
+    run = run_with(Endless())
+    assert run.error == "given up after 0.2 s of processor time, at test_livelock.py"
+    assert marks_of(run)[-1].mark == "end"
+    assert verdict_on_progress(run).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.usefixtures("no_run_has_hung")
+def test_an_operator_that_has_never_returned_twice_is_not_run_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
+    runs = [run_with(Endless()) for _ in range(3)]
+    assert runs[-1].error == "given up after 2 runs of wrong that never returned"
+    assert not run_with(RIGHT, "another").error
+
+
+def test_an_operator_that_only_polls_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "POLL_US", MILLISECOND)
+    monkeypatch.setattr(observe, "_WATCHED", frozenset())
+    run = run_with(RIGHT)
+    assert not run.error
+    assert [mark.mark for mark in marks_of(run)][-2:] == ["stable", "end"]
 
 
 def test_a_wait_that_takes_more_steps_than_any_needs_is_given_up(

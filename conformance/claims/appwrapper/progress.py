@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from conformance.claim import Claim, Level
@@ -28,10 +29,13 @@ from conformance.history_view.snapshots import (
     RUNNING,
     SUCCEEDED,
     SUSPENDED,
+    Snapshot,
 )
-from conformance.temporal import Obligations, judges, met, undecided, violated
+from conformance.temporal import Obligation, Obligations, judges, met, undecided, violated
 from conformance.temporal.words import listed, span, when
-from vocabulary.clock import Micros
+from vocabulary.clock import MINUTE, Micros
+from vocabulary.history import Write
+from vocabulary.kinds import EVENT, LEASE
 
 INV_8 = Claim(
     id="INV-8",
@@ -50,12 +54,20 @@ INV_8 = Claim(
 
 STEPS_PER_ATTEMPT: Final = 12
 """How many things must be noticed one after the other in one attempt and its reset."""
+_EVENT: Final = str(EVENT)
+_LEASE: Final = str(LEASE)
+REWRITES: Final = 100
+"""So many versions of an AppWrapper in a row tell of no progress."""
 
 
 @judges(INV_8, armed_by="end of the faults, and time enough after it")
 def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
     marks = {mark.mark: mark for mark in aw.history.marks}
     stopped = marks.get("faults-stopped")
+    given_up = marks["not-stable"].text if "not-stable" in marks else ""
+    if given_up and aw.removed is None:
+        yield _of_given_up(aw, given_up)
+        return
     if stopped is None or aw.removed is not None:
         if aw.removed is not None and stopped is not None:
             yield met(stopped, aw.removed)
@@ -85,6 +97,52 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
         )
     else:
         yield undecided(at, f"{aw} is {last.phase} with {shown} when the history ends")
+
+
+def _of_given_up(aw: AppWrapperRun, bound: str) -> Obligation:
+    """The obligation of a run that reached one of its bounds, be the AppWrapper settled or not.
+
+    Violated if its controller only rewrote it at the end, much faster than anything changed that
+    it could have told of.
+    """
+    rewrites = _rewrites(aw)
+    if len(rewrites) < REWRITES:
+        return undecided(aw.history.end, f"the run of {aw} was {bound}")
+    first, last = rewrites[0], rewrites[-1]
+    return violated(
+        last,
+        f"From {when(first)} to {when(last)} the controller wrote {aw} {len(rewrites)} times, "
+        f"while it stayed {last.phase or 'without a phase'} and nobody else wrote anything. The "
+        f"run was {bound}.",
+        first,
+    )
+
+
+def _rewrites(aw: AppWrapperRun) -> Sequence[Snapshot]:
+    """The versions of its last minute that have its last phase and its last number of resets, as
+    long as nobody but its controller wrote anything, and nothing was created or removed."""
+    history, last = aw.history, aw.snapshots[-1]
+    since_n = max(
+        (
+            write.n
+            for write in history.entries
+            if isinstance(write, Write)
+            and write.event
+            and write.kind != _LEASE
+            and (
+                not history.profile.is_operator(write.actor)
+                or (write.event != "MODIFIED" and write.kind != _EVENT)
+            )
+        ),
+        default=-1,
+    )
+    return [
+        snapshot
+        for snapshot in aw.snapshots
+        if snapshot.n > since_n
+        and last.t - snapshot.t <= MINUTE
+        and (snapshot.phase, snapshot.resets) == (last.phase, last.resets)
+    ]
 
 
 def _is_settled(aw: AppWrapperRun) -> bool:

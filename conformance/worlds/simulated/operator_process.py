@@ -28,6 +28,10 @@ MOST_LAG_US: Final = 20 * MILLISECOND
 LEAST_LATENCY_US: Final = 500
 MOST_LATENCY_US: Final = 2 * MILLISECOND
 RELIST_RETRY_US: Final = 1 * SECOND
+FAST_WAKES: Final = 500
+"""An operator that has woken so often in a row, with nothing written by anybody, is only polling.
+From then on it wakes no more often than once in each second, as one would with other work to do."""
+LEAST_POLL_US: Final = 1 * SECOND
 
 
 class OperatorProcess:
@@ -58,6 +62,9 @@ class OperatorProcess:
         self._backlog: list[Callable[[], None]] = []
         self._informers: dict[str, _Informer] = {}
         self._wake: Timer | None = None
+        self._idle_wakes = 0
+        """How often it has woken by its own timers since the store last changed."""
+        self._idle_revision = 0
         self._in_flight = 0
         self._frozen: list[tuple[WatchRule, int]] = []
         """Watch caches that hang, and the store's revision when they began to."""
@@ -69,6 +76,7 @@ class OperatorProcess:
         if self._operator is not None:
             return
         self._incarnation += 1
+        self._idle_wakes = 0
         self.running = True
         self._operator = operator = self._build(self._loop.now_us)
         self._informers = {
@@ -111,8 +119,13 @@ class OperatorProcess:
         """Whether it is up and believes that it leads; where nobody is elected, each does."""
         return self._operator is not None and self._operator.leads
 
+    @property
+    def only_polls(self) -> bool:
+        """Whether it has woken many times in a row with nothing to do."""
+        return self._idle_wakes > FAST_WAKES and self._idle_revision == self._store.revision
+
     def is_idle(self) -> bool:
-        """Whether it neither waits for anything nor means to do anything later."""
+        """Whether it neither waits for anything nor means to do anything later, but to poll."""
         operator = self._operator
         if operator is None:
             return True
@@ -121,7 +134,7 @@ class OperatorProcess:
             and not self._in_flight
             and not self.paused
             and not any(informer.has_undelivered for informer in self._informers.values())
-            and operator.work_due_us() is None
+            and (self.only_polls or operator.work_due_us() is None)
         )
 
     # Events.
@@ -174,9 +187,19 @@ class OperatorProcess:
             self._wake = None
         if wake_at_us is not None:
             is_housekeeping = wake_at_us != operator.work_due_us()
+            if self.only_polls:
+                wake_at_us = max(wake_at_us, now_us + LEAST_POLL_US)
             self._wake = self._loop.call_at(
-                wake_at_us, self.receive, self._incarnation, _wake_up, background=is_housekeeping
+                wake_at_us, self._wake_up, self._incarnation, background=is_housekeeping
             )
+
+    def _wake_up(self, incarnation: int) -> None:
+        """A timer of the operator is due: polling it is all that it takes."""
+        if self._idle_revision != self._store.revision:
+            self._idle_revision = self._store.revision
+            self._idle_wakes = 0
+        self._idle_wakes += 1
+        self.receive(incarnation, lambda _operator, _now_us: None)
 
     # Requests.
 
@@ -231,10 +254,6 @@ class OperatorProcess:
 def _between(draw: Callable[[], float], least_us: Micros, most_us: Micros) -> Micros:
     """A span between two bounds; `randint` takes three times as long."""
     return least_us + int(draw() * (most_us - least_us))
-
-
-def _wake_up(operator: Operator, now_us: Micros) -> None:
-    """A timer of the operator is due: polling it is all that it takes."""
 
 
 class _Informer:

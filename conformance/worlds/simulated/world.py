@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import Counter
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -17,8 +16,10 @@ from conformance.bug import in_words
 from conformance.implementation import Implementation
 from conformance.manifests import load_manifests
 from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
+from conformance.report.run_result import GIVEN_UP
 from conformance.scenario import Scenario
 from conformance.world import World
+from conformance.worlds.simulated.bounds import Bounds
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
@@ -38,14 +39,6 @@ OPERATORS: Final = ("operator", "operator/1")
 """The process under test, and a second one that only some scenarios and faults start."""
 KUBERNETES_VERSION: Final = "v1.36"
 """What the simulation is modelled on, and compared with."""
-MAX_ENTRIES: Final = 3_000
-"""Ten times what the longest scenario records. A controller that retries for ever ends here, and
-the run counts as not stable."""
-MAX_STEPS: Final = 100_000
-"""Seventy times what the longest scenario takes. A controller that wakes itself without end, and
-writes nothing, ends here in the same way."""
-MAX_CRASHES: Final = 300
-"""A controller whose code has raised so often is not waited for any longer."""
 QUIET_US: Final = 20 * MINUTE
 """No operator timer and no AppWrapper write for so long: twice a usual resync period."""
 
@@ -73,7 +66,9 @@ class SimulatedWorld(World):
         self.seed = seed
         self._rules = ConnectionRules(self._on_rule)
         self._connection = Connection(self.cluster.api, self._rules)
-        self._crashes: Counter[str] = Counter()
+        self._crashes: dict[str, None] = {}
+        """The bugs that the controller's code ran into, in order."""
+        self._bounds = Bounds(OPERATORS)
         self.operators: dict[str, OperatorProcess] = {}
         for name in OPERATORS:
             operator = OperatorProcess(
@@ -151,18 +146,14 @@ class SimulatedWorld(World):
 
     def _run_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Let time pass until `done()`, at most so long, and no longer than any run needs."""
-        entries = self.recorder.entries
+        bounds = self._bounds
         met = False
 
         def is_over() -> bool:
             nonlocal met
             met = done()
-            return (
-                met
-                or len(entries) > MAX_ENTRIES
-                or self.loop.steps > MAX_STEPS
-                or self._crashes.total() > MAX_CRASHES
-            )
+            bounds.stepped(self.loop.steps)
+            return met or bool(bounds.reached)
 
         self.loop.run_until(is_over, self.loop.now_us + within_us)
         return met
@@ -204,9 +195,20 @@ class SimulatedWorld(World):
         self._connection.injector = None
         self._quiet_since_us = self.loop.now_us  # what was broken until now has not been quiet
         self.mark("faults-stopped")
-        is_stable = self._run_until(self.is_stable, bound_us)
-        self.mark("stable" if is_stable else "not-stable")
+        if self._run_until(self.is_stable, bound_us):
+            self.mark("stable")
+        else:
+            self.mark("not-stable", self.given_up)
         self.mark("end")
+
+    def give_up(self, bound: str) -> None:
+        self._bounds.reached = self._bounds.reached or bound
+        self.mark("not-stable", self.given_up)
+        self.mark("end")
+
+    @property
+    def given_up(self) -> str:
+        return f"{GIVEN_UP}{self._bounds.reached}" if self._bounds.reached else ""
 
     def is_stable(self) -> bool:
         """Nothing left to do: no timer but housekeeping, or none of the operator's and quiet."""
@@ -260,6 +262,7 @@ class SimulatedWorld(World):
                 operator.on_watch_rule(rule, holds)
 
     def _on_write(self, write: WriteEntry) -> None:
+        self._bounds.wrote(write)
         if write.event and write.kind == _APPWRAPPER:
             self._quiet_since_us = self.loop.now_us
         elif write.event and write.kind == _LEASE:
@@ -272,7 +275,8 @@ class SimulatedWorld(World):
         text = f"{name} raised {in_words(error)}"
         if text not in self._crashes:
             self.mark("step", text)
-        self._crashes[text] += 1
+        self._crashes[text] = None
+        self._bounds.crashed()
 
     def _note_leader(self, identity: str) -> None:
         """The Lease is held by somebody; by no operator, if its holder gave it back or lost it."""

@@ -1,0 +1,69 @@
+"""The last bound of a simulated run: processor time, for code that does not return.
+
+All other bounds are counts (`conformance.worlds.simulated.bounds`). This one depends on the
+machine, so it is generous, and a run that reaches it is inconclusive by name.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import FrameType
+from typing import Final
+
+MAX_PROCESSOR_SECONDS: Final = 3.0
+"""Of one run's steps: fifty times as much as the longest scenario takes."""
+RING_AGAIN_SECONDS: Final = 0.5
+"""A destructor swallows what is raised in it."""
+MAX_HUNG_RUNS: Final = 2
+"""Of one implementation in one process; the code of one that has hung so often is not called
+again, since every scenario would take as long."""
+
+_hung: Counter[str] = Counter()
+"""How many runs of each implementation have hung in this process."""
+
+
+class HungError(BaseException):
+    """The code under test took more processor time than any run needs.
+
+    Not an Exception, which a controller's own retries would catch.
+    """
+
+
+@contextmanager
+def processor_time_bounded(implementation: str) -> Iterator[None]:
+    """Raise HungError in the block once it has used too much processor time.
+
+    Python interrupts no thread but the main one: elsewhere nothing is bounded.
+    """
+    if _hung[implementation] >= MAX_HUNG_RUNS:
+        raise HungError(f"{_hung[implementation]} runs of {implementation} that never returned")
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(_signal: int, frame: FrameType | None) -> None:
+        where = "" if frame is None else f", at {Path(frame.f_code.co_filename).name}"
+        raise HungError(f"{MAX_PROCESSOR_SECONDS:g} s of processor time{where}")
+
+    before = signal.signal(signal.SIGVTALRM, ring)
+    try:
+        signal.setitimer(signal.ITIMER_VIRTUAL, MAX_PROCESSOR_SECONDS, RING_AGAIN_SECONDS)
+        try:
+            yield
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+    except HungError:
+        _hung[implementation] += 1
+        raise
+    finally:
+        signal.signal(signal.SIGVTALRM, before)
+
+
+def forget_hung_runs() -> None:
+    """Call code again that has hung: it is not what it was."""
+    _hung.clear()
