@@ -26,7 +26,7 @@ from reference_controller.appwrapper.admission import UserInfo
 from reference_controller.appwrapper.admission import admit as admit_appwrapper
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.mutants import MUTANTS
-from reference_controller.appwrapper.rules import RIGHT, Rules
+from reference_controller.appwrapper.rules import Rules
 from reference_controller.runtime.admission_review import Admit, Operation
 from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
@@ -50,7 +50,8 @@ class Implementation:
     """What a world needs to run the thing under test."""
 
     name: str
-    rules: Rules
+    rules: Callable[[], Rules]
+    """Makes the rules of one process: a restart loses whatever the old ones remember."""
     facts: dict[str, Any] = field(default_factory=dict)
     """For the history's header: how late it may be. The reference hears of changes by watch,
     so it is as late as its caches and requests are in the simulation."""
@@ -68,7 +69,7 @@ class Implementation:
 
     def controller(self, config: Mapping[str, Any]) -> Controller:
         """A controller with that operator configuration."""
-        return appwrapper.controller(_parsed(config), self.rules)
+        return appwrapper.controller(_parsed(config), self.rules())
 
     def operator_builder(
         self, config: Mapping[str, Any], *, namespace: str, identity: str, elect: bool
@@ -93,7 +94,7 @@ class Implementation:
 
         `on_crash` is told ("webhook", exception) of each review that ended in a bug.
         """
-        parsed = _parsed(config)
+        parsed, rules = _parsed(config), self.rules()
 
         def admit(
             request: Request, actor: str, new: dict[str, Any], old: Object | None
@@ -110,7 +111,7 @@ class Implementation:
                 groups=(),
             )
             try:
-                return dict(admit_appwrapper(operation, new, old, user, parsed, rules=self.rules))
+                return dict(admit_appwrapper(operation, new, old, user, parsed, rules=rules))
             except ApiError:
                 raise
             except Exception as error:
@@ -123,10 +124,10 @@ class Implementation:
 
     def review(self, config: Mapping[str, Any]) -> Admit:
         """The implementation's webhooks, as a webhook server calls them."""
-        parsed = _parsed(config)
+        parsed, rules = _parsed(config), self.rules()
 
         def admit(operation: Operation, new: Object, old: Object | None, user: UserInfo) -> Object:
-            return admit_appwrapper(operation, new, old, user, parsed, rules=self.rules)
+            return admit_appwrapper(operation, new, old, user, parsed, rules=rules)
 
         return admit
 
@@ -231,11 +232,11 @@ SIMULATED_FACTS: Final[dict[str, Any]] = {
 def implementation(name: str) -> Implementation:
     """`reference`, or `mutant:<name>`; raises UnknownImplementationError."""
     if name == "reference":
-        return Implementation("reference", RIGHT, SIMULATED_FACTS)
+        return Implementation("reference", Rules, SIMULATED_FACTS)
     kind, _, mutant = name.partition(":")
     if kind == "mutant" and mutant in MUTANTS:
         wrong = MUTANTS[mutant]
-        return Implementation(name, wrong.rules(), SIMULATED_FACTS, wrong.definition)
+        return Implementation(name, wrong.rules, SIMULATED_FACTS, wrong.definition)
     names = MUTANTS if kind == "mutant" else ("reference", *shipped(), *MUTANTS)
     hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in MUTANTS else it)
     raise UnknownImplementationError(

@@ -47,7 +47,9 @@ class AppWrapperController:
         self.config = config
         self.rules = rules
         self.metrics = Metrics()
-        self._observer = None if clock is None else Observer(config, rules, clock)
+        self._observer: Observer | None = None
+        if clock is not None:
+            self.use_clock(clock)
         self._written: dict[Key, Object] = {}
         """Per AppWrapper what our last write was answered; a cache that holds an older one is
         behind on our own doing."""
@@ -82,6 +84,7 @@ class AppWrapperController:
         """Tell the time by this clock, unless one was given at construction."""
         if self._observer is None:
             self._observer = Observer(self.config, self.rules, clock)
+            self.rules.use_clock(clock)
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         observer = self._observer or Observer(self.config, self.rules, lambda: now_us)

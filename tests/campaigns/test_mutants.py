@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,7 +64,7 @@ class BreaksDown(Rules):
 def test_answers_are_compared_each_time_and_the_sound_one_counts() -> None:
     otherwise: set[str] = set()
     breaks_down = Mutant("breaks-down", "It breaks down.", ("AW-052",), BreaksDown)
-    rules = comparing([MUTANTS["one-reset-too-many"], breaks_down], otherwise)
+    rules = comparing([MUTANTS["one-reset-too-many"], breaks_down], otherwise)()
     assert rules.is_within_limit(2, 3)
     assert otherwise == set()
     assert not rules.is_within_limit(3, 3)
@@ -80,7 +81,7 @@ class AnswersAnyway(Rules):
 def test_where_the_sound_rules_break_down_a_mutant_may_do_something_else() -> None:
     otherwise: set[str] = set()
     anyway = Mutant("answers-anyway", "It answers anyway.", ("AW-052",), AnswersAnyway)
-    rules = comparing([anyway], otherwise)
+    rules = comparing([anyway], otherwise)()
     no_number: Any = None
     with pytest.raises(TypeError):
         rules.is_within_limit(1, no_number)
@@ -94,3 +95,53 @@ def test_a_mutant_of_two_decisions_cannot_be_compared() -> None:
 
     with pytest.raises(ValueError, match="exactly one decision"):
         decision_of(TwoDecisions)
+
+
+class ForgetsTheLimit(Rules):
+    """Remembers the first limit that it is asked about."""
+
+    def __init__(self) -> None:
+        self._limit: int | None = None
+
+    def is_within_limit(self, resets: int, limit: int) -> bool:
+        self._limit = limit if self._limit is None else self._limit
+        return resets < self._limit
+
+
+def test_what_a_mutant_remembers_is_that_of_one_process() -> None:
+    otherwise: set[str] = set()
+    forgets = Mutant("forgets-the-limit", "It forgets the limit.", ("AW-052",), ForgetsTheLimit)
+    process = comparing([forgets], otherwise)
+    process().is_within_limit(1, 1)
+    process().is_within_limit(1, 2)
+    assert otherwise == set()
+    same = process()
+    same.is_within_limit(1, 1)
+    same.is_within_limit(1, 2)
+    assert otherwise == {"forgets-the-limit"}
+
+
+def test_each_operator_process_decides_by_rules_of_its_own() -> None:
+    made: list[Rules] = []
+
+    class Counted(Rules):
+        def __init__(self) -> None:
+            made.append(self)
+
+    counted = replace(implementation("reference"), rules=Counted)
+    scenario = SCENARIOS["appwrapper/operator-restarts/within-the-retry-pause/killed"]
+    run_one(scenario, counted, DEFAULT_SEED)
+    webhooks, first, second = made
+    assert len({id(webhooks), id(first), id(second)}) == 3
+
+
+@pytest.mark.parametrize("way", ["killed", "recreated", "rolled-out", "leader-lost"])
+def test_a_timer_kept_in_memory_is_noticed_however_the_operator_is_replaced(way: str) -> None:
+    scenario = f"appwrapper/operator-restarts/within-the-retry-pause/{way}"
+    for name in ("restart-renews-the-pause", "restart-ends-the-pause"):
+        result = kill(name, otherwise=_only(scenario, name), seed=DEFAULT_SEED, thorough=False)
+        assert result.missed == ()
+
+
+def _only(scenario: str, mutant: str) -> dict[str, set[str]]:
+    return {found: {mutant} if found == scenario else set[str]() for found in SCENARIOS}

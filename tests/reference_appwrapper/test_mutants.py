@@ -12,6 +12,7 @@ from conformance.claims import load
 from reference_controller import appwrapper
 from reference_controller.appwrapper import OperatorConfig, Rules
 from reference_controller.appwrapper.mutants import MUTANTS, Mutant
+from reference_controller.appwrapper.mutants.answers import decision_of
 from reference_controller.appwrapper.mutants.mutant import mutant
 from vocabulary.objects import Object
 
@@ -28,9 +29,8 @@ def definition() -> Object:
 @pytest.mark.parametrize("one", [one for one in MUTANTS.values() if one.definition is None])
 def test_a_mutant_overrides_exactly_one_decision_of_the_sound_rules(one: Mutant) -> None:
     own = [name for name, value in vars(one.rules).items() if callable(value)]
-    assert len(own) == 1
+    assert own == [decision_of(one.rules)]
     assert hasattr(Rules, own[0])
-    assert one.rules.__bases__ == (Rules,)
 
 
 @pytest.mark.parametrize("one", [one for one in MUTANTS.values() if one.definition is not None])

@@ -7,6 +7,7 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `quota`: ResourcesDeployed and QuotaReserved say what is not so.
 - `retries`: counting, limits, phases.
 - `timing`: where timers start, and how long they run.
+- `memory`: what the process remembers and a restart loses.
 - `parameters`: annotations, defaults, the cap.
 - `health`: what counts as unhealthy, and as success.
 - `deletion`: what is deleted how.
@@ -24,6 +25,7 @@ from reference_controller.appwrapper.mutants import (
     health,
     injection,
     installation,
+    memory,
     ownership,
     parameters,
     quota,
@@ -41,6 +43,7 @@ __all__ = [
     "health",
     "injection",
     "installation",
+    "memory",
     "ownership",
     "parameters",
     "quota",

@@ -3,6 +3,9 @@
 Decisions are pure, and a mutant has one of them wrong. As long as it gives the sound answer
 whenever that one is asked for, it does what the sound controller does, to the byte. So a scenario
 in which it always would have needs no run of its own (weak mutation analysis: Howden 1982).
+
+Mutants may remember what they were asked: until its first different answer, a mutant is asked
+exactly what it would be asked in a run of its own, by the same process, at the same times.
 """
 
 from __future__ import annotations
@@ -12,41 +15,58 @@ from typing import Any
 
 from reference_controller.appwrapper.mutants.mutant import Mutant
 from reference_controller.appwrapper.rules import Rules
+from vocabulary.clock import Micros
 
 
-def comparing(mutants: Iterable[Mutant], otherwise: set[str]) -> Rules:
+def comparing(mutants: Iterable[Mutant], otherwise: set[str]) -> type[Rules]:
     """The sound rules; to `otherwise` they add the name of each mutant whose answer differs.
 
-    Mutants whose rules are the sound ones, since their definition is wrong, are never added.
+    Make an object of them for each process, as of any rules: it has each mutant's rules of that
+    process. Mutants whose rules are the sound ones, since their CRD is wrong, are never added.
     """
-    asked: dict[str, dict[str, Rules]] = {}
+    asked: dict[str, dict[str, type[Rules]]] = {}
     for each in mutants:
         if each.rules is not Rules:
-            asked.setdefault(decision_of(each.rules), {})[each.name] = each.rules()
-    methods = {
-        decision: _compared(decision, theirs, otherwise) for decision, theirs in asked.items()
-    }
-    compared: type[Rules] = type("ComparedRules", (Rules,), methods)
-    return compared()
+            asked.setdefault(decision_of(each.rules), {})[each.name] = each.rules
+
+    class ComparedRules(Rules):
+        def __init__(self) -> None:
+            self.theirs = {
+                decision: {name: rules() for name, rules in wrong.items()}
+                for decision, wrong in asked.items()
+            }
+
+        def use_clock(self, clock: Callable[[], Micros]) -> None:
+            for wrong in self.theirs.values():
+                for rules in wrong.values():
+                    rules.use_clock(clock)
+
+    for decision in asked:
+        setattr(ComparedRules, decision, _compared(decision, otherwise))
+    return ComparedRules
 
 
 def decision_of(rules: type[Rules]) -> str:
-    """The name of the method that a mutant overrides; ValueError unless it is exactly one."""
+    """The name of the decision that a mutant overrides; ValueError unless it is exactly one.
+
+    Its private methods, and `use_clock`, decide nothing.
+    """
     changed = {
         name
         for found in rules.__mro__[: rules.__mro__.index(Rules)]
         for name in vars(found)
-        if not name.startswith("__")
+        if not name.startswith("_") and name != "use_clock"
     }
     if len(changed) != 1 or not hasattr(Rules, name := changed.pop()):
         raise ValueError(f"{rules.__name__} must override exactly one decision")
     return name
 
 
-def _compared(decision: str, theirs: dict[str, Rules], otherwise: set[str]) -> Callable[..., Any]:
+def _compared(decision: str, otherwise: set[str]) -> Callable[..., Any]:
     sound: Callable[..., Any] = getattr(Rules, decision)
 
-    def decide(rules: Rules, *seen: Any, **named: Any) -> Any:
+    def decide(rules: Any, *seen: Any, **named: Any) -> Any:
+        theirs: dict[str, Rules] = rules.theirs[decision]
         try:
             right = sound(rules, *seen, **named)
         except Exception:

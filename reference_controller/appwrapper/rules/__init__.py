@@ -18,6 +18,8 @@ like* reads this package and nothing else:
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from reference_controller.appwrapper.rules.admission import AdmissionRules
 from reference_controller.appwrapper.rules.creation import CreationRules
 from reference_controller.appwrapper.rules.deletion import DeletionRules
@@ -27,6 +29,7 @@ from reference_controller.appwrapper.rules.parameters import ParameterRules
 from reference_controller.appwrapper.rules.quota import QuotaRules
 from reference_controller.appwrapper.rules.retries import RetryRules
 from reference_controller.appwrapper.rules.timing import TimingRules
+from vocabulary.clock import Micros
 
 __all__ = ["Rules"]
 
@@ -42,7 +45,11 @@ class Rules(
     InjectionRules,
     AdmissionRules,
 ):
-    """What right looks like."""
+    """What right looks like. Each operator process has an object of its own."""
+
+    def use_clock(self, clock: Callable[[], Micros]) -> None:
+        """Take the clock of the process. The sound rules keep nothing but what status keeps, and
+        need none; mutants that keep a timer in memory do."""
 
 
 RIGHT = Rules()
