@@ -23,6 +23,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """What tests start ends with the process that runs them, and a worker with its session."""
     if "PYTEST_XDIST_WORKER" in os.environ:
         parent_bound.die_with_parent(os.getppid())
+    else:
+        parent_bound.bind_to_environment()
     os.environ[parent_bound.ENDS_WITH] = str(os.getpid())
     config.stash[DURATIONS] = Durations(config)
     config.pluginmanager.register(config.stash[DURATIONS])

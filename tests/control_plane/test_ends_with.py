@@ -92,6 +92,19 @@ def test_an_assay_command_ends_with_the_holder(
         assert served.wait(LIMIT_SECONDS) == -signal.SIGKILL
 
 
+def test_a_session_of_tests_ends_with_the_holder(
+    holder: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    sleeper = tmp_path / "test_sleeps.py"
+    sleeper.write_text(f"def test_sleeps():\n    {SLEEPER[2]}\n")
+    command = [sys.executable, "-m", "pytest", "-s", "-p", "tests.conftest", str(sleeper)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as session:
+        assert session.stdout is not None
+        assert any("up" in line for line in session.stdout)
+        holder.kill()
+        assert session.wait(LIMIT_SECONDS) == -signal.SIGKILL
+
+
 @pytest.mark.parametrize("text", ["nobody", "0", "-1", "¹"])
 def test_a_holder_that_is_no_process_id_is_bad_input(text: str) -> None:
     ended = subprocess.run(
