@@ -48,14 +48,15 @@ class AppWrapper:
 
     kind: Final = APPWRAPPER
 
-    def __init__(self, world: World, name: str) -> None:
+    def __init__(self, world: World, name: str, namespace: str = "") -> None:
         self.world = world
         self.name = name
+        self.namespace = namespace or world.namespace
 
     @property
     def now(self) -> Object:
         """The object as it is stored now; empty once it is gone."""
-        return self.world.get(APPWRAPPER, self.name) or {}
+        return self.world.get(APPWRAPPER, self.name, namespace=self.namespace) or {}
 
     @property
     def phase(self) -> str:
@@ -69,14 +70,17 @@ class AppWrapper:
     @property
     def pods(self) -> list[Object]:
         """Its pods in order of their names, terminating ones included."""
-        found = self.world.list(POD, f"{APPWRAPPER_LABEL}={self.name}")
+        selector = f"{APPWRAPPER_LABEL}={self.name}"
+        found = self.world.list(POD, selector, namespace=self.namespace)
         return sorted(found, key=name_of)
 
     def components(self, kind: Kind) -> list[Object]:
         """The objects of a kind that it owns, in order of their names."""
         uid = uid_of(self.now)
         owned = (
-            obj for obj in self.world.list(kind) if (controller_of(obj) or {}).get("uid") == uid
+            obj
+            for obj in self.world.list(kind, namespace=self.namespace)
+            if (controller_of(obj) or {}).get("uid") == uid
         )
         return sorted(owned, key=name_of)
 
@@ -120,7 +124,7 @@ class AppWrapper:
 
     def suspend(self, value: bool = True) -> None:
         """Set `spec.suspend`, as Kueue does when it evicts (True) or admits (False)."""
-        self.world.patch(APPWRAPPER, self.name, {"spec": {"suspend": value}})
+        self._patch({"spec": {"suspend": value}})
 
     def resume(self) -> None:
         self.suspend(False)
@@ -131,7 +135,12 @@ class AppWrapper:
             PARAMETER_PREFIX + key: None if value is None else str(value)
             for key, value in parameters.items()
         }
-        self.world.patch(APPWRAPPER, self.name, {"metadata": {"annotations": body}})
+        self._patch({"metadata": {"annotations": body}})
 
     def delete(self, propagation_policy: PropagationPolicy | None = None) -> None:
-        self.world.delete(APPWRAPPER, self.name, propagation_policy=propagation_policy)
+        self.world.delete(
+            APPWRAPPER, self.name, propagation_policy=propagation_policy, namespace=self.namespace
+        )
+
+    def _patch(self, body: Object) -> None:
+        self.world.patch(APPWRAPPER, self.name, body, namespace=self.namespace)

@@ -25,8 +25,8 @@ from conformance.stored import WEBHOOK_FAILED
 from vocabulary.clock import HOUR, SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError
 from vocabulary.history import Entry, Header
-from vocabulary.kinds import APPWRAPPER, NODE, Kind, kind_of
-from vocabulary.objects import Object, get_path, name_of
+from vocabulary.kinds import APPWRAPPER, NAMESPACE, NODE, Kind, kind_of
+from vocabulary.objects import Object, get_path, name_of, namespace_of
 from vocabulary.requests import Create, Delete, Get, List, ObjectList, Patch, PropagationPolicy
 
 
@@ -161,23 +161,30 @@ class World(ABC):
             behaving = with_behaviour(document, behaviour) if behaviour else document
             asked = _annotated(behaving, parameters) if parameters else behaving
             stored = self.create(asked, actor)
-            handle = AppWrapper(self, name_of(stored))
+            handle = AppWrapper(self, name_of(stored), namespace_of(stored))
         if handle is None:
             raise ValueError(f"{manifest}: holds no AppWrapper; use create for other objects")
         return handle
 
     def create(self, obj: Object, actor: str = "user") -> Object:
-        """Create one object in the scenario's namespace."""
+        """Create one object in the namespace that it names, else in the scenario's."""
         prepared = self.prepare(_scaled(obj, self.scenario.scale))
         kind = kind_of(prepared)
-        stored: Object = self.call(Create(kind, prepared, self.namespace, name_of(prepared)), actor)
+        namespace = namespace_of(prepared) or self.namespace
+        stored: Object = self.call(Create(kind, prepared, namespace, name_of(prepared)), actor)
         return stored
 
-    def get(self, kind: Kind, name: str) -> Object | None:
+    def add_namespace(self, name: str) -> None:
+        """Create a namespace beside the scenario's; only in the simulation are its objects in
+        the history."""
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        self.call(Create(NAMESPACE, namespace, "", name), "harness")
+
+    def get(self, kind: Kind, name: str, *, namespace: str = "") -> Object | None:
         """The object as it is stored now; None if there is none."""
         try:
             found: Object = self.call(
-                Get(kind, self.namespace if kind.namespaced else "", name, live=True), "harness"
+                Get(kind, self._namespace(kind, namespace), name, live=True), "harness"
             )
         except ApiError as error:
             if error.is_not_found:
@@ -185,12 +192,14 @@ class World(ABC):
             raise
         return found
 
-    def list(self, kind: Kind, label_selector: str = "") -> tuple[Object, ...]:
-        """The objects of a kind in the scenario's namespace, as they are stored now."""
+    def list(
+        self, kind: Kind, label_selector: str = "", *, namespace: str = ""
+    ) -> tuple[Object, ...]:
+        """The objects of a kind in one namespace, as they are stored now."""
         found: ObjectList = self.call(
             List(
                 kind,
-                self.namespace if kind.namespaced else "",
+                self._namespace(kind, namespace),
                 label_selector=label_selector,
                 live=True,
             ),
@@ -198,10 +207,12 @@ class World(ABC):
         )
         return found.items
 
-    def patch(self, kind: Kind, name: str, body: Any, actor: str = "user") -> Object:
+    def patch(
+        self, kind: Kind, name: str, body: Any, actor: str = "user", *, namespace: str = ""
+    ) -> Object:
         """Merge-patch an object, as the user unless somebody else is named."""
-        namespace = self.namespace if kind.namespaced else ""
-        patched: Object = self.call(Patch(kind, namespace, name, body), actor)
+        where = self._namespace(kind, namespace)
+        patched: Object = self.call(Patch(kind, where, name, body), actor)
         return patched
 
     def delete(
@@ -211,10 +222,14 @@ class World(ABC):
         *,
         propagation_policy: PropagationPolicy | None = None,
         actor: str = "user",
+        namespace: str = "",
     ) -> None:
         """Delete an object, as the user unless somebody else is named."""
-        namespace = self.namespace if kind.namespaced else ""
-        self.call(Delete(kind, namespace, name, propagation_policy=propagation_policy), actor)
+        where = self._namespace(kind, namespace)
+        self.call(Delete(kind, where, name, propagation_policy=propagation_policy), actor)
+
+    def _namespace(self, kind: Kind, namespace: str) -> str:
+        return (namespace or self.namespace) if kind.namespaced else ""
 
     def delete_if_there(self, kind: str, name: str) -> None:
         """Delete an object that scenario steps made, unless something else did already."""

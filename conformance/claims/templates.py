@@ -7,6 +7,8 @@ than its template, but nothing that the template says may be missing or differen
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import ceil
 from typing import Any
 
 from vocabulary.objects import Object
@@ -60,12 +62,14 @@ def _difference(path: str, wanted: Any, seen: Any) -> str:
 
 
 def _same_quantity(wanted: Any, seen: Any) -> bool:
-    """`0.5` and `500m` are one value: the API server rewrites quantities."""
+    """`0.5` and `500m` are one value: the API server rewrites quantities, and rounds what is finer
+    than a thousandth up to that."""
     if isinstance(wanted, bool) or not isinstance(wanted, str | int | float):
         return False
     if isinstance(seen, bool) or not isinstance(seen, str | int | float):
         return False
     try:
-        return parse_quantity(wanted) == parse_quantity(seen)
+        asked, stored = parse_quantity(wanted), parse_quantity(seen)
     except ValueError:
         return False
+    return stored in (asked, Fraction(ceil(asked * 1000), 1000))

@@ -70,10 +70,30 @@ class Autopilot:
         """The taints that concern a pod: those of the resources that it requests."""
         if not self.taints:
             return ()
+        return self._taints_of(tuple(containers(pod_spec)))
+
+    def taints_while_running(self, pod_spec: Object) -> tuple[Taint, ...]:
+        """The taints that concern a pod that runs, whatever its init containers requested.
+
+        Those have ended by then, apart from sidecars. Whether the pod still uses what only they
+        requested is left open by the source.
+        """
+        if not self.taints:
+            return ()
+        return self._taints_of(
+            tuple(
+                container
+                for container in containers(pod_spec)
+                if container.get("restartPolicy") == "Always"
+                or container in (pod_spec.get("containers") or ())
+            )
+        )
+
+    def _taints_of(self, requesting: Sequence[Object]) -> tuple[Taint, ...]:
         return tuple(
             taint
             for resource, taints in self.taints.items()
-            if requests_resource(pod_spec, resource)
+            if any(requests_resource(container, resource) for container in requesting)
             for taint in taints
         )
 
@@ -109,14 +129,11 @@ class Autopilot:
         return self.tags(self.node_at(node, n), taints) if taints and node else []
 
 
-def requests_resource(pod_spec: Object, resource: str) -> bool:
-    """Whether any container requests a non-zero amount; a limit implies a request."""
-    for container in containers(pod_spec):
-        resources = container.get("resources")
-        if not resources:
-            continue
-        for section in ("requests", "limits"):
-            amount = (resources.get(section) or {}).get(resource)
-            if amount is not None and parse_quantity(amount) != 0:
-                return True
+def requests_resource(container: Object, resource: str) -> bool:
+    """Whether a container requests a non-zero amount; a limit implies a request."""
+    resources = container.get("resources") or {}
+    for section in ("requests", "limits"):
+        amount = (resources.get(section) or {}).get(resource)
+        if amount is not None and parse_quantity(amount) != 0:
+            return True
     return False

@@ -43,7 +43,8 @@ class Health(NamedTuple):
     failed_most: int = 0
     """The same at the most: only pods that are still at work count as replacements."""
     evicted_least: int = 0
-    """Running pods that use a resource tagged NoExecute on their node."""
+    """Running pods that use a resource tagged NoExecute on their node: terminating ones, and those
+    of which only an init container that has ended requested it, are left out."""
     evicted_most: int = 0
     broken: int = 0
     """Components whose own status says that they failed."""
@@ -109,8 +110,11 @@ class HealthSweep:
         """Pods by their Job that have not failed."""
         self._succeeded: dict[str, int] = {}
         self._taints: dict[str, tuple[Taint, ...]] = {}
+        self._lasting_taints: dict[str, tuple[Taint, ...]] = {}
+        """Those of them that concern a pod still when its init containers have ended."""
         self._on_node: dict[str, set[str]] = {}
         self._evicted: set[str] = set()
+        self._surely_evicted: set[str] = set()
         self._broken: set[str] = set()
         self._missing: set[str] = set()
         self._asked: set[str] = set()
@@ -132,8 +136,11 @@ class HealthSweep:
         steps += [(begin.n, 0, begin.t, self._attempt_begun, ()) for begin in attempts]
         was_used = self._autopilot.was_used
         for track in pods:
-            taints = self._autopilot.taints_for(track.first.get("spec") or {}) if was_used else ()
+            spec = track.first.get("spec") or {}
+            taints = self._autopilot.taints_for(spec) if was_used else ()
+            lasting = self._autopilot.taints_while_running(spec) if taints else ()
             self._taints[track.uid] = tuple(t for t in taints if t.effect == "NoExecute")
+            self._lasting_taints[track.uid] = tuple(t for t in lasting if t.effect == "NoExecute")
             change = self._pod_changed
             steps += [(write.n, 1, write.t, change, (track, write)) for write in _life(track)]
         for track in components:
@@ -179,6 +186,7 @@ class HealthSweep:
             self._add(old, -1)
             self._on_node.get(old.node, set()).discard(uid)
             self._evicted.discard(uid)
+            self._surely_evicted.discard(uid)
         if pod is not None:
             self._pods[uid] = pod
             self._add(pod, 1)
@@ -222,10 +230,14 @@ class HealthSweep:
         return bool(uids)
 
     def _look_at(self, uid: str, node: str, n: int) -> None:
-        if self._autopilot.tags_at(node, self._taints[uid], n):
-            self._evicted.add(uid)
-        else:
-            self._evicted.discard(uid)
+        for found, taints in (
+            (self._evicted, self._taints[uid]),
+            (self._surely_evicted, self._lasting_taints[uid]),
+        ):
+            if self._autopilot.tags_at(node, taints, n):
+                found.add(uid)
+            else:
+                found.discard(uid)
 
     def _component_changed(self, track: Track, write: Write) -> bool:
         obj = write.object or {}
@@ -247,7 +259,7 @@ class HealthSweep:
                 failed_most += staying + leaving
             elif not self._is_at_full_work(job):
                 failed_most += staying + leaving
-        evicted_least = sum(not self._pods[uid].terminating for uid in self._evicted)
+        evicted_least = sum(not self._pods[uid].terminating for uid in self._surely_evicted)
         present_least, present_most, running_least, running_most, failed_all = self._totals
         return Health(
             n,

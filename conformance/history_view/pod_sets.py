@@ -7,10 +7,13 @@ is inferred from the wrapped kind, as the released API documents it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from vocabulary.kinds import kind_of
 from vocabulary.objects import Object, meta
+
+MAX_GENERATED: Final = 58
+"""So much of a `generateName` the API server keeps, before the five characters that it adds."""
 
 
 class Component(NamedTuple):
@@ -33,7 +36,7 @@ class Component(NamedTuple):
             return False
         if self.name:
             return name == self.name
-        return bool(self.generate_name) and name.startswith(self.generate_name)
+        return bool(self.generate_name) and name.startswith(self.generate_name[:MAX_GENERATED])
 
     def __str__(self) -> str:
         return f"{self.kind.partition('.')[0].lower()}/{self.name or self.generate_name + '…'}"

@@ -96,12 +96,21 @@ def test_a_component_with_a_generated_name_is_known_by_its_prefix() -> None:
     assert not component.makes("Job.batch", "a-x7k2p")
 
 
+def test_a_generated_name_is_as_long_as_the_api_server_makes_it() -> None:
+    wrapped = {**template("v1", "Pod"), "metadata": {"generateName": "a" * 100}}
+    component = components_of([{"template": wrapped}])[0]
+    assert component.makes("Pod", "a" * 58 + "x7k2p")
+    assert not component.makes("Pod", "a" * 57 + "x7k2pq")
+
+
 @pytest.mark.parametrize(
     ("wrapped", "instance", "difference"),
     [
         ({"spec": {"a": 1}}, {"spec": {"a": 1, "added": 2}}, ""),
         ({"spec": {"a": None, "b": {}, "c": []}}, {"spec": {}}, ""),
         ({"spec": {"cpu": "0.5"}}, {"spec": {"cpu": "500m"}}, ""),
+        ({"spec": {"cpu": "1u"}}, {"spec": {"cpu": "1m"}}, ""),
+        ({"spec": {"cpu": "1m"}}, {"spec": {"cpu": "2m"}}, "spec.cpu is '2m' where"),
         ({"spec": {"list": [{"a": 1}]}}, {"spec": {"list": [{"a": 1, "b": 2}, {"c": 3}]}}, ""),
         ({"stringData": {"a": "b"}}, {"data": {"a": "Yg=="}}, ""),
         ({"metadata": {"labels": {"a": "b"}}}, {"metadata": {}}, "metadata.labels is None"),

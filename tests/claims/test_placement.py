@@ -83,6 +83,25 @@ def test_a_workload_that_stays_on_an_evicted_node_is_a_violation() -> None:
         assert_fails(claim, story, at=last(story))
 
 
+@pytest.mark.parametrize("restart_policy", ["", "Always"], ids=["init-container", "sidecar"])
+def test_a_sidecar_uses_its_gpu_while_the_pod_runs_and_an_init_container_may_not(
+    restart_policy: str,
+) -> None:
+    init = {**gpu_pod()["spec"]["containers"][0], "name": "prepare"}
+    if restart_policy:
+        init["restartPolicy"] = restart_policy
+    story = Story(pod("a-0", initContainers=[init], affinity=avoids("ERR", "EVICT")))
+    story.node("n0")
+    attempt(begin(story), SOON)
+    story.at(30).tags("EVICT")
+    story.at(200).ends()
+    for claim in ("AW-002", "AW-033", "AW-043"):
+        if restart_policy:
+            assert_fails(claim, story, at=last(story))
+        else:
+            assert_unarmed(claim, story)
+
+
 def test_a_migration_that_comes_back_to_the_node_is_a_violation() -> None:
     story = migrated(to="n0")
     assert_fails("AW-001", story, at=entered_bound(story))

@@ -49,9 +49,7 @@ def test_a_program_that_outlives_its_parent_ends_with_the_holder(
     assert process.wait_ended(LIMIT_SECONDS)
 
 
-def test_a_program_without_a_holder_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_program_without_a_holder_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(parent_bound.ENDS_WITH)
     process = outliving(tmp_path)
     try:

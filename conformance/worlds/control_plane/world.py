@@ -198,12 +198,14 @@ class ControlPlaneWorld(World):
             self._tailor.require_possible(request)
         return self.session.connections[actor].handle(self.session.as_sent(request))
 
-    def get(self, kind: Kind, name: str) -> Object | None:
-        return self.session.recorder.stored(kind, self.namespace, name)
+    def get(self, kind: Kind, name: str, *, namespace: str = "") -> Object | None:
+        return self.session.recorder.stored(kind, namespace or self.namespace, name)
 
-    def list(self, kind: Kind, label_selector: str = "") -> tuple[Object, ...]:
+    def list(
+        self, kind: Kind, label_selector: str = "", *, namespace: str = ""
+    ) -> tuple[Object, ...]:
         selects = parse_selector(label_selector)
-        found = self.session.recorder.stored_of_kind(kind, self.namespace)
+        found = self.session.recorder.stored_of_kind(kind, namespace or self.namespace)
         return tuple(obj for obj in found if selects(labels_of(obj)))
 
     def wait(self, span_us: Micros) -> None:

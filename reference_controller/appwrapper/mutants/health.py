@@ -13,7 +13,15 @@ from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import creation_state, phase_of, stamp_of
 from vocabulary.clock import MINUTE
 from vocabulary.kinds import JOB, PYTORCH_JOB
-from vocabulary.objects import Object, condition_status, get_path, is_terminating, name_of
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    containers,
+    get_path,
+    is_terminating,
+    name_of,
+)
+from vocabulary.quantities import parse_quantity
 
 
 @mutant("ignores-failed-pods", "Failed pods are not noticed.", "AW-030", "AW-021", "AW-040")
@@ -418,3 +426,29 @@ class OnlyTheFirstFailureIsRepaired(Rules):
         if counts.succeeded and component is not None and not self.says_succeeded(component):
             return counts.failed
         return super().unrepaired_failures(component, counts)
+
+
+@mutant(
+    "sidecars-use-nothing",
+    "A running pod is left on an unhealthy node if only its sidecar uses the resource.",
+    "AW-033",
+    "AW-002",
+)
+class SidecarsUseNothing(Rules):
+    def uses(self, pod: Object, resource: str) -> bool:
+        spec = {**pod["spec"], "initContainers": ()}
+        return super().uses({**pod, "spec": spec}, resource)
+
+
+@mutant(
+    "whole-amounts-alone-are-used",
+    "A running pod is left on an unhealthy node if it uses less than a whole one.",
+    "AW-033",
+    "AW-002",
+)
+class WholeAmountsAloneAreUsed(Rules):
+    def uses(self, pod: Object, resource: str) -> bool:
+        return super().uses(pod, resource) and any(
+            parse_quantity(get_path(container, "resources.requests", {}).get(resource, 0)) >= 1
+            for container in containers(pod["spec"])
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from fractions import Fraction
 
 from reference_controller.appwrapper.autopilot import AVOIDED_EFFECTS, expressions
 from reference_controller.appwrapper.config import Autopilot
@@ -302,3 +303,65 @@ class NoDefaultQueue(Rules):
 class DefaultQueueForAll(Rules):
     def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:
         return {**labels, QUEUE_LABEL: default} if default else labels
+
+
+@mutant(
+    "label-values-are-shortened",
+    "A label value of 63 characters, which is allowed, is cut to 62.",
+    "AW-020",
+)
+class LabelValuesAreShortened(Rules):
+    def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:
+        return {key: value[:62] for key, value in super().pod_labels(labels).items()}
+
+
+@mutant(
+    "label-values-without-dots",
+    "Dots in label values, which are allowed, are replaced.",
+    "AW-020",
+)
+class LabelValuesWithoutDots(Rules):
+    def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:
+        return {key: value.replace(".", "-") for key, value in super().pod_labels(labels).items()}
+
+
+@mutant(
+    "fractions-are-nothing",
+    "A request for less than a whole one counts as none.",
+    "AW-087",
+    "AW-089",
+)
+class FractionsAreNothing(Rules):
+    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+        return tuple(
+            resource
+            for resource in super().resources_to_avoid_for(spec, autopilot)
+            if any(amount >= 1 for amount in _amounts(spec, resource))
+        )
+
+
+@mutant(
+    "quantities-are-plain-numbers",
+    "A quantity with a suffix or an exponent is not read, and counts as no request.",
+    "AW-087",
+    "AW-089",
+)
+class QuantitiesArePlainNumbers(Rules):
+    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+        return tuple(
+            resource
+            for resource in super().resources_to_avoid_for(spec, autopilot)
+            if any(
+                str(get_path(container, "resources.requests", {}).get(resource, "")).isdigit()
+                for container in containers(spec)
+            )
+        )
+
+
+def _amounts(spec: Object, resource: str) -> list[Fraction]:
+    """How much of a resource each container requests or is limited to."""
+    return [
+        parse_quantity((get_path(container, f"resources.{field}") or {}).get(resource, 0))
+        for container in containers(spec)
+        for field in ("requests", "limits")
+    ]

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Phase
+from reference_controller.appwrapper.names import OWNER_UID_LABEL, Phase
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.rules.creation import TakenName
 from reference_controller.appwrapper.status import attempt_of, phase_of
 from vocabulary.errors import ApiError
-from vocabulary.objects import Object, controller_of
+from vocabulary.kinds import APPWRAPPER
+from vocabulary.objects import Object, controller_of, labels_of, name_of, namespace_of
 
 
 @mutant(
@@ -110,3 +111,46 @@ class OverlooksPodsOfStatefulSetsWhileSuspending(Rules):
         if phase_of(aw) == Phase.SUSPENDING and owner is not None:
             return owner.get("kind") != "StatefulSet"
         return super().is_made_by(pod, aw)
+
+
+@mutant(
+    "counts-pods-of-namesakes",
+    "A pod of a former AppWrapper of the same name counts as the workload's.",
+    "INV-4",
+)
+class CountsPodsOfNamesakes(Rules):
+    def is_made_by(self, obj: Object, aw: Object) -> bool:
+        return OWNER_UID_LABEL in labels_of(obj) or super().is_made_by(obj, aw)
+
+
+@mutant(
+    "looks-in-one-namespace",
+    "Pods are looked for in the operator's own namespace alone.",
+    "AW-021",
+    "AW-013",
+    "INV-1",
+)
+class LooksInOneNamespace(Rules):
+    def is_made_by(self, obj: Object, aw: Object) -> bool:
+        return namespace_of(obj) == "default" and super().is_made_by(obj, aw)
+
+
+@mutant(
+    "owns-by-the-owners-name",
+    "What an AppWrapper of the same name owns counts as ours, though its uid is another.",
+    "INV-4",
+)
+class OwnsByTheOwnersName(Rules):
+    def is_ours(self, obj: Object, aw: Object) -> bool:
+        owner = controller_of(obj) or {}
+        return (owner.get("kind"), owner.get("name")) == (APPWRAPPER.kind, name_of(aw))
+
+
+@mutant(
+    "owns-what-any-appwrapper-owns",
+    "What another AppWrapper owns counts as ours.",
+    "INV-4",
+)
+class OwnsWhatAnyAppWrapperOwns(Rules):
+    def is_ours(self, obj: Object, aw: Object) -> bool:  # noqa: ARG002
+        return (controller_of(obj) or {}).get("kind") == APPWRAPPER.kind
