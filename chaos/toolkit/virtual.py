@@ -22,6 +22,7 @@ from chaoslib.types import Strategy
 
 from chaos.injector import Injector
 from chaos.toolkit.stage import Stage, acting_on
+from chaos.toolkit.trust import outside_of_simulation
 from conformance import claims
 from conformance.history_view import History
 from conformance.implementation import Implementation
@@ -31,7 +32,12 @@ from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import Micros
 from vocabulary.history import Entry, Header
 from vocabulary.safe_yaml import load_yaml_file
+from vocabulary.seeds import MAX_SEED
 
+MAX_NODES: Final = 10_000
+MAX_GPUS: Final = 64
+"""Per node."""
+MAX_OPERATORS: Final = 16
 _BEHAVES_AS_WRITTEN: Final = {"runtime": {"rollbacks": {"strategy": "always"}}}
 """The runner's settings: nothing from a home directory, rollbacks whatever happened."""
 
@@ -79,14 +85,25 @@ class VirtualStage(Stage):
         self._world.recorder.fault(action, data, text)
 
 
-def load_experiment(path: Path) -> dict[str, Any]:
-    """The experiment in a YAML (or JSON) file; raises YamlError or InvalidExperiment."""
+def load_experiment(path: Path, *, trusted: bool = False) -> dict[str, Any]:
+    """The experiment in a YAML (or JSON) file; raises YamlError or InvalidExperiment.
+
+    One that would act outside of the simulation is refused unless it is `trusted`.
+    """
     experiment = load_yaml_file(path)
     if not isinstance(experiment, dict):
         raise InvalidExperiment(f"{path}: is not an experiment; it must be a mapping")
+    # First: validation imports the modules that an experiment names.
+    outside = () if trusted else tuple(dict.fromkeys(outside_of_simulation(experiment)))
+    if outside:
+        raise InvalidExperiment(
+            f"{path}: acts on this machine, outside of the simulation: {'; '.join(outside)}. "
+            "Give --trust to run it nevertheless"
+        )
     try:
         ensure_experiment_is_valid(experiment)
-    except ChaosException as error:
+    except (ChaosException, AttributeError, LookupError, TypeError, ValueError) as error:
+        # The toolkit checks no types: it stumbles over what is not of the shape that it expects.
         raise InvalidExperiment(
             f"{path}: is not an experiment: {error}; compare it with "
             "chaos/experiments/pod-kill.yaml"
@@ -102,7 +119,7 @@ def run_experiment(
     Raises InvalidExperiment for one that cannot be run in virtual time.
     """
     configuration = experiment.get("configuration") or {}
-    chosen = int(configuration.get("seed", 0)) if seed is None else seed
+    chosen = _whole(configuration, "seed", 0, range(MAX_SEED + 1)) if seed is None else seed
     world = SimulatedWorld(_scenario(experiment), implementation, chosen, None)
     stage = VirtualStage(world)
     with acting_on(stage), Runner(Strategy.DEFAULT) as runner:
@@ -157,16 +174,30 @@ def _wait(name: str, seconds: Any, kind: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scenario(experiment: Mapping[str, Any]) -> Scenario:
-    """What the simulation needs to know of the cluster."""
+    """What the simulation needs to know of the cluster; raises InvalidExperiment."""
     configuration = experiment.get("configuration") or {}
+    config = configuration.get("operator_config") or {}
+    if not isinstance(config, Mapping):
+        raise InvalidExperiment("configuration.operator_config: must be a mapping")
     return Scenario(
         id=f"chaos-toolkit/{str(experiment['title']).lower().replace(' ', '-')}",
         title=str(experiment["title"]),
         arms=(),
         steps=lambda _: None,
         folder=Path(),
-        nodes=int(configuration.get("nodes", 3)),
-        gpus=int(configuration.get("gpus", 0)),
-        operators=int(configuration.get("operators", 1)),
-        config=configuration.get("operator_config") or {},
+        nodes=_whole(configuration, "nodes", 3, range(MAX_NODES + 1)),
+        gpus=_whole(configuration, "gpus", 0, range(MAX_GPUS + 1)),
+        operators=_whole(configuration, "operators", 1, range(1, MAX_OPERATORS + 1)),
+        config=config,
     )
+
+
+def _whole(configuration: Mapping[str, Any], key: str, default: int, allowed: range) -> int:
+    """A whole number of the configuration; raises InvalidExperiment for another one."""
+    value = configuration.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
+        raise InvalidExperiment(
+            f"configuration.{key}: is {str(value)[:40]!r}; "
+            f"write a whole number from {allowed.start} to {allowed.stop - 1}"
+        )
+    return value

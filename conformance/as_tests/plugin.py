@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import pytest
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.problems import exit_code_for
 from conformance.running.run_options import DEFAULT_SEED
 
 if TYPE_CHECKING:
@@ -26,6 +27,61 @@ if TYPE_CHECKING:
 RunScenario: TypeAlias = "Callable[[Scenario], RunResult]"
 
 CLUSTERS = ("simulated", "control-plane", "kind")
+SCENARIO_TESTS: Final = "conformance.as_tests.test_scenarios"
+ENDED_WITH: Final = "assay-exit-code"
+"""The property of a failed scenario's report that has the exit code of its failure."""
+
+
+class ClaimViolatedError(AssertionError):
+    """A scenario violated a claim; the message has the failures."""
+
+
+class ExitStatus:
+    """The exit code of a session in which nothing but scenarios failed: pytest would end with 1
+    for each of them, which means a violated claim."""
+
+    def __init__(self) -> None:
+        self._codes: list[ExitCode] = []
+        self._is_ours = True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if not report.failed:
+            return
+        codes = [
+            ExitCode(int(str(value)))
+            for name, value in report.user_properties
+            if name == ENDED_WITH
+        ]
+        self._codes += codes
+        self._is_ours = self._is_ours and bool(codes)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        failed = session.exitstatus == pytest.ExitCode.TESTS_FAILED
+        if failed and self._is_ours and self._codes and ExitCode.VIOLATED not in self._codes:
+            session.exitstatus = max(self._codes)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Iterator[None]:
+    """Notes of a scenario that failed, which exit code that stands for."""
+    outcome = yield
+    report = outcome.get_result()  # type: ignore[attr-defined]  # pluggy's, not typed as sent
+    is_ours = getattr(getattr(item, "module", None), "__name__", "") == SCENARIO_TESTS
+    if report.failed and call.excinfo is not None and is_ours:
+        report.user_properties.append((ENDED_WITH, int(_exit_code(call.excinfo.value))))
+
+
+def _exit_code(error: BaseException) -> ExitCode:
+    if isinstance(error, ClaimViolatedError):
+        return ExitCode.VIOLATED
+    if isinstance(error, AssertionError):
+        return ExitCode.INCONCLUSIVE
+    return ExitCode.ENVIRONMENT if isinstance(error, MemoryError) else exit_code_for(error)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(ExitStatus())
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

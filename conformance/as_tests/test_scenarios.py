@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.as_tests.plugin import RunScenario
+from conformance.as_tests.plugin import ClaimViolatedError, RunScenario
 from conformance.claim import CLAIMS
 from conformance.report.text import failure_block
 from conformance.scenario import Scenario
@@ -31,10 +31,13 @@ def test_scenario(
         pytest.skip(f"only in the simulation: {scenario.only_simulated}")
     run = run_scenario(scenario)
     failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
-    assert not failed, "\n".join(
-        failure_block(CLAIMS[verdict.claim], run, verdict, replay=None, page=None)
-        for verdict in failed
-    )
+    if failed:
+        raise ClaimViolatedError(
+            "\n".join(
+                failure_block(CLAIMS[verdict.claim], run, verdict, replay=None, page=None)
+                for verdict in failed
+            )
+        )
     assert not run.error, f"{scenario.id} did not come to its end: {run.error}"
     armed = {verdict.claim for verdict in run.verdicts if verdict.armed}
     idle = [

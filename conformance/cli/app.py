@@ -92,7 +92,7 @@ def assay(
 
 
 def main() -> None:
-    """The entry point of the `assay` script."""
+    """Run the command; SystemExit has its exit code, see `entry` for what else may end it."""
     # What is imported stays, and at the end everything goes with the process: the collector took
     # an eighth of the time to a first result to look for garbage in that.
     gc.set_threshold(OBJECTS_PER_COLLECTION)
@@ -103,6 +103,8 @@ def main() -> None:
         code = app(prog_name="assay", standalone_mode=False)
     except typer.Abort as error:  # interrupted while it asked something
         raise SystemExit(ExitCode.INTERRUPTED) from error
+    except MemoryError:
+        raise  # to be told where nothing of the command is held any more
     except Exception as error:
         if type(error).__name__ == "NoArgsIsHelpError":  # its help has been shown
             raise SystemExit(ExitCode.BAD_INPUT) from error

@@ -26,12 +26,22 @@ def chaos(
     ] = DEFAULT_SEED,
     journal: Annotated[Path | None, typer.Option(help="Write the toolkit's journal there.")] = None,
     history: Annotated[Path | None, typer.Option(help="Store the history there.")] = None,
+    trust: Annotated[
+        bool,
+        typer.Option(
+            "--trust",
+            help="Also run what acts outside of the simulation: processes, HTTP requests, and "
+            "Python other than chaos.toolkit's.",
+        ),
+    ] = False,
 ) -> None:
     """Run a Chaos Toolkit experiment on a simulated cluster; pauses cost no real time.
 
     \b
     assay chaos chaos/experiments/pod-kill.yaml
     chaos run chaos/experiments/pod-kill.yaml      the same on a real cluster
+
+    An experiment that would act on this machine is refused, unless --trust is given.
 
     Exit code 1 if the steady state deviated, or a claim was violated on the way.
     """
@@ -44,7 +54,7 @@ def chaos(
     from conformance.verdict import Outcome
     from vocabulary.history import write_history
 
-    loaded = load_experiment(experiment)
+    loaded = load_experiment(experiment, trusted=trust)
     run = run_experiment(loaded, implementation_named(implementation), seed)
     known = all_claims()
     failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class ExitCode(IntEnum):
-    """Worst last, but for the last two."""
+    """Worst last, but for the last three."""
 
     CONFORMANT = 0
     VIOLATED = 1
@@ -20,6 +20,8 @@ class ExitCode(IntEnum):
     BUG = 70
     """Of Assay itself. Python's own 1 would read as a violated claim."""
     INTERRUPTED = 130
+    UNREAD = 141
+    """Nobody reads the output any more: as a shell tells the end by SIGPIPE."""
 
     @classmethod
     def of_report(cls, report: ConformanceReport) -> ExitCode:
@@ -37,5 +39,5 @@ EXIT_CODES_HELP = """\
 [bold]Exit codes[/bold]: 0 conformant · 1 a claim is violated · 2 bad input ·
 3 a core claim that was asked for was not judged, or could not be ·
 4 the environment failed (cluster, network, disk, missing program) · 70 a bug of Assay ·
-130 interrupted (Ctrl-C)
+130 interrupted (Ctrl-C) · 141 nobody read the output to its end
 """

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import sys
 import traceback
+from contextlib import suppress
 from typing import Any, Final
 
 from conformance.cli.exit_code import ExitCode
@@ -46,6 +47,7 @@ _CODES: Final = {
     "conformance.under_test.NotDeployableError": ExitCode.BAD_INPUT,
     "fixtures.containers.rehearsal.RehearsalError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.waiting.WaitTimeoutError": ExitCode.ENVIRONMENT,
+    "concurrent.futures.process.BrokenProcessPool": ExitCode.ENVIRONMENT,
     "builtins.OSError": ExitCode.ENVIRONMENT,
 }
 """Exception classes (with all their subclasses) that are no bugs of Assay."""
@@ -104,13 +106,21 @@ def report_problem(error: BaseException) -> None:
     else:
         text = _of_usage(error) if hasattr(error, "format_message") else str(error)
     for line in (text, *getattr(error, "__notes__", ())):
-        sys.stderr.write(f"assay: {printable(line)}\n")
+        _write(f"assay: {printable(line)}\n")
 
 
 def report_bug(error: BaseException) -> None:
     """Tell it on standard error with all that helps to find it."""
-    sys.stderr.write("".join(traceback.format_exception(error)))
-    sys.stderr.write("assay: this is a bug of Assay, not of what it tested; please report it\n")
+    _write("".join(traceback.format_exception(error)))
+    _write("assay: this is a bug of Assay, not of what it tested; please report it\n")
+
+
+def _write(text: str) -> None:
+    """On standard error. That nobody reads it changes nothing about the exit code."""
+    if sys.stderr is not None:
+        with suppress(OSError):
+            sys.stderr.write(text)
+            sys.stderr.flush()
 
 
 def _of_system(error: OSError) -> str:
