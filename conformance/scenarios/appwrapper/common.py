@@ -6,9 +6,12 @@ from typing import Final
 
 from chaos.choice import NodeChoice, PodChoice
 from conformance.world import World
+from vocabulary.kinds import RESOURCE_QUOTA
 
 FIRST_POD: Final = PodChoice(appwrapper="a")
 ITS_NODE: Final = NodeChoice(hosting=FIRST_POD)
+
+NO_PODS: Final = "no-pods"
 
 USERS_CONFIG: Final = {
     "apiVersion": "v1",
@@ -25,8 +28,13 @@ def refuse_pods(world: World) -> None:
         {
             "apiVersion": "v1",
             "kind": "ResourceQuota",
-            "metadata": {"name": "no-pods"},
+            "metadata": {"name": NO_PODS},
             "spec": {"hard": {"pods": "0"}},
         },
         actor="chaos",
     )
+
+
+def allow_pods(world: World) -> None:
+    """Delete the quota of `refuse_pods`."""
+    world.delete(RESOURCE_QUOTA, NO_PODS, actor="chaos")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Phase, Reason
+from reference_controller.appwrapper.names import Condition, Phase, Reason
+from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import is_suspended, phase_of, resets_of
-from vocabulary.objects import Object
+from reference_controller.appwrapper.status import attempt_of, is_suspended, phase_of, resets_of
+from vocabulary.objects import Object, condition
 
 
 @mutant("one-reset-too-many", "A limit of N allows N + 1 resets.", "AW-052", "AW-056")
@@ -237,3 +238,145 @@ class SuspendsByItself(Rules):
 class CounterLostOnSuccess(Rules):
     def resets_on_success(self, aw: Object) -> int:  # noqa: ARG002
         return 0
+
+
+@mutant(
+    "migration-forgets-resets",
+    "A reset that Autopilot asked for starts the retry counter anew.",
+    "INV-5",
+    "AW-055",
+)
+class MigrationForgetsResets(Rules):
+    def resets_after(self, reason: str, aw: Object) -> int:
+        return 0 if reason == Reason.AUTOPILOT_NO_EXECUTE else super().resets_after(reason, aw)
+
+
+@mutant(
+    "migrations-use-up-retries",
+    "Attempts that ended in a migration count against the RetryLimit.",
+    "AW-002",
+)
+class MigrationsUseUpRetries(Rules):
+    def phase_after(self, reason: str, aw: Object, parameters: Parameters) -> str:
+        if self.is_terminal(reason):
+            return Phase.FAILED
+        within = self.is_within_limit(attempt_of(aw) - 1, parameters.retry_limit)
+        return Phase.RESETTING if within else Phase.FAILED
+
+
+@mutant(
+    "each-failed-pod-counts",
+    "A reset increments the retry counter by the number of pods that failed.",
+    "AW-051",
+    "INV-5",
+)
+class EachFailedPodCounts(Rules):
+    def resets_after(self, reason: str, aw: Object) -> int:
+        shown = condition(aw, Condition.UNHEALTHY) or {}
+        if reason != Reason.FOUND_FAILED_PODS or shown.get("reason") != reason:
+            return super().resets_after(reason, aw)
+        return resets_of(aw) + int(str(shown.get("message", "1")).split()[0])
+
+
+@mutant(
+    "later-attempts-count-only-once-they-ran",
+    "After a reset, an attempt whose pods never all ran does not increment the retry counter.",
+    "AW-051",
+)
+class LaterAttemptsCountOnlyOnceTheyRan(Rules):
+    def resets_after(self, reason: str, aw: Object) -> int:
+        if resets_of(aw) and reason == Reason.INSUFFICIENT_PODS_READY:
+            return resets_of(aw)
+        return super().resets_after(reason, aw)
+
+
+@mutant(
+    "refused-attempts-are-not-counted",
+    "An attempt whose components could not be created does not increment the retry counter.",
+    "AW-051",
+)
+class RefusedAttemptsAreNotCounted(Rules):
+    def resets_after(self, reason: str, aw: Object) -> int:
+        if reason == Reason.CREATE_FAILED:
+            return resets_of(aw)
+        return super().resets_after(reason, aw)
+
+
+@mutant(
+    "suspend-waits-for-a-later-attempt",
+    "A suspension is not honoured while a second attempt is being created.",
+    "AW-054",
+)
+class SuspendWaitsForALaterAttempt(Rules):
+    def honours_suspend(self, phase: str, aw: Object) -> bool:
+        is_later = phase == Phase.RESUMING and attempt_of(aw) > 1
+        return not is_later and super().honours_suspend(phase, aw)
+
+
+@mutant(
+    "failing-workloads-lose-components-unnoticed",
+    "While failed pods are borne, components that somebody deletes are not missed.",
+    "AW-035",
+    "AW-057",
+)
+class FailingWorkloadsLoseComponentsUnnoticed(Rules):
+    def missing(self, seen: Observation) -> tuple[Component, ...]:
+        shown = condition(seen.aw, Condition.UNHEALTHY) or {}
+        if shown.get("reason") == Reason.FOUND_FAILED_PODS:
+            return ()
+        return super().missing(seen)
+
+
+@mutant(
+    "later-attempts-lose-components-unnoticed",
+    "After a reset, components that somebody deletes are not missed.",
+    "AW-035",
+    "AW-057",
+)
+class LaterAttemptsLoseComponentsUnnoticed(Rules):
+    def is_missing(self, component: Component) -> bool:
+        return component.record.get("attempt") == 1 and super().is_missing(component)
+
+
+@mutant(
+    "unknown-kinds-are-not-missed",
+    "A component of a kind that is not watched is not missed when somebody deletes it.",
+    "AW-035",
+    "AW-057",
+)
+class UnknownKindsAreNotMissed(Rules):
+    def is_missing(self, component: Component) -> bool:
+        return component.is_watched and super().is_missing(component)
+
+
+@mutant(
+    "deleted-while-suspending-is-let-go",
+    "An AppWrapper that is deleted while it is suspending goes before its resources.",
+    "AW-013",
+    "INV-7",
+)
+class DeletedWhileSuspendingIsLetGo(Rules):
+    def waits_for_cleanup(self, aw: Object) -> bool:
+        return phase_of(aw) != Phase.SUSPENDING and super().waits_for_cleanup(aw)
+
+
+@mutant(
+    "deleted-in-a-reset-is-let-go",
+    "An AppWrapper that is deleted in the middle of a reset goes before its resources.",
+    "AW-013",
+    "INV-7",
+)
+class DeletedInAResetIsLetGo(Rules):
+    def waits_for_cleanup(self, aw: Object) -> bool:
+        return phase_of(aw) != Phase.RESETTING and super().waits_for_cleanup(aw)
+
+
+@mutant(
+    "deleted-when-done-is-let-go",
+    "An AppWrapper that is deleted when it has succeeded goes before its resources.",
+    "AW-013",
+    "INV-7",
+)
+class DeletedWhenDoneIsLetGo(Rules):
+    def waits_for_cleanup(self, aw: Object) -> bool:
+        return phase_of(aw) != Phase.SUCCEEDED and super().waits_for_cleanup(aw)
