@@ -7,9 +7,11 @@ from typing import Annotated
 import typer
 
 from conformance.cli.exit_code import ExitCode
+from conformance.cli.problems import BadInputError
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
 
 _SHOWN_KILLERS = 5
+_GENERIC = "generic:"
 
 
 def mutants(
@@ -19,6 +21,18 @@ def mutants(
     only_list: Annotated[
         bool, typer.Option("--list", help="List the mutants and what is wrong in each; run none.")
     ] = False,
+    generic: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="N mistakes that are planted in the reference's source instead; --seed decides"
+            " which.",
+            min=1,
+        ),
+    ] = None,
+    floor: Annotated[
+        float, typer.Option(help="Of --generic: how many percent have to be noticed.", max=100)
+    ] = 100.0,
     seed: Annotated[int, typer.Option(help="Decides every random choice.", min=0)] = DEFAULT_SEED,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="0: one per core.", min=0)] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
@@ -28,10 +42,22 @@ def mutants(
     \b
     assay mutants --list
     assay mutants quota-released-on-failed
+    assay mutants --generic 60 --seed 7     random mistakes in the source of the reference
+    assay mutants generic:5a8a9c1f          one of these again
 
     Exit code 1 if a mutant survives, or a claim lets one pass that it is said to catch: the suite
-    then has a hole.
+    then has a hole. With --generic, if fewer are noticed than --floor says.
     """
+    wanted = [name.removeprefix(_GENERIC) for name in names or () if name.startswith(_GENERIC)]
+    if generic is not None or wanted:
+        from conformance.cli.generic_mutants import run_generic_mutants
+
+        if names and (generic is not None or len(wanted) < len(names)):
+            raise BadInputError("--generic and names of mutants come in commands of their own")
+        # A run of a mutant must not depend on what the seed draws, so the suite keeps its own.
+        options = RunOptions(jobs=jobs)
+        run_generic_mutants(generic, seed, wanted, options, floor, quiet=quiet)
+        return
     from reference_controller.appwrapper.mutants import MUTANTS
 
     if only_list:
@@ -44,7 +70,6 @@ def mutants(
 
 
 def _known(name: str, known: list[str]) -> str:
-    from conformance.cli.problems import BadInputError
     from conformance.nearest import meant
 
     if name in known:

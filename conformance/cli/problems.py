@@ -76,6 +76,8 @@ _EXTRAS: Final = {
     "cryptography": "cluster",
     "pytest_kind": "kind",
     "chaoslib": "chaos",
+    "libcst": "mutation",
+    "coverage": "mutation",
     "pytest": "test",
     "hypothesis": "test",
 }

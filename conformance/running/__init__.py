@@ -8,6 +8,7 @@ A tour:
 - `rearming` makes those again that a slow machine kept from arming their claims.
 - `crash_tasks` kills the operator around every write, `random_plans` tries what nobody thought
   of, `shrunk` makes what failed as small as it goes.
-- `mutation` measures the suite itself, on controllers that are wrong on purpose; `fault_use`
+- `mutation` measures the suite itself, on controllers that are wrong on purpose, and
+  `generic_mutants` on mistakes that are planted at random in the `decision_code`; `fault_use`
   counts which faults each claim was put to.
 """

@@ -1,0 +1,86 @@
+"""`assay mutants --generic`: mistakes that nobody thought of, planted in the reference's source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+import typer
+
+from conformance.cli.exit_code import ExitCode
+from conformance.cli.problems import BadInputError
+
+if TYPE_CHECKING:
+    from conformance.mutating.mutants import SourceMutant
+    from conformance.running.generic_mutants import GenericResult
+    from conformance.running.run_options import RunOptions
+
+_SHOWN: Final = 5
+
+
+def run_generic_mutants(
+    count: int | None,
+    seed: int,
+    ids: Sequence[str],
+    options: RunOptions,
+    floor: float,
+    *,
+    quiet: bool,
+) -> None:
+    """Draw `count` mutants by the seed, or take those of these ids; run them and tell."""
+    from rich.console import Console
+
+    from conformance.cli.progress import showing_progress
+
+    mutants = _chosen(count, seed, ids)
+    from conformance.running.generic_mutants import percent_decided, run_generic
+
+    with showing_progress(Console(), quiet=quiet, tell_failures=False) as on_progress:
+        results = run_generic(mutants, options, on_progress)
+    for result in results:
+        if ids or result.fate in ("survived", "timed out"):
+            _tell(result)
+    fates = Counter(result.fate for result in results)
+    typer.echo(", ".join(f"{number} {fate}" for fate, number in fates.most_common()))
+    percent = percent_decided(results)
+    noticed = f"{percent:.1f} % noticed of {len(results) - fates['equivalent']} generic mutants"
+    typer.echo(noticed if ids else f"{noticed}, seed {seed}; the floor is {floor:g} %")
+    if percent < floor:
+        raise typer.Exit(ExitCode.VIOLATED)
+
+
+def _chosen(count: int | None, seed: int, ids: Sequence[str]) -> list[SourceMutant]:
+    from conformance.mutating.mutants import Sources, UnknownMutantError
+    from conformance.running.decision_code import DECISION_CODE
+
+    sources = Sources(DECISION_CODE)
+    if count is not None:
+        return sources.draw(count, seed)
+    try:
+        return [sources.by_id(id_) for id_ in ids]
+    except UnknownMutantError as error:
+        raise BadInputError(f"{error}; draw mutants: assay mutants --generic 60") from error
+
+
+def _tell(result: GenericResult) -> None:
+    typer.echo(f"{result.fate}: {result.where} {result.operator}: {result.change}")
+    typer.echo(result.diff)
+    if result.killed_by:
+        typer.echo(f"  killed by {_some(result.killed_by)} in {result.scenario}")
+    if result.reason:
+        typer.echo(f"  {result.reason}")
+    if result.fate == "timed out":
+        typer.echo(f"  in {result.scenario}")
+    if result.fate == "survived":
+        typer.echo(f"  nearest claims: {_some(result.nearest) or 'none is armed'}")
+        differs = f", for example {result.differs[0]}" if result.differs else ""
+        typer.echo(f"  {len(result.differs)} of {result.runs} histories differ{differs}")
+        if result.broke_off:
+            typer.echo(f"  steps broke off in {_some(result.broke_off)}")
+    typer.echo(f"  again: assay mutants generic:{result.id}\n")
+
+
+def _some(names: Sequence[str]) -> str:
+    rest = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + rest

@@ -1,0 +1,42 @@
+"""Which modules of the reference are decision code: those in which a mistake breaks promises.
+
+That is everything between what is observed and what is requested, what the user and the
+administrator may set, and what is admitted. Left out are what people are told and no claim speaks
+of (`events`, `metrics`), names, installation (`manifests`), the mutants, and the runtime, which
+decides nothing about AppWrappers.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_ROOM: Final = "reference_controller.appwrapper"
+_MODULES: Final = (
+    "admission",
+    "appwrapper_controller",
+    "autopilot",
+    "config",
+    "decide",
+    "observation",
+    "observe",
+    "parameters",
+    "pod_sets",
+    "reconcile",
+    "rules.admission",
+    "rules.creation",
+    "rules.deletion",
+    "rules.health",
+    "rules.injection",
+    "rules.ownership",
+    "rules.parameters",
+    "rules.quota",
+    "rules.retries",
+    "rules.timing",
+    "running",
+    "status",
+    "steps",
+    "templates",
+    "transitions",
+    "watched_kinds",
+)
+DECISION_CODE: Final = tuple(f"{_ROOM}.{name}" for name in _MODULES)

@@ -1,0 +1,296 @@
+"""Runs the suite against mistakes that are planted in the reference's source at random.
+
+The mutants beside the reference are mistakes that somebody thought of. These are the ones that
+nobody thought of: what a mutation operator makes of any line of its decision code. A first pass
+runs every scenario on the reference and records which lines it executes. A mutant is then tried in
+the scenarios that execute its line, those that arm the most claims first, until one claim fails.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+import msgspec
+
+from conformance.mutating.alone import OutOfTimeError, Say, each_alone, processor_time
+from conformance.mutating.equivalent import equivalents
+from conformance.mutating.executed import Executed, Recording, merged
+from conformance.mutating.mutants import SourceMutant
+from conformance.mutating.substitute import substitute
+from conformance.running.run_options import OnProgress, Progress, RunOptions
+from conformance.verdict import Outcome
+
+EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.yaml")
+LEAST_SECONDS: Final = 5.0
+TIMES_THE_REFERENCE: Final = 20
+"""A run may compute for so much longer than the reference's; then it is ended."""
+SILENCE_SECONDS: Final = 600.0
+"""A process from which nothing is heard for so long is ended: longer than any run may take."""
+_MOST_TIMED_OUT: Final = 2
+"""After so many runs that had to be ended, the others are not tried."""
+_CHUNK: Final = 12
+_PRELOAD: Final = (
+    "coverage",
+    "conformance.claims",
+    "conformance.report.run_result",
+    "conformance.scenarios",
+    "fixtures.simulated.cluster",
+)
+"""What a run needs that knows nothing of the reference, so that nobody has to load it anew."""
+
+Fate: TypeAlias = Literal["killed", "does not run", "timed out", "survived", "equivalent"]
+DECIDED: Final = ("killed", "does not run")
+"""What counts as noticed: a claim failed, or no run of it could be made."""
+
+
+class GenericResult(msgspec.Struct, frozen=True, kw_only=True):
+    """What became of one mutant."""
+
+    id: str
+    where: str
+    operator: str
+    change: str
+    diff: str
+    fate: Fate
+    killed_by: tuple[str, ...] = ()
+    """The claims that failed in the scenario which ended the search."""
+    scenario: str = ""
+    """The scenario which ended the search."""
+    runs: int = 0
+    differs: tuple[str, ...] = ()
+    """Of a survivor: the scenarios whose history was another than the reference's."""
+    broke_off: tuple[str, ...] = ()
+    """Of a survivor: the scenarios whose steps did not come to their end."""
+    nearest: tuple[str, ...] = ()
+    """Of a survivor: the claims that the fewest other scenarios arm than those which execute it."""
+    reason: str = ""
+    """Of an equivalent: the argument; of what does not run: the error."""
+
+
+class Sound(msgspec.Struct, frozen=True, kw_only=True):
+    """What a scenario comes to with the reference."""
+
+    digest: str
+    armed: tuple[str, ...]
+    failed: tuple[str, ...]
+    seconds: float
+    """Of processor time."""
+
+
+class Measured(msgspec.Struct, frozen=True, kw_only=True):
+    """The reference in every scenario."""
+
+    executed: Executed
+    sound: dict[str, Sound]
+
+    def scenarios_of(self, mutant: SourceMutant) -> list[str]:
+        """Those in which the mutant may matter, the most telling first. What is executed when the
+        module is loaded may matter in all of them."""
+        lines = self.executed.get(mutant.path, {})
+        found = {name for line in mutant.lines for name in lines.get(line, ())}
+        return sorted(found or self.sound, key=lambda name: (-len(self.sound[name].armed), name))
+
+    def nearest(self, scenarios: Sequence[str]) -> tuple[str, ...]:
+        """The claims that are armed in these, the most particular to them first."""
+        inside: dict[str, int] = {}
+        everywhere: dict[str, int] = {}
+        for name, sound in self.sound.items():
+            for claim in sound.armed:
+                everywhere[claim] = everywhere.get(claim, 0) + 1
+                inside[claim] = inside.get(claim, 0) + (name in scenarios)
+        armed = [claim for claim, times in inside.items() if times]
+        return tuple(sorted(armed, key=lambda claim: (-inside[claim] / everywhere[claim], claim)))
+
+
+class _Task(msgspec.Struct, frozen=True):
+    module: str
+    source: str
+    scenarios: tuple[str, ...]
+    sound: dict[str, Sound]
+    seed: int
+
+
+def measure(options: RunOptions, paths: Iterable[str], scenarios: Sequence[str]) -> Measured:
+    """Run scenarios on the reference, and record who executes which lines of these files."""
+    ids = sorted(scenarios)
+    chunks = [
+        (ids[at : at + _CHUNK], options.seed, sorted(set(paths)))
+        for at in range(0, len(ids), _CHUNK)
+    ]
+    parts = [
+        part
+        for _, part in each_alone(
+            _measure, chunks, jobs=options.jobs, silence_seconds=SILENCE_SECONDS, preload=_PRELOAD
+        )
+    ]
+    if None in parts:
+        raise RuntimeError("the reference could not be measured")
+    return Measured(
+        executed=merged(executed for executed, _ in parts),
+        sound={name: sound for _, sounds in parts for name, sound in sounds.items()},
+    )
+
+
+def _measure(task: tuple[list[str], int, list[str]], _: Say) -> tuple[Executed, dict[str, Sound]]:
+    from conformance.implementation import implementation
+    from conformance.running.runner import run_one
+    from conformance.scenarios import SCENARIOS
+
+    ids, seed, paths = task
+    recording = Recording(paths)
+    sounds = {}
+    with recording.on():
+        for name in ids:
+            recording.is_now(name)
+            began = os.times()
+            sounds[name] = _sound(
+                run_one(SCENARIOS[name], implementation("reference"), seed), began
+            )
+    return recording.executed(), sounds
+
+
+def _sound(run: Any, began: os.times_result) -> Sound:
+    from vocabulary.history import history_digest
+
+    ended = os.times()
+    return Sound(
+        digest=history_digest(run.header, run.entries),
+        armed=tuple(verdict.claim for verdict in run.verdicts if verdict.armed),
+        failed=tuple(
+            verdict.claim for verdict in run.verdicts if verdict.outcome is Outcome.FAILED
+        ),
+        seconds=ended.user + ended.system - began.user - began.system,
+    )
+
+
+def run_generic(
+    mutants: Sequence[SourceMutant],
+    options: RunOptions,
+    on_progress: OnProgress,
+    scenarios: Sequence[str] = (),
+) -> list[GenericResult]:
+    """What became of each mutant, in their order; all scenarios are there unless some are named."""
+    from conformance.scenarios import SCENARIOS
+
+    argued = equivalents(EQUIVALENT)
+    tried = [found for found in mutants if found.id not in argued]
+    results = {
+        found.id: _result(found, "equivalent", reason=argued[found.id].reason)
+        for found in mutants
+        if found.id in argued
+    }
+    measured = measure(options, [found.path for found in tried], scenarios or list(SCENARIOS))
+    tasks = [
+        _Task(
+            found.module,
+            found.source,
+            tuple(scenarios := measured.scenarios_of(found)),
+            {name: measured.sound[name] for name in scenarios},
+            options.seed,
+        )
+        for found in tried
+    ]
+    done = each_alone(
+        try_mutant,
+        tasks,
+        jobs=options.jobs,
+        silence_seconds=SILENCE_SECONDS,
+        preload=_PRELOAD,
+    )
+    for index, told in done:
+        result = _concluded(tried[index], told, tasks[index], measured)
+        results[result.id] = result
+        on_progress(
+            Progress(
+                done=len(results),
+                total=len(mutants),
+                scenario=result.where,
+                outcome=Outcome.PASSED if result.fate in DECIDED else Outcome.FAILED,
+            )
+        )
+    return [results[found.id] for found in mutants]
+
+
+def _concluded(
+    mutant: SourceMutant, told: dict[str, Any] | None, task: _Task, measured: Measured
+) -> GenericResult:
+    if told is None or "fate" not in told:
+        where = "" if told is None else told["scenario"]
+        return _result(mutant, "timed out", scenario=where, reason="its process had to be ended")
+    result = _result(mutant, **told)
+    if result.fate == "survived":
+        nearest = measured.nearest(result.differs or task.scenarios)
+        return msgspec.structs.replace(result, nearest=nearest)
+    return result
+
+
+def _result(mutant: SourceMutant, fate: Fate, **told: Any) -> GenericResult:
+    return GenericResult(
+        id=mutant.id,
+        where=mutant.where,
+        operator=mutant.operator,
+        change=mutant.change,
+        diff=mutant.diff(),
+        fate=fate,
+        **told,
+    )
+
+
+def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
+    """Run scenarios against one mutant until a claim fails which holds for the reference."""
+    substitute(task.module, task.source)
+    try:
+        from conformance.implementation import implementation
+        from conformance.running.runner import run_one
+        from conformance.scenarios import SCENARIOS
+
+        reference = implementation("reference")
+    except Exception as error:  # noqa: BLE001 - any of them keeps the operator from starting
+        return {"fate": "does not run", "reason": repr(error)}
+    from vocabulary.history import history_digest
+
+    differs: list[str] = []
+    broke_off: list[str] = []
+    timed_out: list[str] = []
+    for runs, name in enumerate(task.scenarios, 1):
+        say({"scenario": name})
+        sound = task.sound[name]
+        try:
+            with processor_time(max(LEAST_SECONDS, TIMES_THE_REFERENCE * sound.seconds)):
+                run = run_one(SCENARIOS[name], reference, task.seed)
+        except OutOfTimeError:
+            timed_out.append(name)
+            if len(timed_out) == _MOST_TIMED_OUT:
+                break
+            continue
+        except Exception as error:  # noqa: BLE001 - however it breaks down, the run is not made
+            return {"fate": "does not run", "scenario": name, "runs": runs, "reason": repr(error)}
+        killed_by = tuple(
+            verdict.claim
+            for verdict in run.verdicts
+            # Outcomes of modules that were loaded anew are others, with the same values.
+            if verdict.outcome.value == Outcome.FAILED.value and verdict.claim not in sound.failed
+        )
+        if killed_by:
+            return {"fate": "killed", "killed_by": killed_by, "scenario": name, "runs": runs}
+        if history_digest(run.header, run.entries) != sound.digest:
+            differs.append(name)
+        if run.error:
+            broke_off.append(name)
+    if timed_out:
+        return {"fate": "timed out", "scenario": timed_out[0], "runs": len(task.scenarios)}
+    return {
+        "fate": "survived",
+        "runs": len(task.scenarios),
+        "differs": tuple(differs),
+        "broke_off": tuple(broke_off),
+    }
+
+
+def percent_decided(results: Iterable[GenericResult]) -> float:
+    """Of the mutants that are not argued to be equivalent."""
+    fates = [result.fate for result in results if result.fate != "equivalent"]
+    return 100.0 * sum(fate in DECIDED for fate in fates) / len(fates) if fates else 100.0

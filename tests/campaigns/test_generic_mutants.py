@@ -1,0 +1,133 @@
+"""Generic mutants: drawn alike each time, tried where they matter, each with its fate."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance.mutating.alone import OutOfTimeError, Say, each_alone, processor_time
+from conformance.mutating.equivalent import equivalents
+from conformance.mutating.mutants import SourceMutant, Sources, UnknownMutantError
+from conformance.running.decision_code import DECISION_CODE
+from conformance.running.generic_mutants import EQUIVALENT, GenericResult, run_generic
+from conformance.running.run_options import RunOptions
+
+QUOTA = "reference_controller.appwrapper.rules.quota"
+SCENARIOS_THAT_DELETE = ["appwrapper/deletion/slow-pods-hold-their-quota"]
+RETRIES = "reference_controller.appwrapper.rules.retries"
+
+
+@pytest.fixture(scope="module")
+def sources() -> Sources:
+    return Sources([QUOTA, RETRIES])
+
+
+def test_a_seed_draws_the_same_mutants_each_time_and_more_of_them_begin_alike(
+    sources: Sources,
+) -> None:
+    drawn = sources.draw(12, seed=7)
+    assert [found.id for found in Sources([QUOTA, RETRIES]).draw(12, seed=7)] == [
+        found.id for found in drawn
+    ]
+    assert [found.id for found in sources.draw(20, seed=7)][:12] == [found.id for found in drawn]
+    assert [found.id for found in sources.draw(12, seed=8)] != [found.id for found in drawn]
+    assert len({found.id for found in drawn}) == 12
+
+
+def test_every_mutant_is_found_again_by_its_id_and_compiles_to_another_program(
+    sources: Sources,
+) -> None:
+    for found in sources.draw(30, seed=1):
+        assert sources.by_id(found.id) == found
+        assert found.source != Path(found.path).read_text()
+        assert found.diff().count("\n@@ ") == 1
+
+
+def test_an_id_that_names_no_replacement_is_refused(sources: Sources) -> None:
+    with pytest.raises(UnknownMutantError, match="no mutant has the id 00000000"):
+        sources.by_id("00000000")
+
+
+@pytest.fixture(scope="module")
+def results() -> dict[str, GenericResult]:
+    """A mutant that any claim notices, and three that are made up for this: one which changes
+    nothing, one which never ends, and one which cannot be loaded."""
+    found = next(
+        each
+        for each in Sources([QUOTA]).draw(200, seed=1)
+        if each.function.endswith("on_deleted") and each.before == '"False"'
+    )
+    text = Path(found.path).read_text()
+    made_up = {
+        "same": text + "\n_UNUSED = 1\n",
+        "endless": text
+        + "\ndef _endless(*_):\n    while True:\n        pass\n"
+        + "\nQuotaRules.on_deleted = _endless\n",
+        "broken": text + "\nraise ValueError\n",
+    }
+    mutants = [found, *(replace(found, id=id_, source=made_up[id_]) for id_ in made_up)]
+    told = run_generic(mutants, RunOptions(jobs=2), lambda _: None, SCENARIOS_THAT_DELETE)
+    return {"wrong" if each.id == found.id else each.id: each for each in told}
+
+
+def test_a_mutant_is_killed_by_a_claim_in_a_scenario_that_executes_its_line(
+    results: dict[str, GenericResult],
+) -> None:
+    assert results["wrong"].fate == "killed"
+    assert results["wrong"].killed_by
+    assert results["wrong"].scenario
+
+
+def test_a_mutant_that_nobody_notices_survives_with_the_claims_that_come_nearest(
+    results: dict[str, GenericResult],
+) -> None:
+    assert results["same"].fate == "survived"
+    assert results["same"].differs == ()
+    assert results["same"].nearest
+
+
+def test_a_mutant_that_never_ends_is_ended(results: dict[str, GenericResult]) -> None:
+    assert results["endless"].fate == "timed out"
+
+
+def test_a_mutant_that_cannot_be_loaded_does_not_run(results: dict[str, GenericResult]) -> None:
+    assert results["broken"].fate == "does not run"
+
+
+def test_each_mutant_that_is_argued_to_be_equivalent_is_one_of_the_code_as_it_stands() -> None:
+    sources = Sources(DECISION_CODE)
+    for argued in equivalents(EQUIVALENT).values():
+        found: SourceMutant = sources.by_id(argued.id)
+        assert argued.where == f"{found.module}:{found.function}"
+        assert argued.change == found.change
+        assert len(argued.reason) > 20
+
+
+def test_work_that_is_silent_or_dies_is_told_by_what_it_said_last() -> None:
+    told = dict(each_alone(_work, ["returns", "dies", "sleeps"], jobs=3, silence_seconds=3))
+    assert told == {0: "returned", 1: "began", 2: "began"}
+
+
+def _work(task: str, say: Say) -> str:
+    import os
+    import time
+
+    say("began")
+    if task == "dies":
+        os._exit(1)
+    if task == "sleeps":
+        time.sleep(600)
+    return "returned"
+
+
+def test_processor_time_ends_what_catches_every_exception() -> None:
+    def endless() -> None:
+        while True:
+            with suppress(Exception):
+                sum(range(1000))
+
+    with pytest.raises(OutOfTimeError), processor_time(0.05):
+        endless()
