@@ -21,7 +21,8 @@ A2: Final = Decision(
 )
 A3: Final = Decision(
     "A3",
-    "The retry pause counts from the moment at which the last resource is gone.",
+    "The retry pause counts from the moment at which the deletion is complete: the last pod and "
+    "the last resource are gone.",
     "the source orders the steps: deleting, waiting, creating",
 )
 A4: Final = Decision(
@@ -31,8 +32,10 @@ A4: Final = Decision(
 )
 A5: Final = Decision(
     "A5",
-    "Admission and warmup grace periods count from the attempt's creation: not earlier than "
-    "its beginning, at the latest from the last creation or from entering Running.",
+    "Admission and warmup grace periods start when the attempt's resources are created. A claim "
+    "demands no more than this: not before the grace period since the first creation, and at the "
+    "latest the grace period and the detection latency since the last plausible start, which is "
+    "the last creation or entering Running.",
     "the source does not say from when it takes longer",
 )
 A6: Final = Decision(
@@ -54,7 +57,8 @@ A8: Final = Decision(
 A9: Final = Decision(
     "A9",
     "The delayed deletion counts from entering Failed, however many resets came before; the "
-    "forceful deletion clock starts after it.",
+    "forceful deletion clock starts when the deletion starts, after that delay. A controller that "
+    "was kept from deleting may have started the clock when the deletion was due.",
     "the source measures from entering the Failed state to the beginning of the deletion",
 )
 A10: Final = Decision(
@@ -64,8 +68,10 @@ A10: Final = Decision(
 )
 A11: Final = Decision(
     "A11",
-    "The expected number of pods is the sum of all podSet replicas, by default 1 each.",
-    "the source does not define the expected number",
+    "The expected number of pods is the sum of all podSet replicas, by default 1 each. An "
+    "AppWrapper that expects no pods does not succeed by that alone, and a Job with more "
+    "completions than parallelism has not succeeded before its Job says so.",
+    "the source does not define the expected number, nor success",
 )
 A12: Final = Decision(
     "A12",
@@ -80,7 +86,8 @@ A13: Final = Decision(
 )
 A14: Final = Decision(
     "A14",
-    "Failed pods of a Job count only while the Job has no replacement for them.",
+    "Failed pods that a Job's own retry left behind count only while the Job has no replacement "
+    "for them: a Job that completes makes the AppWrapper succeed.",
     "a Job's own retries leave failed pods behind, and such a Job may still complete",
 )
 A15: Final = Decision(
@@ -119,9 +126,17 @@ A20: Final = Decision(
     "way while the other ended the attempt, and what is made for it, contradict no claim.",
     "a create knows no revision: one that is under way can be neither refused nor called back",
 )
-FORCED_CLOCK: Final = Decision(
-    "A9",
-    "The forceful deletion clock starts with the first ordinary delete; if the controller was "
-    "kept from deleting, with the moment from which it wanted to.",
-    "a controller that was killed in between has stamped the beginning before its first delete",
+A22: Final = Decision(
+    "A22",
+    "A workload whose controllers are done and all of whose expected pods completed becomes "
+    "Succeeded.",
+    "the source speaks of AppWrappers that successfully completed, and does not say when",
+)
+A23: Final = Decision(
+    "A23",
+    "A creation that the API server refuses counts as missing pods from then on: noticed as "
+    "Unhealthy, tried again as any failure is, and given up at the limit. What the user wrote in "
+    "a template stays beside what is injected. The AppWrapper's own finalizer, stripped while "
+    "resources are deployed, is put back within one reaction.",
+    "the source names no failure to create, and protects what is deployed by the finalizer alone",
 )

@@ -16,6 +16,10 @@ from vocabulary.quantities import parse_quantity
 
 _SERVER_FIELDS = ("status", "metadata", "stringData")
 """What the server owns or rewrites: a Secret's stringData is merged into its data."""
+_ALTERNATIVES = "nodeSelectorTerms"
+"""One of them is enough, so that one more than the user wrote loosens what he asked for."""
+_UNORDERED = (_ALTERNATIVES, "matchExpressions", "matchFields", "tolerations", "schedulingGates")
+"""Lists whose order means nothing: what is injected may stand anywhere in them."""
 
 
 def first_difference(template: Object, created: Object) -> str:
@@ -51,6 +55,8 @@ def _difference(path: str, wanted: Any, seen: Any) -> str:
     if isinstance(wanted, Sequence) and not isinstance(wanted, str):
         if not isinstance(seen, Sequence) or len(seen) < len(wanted):
             return f"{path} is {seen!r}"
+        if path.endswith(_UNORDERED):
+            return _missing_entry(path, wanted, seen)
         for index, value in enumerate(wanted):
             found = _difference(f"{path}[{index}]", value, seen[index])
             if found:
@@ -59,6 +65,28 @@ def _difference(path: str, wanted: Any, seen: Any) -> str:
     if _same_quantity(wanted, seen):
         return ""
     return f"{path} is {seen!r} where the template says {wanted!r}"
+
+
+def _missing_entry(path: str, wanted: Sequence[Any], seen: Sequence[Any]) -> str:
+    """The first entry of an unordered list that nothing in the created list stands for."""
+    if path.endswith(_ALTERNATIVES) and len(seen) > len(wanted):
+        return f"{path} has {len(seen)} alternatives where the template has {len(wanted)}"
+    stands_for: dict[int, int] = {}
+
+    def place(index: int, tried: set[int]) -> bool:
+        """Find an entry for a value, moving others to another one if need be (Kuhn)."""
+        for position, each in enumerate(seen):
+            if position not in tried and not _difference("", wanted[index], each):
+                tried.add(position)
+                if position not in stands_for or place(stands_for[position], tried):
+                    stands_for[position] = index
+                    return True
+        return False
+
+    for index, value in enumerate(wanted):
+        if not place(index, set()):
+            return f"{path} lacks {value!r}"
+    return ""
 
 
 def _same_quantity(wanted: Any, seen: Any) -> bool:

@@ -60,7 +60,7 @@ def decide(seen: Observation, rules: Rules) -> Step:
         return DeleteEverything() if FINALIZER in finalizers_of(aw) else Stay()
     phase = phase_of(aw)
     is_deployed = condition_status(aw, Condition.RESOURCES_DEPLOYED) == "True"
-    if is_deployed and _lacks_finalizer(seen, rules):
+    if is_deployed and rules.restores_finalizer() and _lacks_finalizer(seen, rules):
         return Hold()
     if rules.honours_suspend(phase, aw):
         return transitions.suspend(seen, rules)

@@ -116,6 +116,12 @@ class Story:
         if resets is not None:
             status["resettingCount"] = resets
         known = {entry["type"]: entry for entry in status.get("conditions") or ()}
+        is_over = status.get("phase") not in ("Running", "Succeeded")
+        is_down = (
+            conditions.get("Unhealthy") == "True" or conditions.get("ResourcesDeployed") == "False"
+        )
+        if "PodsReady" in known and (is_over or is_down):
+            conditions = {"PodsReady": "False", **conditions}
         for type_, value in conditions.items():
             if (known.get(type_) or {}).get("status") != value:
                 known[type_] = {

@@ -189,3 +189,44 @@ def test_whole_second_times_give_one_second_of_slack() -> None:
     attempt(story, gone + 89.5)
     assert_passes("AW-047", story)
     assert story.history.timing.slack_us == seconds(1)
+
+
+def _another_appwrapper(story: Story, phase: str) -> None:
+    """An AppWrapper `b` that wants a ConfigMap of the name that `a` uses."""
+    spec = {"components": [{"template": config_map("a-config")}]}
+    metadata = {"name": "b", "annotations": {}}
+    other = {"apiVersion": "workload.codeflare.dev/v1beta2", "kind": "AppWrapper"}
+    story.creates({**other, "metadata": metadata, "spec": spec}, by="user")
+    obj = {**story.stored["AppWrapper/b"], "status": {"phase": phase}}
+    story.changes(obj, by="operator", subresource="status")
+
+
+@pytest.mark.parametrize("phase", ["Resuming", "Failed"])
+def test_deleting_what_another_appwrapper_owns_is_a_violation(phase: str) -> None:
+    story = started(config_map("a-config"))
+    story.at(20)
+    _another_appwrapper(story, phase)
+    wrong = story.at(21).deletes("ConfigMap/a-config", gone=True)
+    verdict = assert_fails("INV-4", story, at=wrong)
+    assert "which appwrapper/a of uid uid-1 owns" in verdict.because
+
+
+def test_adopting_what_another_appwrapper_owns_is_a_violation() -> None:
+    story = started(config_map("a-config"))
+    story.at(20)
+    _another_appwrapper(story, "Resuming")
+    obj = story.stored["ConfigMap/a-config"]
+    owners = {"ownerReferences": [story.owner("AppWrapper/b")]}
+    adopted = {**obj, "metadata": {**obj["metadata"], **owners}}
+    wrong = story.at(21).changes(adopted, by="operator")
+    assert_fails("INV-4", story, at=wrong)
+
+
+def test_an_appwrapper_that_is_cleaned_up_loses_its_own_whatever_others_do() -> None:
+    story = started(config_map("a-config"))
+    story.at(20)
+    _another_appwrapper(story, "Resuming")
+    story.suspends()
+    story.at(20.1).enters("Suspending")
+    story.at(20.2).deletes("ConfigMap/a-config", gone=True)
+    assert_passes("INV-4", story)

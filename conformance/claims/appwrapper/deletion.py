@@ -17,7 +17,7 @@ from conformance.claims.appwrapper.timed import (
     no_later,
     obligations,
 )
-from conformance.claims.decisions import FORCED_CLOCK
+from conformance.claims.decisions import A9
 from conformance.claims.sources import overview, progress_guarantees
 from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
@@ -159,7 +159,7 @@ AW_011 = Claim(
         "within a ForcefulDeletionGracePeriod, the AppWrapper controller then initiates a "
         "forceful deletion"
     ),
-    decision=FORCED_CLOCK,
+    decision=A9,
 )
 
 

@@ -14,7 +14,7 @@ from conformance.claims.appwrapper.quota_release import (
     undeployed_after_all_is_gone,
 )
 from conformance.claims.appwrapper.retry_limit import counted_resets
-from conformance.claims.decisions import A15, A19, FORCED_CLOCK
+from conformance.claims.decisions import A9, A15, A19
 from conformance.claims.sources import detailed_description, guide, progress_guarantees
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.belated import was_made_for_the_gone
@@ -272,7 +272,7 @@ INV_10 = Claim(
         "within a ForcefulDeletionGracePeriod, the AppWrapper controller then initiates a "
         "forceful deletion"
     ),
-    decision=FORCED_CLOCK,
+    decision=A9,
 )
 
 

@@ -1,9 +1,11 @@
-"""AW-020: every pod of a workload carries its label."""
+"""AW-020, AW-100: pods get the workload's label, and keep what the user wrote."""
 
 from __future__ import annotations
 
 from conformance.claim import Claim, Level
-from conformance.claims.sources import detailed_description
+from conformance.claims.decisions import A23
+from conformance.claims.sources import configuration_details, detailed_description
+from conformance.claims.templates import first_difference
 from conformance.history_view import AppWrapperRun
 from conformance.temporal import Obligations, judges, met, undecided, violated
 from conformance.temporal.words import when
@@ -37,3 +39,38 @@ def every_pod_is_labelled(aw: AppWrapperRun) -> Obligations:
                 f"{pod}, created at {when(pod.created)} by {pod.created.actor or 'somebody'} "
                 f"for {aw}, has {label}={found!r}.",
             )
+
+
+AW_100 = Claim(
+    id="AW-100",
+    name="templates-are-kept-beside-what-is-injected",
+    level=Level.DERIVED,
+    profile="appwrapper",
+    text=(
+        "Each object that is created for a component MUST keep everything that the user wrote in "
+        "its template, such as affinity, tolerations, labels and annotations, beside what is "
+        "injected."
+    ),
+    source=configuration_details(
+        "the AppWrapper controller will automatically inject the stanza below into the affinity "
+        "portion of their Spec."
+    ),
+    decision=A23,
+)
+
+
+@judges(AW_100, armed_by="component was created")
+def templates_are_kept(aw: AppWrapperRun) -> Obligations:
+    for track in aw.component_tracks:
+        component = aw.component_of(track)
+        if component is None:
+            continue
+        difference = first_difference(component.template, track.first)
+        if difference:
+            yield violated(
+                track.created,
+                f"{track} of {aw}, created at {when(track.created)}, lost what its template says: "
+                f"{difference}.",
+            )
+        else:
+            yield met(track.created)

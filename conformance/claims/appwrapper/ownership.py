@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 
 from conformance.claim import Claim, Level
@@ -11,6 +11,7 @@ from conformance.claims.sources import overview, progress_guarantees
 from conformance.history_view import AppWrapperRun, History, Track
 from conformance.history_view.appwrapper import NEVER
 from conformance.history_view.history import MAX_CHAIN
+from conformance.history_view.snapshots import RESUMING
 from conformance.temporal import (
     WRITERS,
     Obligation,
@@ -22,7 +23,7 @@ from conformance.temporal import (
 )
 from conformance.temporal.words import states_of, when
 from vocabulary.history import Write
-from vocabulary.objects import controller_of
+from vocabulary.objects import controller_of, labels_of
 
 INV_4 = Claim(
     id="INV-4",
@@ -30,8 +31,8 @@ INV_4 = Claim(
     level=Level.DERIVED,
     profile="appwrapper",
     text=(
-        "An object that the AppWrapper did not create MUST NOT be changed or deleted by its "
-        "controller."
+        "An object that this AppWrapper's uid does not own MUST NOT be changed or deleted for its "
+        "sake; that includes the objects of other AppWrappers."
     ),
     source=overview("removing all created resources"),
     decision=A17,
@@ -45,38 +46,105 @@ INV_4 = Claim(
 )
 def foreign_objects_are_left_alone(history: History) -> Obligations:
     kinds = {"Pod", "ReplicaSet.apps"}
-    own: set[str] = set()
+    owners: dict[str, AppWrapperRun] = {}
     for aw in history.appwrappers:
         kinds.update(component.kind for component in aw.components)
-        own.add(aw.uid)
-        own.update(track.uid for track in aw.belongings)
+        owners[aw.uid] = aw
+        owners.update((track.uid, aw) for track in aw.belongings)
     for write in history.operator_writes:
         if write.event not in ("MODIFIED", "DELETED") or write.kind not in kinds:
             continue
         track = history.tracks.get(write.uid)
         if track is None:
             continue
-        if track.uid in own or _is_made_by(history, track, own):
-            yield met(write)
-        else:
+        owner = _owner_of(history, track, owners)
+        if owner is None:
             yield violated(write, _text(history, write, track), track.created)
+        elif adopter := _adopter(history, write, owner):
+            yield violated(
+                write,
+                f"{when(write)}: {write.actor} made {adopter} the controller of {track}, which "
+                f"{owner} of uid {owner.uid} owns.",
+                track.created,
+            )
+        elif other := _deleted_for(history, write, track, owner):
+            yield violated(
+                write,
+                f"{when(write)}: {write.actor} deleted {track}, which {owner} of uid {owner.uid} "
+                f"owns. Nothing called for that there; {other} of uid {other.uid} was being "
+                f"{'created' if _is_creating(other, write) else 'deleted'} at the time.",
+                track.created,
+            )
+        else:
+            yield met(write)
     yield from _collisions(history)
 
 
-def _is_made_by(history: History, track: Track, own: set[str]) -> bool:
-    """Whether an object's chain of controllers leads to an AppWrapper."""
+def _owner_of(
+    history: History, track: Track, owners: Mapping[str, AppWrapperRun]
+) -> AppWrapperRun | None:
+    """The AppWrapper, by uid, that an object or a controller of it belongs to."""
+    found: Track | None = track
     for _ in range(MAX_CHAIN):
-        owner = controller_of(track.first)
-        if owner is None:
-            return False
-        uid = str(owner.get("uid", ""))
-        if uid in own:
-            return True
-        found = history.tracks.get(uid)
         if found is None:
-            return False
-        track = found
-    return False
+            return None
+        if found.uid in owners:
+            return owners[found.uid]
+        owner = controller_of(found.first)
+        if owner is None:
+            return None
+        uid = str(owner.get("uid", ""))
+        if uid in owners:
+            return owners[uid]
+        found = history.tracks.get(uid)
+    return None
+
+
+def _adopter(history: History, write: Write, owner: AppWrapperRun) -> AppWrapperRun | None:
+    """The AppWrapper that a write made the controller of what another one owns."""
+    uid = (controller_of(write.object or {}) or {}).get("uid")
+    others = (aw for aw in history.appwrappers if aw.uid == uid and aw is not owner)
+    return next(others, None)
+
+
+def _deleted_for(
+    history: History, write: Write, track: Track, owner: AppWrapperRun
+) -> AppWrapperRun | None:
+    """The other AppWrapper for whose sake an object was deleted; None if it may be its owner's.
+
+    It is the owner's if the owner was being cleaned up at any time that the controller may have
+    acted on, or if the object is left from before such a time. Otherwise it is that of an
+    AppWrapper whose own resources were being deleted, or created, at the time.
+    """
+    if not write.verb.startswith("delete") or track.kind == history.profile.kind:
+        return None
+    seen_us = history.timing.seen_us(write.t)
+    is_gone = owner.removed is not None and owner.removed.t < seen_us
+    for deletion in () if is_gone else owner.deletions:
+        is_recent = deletion.end is None or deletion.end.t >= seen_us
+        if deletion.begin.n < write.n and (is_recent or track.created.n < deletion.begin.n):
+            return None
+    candidates = [aw for aw in history.appwrappers if aw is not owner and _claims(aw, track)]
+    busy = (aw for aw in candidates if _is_deleting(aw, write) or _is_creating(aw, write))
+    return next(busy, None)
+
+
+def _claims(aw: AppWrapperRun, track: Track) -> bool:
+    """Whether a name or a label could make an object look like this AppWrapper's."""
+    label = aw.history.profile.label
+    return labels_of(track.first).get(label) == aw.name or aw.component_of(track) is not None
+
+
+def _is_deleting(aw: AppWrapperRun, at: Write) -> bool:
+    return any(
+        deletion.begin.n < at.n and (deletion.end is None or at.n < deletion.end.n)
+        for deletion in aw.deletions
+    )
+
+
+def _is_creating(aw: AppWrapperRun, at: Write) -> bool:
+    snapshot = aw.snapshot_at(at.n)
+    return snapshot is not None and snapshot.phase == RESUMING
 
 
 def _collisions(history: History) -> Iterator[Obligation]:

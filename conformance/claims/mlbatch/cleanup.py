@@ -50,12 +50,17 @@ def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
             yield never(aw, "still there", at=edge, left=left, phrase=str(edge))
     for deletion in resets(aw):
         attempt = attempt_after(aw, deletion)
-        if attempt is None or attempt.running is None:
+        # A reset that removed nothing calls for no second creation.
+        if attempt is None or attempt.running is None or deletion.gone is None:
             continue
         missing = [
             component
             for component in aw.components
-            if not any(component.makes(track.kind, track.name) for track in attempt.components)
+            if not any(
+                component.makes(track.kind, track.name)
+                and deletion.begin.n < track.created.n < attempt.until_n
+                for track in aw.component_tracks
+            )
         ]
         if missing:
             yield violated(

@@ -93,15 +93,17 @@ def resources_deployed_means_created(aw: AppWrapperRun) -> Obligations:
             component
             for component in aw.components
             if not any(
-                component.makes(track.kind, track.name) and track.created.n < running.n
-                for track in attempt.components
+                component.makes(track.kind, track.name)
+                and track.created.n < running.n
+                and (track in attempt.components or track.exists_at(running.n))
+                for track in aw.component_tracks
             )
         ]
         if missing:
             yield violated(
                 running,
                 f"{when(running)}: {aw} is Running with ResourcesDeployed=True, and "
-                f"{listed(missing)} has not been created in this attempt.",
+                f"{listed(missing)} neither exists nor was created in this attempt.",
                 attempt.begin,
             )
         else:

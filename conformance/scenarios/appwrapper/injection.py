@@ -110,3 +110,11 @@ def generated_names_do_not_multiply(world: World) -> None:
     aw = world.submit("generated_names.yaml", behaviour="run 2s, exit 1", retryLimit=1)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(arms=["AW-100", "AW-089"], gpus=4)
+def what_the_user_wrote_is_kept(world: World) -> None:
+    """Affinity, tolerations, labels and annotations of a template stay beside what is injected."""
+    aw = world.submit("elaborate_gpu_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(SECOND)

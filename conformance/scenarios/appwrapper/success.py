@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chaos.faults import DeleteObject, HoldObject, KillPod
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
 
@@ -150,5 +151,26 @@ def one_pod_ends_before_the_other(world: World) -> None:
     world.inject(KillPod("a-0", exit_code=0))
     world.wait(10 * SECOND)
     world.inject(KillPod("a-1", exit_code=0))
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(
+    arms=["AW-096", "MLB-041"],
+    cases={"more-than-pods": "many_completions_job.yaml", "none": "work_queue_job.yaml"},
+)
+def job_of_other_completions(world: World, manifest: str) -> None:
+    """A Job succeeds when it says so, be its completions more than its pods or not named."""
+    aw = world.submit(manifest, behaviour="run 5s, exit 0")
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-096", "AW-046"])
+def job_replaced_a_pod_itself(world: World) -> None:
+    """A Job that completes after its own retry makes the AppWrapper succeed."""
+    aw = world.submit("retrying_job.yaml", behaviour="run 10s, exit 0")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))

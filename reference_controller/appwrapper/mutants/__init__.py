@@ -13,6 +13,8 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `deletion`: what is deleted how.
 - `ownership`: intents, and what is not ours.
 - `injection`: pod templates and labels.
+- `completion`: success, and what PodsReady says of the pods.
+- `templates`: what the user wrote beside what is injected.
 - `installation`: the CustomResourceDefinition.
 
 `answers` finds out in which runs a mutant matters at all.
@@ -21,6 +23,7 @@ the claims measure controllers. They are grouped by what goes wrong:
 from __future__ import annotations
 
 from reference_controller.appwrapper.mutants import (
+    completion,
     deletion,
     health,
     injection,
@@ -30,6 +33,7 @@ from reference_controller.appwrapper.mutants import (
     parameters,
     quota,
     retries,
+    templates,
     timing,
 )
 from reference_controller.appwrapper.mutants.answers import comparing
@@ -39,6 +43,7 @@ __all__ = [
     "MUTANTS",
     "Mutant",
     "comparing",
+    "completion",
     "deletion",
     "health",
     "injection",
@@ -48,5 +53,6 @@ __all__ = [
     "parameters",
     "quota",
     "retries",
+    "templates",
     "timing",
 ]

@@ -154,3 +154,13 @@ class OwnsByTheOwnersName(Rules):
 class OwnsWhatAnyAppWrapperOwns(Rules):
     def is_ours(self, obj: Object, aw: Object) -> bool:  # noqa: ARG002
         return (controller_of(obj) or {}).get("kind") == APPWRAPPER.kind
+
+
+@mutant(
+    "stripped-finalizer-stays-away",
+    "A finalizer that somebody strips while resources are deployed is not put back.",
+    "AW-097",
+)
+class StrippedFinalizerStaysAway(Rules):
+    def restores_finalizer(self) -> bool:
+        return False

@@ -26,6 +26,10 @@ class CreationRules(OwnershipRules):
         """Whether our finalizer has to stand before anything is created."""
         return True
 
+    def restores_finalizer(self) -> bool:
+        """Whether our finalizer is put back when somebody strips it from what is deployed."""
+        return True
+
     def finalizer_patch(self, aw: Object, finalizers: tuple[str, ...]) -> Object:
         """The merge patch that sets the finalizers, under optimistic lock, and nothing else:
         `spec.suspend` is Kueue's."""

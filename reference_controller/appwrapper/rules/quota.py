@@ -40,6 +40,7 @@ class QuotaRules:
         gone: dict[str, tuple[str, str, str]] = {
             Condition.RESOURCES_DEPLOYED: ("False", phase, "All resources are gone"),
             Condition.DELETING_RESOURCES: ("False", Reason.DELETION_COMPLETE, ""),
+            Condition.PODS_READY: ("False", phase, "All resources are gone"),
         }
         if phase != Phase.RESETTING:
             gone[Condition.QUOTA_RESERVED] = ("False", phase, "No resources deployed")

@@ -1,0 +1,103 @@
+"""AW-101: PodsReady says that the expected pods run, and is taken back when they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.claim import Claim, Level
+from conformance.claims.appwrapper.timed import earliest
+from conformance.claims.decisions import A11
+from conformance.claims.sources import detailed_description
+from conformance.history_view import AppWrapperRun
+from conformance.history_view.health import Health, Spell, spells
+from conformance.history_view.snapshots import (
+    PODS_READY,
+    RESOURCES_DEPLOYED,
+    SUCCEEDED,
+    Edge,
+    edges_of,
+)
+from conformance.temporal import Obligation, Obligations, eventually, judges, met, violated
+from conformance.temporal.words import when
+
+AW_101 = Claim(
+    id="AW-101",
+    name="pods-ready-is-true-of-the-pods",
+    level=Level.DERIVED,
+    profile="appwrapper",
+    text=(
+        "PodsReady MUST NOT turn True before the expected pods run or have succeeded, and, also "
+        "after its resources are deleted, MUST NOT stay True when they no longer do."
+    ),
+    source=detailed_description(
+        "Throughout the execution of the workload, the AppWrapper controller monitors the "
+        "number and health of all labeled Pods."
+    ),
+    decision=A11,
+)
+
+
+@judges(AW_101, armed_by="PodsReady turned True")
+def pods_ready_is_true_of_the_pods(aw: AppWrapperRun) -> Obligations:
+    # Pods that users labelled themselves may be counted by a reader of the label.
+    if not aw.expected_pods or aw.foreign_pods:
+        return
+    turns = edges_of(PODS_READY, aw.snapshots, aw.removed)
+    for index, edge in enumerate(turns):
+        if edge.status == "True":
+            yield _is_ready(aw, edge)
+            ended = turns[index + 1] if index + 1 < len(turns) else None
+            yield from _is_taken_back(aw, edge, ended)
+
+
+def _is_ready(aw: AppWrapperRun, shown: Edge) -> Obligation:
+    """Enough pods ran at some time that the controller may have looked at."""
+    expected = aw.expected_pods
+    seen_us = aw.history.timing.seen_us(shown.t)
+    most = 0
+    for point in aw.health:
+        if point.n > shown.n:
+            break
+        most = point.running_most if point.t <= seen_us else max(most, point.running_most)
+    if most >= expected:
+        return met(shown)
+    return violated(
+        shown,
+        f"{when(shown)}: PodsReady of {aw} turned True, while {most} of {expected} expected pods "
+        "ran or had succeeded.",
+    )
+
+
+def _is_taken_back(aw: AppWrapperRun, shown: Edge, ended: Edge | None) -> Iterator[Obligation]:
+    """An obligation for each shortage. A workload that succeeded needs its pods no more: there
+    PodsReady contradicts them only when everything is cleaned up."""
+    expected = aw.expected_pods
+    success = next((span.begin for span in aw.in_phase(SUCCEEDED)), None)
+    points = [Health(shown.n, shown.t)]
+    for point in aw.health:
+        if point.n <= shown.n:
+            points = [point]
+        elif (ended is None or point.n < ended.n) and (success is None or point.n < success.n):
+            points.append(point)
+    lacking: list[Spell] = []
+    if success is None or shown.n < success.n:
+        lacking = spells(points, lambda health: health.running_most < expected, shown)
+    for spell in lacking:
+        yield eventually(
+            aw,
+            f"the end of PodsReady=True, with fewer than {expected} pods that run or succeeded,",
+            since=spell.begin,
+            within_us=0,
+            happened=ended if spell.end is None else None,
+            unless=earliest(spell.end, success, aw.removed),
+        )
+    for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
+        if success is not None and edge.n > success.n and (ended is None or ended.n >= edge.n):
+            yield eventually(
+                aw,
+                "the end of PodsReady=True, with nothing deployed any more,",
+                since=edge,
+                within_us=0,
+                happened=ended,
+                unless=aw.removed,
+            )
