@@ -1,0 +1,34 @@
+"""Creations that were carried out and never answered: what stands there must not be forgotten."""
+
+from __future__ import annotations
+
+from chaos.faults import LoseReply, Suspend
+from conformance.appwrapper import Condition
+from conformance.scenario import scenario
+from conformance.world import World
+from vocabulary.clock import SECOND
+from vocabulary.kinds import SERVICE
+
+LOST = LoseReply(verb=("create",), kind="Service", times=0)
+
+
+@scenario(arms=["AW-013", "AW-015", "AW-054", "INV-1", "INV-2"])
+def suspended_before_an_answer_comes(world: World) -> None:
+    """Suspended while no creation of its Service is answered, it deletes the Service as well."""
+    world.inject(LOST)
+    aw = world.submit("pods.yaml")
+    world.until(Condition("its Service exists", lambda: bool(world.get(SERVICE, "a-service"))))
+    world.wait(SECOND)
+    world.inject(Suspend("a"))
+    world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
+    world.revert(LOST)
+
+
+@scenario(arms=["AW-013", "AW-014", "AW-048", "INV-1"])
+def retried_after_no_answer_came(world: World) -> None:
+    """A Service whose creation was answered too late for an attempt is deleted with that attempt."""
+    world.inject(LOST)
+    aw = world.submit("pods.yaml")
+    world.until(aw.has_reset(1))
+    world.revert(LOST)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
