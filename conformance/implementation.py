@@ -181,6 +181,11 @@ class Implementation:
         """It watches whatever it must react to."""
         return None
 
+    @property
+    def polls_every_us(self) -> Micros | None:
+        """It does not depend on polling."""
+        return None
+
     def launch(self, place: Place) -> Launch:
         """How to run it as a process; writes its configuration file."""
         mutant = self.name.partition(":")[2]

@@ -45,6 +45,8 @@ class Scenario:
     """It stops what other scenarios stand on: on real clusters it has a cluster of its own."""
     only_simulated: str = ""
     """Non-empty: why this can only run in the simulation."""
+    untouched: bool = False
+    """Nothing triggers a resync of the operator: it is judged by its own polling."""
     needs_users: bool = False
     """It has more than one user, as clusters have whose users the suite makes."""
     case: int = 0
@@ -75,6 +77,7 @@ def scenario(
     config: Mapping[str, Any] | None = None,
     alone: bool = False,
     only_simulated: str = "",
+    untouched: bool = False,
     needs_users: bool = False,
     cases: Mapping[str, Any] | None = None,
 ) -> Callable[[Function], Function]:
@@ -106,6 +109,7 @@ def scenario(
                 config=config or {},
                 alone=alone,
                 only_simulated=only_simulated,
+                untouched=untouched,
                 needs_users=needs_users,
                 case=number,
             )

@@ -179,6 +179,10 @@ class UnderTest(Protocol):
     def poke_every_us(self) -> Micros | None:
         """How often its objects are touched, so that it looks at them; None: it watches."""
 
+    @property
+    def polls_every_us(self) -> Micros | None:
+        """How often it looks by itself, where nothing touches its objects; None: not known."""
+
     def crds(self) -> tuple[Object, ...]:
         """The custom resource definitions that it brings."""
 

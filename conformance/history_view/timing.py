@@ -59,7 +59,8 @@ class Timing:
         self, header: Header, outages: Iterable[Outage], starts: Iterable[Start] = ()
     ) -> None:
         facts = header.facts
-        known = [_span(facts, key) for key in ("detection_latency_us", "poll_us", "slack_us")]
+        polled = "polls_every_us" if facts.get("untouched") else "poll_us"
+        known = [_span(facts, key) for key in ("detection_latency_us", polled, "slack_us")]
         told = [span for span in known if span is not None]
         coarse_us = _span(facts, "clock_resolution_us") or 0
         self.slack_us = max(coarse_us, 0 if header.capabilities.exact_times else SECOND)

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from conformance.implementation import implementation
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.reading import find, read_profile
+from conformance.scenarios import SCENARIOS
 from conformance.under_test import UnderTest
+
+UNKNOWN_POLLING: Final = (
+    "needs detection.pollsEvery: no resync is triggered there, and the profile does not say how "
+    "often the operator looks by itself"
+)
 
 
 def under_test(name: str) -> UnderTest:
@@ -34,4 +41,9 @@ def left_out(profile: ImplementationProfile | None) -> Mapping[str, str]:
     """The scenarios that are not run, each with the reason."""
     if profile is None:
         return {}
-    return {scenario: lack.because for lack in profile.lacks for scenario in lack.scenarios}
+    lacking = {scenario: lack.because for lack in profile.lacks for scenario in lack.scenarios}
+    told = profile.detection
+    if told.poke_every and not told.polls_every:
+        untouched = (found.id for found in SCENARIOS.values() if found.untouched)
+        return {**dict.fromkeys(untouched, UNKNOWN_POLLING), **lacking}
+    return lacking

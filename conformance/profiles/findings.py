@@ -124,6 +124,10 @@ def _allowances(profile: ImplementationProfile, slack: Mapping[str, Micros]) -> 
     yield "What it is allowed, so that slowness is no violation and a wrong order is one:"
     if told.poke_every:
         yield f"- it polls, so each AppWrapper is edited every {told.poke_every}: then it looks;"
+    if told.polls_every:
+        yield (
+            f"- where scenarios leave it untouched, it looks every {told.polls_every} by itself;"
+        )
     yield f"- it may react {told.latency} after that, and as much later as the machine was slow;"
     if slack:
         usual, most = _seconds(int(median(slack.values()))), _seconds(max(slack.values()))

@@ -156,6 +156,9 @@ class Detection(_Part, frozen=True, kw_only=True):
     """From deciding to write to the write being stored."""
     poke_every: Span = ""
     """How often an annotation of its objects is changed, so that it looks at them; empty: not."""
+    polls_every: Span = ""
+    """How often it looks at its objects by itself. Where `pokeEvery` is set and this is not, the
+    scenarios that leave it untouched are not run."""
     clock_resolution: Span = ""
     """How coarse the times are that its timers count from: `1s` for those of conditions."""
 

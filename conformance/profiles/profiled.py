@@ -70,6 +70,8 @@ class Profiled:
         }
         if told.poke_every:
             facts["poll_us"] = parse_duration(told.poke_every)
+        if told.polls_every:
+            facts["polls_every_us"] = parse_duration(told.polls_every)
         if told.clock_resolution:
             facts["clock_resolution_us"] = parse_duration(told.clock_resolution)
         if self.profile.fields != RELEASED:
@@ -111,6 +113,11 @@ class Profiled:
     @property
     def poke_every_us(self) -> Micros | None:
         told = self.profile.detection.poke_every
+        return parse_duration(told) if told else None
+
+    @property
+    def polls_every_us(self) -> Micros | None:
+        told = self.profile.detection.polls_every
         return parse_duration(told) if told else None
 
     @cached_property

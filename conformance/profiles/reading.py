@@ -48,6 +48,7 @@ DURATIONS: Final[Mapping[str, tuple[Micros, Micros, str]]] = {
     "latency": (0, MINUTE, "later than that, a default failure grace period is over unnoticed"),
     "requestLatency": (0, 10 * SECOND, "what takes longer has failed, and is asked for again"),
     "pokeEvery": (100 * MILLISECOND, MINUTE, "more often loads the cluster, less often is latency"),
+    "pollsEvery": (100 * MILLISECOND, MINUTE, "what it notices later than that is latency"),
     "clockResolution": (0, SECOND, "no time of Kubernetes is coarser"),
 }
 """The least and the most that a profile may ask for, and why: what is allowed without bounds makes

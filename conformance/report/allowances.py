@@ -20,6 +20,7 @@ def allowances_of(header: Header) -> Allowances | None:
         latency=span("detection_latency_us"),
         request_latency=span("request_latency_us"),
         poke_every=span("poll_us"),
+        polls_every=span("polls_every_us"),
         clock_resolution=span("clock_resolution_us"),
         profile_sha256=facts.get("profile_sha256", ""),
     )

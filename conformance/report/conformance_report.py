@@ -127,6 +127,8 @@ class Allowances(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """How late a write might be stored that it had decided on."""
     poke_every: str = ""
     """How often its objects were edited, so that it looked at them."""
+    polls_every: str = ""
+    """How often it looked by itself in scenarios that left it untouched."""
     clock_resolution: str = ""
     """How early its timers might run out."""
     profile_sha256: Sha256 = ""

@@ -37,6 +37,12 @@ def test_a_deadline_is_the_span_and_the_latency_that_the_header_states() -> None
     assert Timing(told, ()).due_us(100 * SECOND, 10 * SECOND) == 118 * SECOND
 
 
+def test_an_operator_that_is_left_untouched_is_granted_its_own_polling_interval() -> None:
+    facts = {"detection_latency_us": SECOND, "poll_us": SECOND, "polls_every_us": 60 * SECOND}
+    assert Timing(header(**facts), ()).latency_us == 2 * SECOND
+    assert Timing(header(**facts, untouched=True), ()).latency_us == 61 * SECOND
+
+
 def test_a_header_that_states_no_latency_gets_what_the_slowest_known_operator_needs() -> None:
     assert Timing(header("wall"), ()).latency_us == 65 * SECOND
     assert Timing(header("virtual"), ()).latency_us == 5 * SECOND

@@ -19,12 +19,15 @@ from conformance.scenario import Scenario
 from conformance.under_test import Launch, Place
 from conformance.worlds.control_plane.network import MachineNetwork
 from conformance.worlds.control_plane.operator_process import launch_directly
+from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.world import ControlPlaneWorld
 from fixtures.control_plane import pki
 from fixtures.control_plane.ports import LOOPBACK
 from fixtures.control_plane.process import Process
 from fixtures.control_plane.users import User
+from vocabulary.clock import HOUR, MINUTE, SECOND
+from vocabulary.history import Capabilities
 from vocabulary.requests import Create
 
 from .test_operator_process import HEALTHY
@@ -70,9 +73,14 @@ class FakeSession:
         self.recorder = SimpleNamespace(
             kinds=(), revision=0, changed=threading.Condition(), listeners=self.listeners
         )
+        self.cluster, self.kubernetes_version = "control-plane", "v1.36.0"
+        self.facts: dict[str, Any] = {}
+        self.pulse = SimpleNamespace(slack_us=lambda _since_us: 0)
         self.implementation = SimpleNamespace(
+            name="mine",
             installed=None,
             poke_every_us=None,
+            polls_every_us=None,
             sees_whole_cluster=False,
             review=lambda _config: lambda *_: None,
             launch=self._launch,
@@ -117,6 +125,15 @@ class FakeSession:
         self.ports.add(urlsplit(server).port or 0)
         path.write_text(yaml.safe_dump({"users": [{"user": {}}]}), encoding="utf-8")
         return path
+
+    def capabilities(self, _namespace: str, _began_us: int) -> Capabilities:
+        return Capabilities(writers=False)
+
+    def commits(self, *_: object) -> list[Commit]:
+        return []
+
+    def audited(self, *_: object) -> list[dict[str, Any]]:
+        return []
 
     # Of what belongs to it.
 
@@ -166,8 +183,10 @@ def is_listening(port: int) -> bool:
         return caller.connect_ex((LOOPBACK, port)) == 0
 
 
-def begin(session: FakeSession) -> ControlPlaneWorld:
-    scenario = Scenario("suite/file/run", "", (), lambda _world: None, session.folder)
+def begin(session: FakeSession, *, untouched: bool = False) -> ControlPlaneWorld:
+    scenario = Scenario(
+        "suite/file/run", "", (), lambda _world: None, session.folder, untouched=untouched
+    )
     return ControlPlaneWorld(cast(Session, session), scenario, 1, None)
 
 
@@ -206,3 +225,21 @@ def test_a_run_that_cannot_begin_gives_back_what_it_had_by_then(
     assert len(session.ports) == ports
     assert session.given.keys() >= {"namespace"}
     assert session.left() == set()
+
+
+@pytest.mark.parametrize("untouched", [False, True])
+def test_an_untouched_run_triggers_no_resync_and_is_as_long_as_the_operators_own_polling_needs(
+    tmp_path: Path, untouched: bool
+) -> None:
+    session = FakeSession(tmp_path)
+    session.implementation.poke_every_us = HOUR
+    session.implementation.polls_every_us = MINUTE
+    world = begin(session, untouched=untouched)
+    try:
+        pokers = [found for found in threading.enumerate() if found.name == "poker"]
+        assert len(pokers) == (0 if untouched else 1)
+        assert world.durations.failure_grace_us == (MINUTE if untouched else 5 * SECOND)
+        header, _ = world.history()
+        assert header.facts.get("untouched", False) is untouched
+    finally:
+        world.close()

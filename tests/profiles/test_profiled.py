@@ -7,18 +7,20 @@ from typing import Any
 
 import pytest
 import yaml
+from msgspec import structs
 
 from conformance import claims
 from conformance.history_view import RELEASED, History
 from conformance.implementation import UnknownImplementationError
 from conformance.parameters import DEFAULT_CONFIG
-from conformance.profiles.choosing import under_test
+from conformance.profiles.choosing import left_out, under_test
 from conformance.profiles.configuration import configuration
 from conformance.profiles.placeholders import PLACEHOLDERS
 from conformance.profiles.profile import Configuration
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
+from conformance.scenarios import SCENARIOS
 from conformance.under_test import VALIDATING, Place, registered_as
 from conformance.verdict import Outcome
 from vocabulary.clock import SECOND
@@ -243,3 +245,16 @@ def header(facts: dict[str, Any]) -> Header:
         kubernetes_version="v1.36.3",
         facts=facts,
     )
+
+
+def test_untouched_scenarios_are_left_out_where_nobody_knows_how_often_it_polls(
+    own: Profiled,
+) -> None:
+    untouched = {found.id for found in SCENARIOS.values() if found.untouched}
+    told = own.profile.detection
+    pokes = structs.replace(own.profile, detection=structs.replace(told, poke_every="1s"))
+    polls = structs.replace(told, poke_every="1s", polls_every="1m")
+    assert untouched
+    assert untouched.isdisjoint(left_out(own.profile))
+    assert untouched <= left_out(pokes).keys()
+    assert untouched.isdisjoint(left_out(structs.replace(own.profile, detection=polls)))

@@ -164,11 +164,16 @@ def test_features_that_are_lacked_and_those_that_are_switched_off_are_two_lists(
 
 def test_what_the_implementation_was_allowed_is_that_of_the_histories() -> None:
     run = passing_run()
-    facts = {"detection_latency_us": 2_000_000, "poll_us": 1_000_000, "profile_sha256": "a" * 64}
+    facts = {
+        "detection_latency_us": 2_000_000,
+        "poll_us": 1_000_000,
+        "polls_every_us": 60_000_000,
+        "profile_sha256": "a" * 64,
+    }
     header = msgspec.structs.replace(run.header, facts=facts)
     report = _report(msgspec.structs.replace(run, header=header))
     assert report.environment.allowances == Allowances(
-        latency="2s", poke_every="1s", profile_sha256="a" * 64
+        latency="2s", poke_every="1s", polls_every="60s", profile_sha256="a" * 64
     )
 
 

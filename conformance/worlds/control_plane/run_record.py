@@ -39,8 +39,10 @@ class RunRecord:
         began_us: Micros,
         users: Mapping[str, User],
         webhooks: ProcessWebhooks,
+        is_untouched: bool = False,
     ) -> None:
-        """`users` are the operators', by their names in the history."""
+        """`users` are the operators', by their names in the history; `is_untouched`: the resync
+        touches that the implementation has otherwise are left out."""
         self._session = session
         self._namespace = namespace
         self._nodes = nodes
@@ -50,6 +52,7 @@ class RunRecord:
         self._began_us = began_us
         self._users = users
         self._webhooks = webhooks
+        self._own_facts = {"untouched": True} if is_untouched else {}
         self._notes: list[tuple[Micros, Entry]] = []
         self._lock = threading.Lock()
 
@@ -126,4 +129,4 @@ class RunRecord:
     def _facts(self) -> dict[str, Any]:
         """What to expect of the implementation, and how slow the machine was in this run."""
         slack_us = self._session.pulse.slack_us(self._began_us)
-        return {**self._session.facts, "slack_us": slack_us}
+        return {**self._session.facts, **self._own_facts, "slack_us": slack_us}

@@ -60,7 +60,11 @@ class ControlPlaneWorld(World):
         self.scenario = scenario
         self.seed = seed
         self.folder = scenario.folder
-        short = short_config(session.late_us(), stretch)
+        implementation = session.implementation
+        self._poke_every_us = None if scenario.untouched else implementation.poke_every_us
+        self._is_left_alone = scenario.untouched and implementation.poke_every_us is not None
+        polled_us = (implementation.polls_every_us or 0) if self._is_left_alone else 0
+        short = short_config(session.late_us() + polled_us, stretch)
         self._settings = RunSettings.of(session.settings, short, scenario.config)
         self.config = dict(self._settings.config)
         self.durations = self._settings.durations
@@ -121,6 +125,7 @@ class ControlPlaneWorld(World):
             began_us=self._began_us,
             users=self._users,
             webhooks=self._places.webhooks,
+            is_untouched=self._is_left_alone,
         )
         self._operators = {name: self._operator(name) for name in names}
         self._places.webhooks.start()
@@ -149,7 +154,7 @@ class ControlPlaneWorld(World):
         """Everything moves from now on, the plan last."""
         session = self.session
         self._poker = Poker(
-            session.implementation.poke_every_us,
+            self._poke_every_us,
             lambda: self.list(APPWRAPPER),
             session.connections["harness"].handle,
         )
