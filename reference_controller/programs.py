@@ -12,7 +12,8 @@ from typing import Any, Final
 
 from reference_controller.runtime import logs
 from reference_controller.runtime.admission_review import Operation, UserInfo
-from reference_controller.runtime.connection import connect
+from reference_controller.runtime.connection import Connection, connect
+from reference_controller.runtime.discovery import Discovery
 from reference_controller.runtime.options import OperatorOptions, OptionsError
 from reference_controller.runtime.process import Program, run
 from vocabulary.errors import ApiError
@@ -24,6 +25,7 @@ from vocabulary.safe_yaml import YamlError, load_yaml_file
 SUBJECT_ACCESS_REVIEW: Final = Kind(
     "authorization.k8s.io", "v1", "SubjectAccessReview", "subjectaccessreviews", namespaced=False
 )
+ALL_RESOURCES: Final = "*"
 _PROCESS_SECTIONS: Final = ("certManagement", "controllerManager", "webhooksEnabled")
 """Keys of the released operator's file that are about its process; ours takes options."""
 
@@ -110,8 +112,8 @@ def _section(options: OperatorOptions, name: str) -> Mapping[str, Any]:
     return section or {}
 
 
-def _access_reviewer(options: OperatorOptions) -> Callable[[UserInfo, str, str, str], bool]:
-    """Asks the API server whether a user may create objects of a resource in a namespace."""
+def _access_reviewer(options: OperatorOptions) -> Callable[[UserInfo, Kind, str], bool]:
+    """Asks the API server whether a user may create objects of a kind in a namespace."""
     connection = connect(
         options.kubeconfig,
         options.context,
@@ -120,28 +122,52 @@ def _access_reviewer(options: OperatorOptions) -> Callable[[UserInfo, str, str, 
         pool_size=2,
     )
 
-    def may_create(user: UserInfo, group: str, plural: str, namespace: str) -> bool:
+    return AccessReviewer(connection)
+
+
+class AccessReviewer:
+    """Asks an API server, by SubjectAccessReviews, what the users of its requests may create."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._discovery = Discovery(connection)
+
+    def __call__(self, user: UserInfo, kind: Kind, namespace: str) -> bool:
+        """Whether the user may create such an object there; raises ApiError if it is not known."""
+        spec: dict[str, Any] = {
+            "user": user.username,
+            "uid": user.uid,
+            "groups": list(user.groups),
+            "extra": {key: list(values) for key, values in user.extra.items()},
+            "resourceAttributes": {
+                "verb": "create",
+                "group": kind.group,
+                "version": kind.version,
+                "resource": self._resource(kind, user),
+                "namespace": namespace,
+            },
+        }
         review = {
             "apiVersion": SUBJECT_ACCESS_REVIEW.api_version,
             "kind": SUBJECT_ACCESS_REVIEW.kind,
-            "spec": {
-                "user": user.username,
-                "uid": user.uid,
-                "groups": list(user.groups),
-                "resourceAttributes": {
-                    "verb": "create",
-                    "group": group,
-                    "resource": plural,
-                    "namespace": namespace,
-                },
-            },
+            "spec": spec,
         }
         try:
-            answer = connection.handle(Create(SUBJECT_ACCESS_REVIEW, review))
+            answer = self._connection.handle(Create(SUBJECT_ACCESS_REVIEW, review))
         except ApiError as error:
-            raise ApiError(
-                500, "InternalError", f"cannot ask what {user.username!r} may do: {error}"
-            ) from error
+            raise _unknown(user, error) from error
         return get_path(answer, "status.allowed") is True
 
-    return may_create
+    def _resource(self, kind: Kind, user: UserInfo) -> str:
+        """The plural that the server gives the kind; for a kind that it does not serve, all
+        resources of its group."""
+        try:
+            return self._discovery.served(kind).plural
+        except ApiError as error:
+            if error.is_not_found:
+                return ALL_RESOURCES
+            raise _unknown(user, error) from error
+
+
+def _unknown(user: UserInfo, error: ApiError) -> ApiError:
+    return ApiError(500, "InternalError", f"cannot ask what {user.username!r} may do: {error}")

@@ -19,8 +19,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
@@ -28,10 +27,13 @@ import msgspec
 
 from vocabulary.canonical import encode
 from vocabulary.clock import Micros
+from vocabulary.unpacking import Lines, UnpackError
 
 HISTORY_FORMAT: Final = 1
-MAX_HISTORY_BYTES: Final = 512 * 1024**2
-"""An upper bound on what is unpacked of one file: a compressed bomb stops here."""
+MAX_HISTORY_BYTES: Final = 64 * 1024**2
+"""An upper bound on what is unpacked of one file; the longest that was recorded has 1 MiB."""
+MAX_RECORDS: Final = 500_000
+"""An upper bound on the records of one file."""
 MAX_LINE_BYTES: Final = 16 * 1024**2
 """An upper bound on one record: it holds two objects at most, and etcd stores none over 1.5 MiB."""
 
@@ -189,67 +191,55 @@ def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
 
     Raises HistoryError for a file that is not a history at all, naming file and line.
     """
-    data, whole = _unpack(path)
-    lines = data.split(b"\n")
-    whole = whole and lines[-1] == b""
-    records = lines[:-1]
-    if not records:
-        if data:
-            raise HistoryError(
-                f"{path}: was cut short in line 1, its header; nothing of it can be judged: "
-                "run the scenario again"
-            )
-        raise HistoryError(f"{path}: is empty; a history begins with a header line")
     header: Header | None = None
     entries: list[Entry] = []
-    for number, line in enumerate(records, start=1):
-        if len(line) > MAX_LINE_BYTES:
-            raise HistoryError(
-                f"{path}: line {number} has {len(line)} bytes; no record has over {MAX_LINE_BYTES}"
-            )
+    lines = Lines(path, max_bytes=MAX_HISTORY_BYTES, max_line_bytes=MAX_LINE_BYTES)
+    damaged: HistoryError | None = None
+    line = b""
+    for number, line in enumerate(_readable(lines, path), start=1):
+        if not line.endswith(b"\n"):
+            break
+        if damaged is not None:
+            raise damaged
+        if number > MAX_RECORDS + 1:
+            raise HistoryError(f"{path}: has more than {MAX_RECORDS} records; refused")
         try:
             record = _decoder.decode(line)
-        except (msgspec.MsgspecError, RecursionError) as error:
-            if number > 1 and number == len(records):
-                return _header(header, path), entries, False
-            raise HistoryError(
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            damaged = HistoryError(
                 f"{path}: line {number}: {error}; expected one record of a history per line"
-            ) from error
+            )
+            damaged.__cause__ = error
+            if number == 1:
+                raise damaged from error
+            continue  # the last line of a file that was cut short may be damaged
         if number == 1:
-            if not isinstance(record, Header):
-                raise HistoryError(f"{path}: line 1 is a {_tag(record)}, expected the header")
-            if record.format != HISTORY_FORMAT:
-                raise HistoryError(
-                    f"{path}: history format {record.format}, this version reads "
-                    f"{HISTORY_FORMAT}; check it with the version of Assay that wrote it"
-                )
-            header = record
+            header = _as_header(record, path)
         elif isinstance(record, Header):
             raise HistoryError(f"{path}: line {number} is a second header; split the file there")
+        elif record.n != len(entries):
+            raise HistoryError(
+                f"{path}: line {number}: position n is {record.n}, expected {len(entries)}; "
+                "lines are missing or out of order"
+            )
         else:
-            if record.n != len(entries):
-                raise HistoryError(
-                    f"{path}: line {number}: position n is {record.n}, expected {len(entries)}; "
-                    "lines are missing or out of order"
-                )
             entries.append(record)
-    return _header(header, path), entries, whole
-
-
-def _header(header: Header | None, path: Path) -> Header:
     if header is None:
-        raise HistoryError(f"{path}: has no header")
-    return header
+        raise HistoryError(
+            f"{path}: was cut short in line 1, its header; nothing of it can be judged: "
+            "run the scenario again"
+            if line
+            else f"{path}: is empty; a history begins with a header line"
+        )
+    return header, entries, lines.is_whole and line.endswith(b"\n") and damaged is None
 
 
-def _tag(record: Record) -> str:
-    return str(type(record).__struct_config__.tag)
-
-
-def _unpack(path: Path) -> tuple[bytes, bool]:
-    """The uncompressed bytes, and whether the compressed stream was whole."""
+def _readable(lines: Lines, path: Path) -> Iterator[bytes]:
+    """The lines; HistoryError if they cannot be read."""
     try:
-        raw = path.read_bytes()
+        yield from lines
+    except UnpackError as error:
+        raise HistoryError(f"{path}: {error}; fetch it again, or run the scenario again") from error
     except PermissionError as error:
         raise HistoryError(
             f"{path}: cannot be read: {error.strerror}; change its rights, or those of its folder"
@@ -258,29 +248,18 @@ def _unpack(path: Path) -> tuple[bytes, bool]:
         raise HistoryError(
             f"{path}: cannot be read: {error.strerror}; name a .jsonl or .jsonl.gz file"
         ) from error
-    if raw[:2] != b"\x1f\x8b":
-        return raw, True
-    chunks: list[bytes] = []
-    total = 0
-    while raw:
-        # Not GzipFile: at the end of a file that was cut short it drops what it has read.
-        member = zlib.decompressobj(wbits=31)
-        while not member.eof:
-            try:
-                chunk = member.decompress(raw, MAX_HISTORY_BYTES + 1 - total)
-            except zlib.error as error:
-                raise HistoryError(
-                    f"{path}: is not a readable gzip file: {error}; fetch it again, or run the "
-                    "scenario again"
-                ) from error
-            chunks.append(chunk)
-            total += len(chunk)
-            if total > MAX_HISTORY_BYTES:
-                raise HistoryError(
-                    f"{path}: unpacks to more than {MAX_HISTORY_BYTES} bytes; refused"
-                )
-            raw = member.unconsumed_tail
-            if not raw and not chunk and not member.eof:
-                return b"".join(chunks), False
-        raw = member.unused_data
-    return b"".join(chunks), True
+
+
+def _as_header(record: Record, path: Path) -> Header:
+    if not isinstance(record, Header):
+        raise HistoryError(f"{path}: line 1 is a {_tag(record)}, expected the header")
+    if record.format != HISTORY_FORMAT:
+        raise HistoryError(
+            f"{path}: history format {record.format}, this version reads "
+            f"{HISTORY_FORMAT}; check it with the version of Assay that wrote it"
+        )
+    return record
+
+
+def _tag(record: Record) -> str:
+    return str(type(record).__struct_config__.tag)

@@ -17,6 +17,7 @@ from typing import Any, Final, NoReturn
 
 import yaml
 
+from vocabulary.regular_files import open_regular
 from vocabulary.yaml_syntax import in_words
 
 MAX_BYTES: Final = 1024 * 1024
@@ -79,7 +80,7 @@ def load_all_yaml_file(path: Path, *, max_bytes: int = MAX_BYTES) -> list[Any]:
 def _read(path: Path, max_bytes: int) -> bytes:
     """At most one byte more than allowed, so a huge file costs nothing."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return file.read(max_bytes + 1)
     except OSError as error:
         raise YamlError(

@@ -6,20 +6,21 @@ log of gigabytes, most of which are reads and leases, takes little memory.
 
 from __future__ import annotations
 
-import gzip
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from vocabulary.clock import Micros, parse_rfc3339
+from vocabulary.unpacking import Lines, UnpackError
 
 API_VERSION: Final = "audit.k8s.io/v1"
 WRITES: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
 MAX_LINE_BYTES: Final = 16 * 1024**2
 """Two objects and some fields; etcd stores no object over 1.5 MiB."""
+MAX_LOG_BYTES: Final = 16 * 1024**3
+"""What is read of one file, unpacked."""
 MAX_EVENTS: Final = 300_000
 """Writes that are kept, some 10 KB each in memory; more need a log of fewer namespaces, or of less
 time."""
@@ -132,33 +133,16 @@ def read_log(paths: Iterable[Path]) -> Log:
 
 
 def _events(path: Path, truncated: list[Path]) -> Iterator[Event]:
-    try:
-        with path.open("rb") as plain:
-            is_gzip = plain.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if is_gzip else path.open("rb") as stream:
-            yield from _events_in(path, stream, truncated)
-    except gzip.BadGzipFile as error:
-        raise AuditLogError(f"{path}: is damaged: {error}; {_FETCH_AGAIN}") from error
-    except OSError as error:
-        raise AuditLogError(
-            f"{path}: cannot be read: {error.strerror or error}; name the file of --audit-log-path"
-        ) from error
-
-
-def _events_in(
-    path: Path, stream: BinaryIO | gzip.GzipFile, truncated: list[Path]
-) -> Iterator[Event]:
-    for number, line in _lines(path, stream, truncated):
-        if len(line) > MAX_LINE_BYTES:
-            raise AuditLogError(f"{path}: line {number} has over {MAX_LINE_BYTES} bytes; no event")
+    lines = Lines(path, max_bytes=MAX_LOG_BYTES, max_line_bytes=MAX_LINE_BYTES)
+    number = 0
+    for number, line in enumerate(_readable(lines, path), start=1):
         if not line.strip():
             continue
         try:
             event = _decoder.decode(line)
-        except (msgspec.MsgspecError, RecursionError) as error:
-            if number > 1 and not line.endswith(b"\n"):
-                truncated.append(path)
-                return
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
+            if not line.endswith(b"\n") and (number > 1 or not lines.is_whole):
+                break
             raise AuditLogError(
                 f"{path}: line {number}: {error}; expected one audit event per line: "
                 "is this the file of --audit-log-path?"
@@ -166,29 +150,28 @@ def _events_in(
         _check(event, path, number)
         if _is_kept(event, path, number):
             yield event
-
-
-def _lines(
-    path: Path, stream: BinaryIO | gzip.GzipFile, truncated: list[Path]
-) -> Iterator[tuple[int, bytes]]:
-    """The lines with their numbers; what was cut short ends early, what is damaged is refused."""
-    number = 0
-    try:
-        while line := stream.readline(MAX_LINE_BYTES + 1):
-            number += 1
-            yield number, line
-    except EOFError as error:
-        if not number:
+    else:
+        if not number and lines.is_whole:
             raise AuditLogError(
-                f"{path}: was cut short in its first line; {_FETCH_AGAIN}"
-            ) from error
-        truncated.append(path)
-    except zlib.error as error:
+                f"{path}: is empty; expected one audit event per line: {_FETCH_AGAIN}"
+            )
+        if lines.is_whole:
+            return
+    if number < 2:
+        raise AuditLogError(f"{path}: was cut short in its first line; {_FETCH_AGAIN}")
+    truncated.append(path)
+
+
+def _readable(lines: Lines, path: Path) -> Iterator[bytes]:
+    """The lines; AuditLogError if they cannot be read."""
+    try:
+        yield from lines
+    except UnpackError as error:
+        raise AuditLogError(f"{path}: {error}; {_FETCH_AGAIN}") from error
+    except OSError as error:
         raise AuditLogError(
-            f"{path}: is damaged after line {number}: {error}; {_FETCH_AGAIN}"
+            f"{path}: cannot be read: {error.strerror or error}; name the file of --audit-log-path"
         ) from error
-    if not number:
-        raise AuditLogError(f"{path}: is empty; expected one audit event per line: {_FETCH_AGAIN}")
 
 
 def _check(event: Event, path: Path, number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -121,7 +122,7 @@ def rejudge(
     from conformance.report.untrusted import printable
     from conformance.report.yaml_text import report_path
 
-    if out.resolve() == report_path(report).parent.resolve():
+    if os.path.realpath(out) == os.path.realpath(report_path(report).parent):
         raise BadInputError(f"--out {out}: holds the report itself; name another folder")
     check_folder(out)
     by = JudgedAgain(version=version(), git_commit=git_commit(), date=now())

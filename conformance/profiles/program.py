@@ -23,6 +23,8 @@ from conformance.profiles.profile import GoModule, ImplementationProfile, Progra
 from conformance.profiles.reading import Problem
 from fixtures.control_plane import builder, versions
 from fixtures.control_plane.binaries import cache_root
+from vocabulary.regular_files import open_regular
+from vocabulary.safe_yaml import YamlError
 
 PROGRAM: Final = "program"
 MODULE: Final = "module"
@@ -67,7 +69,17 @@ def manifests_of(profile: ImplementationProfile, path: Path, patterns: Iterable[
     if profile.program != Program():
         program_of(profile, path)  # what was not built has no manifests either
     base = _base(profile, path)
-    return [file.read_text(encoding="utf-8") for p in patterns for file in _matching(base, p, path)]
+    return [_text_of(file) for p in patterns for file in _matching(base, p, path)]
+
+
+def _text_of(manifest: Path) -> str:
+    try:
+        with open_regular(manifest) as file:
+            return file.read().decode()
+    except OSError as error:
+        raise YamlError(f"{manifest}: cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise YamlError(f"{manifest}: is not UTF-8: {error.reason}; save it as UTF-8") from error
 
 
 def built_folder(profile: ImplementationProfile) -> Path:

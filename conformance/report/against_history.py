@@ -28,6 +28,7 @@ from conformance.report.stored_run import Judge, recorded_run
 from conformance.verdict import Outcome, Verdict, worst
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Header, HistoryError, Mark, history_digest, read_history
+from vocabulary.regular_files import path_below
 
 MakerOf: TypeAlias = Callable[[Header, str], Implementation | None]
 """Who made the implementation of a history, by (header, version of the suite that ran); None
@@ -67,9 +68,10 @@ class AgainstHistory(msgspec.Struct, frozen=True):
 
 def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms) -> AgainstHistory:
     """Whether what the report of a folder tells of its history `name` is so."""
-    path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
-        return _not_judged(name, "lies outside of the report's folder; it was not opened")
+    try:
+        path = path_below(folder, name)
+    except OSError as error:
+        return _not_judged(name, str(error.strerror))
     try:
         header, entries, whole = read_history(path)
     except HistoryError as error:

@@ -14,6 +14,7 @@ from conformance.scenarios import SCENARIOS
 from conformance.verdict import Verdict
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Header, HistoryError, history_digest, read_history
+from vocabulary.regular_files import path_below
 
 Judge: TypeAlias = Callable[[Header, Sequence[Entry]], Sequence[Verdict]]
 
@@ -39,9 +40,10 @@ def stored_run(folder: Path, name: str, judge: Judge) -> RunResult:
 
     ReportError if it lies outside of that folder; HistoryError if it cannot be read.
     """
-    path = folder / name
-    if not path.resolve().is_relative_to(folder.resolve()):
-        raise ReportError(f"{name}: lies outside of the report's folder; not opened")
+    try:
+        path = path_below(folder, name)
+    except OSError as error:
+        raise ReportError(f"{folder / name}: {error.strerror}") from error
     header, entries, _ = read_history(path)
     run = recorded_run(header, entries)
     return msgspec.structs.replace(run, verdicts=tuple(judge(header, entries)))

@@ -30,6 +30,7 @@ from conformance.report.folder import HISTORIES_NAME, require_writable, untouche
 from conformance.report.text import counts_line
 from conformance.report.untrusted import printable
 from conformance.report.yaml_text import REPORT_NAME, read_report, read_report_at, report_path
+from vocabulary.regular_files import path_below
 from vocabulary.safe_yaml import YamlError
 
 README_NAME: Final = "README.md"
@@ -61,8 +62,7 @@ def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Su
     source = report_path(report_at)
     histories = sorted(_histories(report))
     for name in histories:
-        path = source.parent / name
-        if not path.resolve().is_relative_to(source.parent.resolve()) or not path.is_file():
+        if not _is_below(source.parent, name):
             raise ReportError(
                 f"{source}: its history {name} is not in its folder; hand in the folder of the "
                 "run, as a whole"
@@ -74,7 +74,7 @@ def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Su
         raise ReportError(f"{source}: implementation: organization, project and version are empty")
     folder = out / owner / version
     require_writable(folder)
-    if source.resolve() != folder.resolve() / REPORT_NAME:
+    if os.path.realpath(source) != os.path.realpath(folder / REPORT_NAME):
         files = {name: source.parent / name for name in histories} | {REPORT_NAME: source}
         in_the_way = tuple(_in_the_way(files, folder))
         if in_the_way and not replace:
@@ -120,6 +120,14 @@ def _histories(report: ConformanceReport) -> set[str]:
     named = {test.history for claim in report.claims for test in claim.tests}
     named |= {claim.shrunk.history for claim in report.claims if claim.shrunk is not None}
     return named - {""}
+
+
+def _is_below(folder: Path, name: str) -> bool:
+    """Whether a file of that name is there, and no symbolic link leads elsewhere."""
+    try:
+        return path_below(folder, name).is_file()
+    except OSError:
+        return False
 
 
 def _in_the_way(files: Mapping[str, Path], folder: Path) -> Iterator[Path]:
@@ -207,7 +215,10 @@ def _readme(path: Path) -> str:
     first = next(iter(reports.values()))
     above = f"# {_cell(first.implementation.project)}\n\n{_about(first)}\n\n"
     if path.is_file():
-        owned, found, _ = path.read_text(encoding="utf-8").partition(_CONTENTS)
+        try:
+            owned, found, _ = path.read_text(encoding="utf-8").partition(_CONTENTS)
+        except UnicodeDecodeError as error:
+            raise ReportError(f"{path}: is not UTF-8: {error.reason}; save it as UTF-8") from error
         above = owned if found else f"{owned.rstrip()}\n\n"
     rows = [
         f"| {_cell(_release(report))} | {_cell(report.suite.version)} "

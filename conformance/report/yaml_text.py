@@ -16,6 +16,7 @@ import msgspec
 
 from conformance.report.conformance_report import API_VERSION, KIND, ConformanceReport
 from conformance.report.typed_yaml import as_type, field_error
+from vocabulary.regular_files import open_regular
 from vocabulary.safe_yaml import YamlError, load_yaml_file
 
 REPORT_NAME: Final = "report.yaml"
@@ -87,7 +88,7 @@ def _report_in(path: Path) -> ConformanceReport:
 def _may_be_cut_off(path: Path) -> bool:
     """Whether a report of Assay's begins there, and does not end as one does."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             text = file.read(MAX_REPORT_BYTES)
     except OSError:
         return False

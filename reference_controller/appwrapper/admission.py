@@ -20,7 +20,7 @@ from reference_controller.appwrapper.pod_sets import (
 from reference_controller.appwrapper.rules import RIGHT, Rules
 from reference_controller.runtime.admission_review import UserInfo
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, kind_of
+from vocabulary.kinds import APPWRAPPER, Kind, kind_of
 from vocabulary.objects import Object, get_path, labels_of, meta, name_of, namespace_of
 
 __all__ = ["MayCreate", "UserInfo", "admit"]
@@ -31,9 +31,9 @@ MAX_NAME_LENGTH: Final = 63
 """Its name is the value of a label on every pod."""
 
 
-MayCreate: TypeAlias = Callable[[UserInfo, str, str, str], bool]
-"""(user, API group, plural, namespace) → whether the user may create such an object himself:
-a SubjectAccessReview on a real cluster."""
+MayCreate: TypeAlias = Callable[[UserInfo, Kind, str], bool]
+"""(user, kind, namespace) → whether the user may create such an object himself: a
+SubjectAccessReview on a real cluster. The plural of the kind may be a guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +162,8 @@ def _forbidden(aw: Object, user: UserInfo, may_create: MayCreate | None) -> list
     namespace = namespace_of(aw)
     for index, component in enumerate(get_path(aw, "spec.components") or ()):
         kind = kind_of(component.get("template") or {})
-        if not may_create(user, kind.group, kind.plural, namespace):
-            message = f"user {user.username!r} may not create {kind.plural} in {namespace!r}"
+        if not may_create(user, kind, namespace):
+            message = f"user {user.username!r} may not create a {kind.kind} in {namespace!r}"
             causes.append(_Cause(f"spec.components[{index}].template", message))
     return causes
 

@@ -7,8 +7,8 @@ an ApiError. The same function hangs directly in the simulated API server.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -27,6 +27,8 @@ class UserInfo:
     username: str
     uid: str = ""
     groups: tuple[str, ...] = ()
+    extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """What the authenticator knows besides, for authorizers to decide by."""
 
 
 Admit: TypeAlias = Callable[[Operation, Object, Object | None, UserInfo], Object]
@@ -44,7 +46,7 @@ def review(body: bytes, admit: Admit, *, may_change: bool) -> bytes:
     """
     try:
         document = _decoder.decode(body)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise ReviewError(f"not an AdmissionReview: {error}") from error
     if document.apiVersion != "admission.k8s.io/v1":
         raise ReviewError(
@@ -64,8 +66,12 @@ def _verdict(document: _Review, admit: Admit, may_change: bool) -> dict[str, Any
     request = document.request
     if request.operation not in ("CREATE", "UPDATE") or request.object is None:
         return {"allowed": True}
+    given = request.userInfo
     user = UserInfo(
-        request.userInfo.username, request.userInfo.uid, tuple(request.userInfo.groups or ())
+        given.username,
+        given.uid,
+        tuple(given.groups or ()),
+        {key: tuple(values or ()) for key, values in (given.extra or {}).items()},
     )
     operation: Operation = "CREATE" if request.operation == "CREATE" else "UPDATE"
     try:
@@ -83,6 +89,7 @@ class _User(msgspec.Struct):
     username: str = ""
     uid: str = ""
     groups: list[str] | None = None
+    extra: dict[str, list[str] | None] | None = None
 
 
 class _Request(msgspec.Struct):

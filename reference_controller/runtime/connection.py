@@ -138,7 +138,7 @@ class WatchStream:
                     if line:
                         event = _decoder.decode(line)
                         yield event.type, event.object
-        except (HTTPError, OSError, msgspec.DecodeError) as error:
+        except (HTTPError, OSError, msgspec.DecodeError, UnicodeDecodeError) as error:
             raise no_answer(f"the watch broke: {error}") from error
         finally:
             self._response.close()

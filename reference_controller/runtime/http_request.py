@@ -94,7 +94,7 @@ def decode(request: Request, status: int, body: bytes) -> Object | ObjectList:
         raise refusal(status, body)
     try:
         answer: dict[str, Any] = msgspec.json.decode(body, type=dict)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise no_answer(f"HTTP {status} with a body that is no JSON object: {error}") from error
     return object_list(request.kind, answer) if isinstance(request, List) else answer
 
@@ -115,7 +115,7 @@ def refusal(status: int, body: bytes) -> ApiError:
     """The ApiError that an HTTP error means; proxies between us and the server send no Status."""
     try:
         answer = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, UnicodeDecodeError):
         answer = None
     if not isinstance(answer, dict):
         answer = {}

@@ -123,7 +123,7 @@ def test_a_run_finds_out_before_it_begins_that_its_report_cannot_be_written(assa
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [
-        pytest.param(BAD["damaged gzip"], "is damaged after line 0", id="damaged"),
+        pytest.param(BAD["damaged gzip"], "is not a readable gzip file", id="damaged"),
         pytest.param(gzip.compress(b'{"kind": ""}')[:14], "was cut short in its first", id="cut"),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -178,7 +179,7 @@ def test_a_history_that_unpacks_to_too_much_is_refused(
 ) -> None:
     monkeypatch.setattr(history_module, "MAX_HISTORY_BYTES", 10_000_000)
     path = tmp_path / "bomb.jsonl.gz"
-    path.write_bytes(gzip.compress(b" " * 50_000_000))
+    path.write_bytes(gzip.compress(os.urandom(12_000_000).replace(b"\n", b" ")))
     ended = assay("check", path)
     assert ended.code == 2
     assert "unpacks to more than 10000000 bytes; refused" in ended.err
@@ -187,11 +188,49 @@ def test_a_history_that_unpacks_to_too_much_is_refused(
 def test_a_record_that_is_too_long_is_refused_before_it_is_parsed(
     assay: Assay, tmp_path: Path
 ) -> None:
-    path = tmp_path / "zeros.jsonl.gz"
-    path.write_bytes(gzip.compress(bytes(20_000_000) + b"\n"))
+    path = tmp_path / "zeros.jsonl"
+    path.write_bytes(bytes(20_000_000) + b"\n")
     ended = assay("check", path)
     assert ended.code == 2
-    assert f"{path}: line 1 has 20000000 bytes" in ended.err
+    assert f"{path}: line 1 has over 16777216 bytes; refused" in ended.err
+
+
+@pytest.mark.parametrize("option", [(), ("--audit-log",)], ids=["history", "audit log"])
+def test_what_unpacks_to_far_more_than_its_size_is_refused(
+    assay: Assay, option: tuple[str, ...], tmp_path: Path
+) -> None:
+    path = tmp_path / "lines.gz"
+    path.write_bytes(gzip.compress(b"\n" * 40_000_000))
+    ended = assay("check", *option, path)
+    assert ended.code == 2
+    assert f"{path}: " in ended.err
+    if not option:
+        assert "line 1: Input data was truncated" in ended.err
+    else:
+        assert "unpacks to more than 200 times its size" in ended.err
+
+
+def test_a_history_of_more_records_than_any_run_has_is_refused(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(history_module, "MAX_RECORDS", 5)
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(b"".join(_lines()))
+    ended = assay("check", path)
+    assert ended.code == 2
+    assert f"{path}: has more than 5 records; refused" in ended.err
+
+
+@pytest.mark.parametrize("field", [b'"scenario":"', b'"uid":"'], ids=["header", "record"])
+def test_bytes_that_are_not_utf_8_are_bad_input(assay: Assay, field: bytes, tmp_path: Path) -> None:
+    lines = _lines()
+    line = next(number for number, text in enumerate(lines) if field in text)
+    lines[line] = lines[line].replace(field, field + b"\xff", 1)
+    path = tmp_path / "history.jsonl"
+    path.write_bytes(b"".join(lines))
+    ended = assay("check", path)
+    assert ended.code == 2
+    assert f"{path}: line {line + 1}: " in ended.err
 
 
 def test_a_history_that_is_missing_is_named(assay: Assay, tmp_path: Path) -> None:

@@ -263,7 +263,7 @@ def test_whoever_may_edit_a_namespace_may_submit_there_but_only_what_he_may_crea
     stored = plane.api().get(APPWRAPPER.path(TEAM, "mine"))
     assert stored["metadata"]["labels"]["workload.codeflare.dev/user"] == ANN.name
     (torch,) = (found for found in every_component("other") if found["kind"] == "PyTorchJob")
-    assert "may not create pytorchjobs" in refusal(plane, wrapper("other", [torch]))
+    assert "may not create a PyTorchJob" in refusal(plane, wrapper("other", [torch]))
     assert "has 0 podSets" in refusal(plane, wrapper("empty", []))
 
 

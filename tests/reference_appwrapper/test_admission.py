@@ -10,6 +10,7 @@ from reference_controller.appwrapper import OperatorConfig
 from reference_controller.appwrapper.admission import UserInfo, admit
 from tests.reference_appwrapper.driver import config_map, job, pod
 from vocabulary.errors import ApiError
+from vocabulary.kinds import JOB, POD, Kind
 from vocabulary.objects import Object, labels_of, with_path
 
 USER = UserInfo("kube:admin@example.com", "u-1")
@@ -97,15 +98,15 @@ def test_declared_pod_sets_of_an_unknown_kind_are_taken_as_they_are() -> None:
 
 
 def test_a_user_may_wrap_only_what_he_may_create_himself_unless_that_is_not_checked() -> None:
-    asked: list[tuple[str, str, str]] = []
+    asked: list[tuple[Kind, str]] = []
 
-    def may_create(user: UserInfo, group: str, plural: str, namespace: str) -> bool:
-        asked.append((group, plural, namespace))
-        return plural != "jobs"
+    def may_create(user: UserInfo, kind: Kind, namespace: str) -> bool:
+        asked.append((kind, namespace))
+        return kind != JOB
 
-    with pytest.raises(ApiError, match="may not create jobs"):
+    with pytest.raises(ApiError, match="may not create a Job"):
         admit("CREATE", appwrapper(pod(), job()), None, USER, CONFIG, may_create=may_create)
-    assert asked == [("", "pods", "team"), ("batch", "jobs", "team")]
+    assert asked == [(POD, "team"), (JOB, "team")]
     admit("CREATE", appwrapper(job()), None, USER, NO_REVIEW, may_create=may_create)
 
 

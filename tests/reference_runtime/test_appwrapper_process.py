@@ -277,7 +277,7 @@ def test_its_webhooks_fill_in_who_submitted_and_refuse_what_he_may_not_create(
                 return error.message
             return ""
 
-        assert "may not create jobs" in eventually(refusal)  # it takes a moment to apply
+        assert "may not create a Job" in eventually(refusal)  # it takes a moment to apply
         workloads.submit("rich", exit="0")
         label = "workload.codeflare.dev/user"
         assert workloads.get("rich")["metadata"]["labels"][label] == users.SCENARIO_USER.name

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
+from typing import BinaryIO
 
 import pytest
 
+from vocabulary import unpacking
 from vocabulary.history import Header, HistoryError, Write, read_history, to_lines, write_history
 
 HEADER = Header(
@@ -60,11 +62,11 @@ def test_a_history_that_may_not_be_read_says_what_to_change(
 ) -> None:
     path = tmp_path / "history.jsonl"
 
-    def refuse(path: Path) -> bytes:
+    def refuse(path: Path) -> BinaryIO:
         raise PermissionError(errno.EACCES, "Permission denied", str(path))
 
     # Rights stop nobody who runs as root, as tests in containers do.
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(unpacking, "open_regular", refuse)
     with pytest.raises(HistoryError) as told:
         read_history(path)
     assert str(told.value) == (
