@@ -1,4 +1,4 @@
-"""What to say of an exception that a controller's code let escape."""
+"""An exception in one line, of a controller or of a checker."""
 
 from __future__ import annotations
 

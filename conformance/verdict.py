@@ -58,6 +58,8 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     because: str = ""
     """One paragraph of plain English from actual values."""
     violations: tuple[Violation, ...] = ()
+    error: str = ""
+    """The exception that the checker raised; nothing was judged then."""
     kept: tuple[Kept, ...] = ()
     """The obligations that were met, for whoever draws them; the first hundred."""
 
@@ -83,4 +85,5 @@ def merge(claim: str, verdicts: Iterable[Verdict]) -> Verdict:
         armed=sum(verdict.armed for verdict in all_verdicts),
         because=worst.because,
         violations=tuple(v for verdict in telling for v in verdict.violations),
+        error=next((verdict.error for verdict in all_verdicts if verdict.error), ""),
     )

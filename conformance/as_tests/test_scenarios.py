@@ -6,7 +6,7 @@ import pytest
 
 from conformance.as_tests.plugin import ClaimViolatedError, RunScenario
 from conformance.claim import CLAIMS
-from conformance.report.text import failure_block
+from conformance.report.text import checker_failed, failure_block
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
@@ -38,6 +38,10 @@ def test_scenario(
                 for verdict in failed
             )
         )
+    not_judged = [verdict for verdict in run.verdicts if verdict.error]
+    assert not not_judged, "\n".join(
+        checker_failed(verdict.claim, scenario.id, verdict.error) for verdict in not_judged
+    )
     assert not run.error, f"{scenario.id} did not come to its end: {run.error}"
     armed = {verdict.claim for verdict in run.verdicts if verdict.armed}
     idle = [

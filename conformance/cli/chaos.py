@@ -48,6 +48,7 @@ def chaos(
     import json
 
     from chaos.toolkit.virtual import load_experiment, run_experiment
+    from conformance.cli.ending import echo_checker_errors
     from conformance.cli.judging import all_claims
     from conformance.implementation import implementation as implementation_named
     from conformance.report.untrusted import printable
@@ -71,5 +72,8 @@ def chaos(
     if history is not None:
         write_history(history, run.header, run.entries)
         typer.echo(f"history: {history}")
+    has_checker_errors = echo_checker_errors(str(loaded["title"]), run.verdicts)
     if failed or not run.is_steady:
         raise typer.Exit(ExitCode.VIOLATED)
+    if has_checker_errors:
+        raise typer.Exit(ExitCode.INCONCLUSIVE)

@@ -106,7 +106,7 @@ def check(
 
 def _show(found: Recording, verdicts: Sequence[Verdict], *, show_all: bool) -> None:
     """A line per claim, a block per violation, and what the recording lacks."""
-    from conformance.cli.ending import echo_block, verdict_lines
+    from conformance.cli.ending import echo_block, echo_checker_errors, verdict_lines
     from conformance.cli.judging import all_claims
     from conformance.report.untrusted import printable
     from conformance.verdict import Outcome
@@ -116,6 +116,7 @@ def _show(found: Recording, verdicts: Sequence[Verdict], *, show_all: bool) -> N
     for verdict in verdicts:
         if verdict.outcome is Outcome.FAILED:
             echo_block(all_claims()[verdict.claim], found.run, verdict)
+    echo_checker_errors(found.run.scenario, verdicts)
     for note in (*found.gaps, *found.remarks):
         typer.echo(f"note: {printable(note)}")
     if found.run.error:
@@ -134,11 +135,13 @@ def _write_page(page: Path, found: Recording, verdicts: Sequence[Verdict]) -> No
 
 
 def _exit_code(verdicts: Sequence[Verdict], *, whole: bool) -> ExitCode:
-    """1 for a violation; 3 if a part is missing or nothing was armed; 0 otherwise."""
+    """1 for a violation; 3 if a part is missing, a checker failed or nothing was armed; else 0."""
     from conformance.verdict import Outcome
 
     if any(verdict.outcome is Outcome.FAILED for verdict in verdicts):
         return ExitCode.VIOLATED
+    if any(verdict.error for verdict in verdicts):
+        return ExitCode.INCONCLUSIVE
     if whole and any(verdict.outcome is Outcome.PASSED for verdict in verdicts):
         return ExitCode.CONFORMANT
     return ExitCode.INCONCLUSIVE

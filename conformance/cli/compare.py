@@ -63,7 +63,7 @@ def compare(
     show that it held.
     """
     from conformance.cli.changes import echo_changes
-    from conformance.cli.judging import judge
+    from conformance.cli.judging import WatchedJudge
     from conformance.report.comparison import compare_reports
     from conformance.report.comparison_json import comparison_json
     from conformance.report.comparison_markdown import comparison_markdown
@@ -73,9 +73,11 @@ def compare(
         note_lines,
     )
     from conformance.report.held import held_unasked
+    from conformance.report.text import checker_error_lines
     from conformance.report.yaml_text import read_report_at, report_path
 
     before, after = read_report_at(baseline), read_report_at(current)
+    judge = WatchedJudge()
     found = compare_reports(
         before,
         after,
@@ -95,12 +97,16 @@ def compare(
         echo_changes(found)
         for line in note_lines(found):
             typer.echo(line)
+        for line in checker_error_lines(after):
+            typer.echo(line)
         typer.echo(headline(found))
         if markdown is not None:
             markdown.write_text(comparison_markdown(found), encoding="utf-8")
             typer.echo(f"markdown: {markdown}")
         if json is not None:
             typer.echo(f"json: {json}")
+    if found.worse != "failing":
+        judge.require_no_errors()
     raise typer.Exit(
         {
             "": ExitCode.CONFORMANT,

@@ -120,6 +120,16 @@ def echo_block(
     typer.echo(rest)
 
 
+def echo_checker_errors(where: str, verdicts: Sequence[Verdict]) -> bool:
+    """A line for each checker that failed on a history; whether any did."""
+    from conformance.report.text import checker_failed
+
+    failed = [verdict for verdict in verdicts if verdict.error]
+    for verdict in failed:
+        typer.echo(checker_failed(verdict.claim, where, verdict.error))
+    return bool(failed)
+
+
 def verdict_lines(
     claims: Mapping[str, Claim], verdicts: Sequence[Verdict], *, show_all: bool
 ) -> Iterator[str]:

@@ -25,10 +25,13 @@ class ExitCode(IntEnum):
 
     @classmethod
     def of_report(cls, report: ConformanceReport) -> ExitCode:
-        """1 for a violated claim; 3 if a core claim, or what was recorded, cannot be relied on."""
+        """1 for a violated claim; 3 if a checker failed, or if a core claim, or what was recorded,
+        cannot be relied on."""
         if any(tier.failed_tests for p in report.profiles for tier in p.tiers):
             return cls.VIOLATED
-        if report.errors or report.determinism.mismatches or not report.profiles:
+        if report.errors or report.checker_errors or report.determinism.mismatches:
+            return cls.INCONCLUSIVE
+        if not report.profiles:
             return cls.INCONCLUSIVE
         if report.lacking_core or any(p.core.inconclusive_tests for p in report.profiles):
             return cls.INCONCLUSIVE
@@ -37,7 +40,7 @@ class ExitCode(IntEnum):
 
 EXIT_CODES_HELP = """\
 [bold]Exit codes[/bold]: 0 conformant · 1 a claim is violated · 2 bad input ·
-3 a core claim that was asked for was not judged, or could not be ·
+3 a core claim that was asked for was not judged, or could not be, or a checker failed ·
 4 the environment failed (cluster, network, disk, missing program) · 70 a bug of Assay ·
 130 interrupted (Ctrl-C) · 141 nobody read the output to its end
 """

@@ -26,6 +26,35 @@ def judge(header: Header, entries: Sequence[Entry]) -> list[Verdict]:
     return claims.judge(History(header, entries))
 
 
+class WatchedJudge:
+    """Judges as `judge` does, for commands that hand the judge on, and keeps which checkers failed.
+
+    `errors` has the first failure of each: the scenario, and the exception in words, by claim.
+    """
+
+    def __init__(self) -> None:
+        self.errors: dict[str, tuple[str, str]] = {}
+
+    def __call__(self, header: Header, entries: Sequence[Entry]) -> list[Verdict]:
+        verdicts = judge(header, entries)
+        for verdict in verdicts:
+            if verdict.error:
+                self.errors.setdefault(verdict.claim, (header.scenario, verdict.error))
+        return verdicts
+
+    def require_no_errors(self) -> None:
+        """Name the checkers that failed, and end with 3 if there are any."""
+        import typer
+
+        from conformance.cli.exit_code import ExitCode
+        from conformance.report.text import checker_failed
+
+        for claim, (scenario, error) in sorted(self.errors.items()):
+            typer.echo(checker_failed(claim, scenario, error))
+        if self.errors:
+            raise typer.Exit(ExitCode.INCONCLUSIVE)
+
+
 def maker_of(header: Header, version: str) -> Implementation | None:
     """Who made what a history is of, the suite's version being that; None if it is not known here,
     as of a profile that somebody keeps to himself."""

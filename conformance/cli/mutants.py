@@ -114,6 +114,11 @@ def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
     unnoticed = [f"{claim} did not notice {row.mutant}" for row in telling for claim in row.missed]
     for line in unnoticed:
         typer.echo(f"{line}; mend the claim, or leave it out of what the mutant is killed by")
+    errors = {claim: text for row in rows for claim, text in row.checker_errors.items()}
+    for _, text in sorted(errors.items()):
+        typer.echo(text)
     typer.echo(f"{len(rows) - len(alive)}/{len(rows)} mutants killed")
+    if errors:
+        raise typer.Exit(ExitCode.INCONCLUSIVE)
     if alive or unnoticed:
         raise typer.Exit(ExitCode.VIOLATED)

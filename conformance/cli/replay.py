@@ -61,7 +61,7 @@ def replay(
     from dataclasses import replace
 
     from chaos.plan import load_plan
-    from conformance.cli.ending import echo_block, verdict_lines
+    from conformance.cli.ending import echo_block, echo_checker_errors, verdict_lines
     from conformance.cli.judging import all_claims
     from conformance.cli.problems import BadInputError
     from conformance.report.again import replay_command
@@ -107,6 +107,7 @@ def replay(
     failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
     for verdict in failed:
         echo_block(claims[verdict.claim], run, verdict, replay=plan)
+    has_checker_errors = echo_checker_errors(run.scenario, run.verdicts)
     if run.error:
         typer.echo(f"note: the scenario did not come to its end: {run.error}")
     typer.echo(compared(run, loaded, planned, assay_told(version(), git_commit())))
@@ -120,5 +121,5 @@ def replay(
         typer.echo(f"page: {page}")
     if failed:
         raise typer.Exit(ExitCode.VIOLATED)
-    if run.error:
+    if run.error or has_checker_errors:
         raise typer.Exit(ExitCode.INCONCLUSIVE)

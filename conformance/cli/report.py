@@ -35,12 +35,14 @@ def html(
     ] = None,
 ) -> None:
     """Write index.html and the pages of violations; violating histories are judged again."""
-    from conformance.cli.judging import all_claims, judge
+    from conformance.cli.judging import WatchedJudge, all_claims
     from conformance.report.html import write_html
     from conformance.report.yaml_text import report_path
 
+    judge = WatchedJudge()
     index = write_html(report, out or report_path(report).parent, all_claims(), judge)
     typer.echo(f"written: {index}")
+    judge.require_no_errors()
 
 
 @app.command("junit")
@@ -118,7 +120,7 @@ def rejudge(
     from conformance.report.folder import check_folder, write_folder
     from conformance.report.rejudge import rejudged
     from conformance.report.suite_version import git_commit, version
-    from conformance.report.text import counts_line
+    from conformance.report.text import checker_error_lines, counts_line
     from conformance.report.untrusted import printable
     from conformance.report.yaml_text import report_path
 
@@ -136,6 +138,8 @@ def rejudge(
     typer.echo(f"judged again: {headline(changes)}")
     histories = counted(len(found.suite.runs), "history", "histories")
     typer.echo(f"{counts_line(found.report)}; {histories}")
+    for line in checker_error_lines(found.report):
+        typer.echo(line)
     echo_files(files)
     raise typer.Exit(ExitCode.of_report(found.report))
 
@@ -160,19 +164,22 @@ def submission(
     assay report submission .assay --out reports
     assay verify reports/example-appwrapper
 
-    The report is verified first; one that does not hold is not handed in (exit code 1). Where
+    The report is verified first; one that does not hold is not handed in (exit code 1), nor is one
+    that a checker fails on (exit code 3). Where
     another report of the same version and cluster stands, it stays (exit code 2), unless
     --replace says otherwise.
     """
-    from conformance.cli.judging import all_claims, judge, maker_of
+    from conformance.cli.judging import WatchedJudge, all_claims, maker_of
     from conformance.report.submission import write_submission
     from conformance.report.untrusted import printable
     from conformance.report.verify import verify_report
 
+    judge = WatchedJudge()
     found = verify_report(report, all_claims(), judge, maker_of)
     if found.findings:
         typer.echo(f"{len(found.findings)} differences; assay verify {report} names them")
         raise typer.Exit(ExitCode.VIOLATED)
+    judge.require_no_errors()
     written = write_submission(report, out, replace=replace)
     for text in written.wanting:
         typer.echo(f"note: {printable(text)}")

@@ -40,13 +40,14 @@ def verify(
 
 
 def _verify(report: Path) -> ExitCode:
-    from conformance.cli.judging import all_claims, judge, maker_of
+    from conformance.cli.judging import WatchedJudge, all_claims, maker_of
     from conformance.report.counted import counted
     from conformance.report.untrusted import printable
     from conformance.report.verify import verify_report
     from conformance.report.yaml_text import report_path
 
     path = report_path(report)
+    judge = WatchedJudge()
     found = verify_report(report, all_claims(), judge, maker_of)
     for finding in found.findings[:_MAX_LINES]:
         typer.echo(f"DIFFERS {path}: {printable(finding.where)}: {printable(finding.what)}")
@@ -74,6 +75,7 @@ def _verify(report: Path) -> ExitCode:
             f"assay report rejudge {shlex.quote(str(report))} --out again"
         )
         return ExitCode.VIOLATED
+    judge.require_no_errors()
     if not found.verdicts:
         typer.echo("note: the report holds nothing that could be judged again")
         return ExitCode.INCONCLUSIVE

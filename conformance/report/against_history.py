@@ -90,8 +90,10 @@ def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms)
     )
     findings = [] if whole else [Finding(name, "was cut short: its last line is missing")]
     findings += _other_circumstances(header, terms)
+    failed = {verdict.claim for verdict in run.verdicts if verdict.error}
     for each in told:
-        findings += _wrong_row(each, run)
+        if each.claim.id not in failed:
+            findings += _wrong_row(each, run)
     if any(isinstance(each.row, ShrunkTest) for each in told):
         # Made smaller for one claim; what else it may violate was not looked for.
         return AgainstHistory(tuple(findings))
@@ -156,6 +158,8 @@ def _untold(run: RunResult, terms: Terms) -> Iterator[Finding]:
     of_claim = {claim.id: claim for claim in terms.report.claims}
     is_whole = terms.is_same_norm and not left_out_of(terms.report)
     for verdict in filter(is_telling, run.verdicts):
+        if verdict.error:
+            continue  # nothing was judged, so no row can be missed
         rows = of_claim[verdict.claim].tests if verdict.claim in of_claim else ()
         found = [row for row in rows if (row.scenario, row.seed) == (run.scenario, run.seed)]
         where = f"claims[{verdict.claim}].tests"

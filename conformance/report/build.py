@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.claim import Claim
@@ -13,6 +13,7 @@ from conformance.report.allowances import allowances_of
 from conformance.report.conformance_report import (
     API_VERSION,
     KIND,
+    CheckerError,
     ClaimReport,
     ClaimSource,
     ClaimTest,
@@ -93,7 +94,16 @@ def build_report(
         ),
         not_covered=not_covered(reports, asked),
         wall_seconds=suite.wall_seconds,
+        checker_errors=tuple(_checker_errors(judged)),
     )
+
+
+def _checker_errors(judged: Mapping[str, list[Judged]]) -> Iterator[CheckerError]:
+    """The first run, by name and seed, that each checker failed on."""
+    for claim, pairs in sorted(judged.items()):
+        failed = [(test_name(run), run.seed, verdict.error) for run, verdict in pairs]
+        for name, seed, error in sorted(row for row in failed if row[2])[:1]:
+            yield CheckerError(claim=claim, name=name, seed=seed, error=error)
 
 
 def claims_digest(claims: Iterable[Claim | ClaimReport]) -> str:

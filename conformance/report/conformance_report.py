@@ -259,6 +259,15 @@ class RunError(_Part, frozen=True, kw_only=True):
     error: Text
 
 
+class CheckerError(_Part, frozen=True, kw_only=True):
+    """A checker that raised an exception, and the first run that it did not judge for that."""
+
+    claim: str
+    name: str
+    seed: int
+    error: Text
+
+
 class NotCovered(_Part, frozen=True, kw_only=True):
     """A claim without a verdict in this report."""
 
@@ -266,7 +275,7 @@ class NotCovered(_Part, frozen=True, kw_only=True):
     because: Text
 
 
-class ConformanceReport(_Part, frozen=True, kw_only=True):
+class ConformanceReport(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """The whole report."""
 
     api_version: Literal["assay.dev/v1"]
@@ -284,6 +293,7 @@ class ConformanceReport(_Part, frozen=True, kw_only=True):
     errors: tuple[RunError, ...]
     not_covered: tuple[NotCovered, ...]
     wall_seconds: Seconds
+    checker_errors: tuple[CheckerError, ...] = ()
 
     @property
     def lacking_core(self) -> tuple[str, ...]:
@@ -298,11 +308,13 @@ class ConformanceReport(_Part, frozen=True, kw_only=True):
 
     @property
     def result(self) -> Result:
-        """The worst result of all tiers; a run that broke off makes success partial."""
+        """The worst result of all tiers; a run that broke off makes success partial, and so does
+        a checker that failed."""
         results = {tier.result for profile in self.profiles for tier in profile.tiers}
         if "failure" in results:
             return "failure"
-        return "partial" if "partial" in results or self.errors or not results else "success"
+        is_partial = "partial" in results or self.errors or self.checker_errors or not results
+        return "partial" if is_partial else "success"
 
 
 class ReportError(ValueError):

@@ -151,6 +151,19 @@ def summary_lines(report: ConformanceReport) -> list[str]:
     return lines
 
 
+def checker_failed(claim: str, where: str, error: str) -> str:
+    """A checker that raised an exception on one history."""
+    return f"{claim}: NOT JUDGED: its checker failed on {printable(where)}: {printable(error)}"
+
+
+def checker_error_lines(report: ConformanceReport) -> list[str]:
+    """The checkers that failed, each with the first run that it did not judge."""
+    return [
+        checker_failed(error.claim, f"{error.name}, seed {error.seed}", error.error)
+        for error in report.checker_errors
+    ]
+
+
 def trouble_lines(report: ConformanceReport) -> list[str]:
     """Why a report cannot be relied on although no claim is violated; empty where it can."""
     lines: list[str] = []
@@ -164,6 +177,7 @@ def trouble_lines(report: ConformanceReport) -> list[str]:
             f"NOT CONFORMANT: the implementation, or its profile, leaves out what core claims "
             f"need: {', '.join(report.lacking_core)}"
         )
+    lines += checker_error_lines(report)
     lines += [
         f"{error.name}: did not end: {printable(error.error)}"
         for error in report.errors[:MAX_TROUBLES]

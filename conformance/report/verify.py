@@ -11,7 +11,7 @@ the report says of them, and that all else in the report follows from that.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
@@ -69,6 +69,7 @@ def verified(
     findings = [*incoherences(report, claims), *_unnamed(folder, rows)]
     reasons: dict[str, set[tuple[str, str]]] = defaultdict(set)
     not_judged: list[str] = []
+    failed: set[str] = set()
     for name, told in sorted(rows.items()):
         found = against_history(folder, name, told, terms)
         findings += found.findings
@@ -76,7 +77,9 @@ def verified(
             not_judged.append(name)
         for verdict in found.verdicts:
             reasons[verdict.claim].add((verdict.outcome, verdict.because.strip()))
-    findings += _unfounded(report, reasons, frozenset(not_judged))
+            if verdict.error:
+                failed.add(verdict.claim)
+    findings += _unfounded(report, reasons, frozenset(not_judged), failed)
     verdicts = sum(map(len, rows.values()))
     return Verification(
         report=report,
@@ -114,10 +117,13 @@ def _unfounded(
     report: ConformanceReport,
     reasons: Mapping[str, set[tuple[str, str]]],
     not_judged: frozenset[str],
+    failed: Collection[str],
 ) -> Iterator[Finding]:
-    """Claims whose reason is that of no verdict on a history."""
+    """Claims whose reason is that of no verdict on a history, unless their checker failed."""
     is_simulated = report.environment.cluster == SIMULATED
     for claim in report.claims:
+        if claim.id in failed:
+            continue
         given = {because for outcome, because in reasons[claim.id] if outcome == claim.outcome}
         if claim.tests:
             # Of a campaign, a run whose history was not kept may have given it.

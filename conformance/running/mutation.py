@@ -15,6 +15,7 @@ from functools import partial
 import msgspec
 
 from conformance.implementation import implementation
+from conformance.report.text import checker_failed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
@@ -36,6 +37,8 @@ class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
     """Where, in the order in which they were tried."""
     runs: int
     """How many scenarios it was tried in."""
+    checker_errors: dict[str, str] = {}
+    """By claim, the exception that its checker raised first, and where."""
 
     @property
     def missed(self) -> tuple[str, ...]:
@@ -84,6 +87,7 @@ def kill(
     mutant = MUTANTS[name]
     missing = set(mutant.killed_by)
     killers: dict[str, str] = {}
+    errors: dict[str, str] = {}
     runs = 0
     for scenario in _most_telling_first(mutant.killed_by):
         if name not in otherwise[scenario.id]:
@@ -94,6 +98,9 @@ def kill(
             if verdict.outcome is Outcome.FAILED:
                 killers.setdefault(verdict.claim, scenario.id)
                 missing.discard(verdict.claim)
+            if verdict.error:
+                failed = checker_failed(verdict.claim, scenario.id, verdict.error)
+                errors.setdefault(verdict.claim, failed)
         if not missing and not thorough:
             break
     ordered = [claim for claim in mutant.killed_by if claim in killers]
@@ -104,6 +111,7 @@ def kill(
         killed_by=tuple(ordered),
         scenarios=tuple(dict.fromkeys(killers[claim] for claim in ordered)),
         runs=runs,
+        checker_errors=errors,
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import chain
 from typing import Final, TypeAlias
 
+from conformance.bug import in_words
 from conformance.claim import Claim
 from conformance.history_view import AppWrapperRun, History, Track
 from conformance.temporal.obligations import Fate, Obligation, undecided
@@ -100,6 +101,7 @@ def _set_judge(
                 outcome=Outcome.INCONCLUSIVE,
                 armed=1,
                 because=f"The checker failed: {type(error).__name__}: {error}",
+                error=in_words(error),
             )
 
     # Whoever asks where a claim is judged is led to its checker.

@@ -13,7 +13,12 @@ import pytest
 
 from conformance.cli.judging import all_claims, judge, maker_of
 from conformance.report.build import build_report
-from conformance.report.conformance_report import ConformanceReport, JudgedAgain, RunError
+from conformance.report.conformance_report import (
+    CheckerError,
+    ConformanceReport,
+    JudgedAgain,
+    RunError,
+)
 from conformance.report.folder import write_folder
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.report.verify import verified
@@ -101,6 +106,9 @@ def stored(ran: SuiteResult, folder: Path) -> Kept:
         report,
         suite=msgspec.structs.replace(report.suite, judged_again=again),
         errors=(RunError(name="appwrapper/success/ttl", seed=1729, error="not reached: Running"),),
+        checker_errors=(
+            CheckerError(claim="AW-015", name=SCENARIO, seed=1729, error="KeyError: 'spec'"),
+        ),
     )
     write_folder(folder, ran, report, all_claims())
     return Kept(report, folder, is_ours)
@@ -169,6 +177,8 @@ def others(field: str, value: Any) -> Iterator[Any]:
     """Values that the field might have instead."""
     if field == "errors":
         yield (*value, RunError(name="appwrapper/another", seed=1729, error="not reached: x"))
+    elif field == "checkerErrors":
+        yield ()
     elif isinstance(value, Outcome):
         yield from (outcome for outcome in Outcome if outcome is not value)
     elif isinstance(value, bool):
