@@ -56,6 +56,8 @@ class PodCounts(msgspec.Struct, frozen=True):
     running: int = 0
     succeeded: int = 0
     failed: int = 0
+    leaving: int = 0
+    """Pods that are being deleted, and have not ended."""
 
     @property
     def at_least_pending(self) -> int:

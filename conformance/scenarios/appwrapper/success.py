@@ -174,3 +174,10 @@ def job_replaced_a_pod_itself(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-032", "AW-042"])
+def pytorch_job_completes_while_its_worker_is_pending(world: World) -> None:
+    """A pod that a complete job leaves Pending is no success, and fails by the warm-up grace."""
+    aw = world.submit("pytorch_job_with_an_idle_worker.yaml", retryLimit=0)
+    world.until(aw.is_in("Failed"))

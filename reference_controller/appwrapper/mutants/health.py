@@ -375,10 +375,31 @@ class LooksAtAPageOfPods(Rules):
 )
 class AFewPodsMayBeMissing(Rules):
     def _shortfall(
-        self, seen: Observation, census: Sequence[PodCounts], standing: Sequence[int]
+        self,
+        seen: Observation,
+        census: Sequence[PodCounts],
+        standing: Sequence[int],
+        left: Sequence[int],
     ) -> int:
-        short = super()._shortfall(seen, census, standing)
+        short = super()._shortfall(seen, census, standing, left)
         return short if short > sum(counts.expected for counts in census) // 10 else 0
+
+
+@mutant(
+    "pods-of-a-complete-job-are-ignored",
+    "The pods that a Job or PyTorchJob leaves behind when it is complete need not run.",
+    "AW-032",
+    "AW-042",
+)
+class PodsOfACompleteJobAreIgnored(Rules):
+    def _shortfall(
+        self,
+        seen: Observation,
+        census: Sequence[PodCounts],
+        standing: Sequence[int],
+        left: Sequence[int],
+    ) -> int:
+        return super()._shortfall(seen, census, standing, [0 for _ in left])
 
 
 @mutant(

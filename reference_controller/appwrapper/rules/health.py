@@ -32,7 +32,7 @@ class HealthRules(OwnershipRules):
     def census(self, seen: Observation) -> tuple[PodCounts, ...]:
         """The pods of each component; the last entry holds those of no known component."""
         names = [str(component.index) for component in seen.components]
-        pending, running, succeeded, failed = ([0] * (len(names) + 1) for _ in range(4))
+        pending, running, succeeded, failed, leaving = ([0] * (len(names) + 1) for _ in range(5))
         position = {name: index for index, name in enumerate(names)}
         for pod in seen.pods:
             if not self.is_of_current_attempt(pod, seen.aw):
@@ -44,7 +44,7 @@ class HealthRules(OwnershipRules):
             elif self.is_failed_pod(pod):
                 failed[index] += 1
             elif is_terminating(pod):
-                continue
+                leaving[index] += 1
             elif phase == "Running":
                 running[index] += 1
             elif phase == "Pending":
@@ -52,7 +52,7 @@ class HealthRules(OwnershipRules):
         expected = [self.expected_pods(component) for component in seen.components] + [0]
         return tuple(
             PodCounts(*counts)
-            for counts in zip(expected, pending, running, succeeded, failed, strict=True)
+            for counts in zip(expected, pending, running, succeeded, failed, leaving, strict=True)
         )
 
     def expected_pods(self, component: Component) -> int:
@@ -88,19 +88,28 @@ class HealthRules(OwnershipRules):
 
     def missing_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
         """How many pods are not at least Pending."""
-        return self._shortfall(seen, census, [counts.at_least_pending for counts in census])
+        left = [counts.leaving for counts in census]
+        return self._shortfall(seen, census, [counts.at_least_pending for counts in census], left)
 
     def idle_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
         """How many pods are not at least Running (pod phase, decision A6)."""
-        return self._shortfall(seen, census, [counts.at_least_running for counts in census])
+        left = [counts.pending + counts.leaving for counts in census]
+        return self._shortfall(seen, census, [counts.at_least_running for counts in census], left)
 
     def _shortfall(
-        self, seen: Observation, census: Sequence[PodCounts], standing: Sequence[int]
+        self,
+        seen: Observation,
+        census: Sequence[PodCounts],
+        standing: Sequence[int],
+        left: Sequence[int],
     ) -> int:
+        """How many pods are missing, or idle; a component that is complete makes no more pods, so
+        of its pods only those count that are `left` and have not ended."""
         short = sum(
-            max(0, counts.expected - present)
-            for component, counts, present in zip(seen.components, census, standing, strict=False)
-            if not self.says_succeeded(component)
+            idle if self.says_succeeded(component) else max(0, counts.expected - present)
+            for component, counts, present, idle in zip(
+                seen.components, census, standing, left, strict=False
+            )
         )
         return max(0, short - standing[-1])
 
