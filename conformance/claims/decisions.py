@@ -126,6 +126,16 @@ A20: Final = Decision(
     "way while the other ended the attempt, and what is made for it, contradict no claim.",
     "a create knows no revision: one that is under way can be neither refused nor called back",
 )
+A21: Final = Decision(
+    "A21",
+    "Each step of a deletion follows its cause within one reaction, which is what the history's "
+    "header grants for one: the latency, the polling interval, and how slow requests were. The "
+    "cause of the first delete of each component is the phase, the suspension or the deletion "
+    "timestamp that calls for it, or the end of the delay that a parameter sets; a refused "
+    "delete is sent again once a client that backs off would, forced ones follow the end of "
+    "the grace period, and the conditions and the finalizer the last object.",
+    "the source promises that the process always makes progress, and has no other delays in it",
+)
 A22: Final = Decision(
     "A22",
     "A workload whose controllers are done and all of whose expected pods completed becomes "

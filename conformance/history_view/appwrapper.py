@@ -6,7 +6,7 @@ Each part is worked out when first asked for, and once.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import islice
 from operator import attrgetter
@@ -264,7 +264,16 @@ class AppWrapperRun:
     @cached_property
     def delete_requests(self) -> list[DeleteRequest]:
         """The controller's own deletion requests that the server accepted for what is its."""
-        deletes = self.history.operator_deletes
+        return self._hit_by(self.history.operator_deletes)
+
+    @cached_property
+    def refused_deletes(self) -> list[DeleteRequest]:
+        """The controller's own deletion requests for what is its that were not carried out."""
+        return self._hit_by(self.history.refused_deletes)
+
+    def _hit_by(
+        self, deletes: Mapping[tuple[str, str, str], Iterable[Write]]
+    ) -> list[DeleteRequest]:
         if not deletes:
             return []
         found = [
@@ -302,6 +311,7 @@ class AppWrapperRun:
                 belongings=self.belongings,
                 components=self.component_tracks,
                 requests=self.delete_requests,
+                refused=self.refused_deletes,
                 previous=found[-1] if found else None,
                 with_late_ones=self.history.shows_requests,
             )

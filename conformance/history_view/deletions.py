@@ -78,13 +78,24 @@ class Deletion:
     """One episode: from the phase that calls for it to the next one.
 
     `begin` is the version of the AppWrapper that calls for it, `end` the one that ends it
-    (None: the history or the AppWrapper ends first). `requests` are the controller's own.
+    (None: the history or the AppWrapper ends first). `requests` are the controller's own that
+    were accepted, `refused` those that were not.
     `hit` is everything that was there to be removed, `deletable` the components among it that
     were not terminating already. `gone` is the moment at which nothing was left; None if that
     was not seen.
     """
 
-    __slots__ = ("begin", "cause", "deletable", "end", "gone", "hit", "previous", "requests")
+    __slots__ = (
+        "begin",
+        "cause",
+        "deletable",
+        "end",
+        "gone",
+        "hit",
+        "previous",
+        "refused",
+        "requests",
+    )
 
     def __init__(
         self,
@@ -96,6 +107,7 @@ class Deletion:
         belongings: Iterable[Track],
         components: Sequence[Track],
         requests: Sequence[DeleteRequest],
+        refused: Sequence[DeleteRequest],
         previous: Deletion | None,
         with_late_ones: bool,
     ) -> None:
@@ -103,6 +115,7 @@ class Deletion:
         self.begin = begin
         self.end = end
         self.requests = [request for request in requests if begin.n <= request.n < end_n]
+        self.refused = [request for request in refused if begin.n <= request.n < end_n]
         self.hit = [
             track
             for track in belongings
@@ -136,6 +149,11 @@ class Deletion:
     @property
     def first_request(self) -> DeleteRequest | None:
         return self.requests[0] if self.requests else None
+
+    def attempts_at(self, track: Track) -> list[DeleteRequest]:
+        """The requests for one object in order, those that were refused among them."""
+        found = [each for each in (*self.requests, *self.refused) if each.track is track]
+        return sorted(found, key=lambda request: request.n)
 
     @property
     def chain(self) -> list[Deletion]:

@@ -17,6 +17,7 @@ from conformance.history_view.tracks import Instant, Moment, Track
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
 from vocabulary.objects import controller_of, labels_of, meta, uid_of
 
+NOT_FOUND: Final = 404
 MAX_CHAIN: Final = 8
 """More controllers one above the other than any chain has that is not a circle."""
 
@@ -155,6 +156,16 @@ class History:
         found: dict[tuple[str, str, str], list[Write]] = {}
         for write in self.operator_writes:
             if write.verb in ("delete", "deletecollection") and 200 <= write.code < 300:
+                found.setdefault((write.kind, write.namespace, write.name), []).append(write)
+        return found
+
+    @cached_property
+    def refused_deletes(self) -> dict[tuple[str, str, str], list[Write]]:
+        """The deletions that the controller asked for and did not get, by kind, namespace and
+        name. Those are left out whose answer was that the object is gone."""
+        found: dict[tuple[str, str, str], list[Write]] = {}
+        for write in self.operator_writes:
+            if write.verb == "delete" and not 200 <= write.code < 300 and write.code != NOT_FOUND:
                 found.setdefault((write.kind, write.namespace, write.name), []).append(write)
         return found
 

@@ -1,4 +1,4 @@
-"""AW-007, 010…012: deletion asks first, forces later, and always comes to its end."""
+"""AW-007, 010…012: deletion begins at once, asks first, forces later, and comes to its end."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterator
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import (
-    cleaned_up,
     clock_start,
+    delay_of,
     grace_within,
+    removed,
 )
 from conformance.claims.appwrapper.timed import (
     Timed,
@@ -17,14 +18,16 @@ from conformance.claims.appwrapper.timed import (
     no_later,
     obligations,
 )
-from conformance.claims.decisions import A9
+from conformance.claims.decisions import A9, A21
 from conformance.claims.sources import overview, progress_guarantees
 from conformance.history_view import AppWrapperRun, Moment, Track
-from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
+from conformance.history_view.deletions import DeleteRequest, Deletion
 from conformance.temporal import (
     OPTIONS,
     WRITERS,
+    Obligation,
     Obligations,
+    eventually,
     judges,
     met,
     shared,
@@ -33,7 +36,7 @@ from conformance.temporal import (
 )
 from conformance.temporal.words import span, when
 from vocabulary.clock import SECOND, Micros
-from vocabulary.objects import controller_of, get_path
+from vocabulary.objects import controller_of, get_path, is_terminating
 
 AW_007 = Claim(
     id="AW-007",
@@ -41,37 +44,28 @@ AW_007 = Claim(
     level=Level.CORE,
     profile="appwrapper",
     text=(
-        "A deletion that was begun MUST make progress and MUST end with all pods and resources "
-        "of the workload removed."
+        "A deletion that is due MUST begin, MUST make progress, and MUST end with all pods and "
+        "resources of the workload removed."
     ),
     source=overview(
         "This reset process is carefully engineered to ensure that it will always make progress "
         "and eventually succeed in completely removing all Pods and other resources created by "
         "a failed workload."
     ),
+    decision=A21,
 )
 
 
-@judges(AW_007, armed_by="deletion of a workload's resources began")
+@judges(AW_007, armed_by="deletion of a workload's resources was due")
 def deletion_always_succeeds(aw: AppWrapperRun) -> Obligations:
     for deletion in aw.deletions:
-        since = _began(deletion)
-        if since is not None and deletion.left_at(since.n - 1):
-            yield cleaned_up(
+        if deletion.hit:
+            yield removed(
                 aw,
                 f"the end of the deletion for {deletion.cause}",
                 deletion,
-                since=since,
-                happened=deletion.gone,
                 unless=earliest(deletion.end, aw.removed) if deletion.gone is None else None,
             )
-
-
-def _began(deletion: Deletion) -> Moment | None:
-    """When deleting began; what is delayed by a parameter begins with its first request."""
-    if deletion.first_request is not None:
-        return deletion.first_request
-    return None if deletion.cause in (Cause.FAILURE, Cause.SUCCESS) else deletion.begin
 
 
 AW_010 = Claim(
@@ -80,20 +74,66 @@ AW_010 = Claim(
     level=Level.CORE,
     profile="appwrapper",
     text=(
-        "Deletion MUST begin with ordinary deletes of the top-level resources alone; pods MUST "
-        "be left to the controllers of those resources until the forceful deletion grace "
-        "period is over. An ordinary delete neither orphans pods nor shortens the time that they "
-        "have to stop."
+        "Deletion MUST begin as soon as it is due, with ordinary deletes of all top-level "
+        "resources and of these alone; one that is refused MUST be sent again. Pods MUST be left "
+        "to the controllers of those resources until the forceful deletion grace period is over. "
+        "An ordinary delete neither orphans pods nor shortens the time that they have to stop."
     ),
     source=progress_guarantees(
         "First it does a normal delete of the top-level resources, allowing the primary "
         "resource controllers time to cascade the deletion through all child resources."
     ),
+    decision=A21,
 )
 
 
-@judges(AW_010, armed_by="deletion of a workload's resources began", needs=(WRITERS, OPTIONS))
+@judges(AW_010, armed_by="deletion of a workload's resources was due", needs=(WRITERS, OPTIONS))
 def deletion_begins_with_top_level_resources(aw: AppWrapperRun) -> Obligations:
+    for deletion in aw.deletions:
+        yield from _first_deletes(aw, deletion)
+        yield from _deletes_again(aw, deletion)
+    yield from _ordinary_deletes(aw)
+
+
+def _first_deletes(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation]:
+    """An obligation for each component that nobody was deleting when the deletion became due."""
+    for track in deletion.deletable:
+        attempts = deletion.attempts_at(track)
+        yield eventually(
+            aw,
+            f"the delete of {track} for {deletion.cause}",
+            since=deletion.begin,
+            within_us=delay_of(aw, deletion),
+            happened=attempts[0] if attempts else None,
+            unless=earliest(deletion.end, aw.removed, track.removed, _terminating(track)),
+        )
+
+
+def _deletes_again(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation]:
+    """An obligation for each delete that was refused: the next one.
+
+    A client that backs off waits for as long as it has been refused already.
+    """
+    for refused in deletion.refused:
+        track = refused.track
+        attempts = deletion.attempts_at(track)
+        terminating = None if refused.grace_seconds == 0 else _terminating(track)
+        yield eventually(
+            aw,
+            f"another delete of {track}, which was refused with {refused.write.code},",
+            since=refused,
+            within_us=refused.t - attempts[0].t,
+            happened=next((each for each in attempts if each.n > refused.n), None),
+            unless=earliest(deletion.end, aw.removed, track.removed, terminating),
+        )
+
+
+def _terminating(track: Track) -> Moment | None:
+    """The first version of an object that shows that it is being deleted, by whomever."""
+    return next((each for each in track.versions if is_terminating(each.object or {})), None)
+
+
+def _ordinary_deletes(aw: AppWrapperRun) -> Iterator[Obligation]:
     top_level = {track.uid for track in aw.component_tracks}
     for deletion in aw.deletions:
         start = clock_start(aw, deletion)
@@ -201,6 +241,7 @@ AW_012 = Claim(
         "the AppWrapper controller then initiates a forceful deletion of all remaining Pods and "
         "resources by deleting them with a GracePeriod of 0."
     ),
+    decision=A21,
 )
 
 
@@ -216,12 +257,14 @@ def force_after_the_grace_period(aw: AppWrapperRun) -> Obligations:
 
 @shared
 def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
-    """An obligation for each object that was left at the end of the grace period."""
-    first = deletion.first_request
-    if first is None:
-        return
+    """An obligation for each object that was left at the end of the grace period.
+
+    The period counts from the first delete. Where there was nothing to be deleted first, as
+    where pods have lost what made them, it counts from when the controller sees that.
+    """
+    first, delay_us, steps = _latest_start(aw, deletion)
     grace = grace_within(aw, deletion, deletion.gone or aw.history.end)[1]
-    over_us = first.t + grace.value
+    over_us = first.t + delay_us + grace.value + (steps - 1) * aw.history.timing.latency_us
     if (deletion.end is not None and deletion.end.t <= over_us) or aw.history.end.t < over_us:
         return
     left = [track for track in deletion.hit if _exists_at(track, over_us)]
@@ -241,9 +284,17 @@ def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
             grace,
             since=first,
             happened=_forced_or_gone(deletion, track),
-            plus_us=since_us - over_us,
+            plus_us=delay_us + since_us - over_us,
             unless=earliest(deletion.end, aw.removed),
+            steps=steps,
         )
+
+
+def _latest_start(aw: AppWrapperRun, deletion: Deletion) -> tuple[Moment, Micros, int]:
+    """(since, delay, steps) until the forceful deletion of what then remains: one reaction after
+    the first delete's grace period, or the one to see that there is nothing to delete besides."""
+    first = deletion.first_request
+    return (deletion.begin, delay_of(aw, deletion), 2) if first is None else (first, 0, 1)
 
 
 def _forced_or_gone(deletion: Deletion, track: Track) -> Moment | None:

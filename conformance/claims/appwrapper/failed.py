@@ -127,6 +127,7 @@ def delayed_deletion(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
         since=deletion.begin,
         happened=first,
         unless=earliest(deletion.end, aw.removed, deletion.gone),
+        steps=1,
     )
 
 

@@ -1,4 +1,5 @@
-"""From when the forceful deletion grace period counts, and what is held by others meanwhile."""
+"""The steps of a deletion in time: when it is due, from when the forceful deletion grace period
+counts, what is held by others meanwhile, and when all of it is over."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ from conformance.history_view.deletions import Cause, Deletion
 from conformance.history_view.parameters import (
     DELETION_ON_FAILURE_GRACE,
     FORCEFUL_DELETION_GRACE,
+    SUCCESS_TTL,
     Value,
 )
 from conformance.history_view.tracks import Instant
-from conformance.temporal import Obligation, eventually, undecided
+from conformance.temporal import Fate, Obligation, eventually, undecided
 from conformance.temporal.words import listed
 from vocabulary.clock import Micros
 from vocabulary.objects import finalizers_of, is_terminating
@@ -22,8 +24,38 @@ FOLLOWS_FROM_DELETION: Final = frozenset({"foregroundDeletion", "orphan"})
 """Finalizers that follow from how a deletion was asked for; asking otherwise lifts them."""
 ALWAYS_LIFTED: Final = FOLLOWS_FROM_DELETION | {"batch.kubernetes.io/job-tracking"}
 """And those that a controller lifts in any case, as long as it runs."""
-CLEAN_UP_STEPS: Final = 4
-"""To delete, to see that pods remain, to force them, to force components: each takes notice."""
+REMOVAL_STEPS: Final = 3
+"""To delete, to force the pods that remain, and to force the components after them."""
+CLEAN_UP_STEPS: Final = REMOVAL_STEPS + 1
+"""And to say that all is gone. Each step is bounded by itself, too: see decision A21."""
+_DELAYS: Final = {Cause.FAILURE: DELETION_ON_FAILURE_GRACE, Cause.SUCCESS: SUCCESS_TTL}
+
+
+def delay_of(aw: AppWrapperRun, deletion: Deletion) -> Micros:
+    """The longest time for which a parameter delays the first delete after the deletion's cause."""
+    name = _DELAYS.get(deletion.cause)
+    if name is None:
+        return 0
+    until = deletion.first_request or deletion.end or aw.history.end
+    return aw.parameter_within(name, deletion.begin, until)[1].value
+
+
+def all_gone(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
+    """The moment at which nothing was left of an episode; None if that was not seen.
+
+    What was made for its objects counts, since it may make pods, and so does a pod that
+    somebody else labelled: a controller may take it for one of the workload.
+    """
+    gone = deletion.gone
+    if gone is None:
+        return None
+    for track in (*aw.with_made(deletion.hit), *aw.foreign_pods):
+        if not track.exists_at(gone.n):
+            continue
+        if track.removed is None:
+            return None
+        gone = track.removed
+    return gone
 
 
 def clock_start(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
@@ -83,6 +115,22 @@ def held_by_others(aw: AppWrapperRun, tracks: Sequence[Track]) -> Hold:
     return Hold(listed(held), last)
 
 
+def removed(
+    aw: AppWrapperRun, what: str, deletion: Deletion, *, unless: Moment | None
+) -> Obligation:
+    """Everything must be removed once the deletion is due, forcefully if need be."""
+    return _in_time(
+        aw,
+        what,
+        deletion,
+        since=deletion.begin,
+        happened=deletion.gone,
+        plus_us=delay_of(aw, deletion),
+        unless=unless,
+        steps=REMOVAL_STEPS,
+    )
+
+
 def cleaned_up(
     aw: AppWrapperRun,
     what: str,
@@ -93,7 +141,45 @@ def cleaned_up(
     plus_us: Micros = 0,
     unless: Moment | None = None,
 ) -> Obligation:
-    """It must come when everything is deleted, forcefully if need be.
+    """It must come when everything is removed, forcefully if need be, within a reaction of that.
+
+    `since` and `plus_us` say from when on the deletion is due.
+    """
+    obligation = _in_time(
+        aw,
+        what,
+        deletion,
+        since=since,
+        happened=happened,
+        plus_us=plus_us,
+        unless=unless,
+        steps=CLEAN_UP_STEPS,
+    )
+    gone = all_gone(aw, deletion)
+    if obligation.fate is Fate.VIOLATED or gone is None or gone.n < since.n:
+        return obligation
+    return eventually(
+        aw,
+        what,
+        since=gone,
+        within_us=max(0, since.t + plus_us - gone.t),
+        happened=happened,
+        unless=unless,
+    )
+
+
+def _in_time(
+    aw: AppWrapperRun,
+    what: str,
+    deletion: Deletion,
+    *,
+    since: Moment,
+    happened: Moment | None,
+    plus_us: Micros,
+    unless: Moment | None,
+    steps: int,
+) -> Obligation:
+    """It must come within the forceful deletion grace period and this many steps.
 
     What somebody else's finalizer holds cannot be deleted: while that stands this is
     undecided, and once it is lifted, the rest must follow. A ReplicaSet that is held counts:
@@ -107,9 +193,9 @@ def cleaned_up(
         within_us=grace.value + plus_us,
         happened=happened,
         unless=unless,
-        steps=CLEAN_UP_STEPS,
+        steps=steps,
     )
-    if not obligation.because:
+    if obligation.fate is Fate.MET:
         return obligation
     hold = held_by_others(aw, aw.with_made(deletion.hit))
     if not hold.text:
@@ -123,5 +209,5 @@ def cleaned_up(
         within_us=grace.value if happened is None else 0,
         happened=happened,
         unless=unless,
-        steps=CLEAN_UP_STEPS,
+        steps=steps,
     )
