@@ -17,7 +17,6 @@ from conformance.history_view.tracks import Instant, Moment, Track
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
 from vocabulary.objects import controller_of, labels_of, meta, uid_of
 
-NOT_FOUND: Final = 404
 MAX_CHAIN: Final = 8
 """More controllers one above the other than any chain has that is not a circle."""
 
@@ -162,10 +161,10 @@ class History:
     @cached_property
     def refused_deletes(self) -> dict[tuple[str, str, str], list[Write]]:
         """The deletions that the controller asked for and did not get, by kind, namespace and
-        name. Those are left out whose answer was that the object is gone."""
+        name."""
         found: dict[tuple[str, str, str], list[Write]] = {}
         for write in self.operator_writes:
-            if write.verb == "delete" and not 200 <= write.code < 300 and write.code != NOT_FOUND:
+            if write.verb == "delete" and not 200 <= write.code < 300:
                 found.setdefault((write.kind, write.namespace, write.name), []).append(write)
         return found
 

@@ -56,7 +56,7 @@ RETRY_MAX_US: Final = 30 * SECOND
 def decide(seen: Observation, rules: Rules) -> Step:
     """What to do next for an AppWrapper that is ours to manage."""
     aw = seen.aw
-    if is_terminating(aw):
+    if is_terminating(aw) and rules.honours_deletion(aw):
         return DeleteEverything() if FINALIZER in finalizers_of(aw) else Stay()
     phase = phase_of(aw)
     is_deployed = condition_status(aw, Condition.RESOURCES_DEPLOYED) == "True"
@@ -76,7 +76,7 @@ def decide(seen: Observation, rules: Rules) -> Step:
         case Phase.RESETTING:
             return _resetting(seen, rules)
         case Phase.SUSPENDING:
-            return DeleteEverything()
+            return _delete(seen, rules)
         case Phase.FAILED:
             return _after_delay(seen, rules.failed_deletion_starts_at(aw, seen.parameters))
         case Phase.SUCCEEDED:
@@ -111,10 +111,16 @@ def _resuming(seen: Observation, rules: Rules) -> Step:
 def _resetting(seen: Observation, rules: Rules) -> Step:
     pause_ends_us = rules.pause_ends_at(seen.aw, seen.parameters)
     if pause_ends_us is None:
-        return DeleteEverything()
+        return _delete(seen, rules)
     if seen.now_us < pause_ends_us:
         return Stay(pause_ends_us)
     return _resume(seen, rules)
+
+
+def _delete(seen: Observation, rules: Rules) -> Step:
+    """What an attempt has left goes."""
+    starts_us = rules.deletion_starts_at(seen.aw, seen.parameters)
+    return Stay(starts_us) if seen.now_us < starts_us else DeleteEverything()
 
 
 def _after_delay(seen: Observation, starts_us: Micros) -> Step:
@@ -181,7 +187,8 @@ def _deleted(seen: Observation, rules: Rules) -> Step:
     if is_terminating(aw):
         held = (Condition.RESOURCES_DEPLOYED, Condition.QUOTA_RESERVED)
         if not any(condition_status(aw, type_) == "True" for type_ in held):
-            return LetGo()
+            goes_us = rules.finalizer_goes_at(aw, seen.parameters)
+            return Stay(goes_us) if now_us < goes_us else LetGo()
         phase = Phase.TERMINATING
     draft = StatusDraft(aw, now_us)
     if phase == Phase.SUSPENDING and not is_terminating(aw):

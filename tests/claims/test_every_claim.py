@@ -27,8 +27,8 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(40, 58)),
     *(f"AW-{n:03}" for n in range(60, 65)),
     *(f"AW-{n:03}" for n in range(70, 81)),
-    *(f"AW-{n:03}" for n in range(85, 94)),
-    *("AW-096", "AW-097", "AW-100", "AW-101"),
+    *(f"AW-{n:03}" for n in range(85, 98)),
+    *("AW-100", "AW-101"),
     *(f"INV-{n}" for n in range(1, 11)),
     *(f"MLB-{n:03}" for n in range(20, 25)),
     *(f"MLB-{n:03}" for n in range(40, 55)),
@@ -122,7 +122,7 @@ HOLDS_ON = {
     ],
     "exhausted": [
         *("AW-015", "AW-052", "AW-053", "AW-062", "AW-070", "AW-075", "AW-076", "INV-2"),
-        *("MLB-024", "MLB-042", "MLB-053"),
+        *("AW-094", "MLB-024", "MLB-042", "MLB-053"),
     ],
     "succeeded": [
         *("AW-063", "AW-064", "AW-078", "AW-096", "AW-100", "AW-101"),
@@ -141,7 +141,7 @@ HOLDS_ON = {
     "short of pods": ["AW-031", "AW-041", "AW-071"],
     "idle": ["AW-032", "AW-042", "AW-072"],
     "repaired": ["AW-046"],
-    "deleted": ["AW-007", "AW-013", "AW-015", "INV-7"],
+    "deleted": ["AW-007", "AW-095", "AW-013", "AW-015", "INV-7"],
     "tagged for new pods only": ["AW-090"],
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from typing import Final
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import (
@@ -37,6 +38,8 @@ from conformance.temporal import (
 from conformance.temporal.words import span, when
 from vocabulary.clock import SECOND, Micros
 from vocabulary.objects import controller_of, get_path, is_terminating
+
+NOT_FOUND: Final = 404
 
 AW_007 = Claim(
     id="AW-007",
@@ -112,10 +115,13 @@ def _first_deletes(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation
 def _deletes_again(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation]:
     """An obligation for each delete that was refused: the next one.
 
-    A client that backs off waits for as long as it has been refused already.
+    A client that backs off waits for as long as it has been refused already. One that is told
+    that the object is gone may believe it.
     """
     for refused in deletion.refused:
         track = refused.track
+        if refused.write.code == NOT_FOUND:
+            continue
         attempts = deletion.attempts_at(track)
         terminating = None if refused.grace_seconds == 0 else _terminating(track)
         yield eventually(
@@ -292,8 +298,8 @@ def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
 
 def _latest_start(aw: AppWrapperRun, deletion: Deletion) -> tuple[Moment, Micros, int]:
     """(since, delay, steps) until the forceful deletion of what then remains: one reaction after
-    the first delete's grace period, or the one to see that there is nothing to delete besides."""
-    first = deletion.first_request
+    the first delete's grace period, or the one to see that there is nothing to delete before."""
+    first = next((each for each in deletion.requests if each.grace_seconds != 0), None)
     return (deletion.begin, delay_of(aw, deletion), 2) if first is None else (first, 0, 1)
 
 

@@ -11,6 +11,7 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `parameters`: annotations, defaults, the cap.
 - `health`: what counts as unhealthy, and as success.
 - `deletion`: what is deleted how.
+- `stalling`: a step of a deletion that comes late, or not at all.
 - `ownership`: intents, and what is not ours.
 - `injection`: pod templates and labels.
 - `completion`: success, and what PodsReady says of the pods.
@@ -33,6 +34,7 @@ from reference_controller.appwrapper.mutants import (
     parameters,
     quota,
     retries,
+    stalling,
     templates,
     timing,
 )
@@ -53,6 +55,7 @@ __all__ = [
     "parameters",
     "quota",
     "retries",
+    "stalling",
     "templates",
     "timing",
 ]

@@ -33,6 +33,10 @@ class DeletionRules(OwnershipRules):
         """Whether nothing is left: no component, no pod, and nothing that makes pods."""
         return not self.remaining(seen) and not seen.replica_sets and not seen.pods
 
+    def honours_deletion(self, aw: Object) -> bool:  # noqa: ARG002
+        """Whether a deleted AppWrapper is cleaned up now, in whatever phase it is."""
+        return True
+
     def waits_for_cleanup(self, aw: Object) -> bool:  # noqa: ARG002
         """Whether a deleted AppWrapper stays until all of its parts are gone."""
         return True

@@ -55,6 +55,14 @@ class TimingRules:
         """When the next attempt may begin; None: deletion is not complete yet."""
         return _after(stamp_of(aw, Stamp.PAUSE_STARTED), parameters.retry_pause_us)
 
+    def deletion_starts_at(self, aw: Object, parameters: Parameters) -> Micros:  # noqa: ARG002
+        """When the resources of an attempt that is reset or suspended may be deleted: at once."""
+        return 0
+
+    def finalizer_goes_at(self, aw: Object, parameters: Parameters) -> Micros:  # noqa: ARG002
+        """When a deleted AppWrapper of which nothing is left loses our finalizer: at once."""
+        return 0
+
     def failed_deletion_starts_at(self, aw: Object, parameters: Parameters) -> Micros:
         """When a Failed AppWrapper's resources may be deleted: the delay counts from entering
         Failed. Who suspends it wants them gone now."""
