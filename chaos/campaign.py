@@ -1,14 +1,15 @@
 """Plans by the thousand: at random from a seed, or systematically, every pair of faults once.
 
-A generator is told the lie of the land (`Terrain`), which a recorded run shows, and draws from
-a menu: one entry per fault that makes sense unasked. Equal seeds give equal plans.
+A generator is told the lie of the land (`chaos.terrain`), which a recorded run shows, and draws
+from a menu: one entry per fault that makes sense unasked. A random plan may also give the workload
+another shape. Equal seeds give equal plans.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from itertools import combinations
 from typing import Final, TypeAlias
 
@@ -44,73 +45,16 @@ from chaos.faults import (
 )
 from chaos.ground import OPERATOR
 from chaos.plan import Plan, Step
-from chaos.trigger import At, FieldChange, On, Trigger
-from vocabulary.clock import MINUTE, SECOND, Micros
-from vocabulary.history import Entry, Mark, Write
-from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, KNOWN_KINDS, REPLICA_SET
-from vocabulary.objects import get_path
+from chaos.random_workload import random_workload
+from chaos.terrain import Terrain
+from chaos.trigger import At, On, Trigger, field_change
+from vocabulary.clock import SECOND, Micros
 
 MAX_FAULTS_AT_RANDOM: Final = 5
-SPAN_US: Final = (10 * SECOND, 10 * MINUTE)
-"""The least and the most of a run within which faults strike."""
-
-
-@dataclass(frozen=True, slots=True)
-class Terrain:
-    """What there is to be broken in a scenario, and for how long it runs."""
-
-    scenario: str
-    appwrapper: str
-    components: tuple[str, ...] = ("Job",)
-    """Kinds of the AppWrapper's components."""
-    controllers: tuple[str, ...] = ("job-controller", "garbage-collector", "scheduler")
-    """Processes that can be paused, the operator and kubelets apart."""
-    watched: tuple[str, ...] = ("AppWrapper", "Pod", "Job")
-    """Kinds the operator watches."""
-    phases: tuple[str, ...] = ("Resuming", "Running", "Resetting", "Suspending", "Failed")
-    span_us: Micros = 10 * MINUTE
-    """Faults strike within so much of the beginning."""
-    writes: int = 30
-    """About how many writes the operator makes."""
-    without: frozenset[str] = frozenset()
-    """Entries of the menus that are refused where the scenario runs."""
-    user_acts: bool = False
-    """Whether a user may interfere: suspend, delete components, tamper."""
-
-
-def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
-    """What a recorded run of a scenario shows; None if no AppWrapper was created in it."""
-    appwrapper = ""
-    components: list[str] = []
-    writes, span_us = 0, SPAN_US[1]
-    known = {kind.kind for kind in KNOWN_KINDS}
-    for entry in entries:
-        if isinstance(entry, Mark) and entry.mark == "faults-stopped":
-            span_us = entry.t
-        if not isinstance(entry, Write):
-            continue
-        writes += entry.actor == OPERATOR
-        if not appwrapper and entry.event == "ADDED" and entry.kind == str(APPWRAPPER):
-            appwrapper = entry.name
-            wrapped = get_path(entry.object or {}, "spec.components", ())
-            kinds = (str(get_path(each, "template.kind", "")) for each in wrapped)
-            components = [kind for kind in dict.fromkeys(kinds) if kind in known]
-    if not appwrapper or not components:
-        return None
-    return Terrain(
-        scenario,
-        appwrapper,
-        components=tuple(components),
-        watched=tuple(dict.fromkeys((APPWRAPPER.kind, "Pod", *components, *_below(components)))),
-        span_us=min(max(span_us, SPAN_US[0]), SPAN_US[1]),
-        writes=max(writes, 1),
-    )
-
-
-def _below(components: Iterable[str]) -> Iterator[str]:
-    """Kinds that an operator may watch since its components make them."""
-    if DEPLOYMENT.kind in components:
-        yield REPLICA_SET.kind
+VARIED_SHARE: Final = 0.5
+"""In so many of the random plans the workload is not the scenario's own."""
+_READS: Final = ("get", "list")
+"""Reads are in no history; every operator makes them."""
 
 
 Rng: TypeAlias = random.Random
@@ -132,8 +76,9 @@ def _component(rng: Rng, terrain: Terrain) -> tuple[str, ObjectChoice]:
     return rng.choice(terrain.components), ObjectChoice(appwrapper=terrain.appwrapper)
 
 
-def _verbs(rng: Rng) -> tuple[str, ...]:
-    return (rng.choice(("create", "update", "patch", "delete", "get", "list")),)
+def _verbs(rng: Rng, terrain: Terrain) -> tuple[str, ...]:
+    """One that the operator was seen to write by, or one by which it reads."""
+    return (rng.choice((*dict.fromkeys(write.verb for write in terrain.writes), *_READS)),)
 
 
 def _seconds(rng: Rng, least: int, most: int) -> Micros:
@@ -161,11 +106,13 @@ FAULT_MENU: Final[dict[str, MenuEntry]] = {
     "node_not_ready": lambda rng, terrain: NodeNotReady(_nodes(rng, terrain)),
     "node_lost": lambda rng, terrain: NodeLost(_nodes(rng, terrain)),
     "node_deleted": lambda rng, terrain: NodeDeleted(_nodes(rng, terrain)),
-    "api_error": lambda rng, _: ApiErrors(
-        verb=_verbs(rng), code=rng.choice((409, 429, 500, 503, 504)), times=rng.randint(1, 5)
+    "api_error": lambda rng, terrain: ApiErrors(
+        verb=_verbs(rng, terrain),
+        code=rng.choice((409, 429, 500, 503, 504)),
+        times=rng.randint(1, 5),
     ),
-    "time_out": lambda rng, _: TimeOut(verb=_verbs(rng), after=_seconds(rng, 1, 30)),
-    "lose_reply": lambda rng, _: LoseReply(verb=_verbs(rng)),
+    "time_out": lambda rng, terrain: TimeOut(verb=_verbs(rng, terrain), after=_seconds(rng, 1, 30)),
+    "lose_reply": lambda rng, terrain: LoseReply(verb=_verbs(rng, terrain)),
     "slow_api": lambda rng, _: SlowApi(by=_seconds(rng, 1, 30), times=rng.randint(1, 5)),
     "webhook_outage": lambda _rng, _: WebhookOutage(),
     "stale_reads": lambda rng, terrain: StaleReads(kind=rng.choice(("", *terrain.watched))),
@@ -192,15 +139,19 @@ USER_MENU: Final[dict[str, MenuEntry]] = {
 
 
 def random_plan(terrain: Terrain, seed: int) -> Plan:
-    """A plan of one to five faults, each with a trigger, some of them for a while only."""
+    """A plan of one to five faults, each with a trigger, some of them for a while only; often of
+    another workload, too."""
     rng = random.Random(f"{seed}/plan")
+    workload = random_workload(rng, terrain) if rng.random() < VARIED_SHARE else None
+    if workload is not None and workload.name:
+        terrain = replace(terrain, appwrapper=workload.name)
     menu = _menu(terrain)
     names = sorted(menu)
     steps = tuple(
         _step(menu[rng.choice(names)], rng, terrain)
         for _ in range(rng.randint(1, MAX_FAULTS_AT_RANDOM))
     )
-    return _plan(terrain, seed, steps)
+    return Plan(terrain.scenario, seed, steps, workload=workload)
 
 
 def pairwise(terrain: Terrain, seed: int) -> Iterator[Plan]:
@@ -215,16 +166,12 @@ def pairwise(terrain: Terrain, seed: int) -> Iterator[Plan]:
     for number, group in enumerate(groups):
         rng = random.Random(f"{seed}/pairwise/{number}")
         steps = tuple(_step(menu[name], rng, terrain) for name in group)
-        yield _plan(terrain, seed, steps)
+        yield Plan(terrain.scenario, seed, steps)
 
 
 def _menu(terrain: Terrain) -> dict[str, MenuEntry]:
     whole = FAULT_MENU | USER_MENU if terrain.user_acts else FAULT_MENU
     return {name: entry for name, entry in whole.items() if name not in terrain.without}
-
-
-def _plan(terrain: Terrain, seed: int, steps: tuple[Step, ...]) -> Plan:
-    return Plan(terrain.scenario, seed, steps)
 
 
 def _step(entry: MenuEntry, rng: Rng, terrain: Terrain) -> Step:
@@ -237,30 +184,75 @@ def _step(entry: MenuEntry, rng: Rng, terrain: Terrain) -> Step:
 
 
 def _moment(rng: Rng, terrain: Terrain) -> Trigger:
-    """A time, the operator's k-th write, a change of phase, or something that becomes of a pod."""
-    kind = rng.randrange(4)
-    if kind == 0:
-        return At(rng.randrange(terrain.span_us // SECOND + 1) * SECOND)
-    if kind == 1:
-        k = rng.randint(1, terrain.writes)
-        if rng.random() < 0.5:
-            return On(before="commit", by=OPERATOR, occurrence=k)
-        return On(after=rng.choice(("commit", "reply")), by=OPERATOR, outcome="any", occurrence=k)
-    if kind == 2:
-        phase = rng.choice(terrain.phases)
-        change = FieldChange("status.phase", ("status", "phase"), "*", phase)
-        delay_us = _seconds(rng, 0, 60) if rng.random() < 0.5 else 0
-        return On(
-            after="commit",
-            kind="AppWrapper",
-            name=terrain.appwrapper,
-            field=(change,),
-            delay=delay_us,
-        )
+    """A time, or something that the recorded run shows to happen."""
+    kinds = [_time, _any_write, _pod_event]
+    kinds += [_write_of_a_sort] * bool(terrain.writes)
+    kinds += [_phase_change] * bool(terrain.phases)
+    kinds += [_condition_change] * bool(terrain.conditions)
+    kinds += [_pod_phase_change] * bool(terrain.pod_phases)
+    return rng.choice(kinds)(rng, terrain)
+
+
+def _time(rng: Rng, terrain: Terrain) -> Trigger:
+    return At(rng.randrange(terrain.span_us // SECOND + 1) * SECOND)
+
+
+def _any_write(rng: Rng, terrain: Terrain) -> Trigger:
+    """Around the operator's k-th write."""
+    k = rng.randint(1, max(1, sum(write.times for write in terrain.writes)))
+    return _around(rng, On(by=OPERATOR, occurrence=k))
+
+
+def _write_of_a_sort(rng: Rng, terrain: Terrain) -> Trigger:
+    """Around the operator's k-th write of one verb, kind and subresource."""
+    write = rng.choice(terrain.writes)
+    return _around(
+        rng,
+        On(
+            by=OPERATOR,
+            verb=(write.verb,),
+            kind=write.kind,
+            subresource=write.subresource,
+            occurrence=rng.randint(1, write.times),
+        ),
+    )
+
+
+def _around(rng: Rng, write: On) -> Trigger:
+    if rng.random() < 0.5:
+        return replace(write, before="commit")
+    return replace(write, after=rng.choice(("commit", "reply")), outcome="any")
+
+
+def _phase_change(rng: Rng, terrain: Terrain) -> Trigger:
+    return _change(rng, terrain, "status.phase", rng.choice(terrain.phases))
+
+
+def _condition_change(rng: Rng, terrain: Terrain) -> Trigger:
+    type_, status = rng.choice(terrain.conditions)
+    return _change(rng, terrain, f"status.conditions[{type_}].status", status)
+
+
+def _change(rng: Rng, terrain: Terrain, path: str, value: str) -> Trigger:
+    """When, or somewhat later than, a field of the AppWrapper takes a value."""
     return On(
         after="commit",
-        kind="Pod",
-        labels=f"{APPWRAPPER_LABEL}={terrain.appwrapper}",
-        event=rng.choice(("created", "updated", "deleted")),
-        occurrence=rng.randint(1, 6),
+        kind="AppWrapper",
+        name=terrain.appwrapper,
+        field=(field_change(path, value),),
+        delay=_seconds(rng, 0, 60) if rng.random() < 0.5 else 0,
     )
+
+
+def _pod_phase_change(rng: Rng, terrain: Terrain) -> Trigger:
+    change = field_change("status.phase", rng.choice(terrain.pod_phases))
+    return replace(_pod(rng, terrain), field=(change,), event="updated")
+
+
+def _pod_event(rng: Rng, terrain: Terrain) -> Trigger:
+    return replace(_pod(rng, terrain), event=rng.choice(("created", "updated", "deleted")))
+
+
+def _pod(rng: Rng, terrain: Terrain) -> On:
+    labels = f"{APPWRAPPER_LABEL}={terrain.appwrapper}"
+    return On(after="commit", kind="Pod", labels=labels, occurrence=rng.randint(1, 6))

@@ -13,7 +13,8 @@ A fault lasts until the faults of the run stop, or for the span `for`, or `until
 
 The steps of a scenario inject faults of their own, beside these. A plan that says `exhaustive:
 true` lists them too, `when: {injection: 1}`, and what it does not list does not happen. It may
-also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes. What it was
+also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes. It may give an
+AppWrapper another shape, name and parameters: `workload: {appwrapper: a, replicas: 3}`. What it was
 written beside is told by `recorded: {sha256: …, assay: …}`, for a replay to be compared with.
 
 Reading is exact: what is not understood is an error that names its path.
@@ -45,6 +46,7 @@ from chaos.fields import (
 from chaos.recorded import Recorded
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.trigger import AtInjection, Combined, Named, Trigger, trigger_from_data
+from chaos.workload import Workload
 from vocabulary import canonical
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import format_duration
@@ -57,7 +59,7 @@ MAX_UNFOLDED: Final = 10_000
 _STEP_KEYS: Final = ("when", "for", "until")
 _PLAN_KEYS: Final = (
     *("seed", "scenario", "implementation"),
-    *("scale", "exhaustive", "triggers", "faults", "recorded"),
+    *("scale", "workload", "exhaustive", "triggers", "faults", "recorded"),
 )
 
 
@@ -101,6 +103,8 @@ class Plan:
     implementation: str = ""
     """Which implementation to run; empty: the one the command is told, or the reference."""
     scale: Scale = AS_WRITTEN
+    workload: Workload | None = None
+    """What is changed about an AppWrapper; None: it is as the scenario wrote it."""
     exhaustive: bool = False
     """Whether nothing else goes wrong: the scenario's steps inject only what is listed here."""
     recorded: Recorded | None = None
@@ -113,6 +117,8 @@ class Plan:
             data["implementation"] = self.implementation
         if self.scale:
             data["scale"] = self.scale.to_data()
+        if self.workload is not None:
+            data["workload"] = self.workload.to_data()
         if self.exhaustive:
             data["exhaustive"] = True
         if self.triggers:
@@ -143,6 +149,8 @@ class Plan:
         lines = [f"Scenario {self.scenario} with seed {self.seed} and {what}."]
         if self.scale:
             lines.append(f"It has {self.scale.describe()}.")
+        if self.workload is not None:
+            lines.append(f"{self.workload.describe()}.")
         if self.exhaustive:
             lines.append("Of the faults that its steps inject, only those listed here happen.")
         lines += [f"When {name}: {trigger.describe()}." for name, trigger in self.triggers.items()]
@@ -185,6 +193,7 @@ def plan_from_data(data: Any) -> Plan:
         triggers=triggers,
         implementation=Text().read(spelled.get("implementation", ""), "implementation"),
         scale=read_fields(Scale, spelled.get("scale", {}), "scale"),
+        workload=_workload(spelled),
         exhaustive=YesNo().read(spelled.get("exhaustive", False), "exhaustive"),
         recorded=_recorded(spelled),
     )
@@ -209,6 +218,13 @@ def step_from_data(data: Any, path: str = "", names: frozenset[str] = frozenset(
             else None
         ),
     )
+
+
+def _workload(spelled: Mapping[str, Any]) -> Workload | None:
+    if "workload" not in spelled:
+        return None
+    workload = read_fields(Workload, spelled["workload"], "workload")
+    return None if workload.is_as_written else workload
 
 
 def _recorded(spelled: Mapping[str, Any]) -> Recorded | None:
@@ -292,7 +308,7 @@ _Dumper.add_representer(
 def _for_people(data: dict[str, Any]) -> dict[str, Any]:
     """The same with what stands inside a fault, a trigger or the scale on one line each."""
     shaped = dict(data)
-    for name in ("scale", "recorded"):
+    for name in ("scale", "workload", "recorded"):
         if name in shaped:
             shaped[name] = _flow(shaped[name])
     if "triggers" in shaped:

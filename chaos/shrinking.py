@@ -1,7 +1,8 @@
 """Shrinking: the smallest plan found that still fails, so that a failure can be understood.
 
-First faults are dropped, many at once and then fewer (delta debugging); then the scenario is
-given fewer nodes, replicas and components; then what is left is made simpler, fault by fault.
+First faults are dropped, many at once and then fewer (delta debugging); then the workload is made
+more like the scenario's own; then the scenario is given fewer nodes, replicas and components; then
+what is left is made simpler, fault by fault.
 Each attempt is a run, and runs are bounded.
 """
 
@@ -32,7 +33,8 @@ def shrink(plan: Plan, still_fails: Callable[[Plan], bool], *, max_runs: int = M
     search = _Search(still_fails, max_runs)
     search.remember(plan)
     while True:
-        smaller = _simplify(_scale_down(_drop(plan, search), search), search)
+        alike = _vary_less(_drop(plan, search), search)
+        smaller = _simplify(_scale_down(alike, search), search)
         if smaller == plan or search.is_exhausted:
             return smaller
         plan = smaller
@@ -83,6 +85,20 @@ def _fewest(items: tuple[T, ...], is_enough: Callable[[tuple[T, ...]], bool]) ->
             break
         size //= 2
     return items
+
+
+def _vary_less(plan: Plan, search: _Search) -> Plan:
+    """Leave the workload as the scenario wrote it, or more of it, while it still fails."""
+    if plan.workload is None:
+        return plan
+    as_written = replace(plan, workload=None)
+    if search.fails(as_written):
+        return as_written
+    for simpler in plan.workload.simpler():
+        varied = replace(plan, workload=None if simpler.is_as_written else simpler)
+        if search.fails(varied):
+            return _vary_less(varied, search)
+    return plan
 
 
 def _scale_down(plan: Plan, search: _Search) -> Plan:

@@ -61,6 +61,11 @@ class FieldChange:
     after: Any
 
 
+def field_change(path: str, after: str) -> FieldChange:
+    """A field, such as `status.conditions[Unhealthy].status`, that takes a value."""
+    return FieldChange(path, _steps(path, path), ANYTHING, after)
+
+
 class _FieldCodec:
     """`{status.phase: Running}` or `{status.phase: [Running, Resetting]}`; all must hold."""
 

@@ -26,6 +26,7 @@ from vocabulary.requests import PropagationPolicy
 if TYPE_CHECKING:
     from conformance.world import World
 
+
 PARAMETER_PREFIX: Final = "workload.codeflare.dev.appwrapper/"
 
 

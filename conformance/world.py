@@ -22,6 +22,7 @@ from conformance.parameters import Durations
 from conformance.pod_templates import with_annotations, with_behaviour, with_replicas
 from conformance.scenario import Scenario
 from conformance.stored import WEBHOOK_FAILED
+from conformance.varied import varied
 from vocabulary.clock import HOUR, SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError
 from vocabulary.history import Entry, Header
@@ -168,7 +169,7 @@ class World(ABC):
 
     def create(self, obj: Object, actor: str = "user") -> Object:
         """Create one object in the namespace that it names, else in the scenario's."""
-        prepared = self.prepare(_scaled(obj, self.scenario.scale))
+        prepared = self.prepare(_scaled(varied(obj, self.scenario.workload), self.scenario.scale))
         kind = kind_of(prepared)
         namespace = namespace_of(prepared) or self.namespace
         stored: Object = self.call(Create(kind, prepared, namespace, name_of(prepared)), actor)

@@ -15,8 +15,9 @@ from typing import Final
 
 import msgspec
 
-from chaos.campaign import Terrain, pairwise, random_plan, terrain_of
+from chaos.campaign import pairwise, random_plan
 from chaos.plan import Plan
+from chaos.terrain import Terrain, terrain_of
 from conformance.report.run_result import RunResult
 from conformance.running.workers import Task
 from conformance.scenarios import SCENARIOS

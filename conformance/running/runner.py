@@ -41,7 +41,7 @@ def run_one(
     """
     began = time.perf_counter()
     with collector_at_rest():
-        scenario = scenario if plan is None else scenario.scaled(plan.scale)
+        scenario = scenario if plan is None else scenario.scaled(plan.scale).varied(plan.workload)
         world = SimulatedWorld(scenario, implementation, seed, plan)
         try:
             with processor_time_bounded(implementation.name):
@@ -68,7 +68,7 @@ def run_really(
     from conformance.worlds.control_plane.world import ControlPlaneWorld
 
     began = time.perf_counter()
-    scenario = scenario if plan is None else scenario.scaled(plan.scale)
+    scenario = scenario if plan is None else scenario.scaled(plan.scale).varied(plan.workload)
     with session.turn:
         with session.beginning:
             session.starts.require_hope()

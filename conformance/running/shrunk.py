@@ -152,6 +152,8 @@ def _difference(before: Plan, after: Plan) -> str:
         words.append(f"plan shrunk {old} → {new} fault{'s' * (new != 1)}")
     elif after.faults != before.faults:
         words.append("plan simplified")
+    if after.workload != before.workload:
+        words.append("workload " + ("simplified" if after.workload else "as written"))
     for name in ("nodes", "replicas", "components"):
         if getattr(after.scale, name) is not None:
             counts = (_count(getattr(plan.scale, name)) for plan in (before, after))

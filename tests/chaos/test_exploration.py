@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields
 from itertools import combinations
 from typing import Any
 
 import pytest
 
-from chaos.campaign import FAULT_MENU, USER_MENU, Terrain, pairwise, random_plan
+from chaos.campaign import FAULT_MENU, USER_MENU, pairwise, random_plan
 from chaos.exploration import CRASH_PLACES, CrashPoint, crash_points
 from chaos.fault import FAULTS
 from chaos.faults import ApiErrors, Cordon, Kill, KillPod, StaleReads
@@ -17,7 +18,9 @@ from chaos.injector import Injector
 from chaos.macros import restart_storm, swizzle
 from chaos.plan import Plan, Step, parse_plan, plan_from_data
 from chaos.shrinking import shrink
+from chaos.terrain import Terrain, Written
 from chaos.trigger import At, Named, On
+from chaos.workload import Added, Workload
 from tests.chaos.fake_ground import small_cluster
 from vocabulary.clock import SECOND
 from vocabulary.history import Mark, Write
@@ -144,6 +147,31 @@ def test_random_plans_come_to_use_every_fault_on_the_menu():
     assert used == {*FAULT_MENU, *USER_MENU}
 
 
+def test_random_plans_strike_at_whatever_the_run_showed():
+    shown = Terrain(
+        "s",
+        "a",
+        conditions=(("Unhealthy", "True"),),
+        pod_phases=("Running",),
+        writes=(Written("delete", "Job", "", 1),),
+    )
+    spelled = str([random_plan(shown, seed).to_data() for seed in range(200)])
+    for part in (
+        "{'status.conditions[Unhealthy].status': 'True'}",
+        "'event': 'updated', 'kind': 'Pod', 'labels': 'workload.codeflare.dev/appwrapper=a', "
+        "'field': {'status.phase': 'Running'}",
+        "'verb': 'delete', 'kind': 'Job', 'subresource': ''",
+    ):
+        assert part in spelled
+
+
+def test_random_plans_vary_every_part_of_a_workload():
+    varied = [random_plan(TERRAIN, seed).workload for seed in range(300)]
+    drawn = {key for workload in varied if workload for key in workload.to_data()}
+    assert drawn == {field.name for field in fields(Workload)}
+    assert None in varied
+
+
 def test_users_do_nothing_where_the_terrain_does_not_say_so():
     peaceful = Terrain("s", "a")
     used = {
@@ -203,6 +231,31 @@ def test_shrinking_keeps_only_the_faults_that_matter_in_their_simplest_form():
         Step(Kill("operator"), On(after="commit")),
         Step(Cordon("n1"), At(0)),
     )
+
+
+def test_shrinking_gives_the_workload_back_what_the_failure_does_not_need():
+    workload = Workload(
+        "a",
+        name="b",
+        replicas=3,
+        behaviour="run 20s, exit 1",
+        parameters={"retryLimit": "-1", "failureGracePeriodDuration": "0"},
+        beside=(Added("Job", "x"), Added("Pod", "y")),
+    )
+    plan = Plan("s", 1, workload=workload)
+
+    def needs_a_limit_and_a_pod(candidate: Plan) -> bool:
+        varied = candidate.workload
+        return (
+            varied is not None
+            and "retryLimit" in varied.parameters
+            and Added("Pod", "y") in varied.beside
+        )
+
+    assert shrink(plan, needs_a_limit_and_a_pod).workload == Workload(
+        "a", parameters={"retryLimit": "-1"}, beside=(Added("Pod", "y"),)
+    )
+    assert shrink(plan, lambda _: True).workload is None
 
 
 def test_shrinking_stops_at_the_smallest_value_that_still_fails():

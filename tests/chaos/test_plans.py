@@ -7,9 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from chaos.campaign import Terrain, random_plan
+from chaos.campaign import random_plan
 from chaos.fields import PlanError
 from chaos.plan import Plan, load_plan, parse_plan, plan_from_data
+from chaos.terrain import Terrain
 from vocabulary.safe_yaml import YamlError
 
 GOOD = """\
@@ -17,6 +18,9 @@ seed: 1729
 scenario: appwrapper/quota-release/slow-pods
 implementation: reference
 scale: {nodes: 1, replicas: 2, components: [a-job, a-config]}
+workload: {appwrapper: a, name: b.c, replicas: 3, completions: 5, backoff: 0, restart: OnFailure, \
+behaviour: 'run 20s, exit 1', parameters: {retryLimit: '-1'}, beside: [{kind: Pod, name: p, \
+is_prefix: true}, {kind: Service, name: s}]}
 exhaustive: true
 triggers:
   running: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}}
@@ -37,6 +41,8 @@ recorded: {sha256: SHA, assay: 0.9.0 at 1a2b3c4d5e6f}
 DESCRIPTION = """\
 Scenario appwrapper/quota-release/slow-pods with seed 1729 and 4 faults.
 It has 1 node, at most 2 replicas each, no component but a-job and a-config.
+AppWrapper a has the name b.c, 3 replicas, 5 completions, backoffLimit 0, restartPolicy OnFailure, \
+pods that run 20s, exit 1, retryLimit="-1", a Pod p… and a Service s.
 Of the faults that its steps inject, only those listed here happen.
 When running: after the first write of AppWrapper a that takes status.phase to Running is committed.
 1. After the 2nd update of AppWrapper by operator is committed: kill operator (SIGKILL) and \
@@ -51,6 +57,10 @@ def test_the_yaml_of_a_plan_is_what_a_person_would_write_and_reads_back_equal():
     plan = parse_plan(GOOD)
     assert plan.to_yaml() == GOOD
     assert parse_plan(plan.to_yaml()) == plan
+
+
+def test_a_workload_of_which_nothing_is_changed_is_that_of_the_scenario():
+    assert parse_plan("scenario: s\nworkload: {appwrapper: a}") == Plan("s")
 
 
 def test_a_plan_describes_itself_in_plain_english():
@@ -106,7 +116,7 @@ BAD = [
     (
         "scenario: s\nfault: []",
         "fault: is not a field of a plan; known fields are seed, scenario, implementation, "
-        "scale, exhaustive, triggers, faults, recorded; did you mean faults?",
+        "scale, workload, exhaustive, triggers, faults, recorded; did you mean faults?",
     ),
     ("scenario: s\nseed: -1", f"seed: is -1, expected a whole number from 0 to {2**63 - 1}"),
     ("scenario: s\nseed: 1.5", f"seed: is 1.5, expected a whole number from 0 to {2**63 - 1}"),
@@ -300,6 +310,16 @@ BAD = [
     ),
     ("scenario: s\nscale: []", "scale: is a list, expected a mapping (key: value)"),
     ("scenario: s\nscale: {nodes: 0}", "scale.nodes: is 0, expected a whole number from 1 to 100"),
+    ("scenario: s\nworkload: {replicas: 1}", "workload.appwrapper: is missing"),
+    (
+        "scenario: s\nworkload: {appwrapper: a, parameters: {retryLimit: 1}}",
+        "workload.parameters.retryLimit: is 1, expected text; put it in quotes if it looks like "
+        "something else",
+    ),
+    (
+        "scenario: s\nworkload: {appwrapper: a, beside: [{kind: Jobs, name: j}]}",
+        re.compile(r"workload\.beside\[0\]\.kind: is 'Jobs', .* did you mean Job\?"),
+    ),
     ("scenario: s\nexhaustive: 1", "exhaustive: is 1, expected true or false"),
     (
         with_fault("cordon: {node: n0}", "{all: [{injection: 1}]}"),

@@ -66,6 +66,20 @@ def test_pods_that_vanish_unnoticed_are_a_violation() -> None:
     assert_fails("AW-021", story, at=last(story))
 
 
+def test_pods_that_vanish_early_may_be_missed_when_the_admission_grace_period_is_over() -> None:
+    story = started(job("a-job", pods=2), annotations={"failureGracePeriodDuration": "0s"})
+    story.at(30).vanishes(f"Pod/{first_pod(story)}", by="garbage-collector")
+    story.at(60.5).shows(Unhealthy="True")
+    assert_passes("AW-021", story.at(100).ends())
+
+
+def test_pods_that_vanish_early_have_to_be_missed_by_then() -> None:
+    story = started(job("a-job", pods=2), annotations={"failureGracePeriodDuration": "0s"})
+    story.at(30).vanishes(f"Pod/{first_pod(story)}", by="garbage-collector")
+    late = story.at(65).shows(Unhealthy="True")
+    assert_fails("AW-021", story.at(100).ends(), at=late)
+
+
 def replaced(runs: bool) -> Story:
     """Long after the start a pod is replaced; the new one runs, or stays pending."""
     story = started(job("a-job", pods=2))

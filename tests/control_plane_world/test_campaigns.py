@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from chaos.campaign import FAULT_MENU, random_plan, terrain_of
+from chaos.campaign import FAULT_MENU, random_plan
 from chaos.plan import plan_from_data
+from chaos.terrain import terrain_of
 from conformance.implementation import implementation
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.running import suite

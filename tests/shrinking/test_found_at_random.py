@@ -12,6 +12,12 @@ from conformance.verdict import Outcome
 from vocabulary.history import Write
 
 FOUND = {
+    "pods that went missing while they were still admitted were to be noticed at once": """\
+seed: 3826672799
+scenario: appwrapper/detection/pods-vanish-while-their-controller-is-paused
+workload: {appwrapper: a, parameters: {failureGracePeriodDuration: -1s}}
+faults: []
+""",
     "a frozen cache kept a deletion from seeing the Job that it should delete": """\
 seed: 671799520
 scenario: appwrapper/autopilot/real-taints-are-the-source

@@ -20,7 +20,7 @@ from conformance.claims.sources import detailed_description, overview
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.attempts import Attempt
 from conformance.history_view.health import Health, Spell
-from conformance.history_view.parameters import FAILURE_GRACE, WARMUP_GRACE
+from conformance.history_view.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.history_view.snapshots import UNHEALTHY
 from conformance.temporal import Obligations, eventually, judges
 
@@ -85,8 +85,14 @@ def number_and_health_are_monitored(aw: AppWrapperRun) -> Obligations:
 def _are_noticed(
     aw: AppWrapperRun, attempt: Attempt, spells: Iterable[Spell], what: str
 ) -> Obligations:
-    """Unhealthy, or given up, within the failure grace period of each spell while Running."""
+    """Unhealthy, or given up, within the failure grace period of each spell while Running.
+
+    Pods that go missing while the admission grace period runs may come again until its end.
+    """
     assert attempt.running is not None
+    until = attempt.left or aw.history.end
+    admission = aw.parameter_within(ADMISSION_GRACE, attempt.begin, until)[1]
+    admitted_us = attempt.running.t + admission.value
     for spell in spells:
         before = aw.snapshot_at(spell.begin.n)
         # The first spell is that before the pods came; what follows is pods that went.
@@ -101,9 +107,10 @@ def _are_noticed(
             aw,
             f"Unhealthy=True for {what}",
             since=spell.begin,
-            within_us=aw.parameter_within(
-                FAILURE_GRACE, spell.begin, attempt.left or aw.history.end
-            )[1].value,
+            within_us=max(
+                aw.parameter_within(FAILURE_GRACE, spell.begin, until)[1].value,
+                admitted_us - spell.begin.t,
+            ),
             happened=noticed(attempt, spell.begin, spell.end),
             unless=earliest(spell.end, overtaken(aw, attempt)),
             steps=2,
