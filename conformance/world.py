@@ -262,6 +262,13 @@ class World(ABC):
             "spec": {**spec, "components": [component(entry) for entry in spec["components"]]},
         }
 
+    def reconfigure(self, changes: Mapping[str, Any]) -> None:
+        """Change the configuration of operators that start from now on, section by section.
+
+        Only the simulation can; elsewhere the file is written once, for the whole run.
+        """
+        raise NotImplementedError(f"{type(self).__name__} configures operators once")
+
     @abstractmethod
     def install(self, crd: str) -> None:
         """Serve what a custom resource definition beside the scenario describes."""

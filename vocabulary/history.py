@@ -147,12 +147,17 @@ class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_def
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=True):
-    """What the run itself says. `faults-stopped` begins the progress phase; `end` closes it."""
+    """What the run itself says. `faults-stopped` begins the progress phase; `end` closes it.
+
+    `reconfigured`: operators that start from now on have these `parameters` in place of those of
+    the header.
+    """
 
     n: int
     t: Micros
-    mark: Literal["step", "faults-stopped", "stable", "not-stable", "end"]
+    mark: Literal["step", "reconfigured", "faults-stopped", "stable", "not-stable", "end"]
     text: str = ""
+    parameters: dict[str, Any] = {}
 
 
 Entry: TypeAlias = Write | Fault | Process | Mark

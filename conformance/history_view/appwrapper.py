@@ -396,7 +396,7 @@ class AppWrapperRun:
     def _in_force(self) -> InForce:
         history = self.history
         prefix = history.profile.annotation_prefix
-        return InForce(history.operator_parameters, prefix, self.snapshots)
+        return InForce(history.configurations, prefix, self.snapshots)
 
     def parameter(self, name: str, at: Moment) -> Value:
         """The value of a retry-loop parameter that is in force after a position."""

@@ -208,7 +208,26 @@ class History:
 
     @cached_property
     def operator_parameters(self) -> OperatorParameters:
+        """The configuration that the operator began with."""
         return OperatorParameters(self.header.parameters)
+
+    @cached_property
+    def configurations(self) -> tuple[tuple[int, OperatorParameters], ...]:
+        """The operator's configurations, each with the position from which it was in force."""
+        found = [(-1, self.operator_parameters)]
+        for mark in self.marks:
+            if mark.mark == "reconfigured":
+                starts = (
+                    entry.n
+                    for entry in self.processes
+                    if entry.n > mark.n
+                    and entry.change == "started"
+                    and self.profile.is_operator(entry.process)
+                )
+                started = next(starts, None)
+                if started is not None:
+                    found.append((started, OperatorParameters(mark.parameters)))
+        return tuple(found)
 
     @cached_property
     def autopilot(self) -> Autopilot:

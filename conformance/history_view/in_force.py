@@ -1,11 +1,12 @@
 """Which values of the parameters are in force for an AppWrapper, whose annotations may change.
 
-Annotations change rarely, and most AppWrappers have none: what never changed is answered once.
+So may the operator's configuration, when it is restarted. Both change rarely, and most AppWrappers
+have no annotations: what never changed is answered once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from conformance.history_view.parameters import OperatorParameters, Value
 from conformance.history_view.snapshots import Snapshot
@@ -17,10 +18,14 @@ class InForce:
     """The parameters of the retry loop as they hold for one AppWrapper."""
 
     def __init__(
-        self, operator: OperatorParameters, prefix: str, snapshots: Iterable[Snapshot]
+        self,
+        configurations: Sequence[tuple[int, OperatorParameters]],
+        prefix: str,
+        snapshots: Iterable[Snapshot],
     ) -> None:
-        """`prefix` and a parameter's name make the key of its annotation."""
-        self._operator = operator
+        """`configurations` are the operator's from each position on; `prefix` and a parameter's
+        name make the key of its annotation."""
+        self._configurations = configurations
         self._prefix = prefix
         self._sets: list[tuple[int, Mapping[str, str]]] = []
         """The annotations of the AppWrapper, each time that they changed."""
@@ -43,7 +48,7 @@ class InForce:
 
     def at(self, name: str, at: Moment) -> Value:
         """The value of a parameter that is in force after a position."""
-        return self._operator.of(name, self._text_at(name, at.n))
+        return self._value_at(name, at.n)
 
     def within(self, name: str, begin: Moment, end: Moment) -> tuple[Value, Value]:
         """The least and the greatest value that was in force between two moments."""
@@ -51,14 +56,17 @@ class InForce:
         if constant is not None:
             return constant
         texts = self._texts_of(name)
-        if len(texts) == 1:
-            value = self._operator.of(name, texts[0][1])
+        if len(texts) == len(self._configurations) == 1:
+            value = self._configurations[0][1].of(name, texts[0][1])
             self._constant[name] = value, value
             return value, value
-        seen = {self._text_at(name, begin.n): None}
-        seen.update((text, None) for n, text in texts if begin.n < n <= end.n)
-        values = [self._operator.of(name, text) for text in seen]
+        changes = (n for n, _ in (*texts, *self._configurations) if begin.n < n <= end.n)
+        values = [self._value_at(name, n) for n in (begin.n, *changes)]
         return min(values), max(values)
+
+    def _value_at(self, name: str, n: int) -> Value:
+        operator = next(found for since, found in reversed(self._configurations) if since <= n)
+        return operator.of(name, self._text_at(name, n))
 
     def _texts_of(self, name: str) -> list[tuple[int, str | None]]:
         """The texts of an annotation from each position on at which it changed; None: absent."""

@@ -92,11 +92,8 @@ def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
         if attempt is not None and missing and attempt.left is not None:
             yield undecided(deletion.begin, f"the next attempt ended at {when(attempt.left)}")
             continue
-        if attempt is not None and missing and (refusal := _last_refusal(attempt)):
-            yield undecided(deletion.begin, f"creating it anew was forbidden at {when(refusal)}")
-            continue
         complete = None if missing or attempt is None else attempt.components[-1].created
-        yield eventually(
+        created = eventually(
             aw,
             "the creation of new instances of all components",
             since=deletion.gone,
@@ -105,6 +102,11 @@ def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
             unless=overtaken or aw.deleting,
             steps=2,
         )
+        refusal = _last_refusal(attempt) if created.because and attempt is not None else None
+        if refusal is None:
+            yield created
+        else:  # how soon it could have succeeded is not known
+            yield undecided(deletion.begin, f"creating it anew was forbidden at {when(refusal)}")
 
 
 def _last_refusal(attempt: Attempt) -> Write | None:

@@ -83,6 +83,7 @@ def within_the_admission_grace_period(world: World, replace: Replace) -> None:
     world.wait(3 * grace_us)
     replace(world)
     world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))
 
 
 @each_way(["AW-032", "AW-042", "AW-072"])
@@ -99,6 +100,7 @@ def within_the_warm_up_grace_period(world: World, replace: Replace) -> None:
     world.wait(3 * grace_us)
     replace(world)
     world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))
 
 
 @each_way(["AW-004", "AW-040", "AW-073"])
@@ -264,3 +266,27 @@ def killed_while_its_deletes_are_refused(world: World) -> None:
     world.inject(Kill(restart_after=DOWN_US))
     world.revert(refused)
     world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(
+    arms=["AW-006", "AW-049", "AW-052", "AW-074", "AW-075"],
+    only_simulated="elsewhere an operator is configured once",
+)
+def restarted_with_another_configuration(world: World) -> None:
+    """What the operator is configured with is what the process that runs was started with."""
+    aw = world.submit("pods.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+    world.wait(world.durations.retry_pause_us // 2)
+    world.reconfigure({"faultTolerance": {"resetPause": "20m", "retryLimit": 2}})
+    world.inject(Restart(downtime=DOWN_US))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.reconfigure({"faultTolerance": {"resetPause": "5s"}})
+    world.inject(Restart(downtime=DOWN_US))
+    world.wait(2 * DOWN_US)
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_reset(2))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.is_in("Failed"))

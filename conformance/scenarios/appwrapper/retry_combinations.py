@@ -89,6 +89,20 @@ def second_attempt_is_refused(world: World) -> None:
     world.until(aw.shows("QuotaReserved", "False"))
 
 
+@scenario(arms=["AW-047", "INV-5"])
+def second_attempt_is_refused_for_a_while(world: World) -> None:
+    """An attempt that is let through in time is not held against the workload."""
+    aw = world.submit("pods.yaml", retryLimit=1, admissionGracePeriodDuration="30s")
+    _run(world, aw)
+    refuse_pods(world)
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_reset(1))
+    world.until(aw.is_in("Resuming"))
+    world.wait(5 * SECOND)
+    allow_pods(world)
+    _run(world, aw)
+
+
 @scenario(arms=["AW-054", "AW-051", "INV-5"])
 def suspended_while_a_second_attempt_is_refused(world: World) -> None:
     """Suspended while it waits to be created again, it keeps its count and starts over."""

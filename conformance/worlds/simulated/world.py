@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from chaos.connection_rules import ConnectionRules
@@ -26,6 +27,7 @@ from conformance.worlds.simulated.processes import GroundProcesses
 from fixtures.behaviour import expand
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.loop import Timer
+from reference_controller.runtime.operator import Operator
 from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.history import Entry, Header
@@ -55,6 +57,8 @@ class SimulatedWorld(World):
         self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
         self.config = overlay(SUITE_CONFIG, scenario.config)
         self.durations = Durations.of(overlay(DEFAULT_CONFIG, self.config))
+        self._next_config = self.config
+        """Of operators that start from now on."""
         self.implementation = implementation
         self.cluster = SimulatedCluster(
             seed,
@@ -73,12 +77,7 @@ class SimulatedWorld(World):
         for name in OPERATORS:
             operator = OperatorProcess(
                 name,
-                implementation.operator_builder(
-                    self.config,
-                    namespace=self.namespace,
-                    identity=name,
-                    elect=scenario.operators > 1,
-                ),
+                partial(self._build, name),
                 loop=self.loop,
                 store=self.cluster.store,
                 connection=self._connection,
@@ -168,6 +167,10 @@ class SimulatedWorld(World):
         for injected in self._injected.pop(_key(fault), ()):
             self._injector.revert(injected)
 
+    def reconfigure(self, changes: Mapping[str, Any]) -> None:
+        self._next_config = overlay(self._next_config, changes)
+        self.recorder.mark("reconfigured", parameters=self._next_config)
+
     def install(self, crd: str) -> None:
         for document in load_manifests(self.folder / crd):
             self.call(
@@ -255,6 +258,15 @@ class SimulatedWorld(World):
         return header, tuple(self.recorder.entries)
 
     # Inside.
+
+    def _build(self, name: str, now_us: Micros) -> Operator:
+        build = self.implementation.operator_builder(
+            self._next_config,
+            namespace=self.namespace,
+            identity=name,
+            elect=self.scenario.operators > 1,
+        )
+        return build(now_us)
 
     def _on_rule(self, rule: Rule, holds: bool) -> None:
         if isinstance(rule, WatchRule):

@@ -300,3 +300,14 @@ class DeletionThatWasBegunIsBelieved(Remembering):
         began_us = parse_rfc3339(begun.get("lastTransitionTime", ""))
         is_own = self._known_since(began_us) == began_us
         return super().orderly_deletes(seen) if is_own else ()
+
+
+@mutant(
+    "success-while-down-is-missed",
+    "A workload that completed while the operator was down does not succeed.",
+    "AW-096",
+)
+class SuccessWhileDownIsMissed(Remembering):
+    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
+        key = uid_of(seen.aw), attempt_of(seen.aw)
+        return self._saw_turn(key, super().has_succeeded(seen, census))
