@@ -1,13 +1,13 @@
 """Choosing pods and nodes as chaostoolkit-kubernetes does, by the same parameters."""
 
 import math
-import re
 
 from chaoslib.exceptions import ActivityFailed
 
 from chaos.toolkit.stage import Stage
 from vocabulary.kinds import NODE, POD
 from vocabulary.objects import get_path, is_terminating, meta, name_of
+from vocabulary.patterns import PatternError, compile_pattern
 
 
 def select_pods(
@@ -28,7 +28,10 @@ def select_pods(
         raise ActivityFailed(f"order is {order!r}, expected alphabetic or oldest")
     if qty < 0:
         raise ActivityFailed(f"qty is {qty}, expected a number from 0")
-    pattern = re.compile(name_pattern)
+    try:
+        pattern = compile_pattern(name_pattern)
+    except PatternError as error:
+        raise ActivityFailed(f"name_pattern is {name_pattern!r}: {error}") from error
     pods = [
         pod
         for pod in stage.objects(POD, label_selector)
