@@ -50,13 +50,24 @@ class Claim:
     """`appwrapper` or `mlbatch`."""
     text: str
     source: Source
-    decision: Decision | None = None
+    decision: Decision | tuple[Decision, ...] | None = None
     since: str = "0.1.0"
     not_judged: str = ""
     """Non-empty: why no cluster can judge this claim; it is listed as not covered."""
     only_simulated: str = ""
     """Non-empty: why no run in real time arms it, whichever scenario is written to."""
     judge: Callable[[History], Verdict] | None = field(default=None, repr=False)
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """All decisions that it cites; no other one changes its verdicts."""
+        if self.decision is None:
+            return ()
+        return self.decision if isinstance(self.decision, tuple) else (self.decision,)
+
+    def cites(self, decision: str) -> bool:
+        """Whether the decision of that id is one of its own."""
+        return any(decision == found.id for found in self.decisions)
 
     def __post_init__(self) -> None:
         if self.id in CLAIMS:

@@ -114,16 +114,18 @@ A18: Final = Decision(
 )
 A19: Final = Decision(
     "A19",
-    "A pod that a controller of Kubernetes makes for an owner that is gone decides nothing, if it "
-    "comes after ResourcesDeployed turned False and the owner was gone by then, or within a "
-    "request's time before what it would contradict.",
+    "A pod that a controller of Kubernetes makes for an owner that is gone decides nothing for a "
+    "claim that cites this, if it comes after ResourcesDeployed turned False and the owner was "
+    "gone by then, or within the time of one request before the write that it would contradict. "
+    "An operator that was started again has looked since.",
     "a ReplicaSet's controller that lags makes such pods when nothing is left to be seen, and no "
     "operator can wait for what may come",
 )
 A20: Final = Decision(
     "A20",
     "Where two operators act at once that nothing elects between, a component that one had under "
-    "way while the other ended the attempt, and what is made for it, contradict no claim.",
+    "way while the other ended the attempt, and what is made for it, contradict no claim that "
+    "cites this. What is left of it still has to go.",
     "a create knows no revision: one that is under way can be neither refused nor called back",
 )
 A21: Final = Decision(

@@ -75,9 +75,9 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
     typer.echo(found.text)
     typer.echo(f"\nsource: {found.source.document}, {found.source.section}")
     typer.echo(f'    "{found.source.sentence}"')
-    if found.decision is not None:
-        typer.echo(f"\ndecision {found.decision.id}: {found.decision.choice}")
-        typer.echo(f"    because {found.decision.because}")
+    for decision in found.decisions:
+        typer.echo(f"\ndecision {decision.id}: {decision.choice}")
+        typer.echo(f"    because {decision.because}")
     if found.not_judged:
         typer.echo(f"\nnot judged: {found.not_judged}")
     arming = [scenario for scenario in SCENARIOS.values() if found.id in scenario.arms]

@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.history_view.attempts import Attempt
-from conformance.history_view.belated import came_too_late_to_see
 from conformance.history_view.deletions import Cause, DeleteRequest, Deletion
 from conformance.history_view.departures import Departure
 from conformance.history_view.health import Health, HealthSweep
@@ -181,12 +180,8 @@ class AppWrapperRun:
         return sorted(merged.values(), key=lambda track: track.created.n)
 
     def left_at(self, n: int) -> list[Track]:
-        """What of it is surely still stored after position n, and could be seen before."""
-        return [
-            track
-            for track in self.belongings
-            if self.is_there(track, n) and not came_too_late_to_see(self, track, n)
-        ]
+        """What of it is surely still stored after position n."""
+        return [track for track in self.belongings if self.is_there(track, n)]
 
     def with_made(self, tracks: Iterable[Track]) -> list[Track]:
         """These objects and all that was made for them, ReplicaSets and such too, each once."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from conformance.history_view.last_look import last_look_us
 from conformance.history_view.snapshots import RESOURCES_DEPLOYED
 from conformance.history_view.tracks import Track
 from vocabulary.history import Write
@@ -14,17 +15,19 @@ if TYPE_CHECKING:
 
 
 def came_too_late_to_see(aw: AppWrapperRun, track: Track, n: int) -> bool:
-    """Whether it was made for what was gone, so shortly before position n that who had looked
-    before he wrote there cannot have seen it."""
+    """Whether it was made for what was gone, so shortly before the write at position n that the
+    operator cannot have seen it (decision A19)."""
     removed = _owner_removed(aw, track)
     if removed is None or removed.n > track.created.n:
         return False
-    return aw.history.timing.stamped_us(aw.history.entries[n].t) <= track.created.t
+    write = aw.history.entries[n]
+    actor = write.actor if isinstance(write, Write) else ""
+    return last_look_us(aw.history, actor, write.t) <= track.created.t
 
 
 def was_made_for_the_gone(aw: AppWrapperRun, track: Track) -> bool:
     """Whether it was made when ResourcesDeployed was not True, for an owner that had been removed
-    before the condition turned: there was nothing to be seen."""
+    before the condition turned: there was nothing to be seen (decision A19)."""
     removed = _owner_removed(aw, track)
     created_n = track.created.n
     turns = (edge.n for edge in aw.turns(RESOURCES_DEPLOYED, "False") if edge.n < created_n)

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from conformance.history_view.last_look import last_look_us
 from conformance.history_view.snapshots import RESUMING, RUNNING, Snapshot
 from conformance.history_view.tracks import Track
-from vocabulary.clock import Micros
 from vocabulary.history import Fault
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def overtaken(aw: AppWrapperRun, since: int) -> list[Track]:
         if end is None or end.n < since or not is_operator(created.actor):
             continue
         by_other = is_operator(end.write.actor) and end.write.actor != created.actor
-        if by_other and _decided_us(aw, created.actor, created.t) <= end.t:
+        if by_other and last_look_us(aw.history, created.actor, created.t) <= end.t:
             found.append(track)
     return found
 
@@ -60,19 +60,3 @@ def _end_of_attempt(aw: AppWrapperRun, n: int) -> Snapshot | None:
         elif earlier.phase in (RESUMING, RUNNING):
             end = later.begin
     return end
-
-
-def _decided_us(aw: AppWrapperRun, actor: str, at_us: Micros) -> Micros:
-    """The earliest time at which an operator may have decided on what it asked for then: it may
-    have been answered late, or have stood still in between."""
-    timing = aw.history.timing
-    earliest_us = timing.stamped_us(at_us)
-    paused_us: Micros | None = None
-    for entry in aw.history.processes:
-        if entry.process != actor or entry.t > at_us:
-            continue
-        if entry.change == "paused":
-            paused_us = entry.t
-        elif entry.change == "resumed" and paused_us is not None and entry.t >= earliest_us:
-            earliest_us = min(earliest_us, timing.stamped_us(paused_us))
-    return earliest_us

@@ -108,6 +108,18 @@ class Timing:
         begun_us = (start.at_us for start in self.starts)
         return max(self._reach_back(at_us, self.stamp_us), _last(begun_us, at_us) - self.slack_us)
 
+    def requested_us(self, at_us: Micros) -> Micros:
+        """The earliest time at which a request may have been served whose answer led to a write
+        at this time: one request before it, or earlier where answers came late."""
+        earliest_us = at_us - self.stamp_us
+        for outage in reversed(self.outages):
+            is_then = outage.begin_us < at_us and (
+                outage.end_us is None or outage.end_us > earliest_us
+            )
+            if is_then and outage.cost_us is not None:
+                earliest_us -= outage.cost_us
+        return earliest_us
+
     def hindered(self, begin_us: Micros, end_us: Micros) -> list[Outage]:
         """The outages that overlap a span."""
         return [

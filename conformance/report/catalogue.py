@@ -73,12 +73,11 @@ def _entry(
         entry["faults"] = struck
     if mutants:
         entry["mutants"] = sorted(mutants)
-    if claim.decision is not None:
-        entry["decision"] = {
-            "id": claim.decision.id,
-            "choice": claim.decision.choice,
-            "because": claim.decision.because,
-        }
+    if claim.decisions:
+        entry["decisions"] = [
+            {"id": decision.id, "choice": decision.choice, "because": decision.because}
+            for decision in claim.decisions
+        ]
     return entry
 
 

@@ -29,6 +29,8 @@ _MISSING: Final = {
     WRITERS: "the history does not say who made each write",
     OPTIONS: "the history does not hold the options of delete requests",
 }
+TWO_OPERATORS: Final = "A20"
+"""The decision by which what two operators did at once decides nothing."""
 MAX_KEPT: Final = 100
 """Of one claim on one history; more cannot be told apart in a picture."""
 MAX_VIOLATIONS: Final = 20
@@ -125,8 +127,8 @@ def _kept(met: Iterable[Obligation]) -> tuple[Kept, ...]:
 def _without_overtaken(
     broken: list[Obligation], overtaken: Mapping[int, Track]
 ) -> tuple[list[Obligation], list[Obligation]]:
-    """What is violated all the same, and what decides nothing (A20), since what shows it was
-    created by one of two operators when the other had just ended the attempt."""
+    """What is violated all the same, and what decides nothing by decision A20, since what shows
+    it was created by one of two operators when the other had just ended the attempt."""
     left: list[Obligation] = []
     excused: list[Obligation] = []
     for found in broken:
@@ -138,7 +140,7 @@ def _without_overtaken(
                 f"two operators acted at once, and one created {late} at {when(late.created)}, "
                 "when the other had just ended the attempt"
             )
-            excused.append(undecided(found.at, why))
+            excused.append(undecided(found.at, why, decision=TWO_OPERATORS))
     return left, excused
 
 
@@ -158,9 +160,13 @@ def _verdict(claim: Claim, obligations: Obligations, history: History) -> Verdic
             broken.append(obligation)
         else:
             unsettled.append(obligation)
-    if broken and history.overtaken:
+    if broken and claim.cites(TWO_OPERATORS) and history.overtaken:
         broken, excused = _without_overtaken(broken, history.overtaken)
         unsettled = excused + unsettled
+    decisions = sorted({found.decision for found in unsettled if found.decision})
+    if not all(map(claim.cites, decisions)):
+        raise ValueError(f"{claim.id} does not cite all of {', '.join(decisions)}")
+    by = f" by decision {', '.join(decisions)}" if decisions else ""
     armed = len(met) + len(broken)
     kept = _kept(met[:MAX_KEPT])
     if broken:
@@ -178,7 +184,7 @@ def _verdict(claim: Claim, obligations: Obligations, history: History) -> Verdic
     if met:
         times = "once" if len(met) == 1 else f"{len(met)} times"
         still = "" if history.shows_every_version else " in the versions that were recorded"
-        still += f"; {len(unsettled)} undecided" if unsettled else ""
+        still += f"; {len(unsettled)} undecided{by}" if unsettled else ""
         return Verdict(
             claim=claim.id,
             outcome=Outcome.PASSED,
@@ -186,4 +192,6 @@ def _verdict(claim: Claim, obligations: Obligations, history: History) -> Verdic
             because=f"Armed {times}, first at {when(met[0].at)}, and held{still}.",
             kept=kept,
         )
-    return _inconclusive(claim, f"Undecided: {unsettled[0].because}.") if unsettled else None
+    if not unsettled:
+        return None
+    return _inconclusive(claim, f"Undecided{by}: {unsettled[0].because}.")

@@ -27,6 +27,8 @@ class Obligation(msgspec.Struct, frozen=True):
     because: str = ""
     evidence: tuple[int, ...] = ()
     by: Moment | None = None
+    decision: str = ""
+    """The id of the decision by which it is undecided."""
 
 
 def met(at: Moment, by: Moment | None = None) -> Obligation:
@@ -40,6 +42,9 @@ def violated(at: Moment, because: str, *evidence: Moment) -> Obligation:
     return Obligation(Fate.VIOLATED, at, because, tuple(sorted(positions)))
 
 
-def undecided(at: Moment, because: str) -> Obligation:
-    """The precondition occurred there, but the history does not show what became of it."""
-    return Obligation(Fate.UNDECIDED, at, because)
+def undecided(at: Moment, because: str, *, decision: str = "") -> Obligation:
+    """The precondition occurred there, but the history does not show what became of it.
+
+    Or what it shows decides nothing, by a decision that the claim cites.
+    """
+    return Obligation(Fate.UNDECIDED, at, because, decision=decision)

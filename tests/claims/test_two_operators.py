@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.claims.judging import assert_fails, assert_passes
+from conformance.claim import CLAIMS
+from conformance.verdict import Outcome
+from tests.claims.judging import assert_fails, assert_passes, verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story
 
@@ -28,7 +30,7 @@ def ended(story: Story) -> Story:
 
 def assert_undecided(story: Story) -> None:
     for claim in HIT:
-        assert "1 undecided" in assert_passes(claim, story).because
+        assert "1 undecided by decision A20" in assert_passes(claim, story).because
 
 
 def test_what_one_had_under_way_while_the_other_ended_the_attempt_decides_nothing() -> None:
@@ -57,7 +59,18 @@ def test_nor_does_what_is_left_of_it_then() -> None:
     story.at(30.05).makes(by=SECOND)
     story.at(31).shows(ResourcesDeployed="True")
     story.at(32).shows(ResourcesDeployed="False")
-    assert "2 undecided" in assert_passes("AW-014", story).because
+    assert "2 undecided by decision A20" in assert_passes("AW-014", story).because
+
+
+def test_but_a_claim_that_does_not_cite_the_decision_is_judged_as_ever() -> None:
+    story = doubled()
+    ended(story)
+    story.at(30.05).makes(by=SECOND)
+    story.at(31).finalizer(present=False)
+    for claim in HIT:
+        assert_passes(claim, story)
+    assert not CLAIMS["INV-7"].cites("A20")
+    assert verdict_of("INV-7", story).outcome is Outcome.FAILED
 
 
 def test_but_who_ended_the_attempt_himself_knows_that() -> None:

@@ -14,7 +14,7 @@ from conformance.claims.appwrapper.quota_release import (
     undeployed_after_all_is_gone,
 )
 from conformance.claims.appwrapper.retry_limit import counted_resets
-from conformance.claims.decisions import A9, A15, A19
+from conformance.claims.decisions import A9, A15, A19, A20
 from conformance.claims.sources import detailed_description, guide, progress_guarantees
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.belated import was_made_for_the_gone
@@ -55,7 +55,7 @@ INV_1 = Claim(
         "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
         "all resources and Pods are successfully deleted."
     ),
-    decision=A19,
+    decision=(A19, A20),
 )
 
 
@@ -70,7 +70,7 @@ def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
         elif aw.may_have_shown(RESOURCES_DEPLOYED, track.created.n):
             yield undecided(track.created, "the version that said so may not have been recorded")
         elif was_made_for_the_gone(aw, track):
-            yield undecided(track.created, MADE_FOR_THE_GONE)
+            yield undecided(track.created, MADE_FOR_THE_GONE, decision=A19.id)
         else:
             yield violated(
                 track.created,
@@ -95,6 +95,7 @@ INV_2 = Claim(
         "released, all resources created by a failed workload will have been totally removed "
         "from the cluster."
     ),
+    decision=(A19, A20),
 )
 
 
@@ -110,6 +111,7 @@ INV_3 = Claim(
     profile="appwrapper",
     text="At most one instance of each component MUST exist at any time.",
     source=detailed_description("and then creating new instances of the resources."),
+    decision=A20,
 )
 
 

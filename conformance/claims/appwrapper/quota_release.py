@@ -6,16 +6,27 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.claim import Claim, Level
-from conformance.claims.decisions import A4, A19
+from conformance.claims.decisions import A4, A19, A20
 from conformance.claims.sources import detailed_description, progress_guarantees
 from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.appwrapper import NEVER
-from conformance.history_view.belated import was_made_for_the_gone
+from conformance.history_view.belated import came_too_late_to_see, was_made_for_the_gone
 from conformance.history_view.snapshots import QUOTA_RESERVED, RESOURCES_DEPLOYED, SUCCEEDED
-from conformance.temporal import Obligations, judges, met, never, shared, undecided, violated
+from conformance.temporal import (
+    Obligation,
+    Obligations,
+    judges,
+    met,
+    never,
+    shared,
+    undecided,
+    violated,
+)
 from conformance.temporal.words import when
 from vocabulary.history import Write
 from vocabulary.objects import condition_status
+
+MADE_FOR_THE_GONE: Final = "a pod was made for an owner that was gone already"
 
 AW_013 = Claim(
     id="AW-013",
@@ -30,6 +41,7 @@ AW_013 = Claim(
         "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
         "all resources and Pods are successfully deleted."
     ),
+    decision=(A19, A20),
 )
 
 
@@ -42,7 +54,19 @@ def deployed_until_all_is_deleted(aw: AppWrapperRun) -> Obligations:
 def undeployed_after_all_is_gone(aw: AppWrapperRun) -> Obligations:
     """An obligation for each time that ResourcesDeployed turned False: nothing may be left."""
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
-        yield never(aw, "still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+        yield nothing_is_left(aw, edge, str(edge))
+
+
+def nothing_is_left(aw: AppWrapperRun, at: Moment, phrase: str) -> Obligation:
+    """Nothing of it may be stored at this moment; `phrase` says what its controller wrote then.
+
+    For claims that cite decision A19: pods that it could not see decide nothing.
+    """
+    left = aw.left_at(at.n)
+    seen = [track for track in left if not came_too_late_to_see(aw, track, at.n)]
+    if left and not seen:
+        return undecided(at, MADE_FOR_THE_GONE, decision=A19.id)
+    return never(aw, "still there", at=at, left=seen, phrase=phrase)
 
 
 AW_014 = Claim(
@@ -59,18 +83,15 @@ AW_014 = Claim(
         "Kueue that the quota has been released, all resources created by a failed workload "
         "will have been totally removed from the cluster."
     ),
-    decision=A19,
+    decision=(A19, A20),
 )
-
-
-MADE_FOR_THE_GONE: Final = "a pod was made for an owner that was gone already"
 
 
 @judges(AW_014, armed_by="ResourcesDeployed turned False", from_any_versions=True)
 def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
     deployed_again = aw.turns(RESOURCES_DEPLOYED, "True")
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
-        yield never(aw, "still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+        yield nothing_is_left(aw, edge, str(edge))
         until_n = min((again.n for again in deployed_again if again.n > edge.n), default=NEVER)
         for track in aw.belongings:
             if not edge.n < track.created.n < until_n or aw.may_have_shown(
@@ -78,7 +99,7 @@ def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
             ):
                 continue
             if was_made_for_the_gone(aw, track):
-                yield undecided(track.created, MADE_FOR_THE_GONE)
+                yield undecided(track.created, MADE_FOR_THE_GONE, decision=A19.id)
             else:
                 yield violated(
                     track.created,
@@ -101,7 +122,7 @@ AW_015 = Claim(
         "the AppWrapper moves into a Failed state and its resources are deleted (thus finally "
         "releasing its quota)"
     ),
-    decision=A4,
+    decision=(A4, A19, A20),
 )
 
 
@@ -116,13 +137,12 @@ def released_before_gone(aw: AppWrapperRun) -> Obligations:
     every_version = aw.history.shows_every_version
     for edge in aw.turns(QUOTA_RESERVED, "False"):
         if edge.phase != SUCCEEDED and (every_version or not edge.removed):
-            yield never(aw, "still there", at=edge, left=aw.left_at(edge.n), phrase=str(edge))
+            yield nothing_is_left(aw, edge, str(edge))
     for workload in aw.workloads if every_version else ():
         for moment, phrase in _releases(workload):
             snapshot = aw.snapshot_at(moment.n)
             if snapshot is None or snapshot.phase != SUCCEEDED:
-                left = aw.left_at(moment.n)
-                yield never(aw, "still there", at=moment, left=left, phrase=phrase)
+                yield nothing_is_left(aw, moment, phrase)
 
 
 def _releases(workload: Track) -> Iterator[tuple[Moment, str]]:

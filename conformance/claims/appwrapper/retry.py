@@ -13,7 +13,7 @@ from conformance.claims.appwrapper.retry_pause import (
     retry_pause,
 )
 from conformance.claims.appwrapper.timed import obligations
-from conformance.claims.decisions import A3
+from conformance.claims.decisions import A3, A20
 from conformance.claims.sources import detailed_description, overview
 from conformance.claims.templates import first_difference
 from conformance.history_view import AppWrapperRun
@@ -45,6 +45,7 @@ AW_005 = Claim(
     source=overview(
         "the AppWrapper controller will reset the workload by removing all created resources"
     ),
+    decision=A20,
 )
 
 
@@ -128,7 +129,7 @@ AW_047 = Claim(
         "the AppWrapper controller will reset the workload by deleting its resources, waiting "
         "for a RetryPausePeriod, and then creating new instances of the resources."
     ),
-    decision=A3,
+    decision=(A3, A20),
 )
 
 

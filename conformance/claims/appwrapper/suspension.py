@@ -6,7 +6,9 @@ from collections.abc import Iterator
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import cleaned_up
+from conformance.claims.appwrapper.quota_release import nothing_is_left
 from conformance.claims.appwrapper.timed import earliest
+from conformance.claims.decisions import A19, A20
 from conformance.claims.sources import detailed_description
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.deletions import Cause, Deletion
@@ -22,7 +24,7 @@ from conformance.history_view.snapshots import (
     SUSPENDING,
     Snapshot,
 )
-from conformance.temporal import Obligations, eventually, judges, never, violated
+from conformance.temporal import Obligations, eventually, judges, violated
 from conformance.temporal.words import when
 
 AW_054 = Claim(
@@ -39,6 +41,7 @@ AW_054 = Claim(
         "to preempt the AppWrapper), the AppWrapper controller will respect this request by "
         "proceeding to delete the resources."
     ),
+    decision=(A19, A20),
 )
 
 
@@ -80,13 +83,7 @@ def _has_given_way(aw: AppWrapperRun, deletion: Deletion, reached: Snapshot) -> 
                 f"{when(reached)}: {aw} is Suspended and still shows {condition}=True.",
                 deletion.begin,
             )
-    yield never(
-        aw,
-        "still there",
-        at=reached,
-        left=aw.left_at(reached.n),
-        phrase="Suspended was reached",
-    )
+    yield nothing_is_left(aw, reached, "Suspended was reached")
 
 
 def suspensions(aw: AppWrapperRun) -> Iterator[Snapshot]:

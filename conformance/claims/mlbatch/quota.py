@@ -6,13 +6,15 @@ from typing import Final
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.failed import failures
-from conformance.claims.appwrapper.quota_release import quota_is_held
+from conformance.claims.appwrapper.quota_release import MADE_FOR_THE_GONE, quota_is_held
 from conformance.claims.appwrapper.retry_quota import retry_stretches
 from conformance.claims.appwrapper.success import successes, ttl_of
 from conformance.claims.appwrapper.timed import earliest, no_earlier
+from conformance.claims.decisions import A19, A20
 from conformance.claims.sources import guide
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.appwrapper import NEVER
+from conformance.history_view.belated import came_too_late_to_see
 from conformance.history_view.snapshots import (
     QUOTA_RESERVED,
     RESOURCES_DEPLOYED,
@@ -25,6 +27,7 @@ from conformance.temporal import (
     eventually,
     judges,
     met,
+    undecided,
     violated,
 )
 from conformance.temporal.words import states_of, were, when
@@ -241,6 +244,7 @@ MLB_053 = Claim(
         "resources have been undeployed, so as to avoid oversubscribing GPUs during the cleanup "
         "of failed jobs.",
     ),
+    decision=(A19, A20),
 )
 
 
@@ -262,6 +266,8 @@ def failed_holds_quota_until_undeployed(aw: AppWrapperRun) -> Obligations:
         )
         if early is None:
             yield met(deletion.begin)
+        elif all(came_too_late_to_see(aw, track, early.n) for track in aw.left_at(early.n)):
+            yield undecided(early, MADE_FOR_THE_GONE, decision=A19.id)
         else:
             tracks = aw.left_at(early.n)
             left = f"{states_of(tracks, early.n)} {were(tracks)}"

@@ -1,0 +1,94 @@
+"""Pods made for owners that are gone (A19): they decide nothing where a claim cites that."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.claim import CLAIMS
+from conformance.history_view import AppWrapperRun
+from conformance.temporal import Obligations, judges, undecided
+from tests.claims.judging import assert_fails, assert_passes, verdict_of
+from tests.claims.stories import started
+from tests.claims.story import Story
+from tests.claims.templates import job
+
+CITING = ("AW-013", "AW-014", "AW-015", "INV-1", "INV-2", "AW-054")
+REQUEST_SECONDS = 0.1
+"""Where the header does not say."""
+
+
+def suspended(before: float, after: float = 30.0, *, restarted: bool = False) -> Story:
+    """A pod is made for a Job that is gone; so much later the operator says that nothing is left.
+
+    `restarted`: the operator was down until the pod had been made, and starts in between.
+    """
+    story = started(job("a-job"))
+    owner = story.owner("Job/a-job")
+    (pod,) = (key for key in story.stored if key.startswith("Pod/"))
+    made = {**story.stored[pod], "metadata": {**story.stored[pod]["metadata"], "name": "late"}}
+    made["metadata"]["ownerReferences"] = [owner]
+    story.at(20).suspends()
+    story.at(20.1).enters("Suspending", DeletingResources="True")
+    story.deletes("Job/a-job", gone=True)
+    story.at(22).vanishes(pod)
+    if restarted:
+        story.at(23).process("killed", "operator")
+    story.at(after).creates(made, by="job-controller")
+    if restarted:
+        story.at(after + before / 2).process("started", "operator")
+    story.at(after + before).enters(
+        "Suspended", ResourcesDeployed="False", QuotaReserved="False", DeletingResources="False"
+    )
+    story.at(after + before + 1).vanishes("Pod/late")
+    return story
+
+
+@pytest.mark.parametrize("claim", CITING)
+def test_a_pod_within_one_request_of_the_write_decides_nothing(claim: str) -> None:
+    verdict = verdict_of(claim, suspended(REQUEST_SECONDS / 2))
+    assert "undecided by decision A19" in verdict.because or (
+        verdict.because.startswith("Undecided by decision A19: ")
+    )
+
+
+@pytest.mark.parametrize("claim", CITING)
+def test_an_earlier_one_is_a_violation(claim: str) -> None:
+    story = suspended(2 * REQUEST_SECONDS)
+    assert verdict_of(claim, story).violations
+
+
+@pytest.mark.parametrize("claim", CITING)
+def test_an_outage_is_no_excuse_for_an_operator_that_was_started_again(claim: str) -> None:
+    story = suspended(1.0, restarted=True)
+    assert verdict_of(claim, story).violations
+
+
+def test_a_pod_that_comes_when_nothing_is_deployed_decides_nothing() -> None:
+    story = suspended(REQUEST_SECONDS / 2)
+    owner_gone = {**story.entries[-1].object}
+    owner_gone["metadata"] = {**owner_gone["metadata"], "name": "later"}
+    story.at(60).creates(owner_gone, by="job-controller")
+    assert "decision A19" in assert_passes("INV-1", story).because
+
+
+def test_a_pod_of_an_owner_that_still_stands_is_a_violation() -> None:
+    story = started(job("a-job"))
+    story.at(20).suspends()
+    story.at(20.1).enters("Suspending", DeletingResources="True")
+    story.at(30).spawns("Job/a-job", "late")
+    wrong = story.at(30.01).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
+    assert_fails("AW-014", story, at=wrong)
+
+
+def test_no_claim_is_undecided_by_a_decision_that_it_does_not_cite() -> None:
+    claim = CLAIMS["AW-005"]
+    judge, claim.judge = claim.judge, None
+    try:
+
+        @judges(claim, armed_by="nothing")
+        def excuses(aw: AppWrapperRun) -> Obligations:
+            yield undecided(aw.snapshots[0], "so it was decided", decision="A19")
+
+        assert "AW-005 does not cite all of A19" in verdict_of("AW-005", started()).error
+    finally:
+        claim.judge = judge
