@@ -12,6 +12,7 @@
 - `attempts`, `deletions`: the stretches in which it was run, and removed.
 - `departures`: why an attempt ended in Resetting or Failed, as far as the store can tell.
 - `last_look`: what an operator cannot have seen before it wrote.
+- `stripped`: AppWrappers that nobody could hold, their finalizer being gone.
 - `belated`: pods that come when nothing of their owner is left to be seen.
 - `rivals`: when two operators at once got in each other's way.
 - `outages`, `timing`: when the controller could not act, and what bounds follow from it.

@@ -79,6 +79,27 @@ def test_what_a_quota_forbids_cannot_be_created_anew() -> None:
     assert_unarmed("AW-006", story)
 
 
+def test_what_a_quota_forbids_for_a_while_may_be_created_late() -> None:
+    story = started(pod("a-0"), config_map("a-config"))
+    gone = reset(story, 10)
+    story.at(gone + PAUSE + SOON).resumes()
+    story.makes("a-0")
+    story.refused("create", "ConfigMap", "a-config", 403)
+    story.at(gone + PAUSE + 50).makes("a-config")
+    story.at(1000).ends()
+    assert_unarmed("AW-006", story)
+
+
+def test_what_was_refused_for_another_reason_is_no_excuse_for_creating_it_late() -> None:
+    story = started(pod("a-0"), config_map("a-config"))
+    gone = reset(story, 10)
+    story.at(gone + PAUSE + SOON).resumes()
+    story.makes("a-0")
+    story.refused("create", "ConfigMap", "a-config", 409)
+    wrong = story.at(gone + PAUSE + 50).makes("a-config")
+    assert_fails("AW-006", story.at(1000).ends(), at=wrong)
+
+
 def test_a_suspension_ends_the_duty_to_create_anew() -> None:
     story = started()
     reset(story, 10)

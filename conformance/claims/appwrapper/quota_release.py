@@ -12,6 +12,7 @@ from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.appwrapper import NEVER
 from conformance.history_view.belated import came_too_late_to_see, was_made_for_the_gone
 from conformance.history_view.snapshots import QUOTA_RESERVED, RESOURCES_DEPLOYED, SUCCEEDED
+from conformance.history_view.stripped import was_stripped_and_removed
 from conformance.temporal import (
     Obligation,
     Obligations,
@@ -26,6 +27,7 @@ from conformance.temporal.words import when
 from vocabulary.history import Write
 from vocabulary.objects import condition_status
 
+STRIPPED: Final = "somebody else took away the finalizer, and it could not be put back in time"
 MADE_FOR_THE_GONE: Final = "a pod was made for an owner that was gone already"
 
 AW_013 = Claim(
@@ -63,6 +65,8 @@ def nothing_is_left(aw: AppWrapperRun, at: Moment, phrase: str) -> Obligation:
     For claims that cite decision A19: pods that it could not see decide nothing.
     """
     left = aw.left_at(at.n)
+    if left and aw.removed is not None and at.n >= aw.removed.n and was_stripped_and_removed(aw):
+        return undecided(at, STRIPPED)
     seen = [track for track in left if not came_too_late_to_see(aw, track, at.n)]
     if left and not seen:
         return undecided(at, MADE_FOR_THE_GONE, decision=A19.id)

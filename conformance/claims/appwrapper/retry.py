@@ -12,7 +12,7 @@ from conformance.claims.appwrapper.retry_pause import (
     resets_with_next_attempt,
     retry_pause,
 )
-from conformance.claims.appwrapper.timed import obligations
+from conformance.claims.appwrapper.timed import earliest, obligations
 from conformance.claims.decisions import A3, A20
 from conformance.claims.sources import detailed_description, overview
 from conformance.claims.templates import first_difference
@@ -100,7 +100,7 @@ def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
             since=deletion.gone,
             within_us=pause.value,
             happened=complete,
-            unless=overtaken or aw.deleting,
+            unless=earliest(overtaken or aw.deleting, _first_refusal(attempt)),
             steps=2,
         )
         refusal = _last_refusal(attempt) if created.because and attempt is not None else None
@@ -108,6 +108,12 @@ def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
             yield created
         else:  # how soon it could have succeeded is not known
             yield undecided(deletion.begin, f"creating it anew was forbidden at {when(refusal)}")
+
+
+def _first_refusal(attempt: Attempt | None) -> Write | None:
+    """The first creation that a quota, a policy or the lack of a right forbade."""
+    creates = () if attempt is None else attempt.failed_creates
+    return next((write for write in creates if write.code == FORBIDDEN), None)
 
 
 def _last_refusal(attempt: Attempt) -> Write | None:

@@ -7,6 +7,7 @@ from typing import Final
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.failed import failures, holds_nothing
 from conformance.claims.appwrapper.forceful_clock import cleaned_up
+from conformance.claims.appwrapper.quota_release import STRIPPED
 from conformance.claims.appwrapper.retry_pause import attempt_after, resets
 from conformance.claims.appwrapper.timed import earliest
 from conformance.claims.sources import guide
@@ -17,6 +18,7 @@ from conformance.history_view.parameters import (
     Origin,
 )
 from conformance.history_view.snapshots import RESOURCES_DEPLOYED
+from conformance.history_view.stripped import was_stripped_and_removed
 from conformance.temporal import Obligations, judges, met, never, undecided, violated
 from conformance.temporal.words import listed, when
 
@@ -41,6 +43,9 @@ MLB_023 = Claim(
 @judges(MLB_023, armed_by="component was cleaned up or created again")
 def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
+        if edge.removed and was_stripped_and_removed(aw):
+            yield undecided(edge, STRIPPED)
+            continue
         for component in aw.components:
             left = [
                 track

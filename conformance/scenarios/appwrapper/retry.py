@@ -5,9 +5,9 @@ from __future__ import annotations
 from chaos.choice import PodChoice
 from chaos.faults import KillPod
 from conformance.scenario import scenario
-from conformance.scenarios.appwrapper.common import FIRST_POD
+from conformance.scenarios.appwrapper.common import FIRST_POD, allow_pods, refuse_pods
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MINUTE, SECOND
 
 
 @scenario(
@@ -41,6 +41,19 @@ def one_failure_is_retried(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["AW-005", "AW-030"])
+def quota_refuses_the_second_attempt(world: World) -> None:
+    """A second attempt that a quota refuses is tried again, and runs when the quota is lifted."""
+    aw = world.submit("pods.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.has_reset(1))
+    refuse_pods(world)
+    world.wait(4 * MINUTE)
+    allow_pods(world)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 

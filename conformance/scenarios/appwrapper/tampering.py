@@ -8,6 +8,7 @@ from chaos.faults import (
     DeleteObject,
     DeletePod,
     EditObject,
+    Kill,
     KillPod,
     StaleReads,
     Tamper,
@@ -34,6 +35,17 @@ def finalizer_is_stripped(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Tamper("AppWrapper", "a", "finalizers"))
     world.wait(10 * SECOND)
+
+
+@scenario(arms=["INV-1", "INV-8"])
+def stripped_and_deleted_while_the_operator_is_down(world: World) -> None:
+    """An AppWrapper whose finalizer a user strips is gone before its operator can put it back."""
+    aw = world.submit("pods.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Kill(restart_after=20 * SECOND))
+    world.inject(Tamper("AppWrapper", "a", "finalizers"))
+    world.inject(DeleteObject("AppWrapper", "a"))
+    world.wait(60 * SECOND)
 
 
 @scenario(arms=["AW-013", "AW-015"])

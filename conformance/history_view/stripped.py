@@ -1,0 +1,30 @@
+"""An AppWrapper that is gone since somebody took its controller's finalizer away."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from conformance.history_view.appwrapper import AppWrapperRun
+
+
+def was_stripped_and_removed(aw: AppWrapperRun) -> bool:
+    """Whether it was removed without the finalizer by which its controller would have held it.
+
+    Somebody else had removed that, and the controller, which was not able to act or had too little
+    time, could not put it back before. An AppWrapper that is being deleted is gone at once.
+    """
+    if aw.removed is None or not aw.history.shows_requests:
+        return False
+    is_operator = aw.history.profile.is_operator
+    if aw.snapshots[-1].has_finalizer:
+        return not is_operator(aw.removed.actor)
+    stripped = None
+    for before, later in pairwise(aw.snapshots):
+        if before.has_finalizer and not later.has_finalizer:
+            stripped = later
+    if stripped is None or is_operator(stripped.write.actor):
+        return False
+    due_us = aw.history.timing.due_us(stripped.t, 0)
+    return due_us is None or aw.removed.t <= due_us

@@ -1,0 +1,54 @@
+"""AppWrappers that somebody else took the finalizer off: what nobody could hold decides nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from conformance.verdict import Outcome
+from tests.claims.judging import verdict_of
+from tests.claims.stories import started
+from tests.claims.story import Story
+from vocabulary.objects import with_path
+
+CLAIMS = ("AW-013", "AW-014", "AW-015", "INV-2", "MLB-023")
+
+
+def stripped(by: str = "user", *, waits: float, is_down: bool = True) -> Story:
+    """The finalizer is taken away at t=20, and the AppWrapper deleted so much later."""
+    story = started()
+    if is_down:
+        story.at(15).process("killed", "operator")
+    story.at(20).changes(with_path(story.stored["AppWrapper/a"], "metadata.finalizers", []), by=by)
+    story.at(20 + waits).deletes("AppWrapper/a", by="user", gone=True)
+    return story
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_one_that_was_deleted_while_the_operator_was_down_decides_nothing(claim: str) -> None:
+    verdict = verdict_of(claim, stripped(waits=600))
+    assert verdict.outcome is Outcome.INCONCLUSIVE
+    assert "somebody else took away the finalizer" in verdict.because
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_one_that_was_deleted_before_it_could_be_put_back_decides_nothing(claim: str) -> None:
+    assert verdict_of(claim, stripped(waits=0.5, is_down=False)).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_an_operator_that_had_the_time_to_put_it_back_has_no_excuse(claim: str) -> None:
+    assert verdict_of(claim, stripped(waits=60, is_down=False)).outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_an_operator_that_took_its_own_finalizer_off_has_no_excuse(claim: str) -> None:
+    story = stripped("operator", waits=0.5, is_down=False)
+    assert verdict_of(claim, story).outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize("claim", CLAIMS)
+def test_one_that_was_being_deleted_is_gone_with_its_finalizer(claim: str) -> None:
+    story = started()
+    story.at(20).deletes("AppWrapper/a", by="user")
+    story.at(20.5).vanishes("AppWrapper/a", by="user")
+    assert verdict_of(claim, story).outcome is Outcome.INCONCLUSIVE
