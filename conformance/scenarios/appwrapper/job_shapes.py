@@ -37,7 +37,7 @@ def _let_pods_succeed(world: World, aw: AppWrapper, rounds: int) -> None:
 
 
 @scenario(
-    arms=["INV-9", "MLB-051", "AW-064"],
+    arms=["AW-064", "AW-096", "INV-9", "MLB-051"],
     cases={
         "more-completions": (3, {"parallelism": 2, "completions": 5}),
         "fewer-completions": (1, {"parallelism": 4, "completions": 2}),
@@ -58,7 +58,7 @@ def job_does_all_its_work(world: World, case: tuple[int, Mapping[str, Any]]) -> 
 
 
 @scenario(
-    arms=["INV-9", "AW-046", "MLB-051"],
+    arms=["AW-046", "AW-096", "INV-9", "MLB-051"],
     cases={
         "plain": {"parallelism": 2, "completions": 3, "backoffLimit": 3},
         "indexed": {
@@ -93,7 +93,7 @@ def job_repairs_itself(world: World, spec: Mapping[str, Any]) -> None:
     world.until(aw.shows("ResourcesDeployed", "False"))
 
 
-@scenario(arms=["INV-9", "MLB-051"])
+@scenario(arms=["AW-096", "INV-9", "MLB-051"])
 def evicted_pod_is_replaced_by_its_job(world: World) -> None:
     """A Job that replaces an evicted pod within the grace period completes without a reset."""
     shape = {"parallelism": 2, "completions": 2, "backoffLimit": 2}
