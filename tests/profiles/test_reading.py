@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from conformance.profiles.choosing import left_out
 from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import PLACEHOLDERS
 from conformance.profiles.reading import find, read_profile
 from conformance.profiles.schema import SCHEMA_PATH, schema_text
+from conformance.scenarios import SCENARIOS
 from vocabulary.safe_yaml import YamlError
 
 RELEASED = "appwrapper-v1.1.2"
@@ -267,3 +269,10 @@ def test_every_placeholder_is_explained() -> None:
 def without_lacks(text: str) -> str:
     """A profile's text up to its lacks: a key may stand only once."""
     return text.partition("\nlacks:")[0]
+
+
+@pytest.mark.parametrize("name", ["appwrapper-v1.1.2", "appwrapper-v1.2.0"])
+def test_a_released_operator_is_left_out_where_several_elect_a_leader(name: str) -> None:
+    """Out of a cluster it cannot, and ends."""
+    elections = {found.id for found in SCENARIOS.values() if found.operators > 1}
+    assert elections <= left_out(read_profile(shipped()[name])).keys()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -145,15 +144,6 @@ def troubles(operator: ChildProcess) -> list[dict[str, Any]]:
     ]
 
 
-def state(operator: ChildProcess, workloads: Workloads, name: str) -> Any:
-    """What to look at when nothing moves."""
-    return workloads.get(name)["status"], workloads.resources(), operator.log()[-20:]
-
-
-def has_changed_phase(operator: ChildProcess, workloads: Workloads, name: str) -> bool:
-    return bool(phases(operator, name)) or workloads.is_in(name, "Failed")
-
-
 def test_a_job_that_succeeds_takes_its_appwrapper_through_the_phases(
     workloads: Workloads, start: Callable[..., ChildProcess]
 ) -> None:
@@ -195,23 +185,6 @@ def test_a_job_that_always_fails_is_reset_once_and_then_fails_and_is_cleaned_up(
     eventually(lambda: "Failed" in phases(operator, "bad"))
     assert phases(operator, "bad") == ["Suspended", *attempt, "Resetting", *attempt, "Failed"]
     assert troubles(operator) == []
-
-
-def test_killed_after_each_change_of_phase_it_still_counts_one_reset(
-    workloads: Workloads, start: Callable[..., ChildProcess]
-) -> None:
-    workloads.submit("bad", run_for="100ms", exit="1")
-    while not workloads.is_in("bad", "Failed"):
-        operator = start()
-        eventually(
-            partial(has_changed_phase, operator, workloads, "bad"),
-            instead=partial(state, operator, workloads, "bad"),
-        )
-        operator.kill()
-    start()
-    eventually(lambda: condition_status(workloads.get("bad"), "ResourcesDeployed") == "False")
-    assert get_path(workloads.get("bad"), "status.resettingCount") == 1
-    assert workloads.resources() == []
 
 
 def test_an_outage_of_the_api_server_neither_ends_the_operator_nor_the_workload(
