@@ -18,6 +18,7 @@ from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
 from conformance.verdict import Outcome
 from vocabulary.clock import Micros, format_seconds
+from vocabulary.durations import parse_duration
 from vocabulary.history import read_history
 
 FAULTS: Final = {
@@ -130,8 +131,17 @@ def _allowances(profile: ImplementationProfile, slack: Mapping[str, Micros]) -> 
         )
     yield f"- it may react {told.latency} after that, and as much later as the machine was slow;"
     if slack:
-        usual, most = _seconds(int(median(slack.values()))), _seconds(max(slack.values()))
-        yield f"- in these runs the machine was slow by {usual} (median), at most {most};"
+        usual_us, most_us = int(median(slack.values())), max(slack.values())
+        yield (
+            f"- in these runs the machine was slow by {_seconds(usual_us)} (median), at most "
+            f"{_seconds(most_us)};"
+        )
+        spans = (told.latency, told.poke_every, told.clock_resolution)
+        always_us = sum(parse_duration(span) for span in spans if span)
+        yield (
+            f"- so for each reaction it was granted {_seconds(always_us + usual_us)} (median), at "
+            f"most {_seconds(always_us + most_us)}, and each violation says what was granted there;"
+        )
     if told.clock_resolution:
         early = told.clock_resolution
         yield f"- its timers may run out {early} early, since they count from whole seconds."

@@ -61,7 +61,8 @@ def eventually(
     return violated(
         at,
         f"{what} of {aw} was due within {span(within_us)}{_told(origin)} of {when(since)} "
-        f"and at the latest at t={span(due_us)}, but {seen}.",
+        f"and, with {span(due_us - since.t - within_us)} granted on top of that, at the latest at "
+        f"t={span(due_us)}, but {seen}.",
         since,
         *evidence,
     )

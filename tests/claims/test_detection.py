@@ -26,7 +26,7 @@ def test_a_failed_pod_that_is_noticed_too_late_is_a_violation_where_it_is_notice
     story.at(10).becomes("a-0", "Failed")
     late = story.at(12).shows(Unhealthy="True")
     verdict = assert_fails("AW-030", story.at(20).ends(), at=late)
-    assert "at the latest at t=11s" in verdict.because
+    assert "with 1s granted on top of that, at the latest at t=11s" in verdict.because
 
 
 def test_a_failed_pod_that_is_replaced_before_the_deadline_decides_nothing() -> None:

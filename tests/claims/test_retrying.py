@@ -100,6 +100,15 @@ def test_what_was_refused_for_another_reason_is_no_excuse_for_creating_it_late()
     assert_fails("AW-006", story.at(1000).ends(), at=wrong)
 
 
+def test_a_first_creation_that_a_quota_forbids_ends_the_pause_as_well() -> None:
+    story = started()
+    gone = reset(story, 10)
+    story.at(gone + PAUSE + SOON).resumes()
+    story.refused("create", "Pod", "a-0", 403)
+    story.at(gone + PAUSE + 50).makes()
+    assert_passes("AW-049", story.at(1000).ends())
+
+
 def test_a_suspension_ends_the_duty_to_create_anew() -> None:
     story = started()
     reset(story, 10)

@@ -54,6 +54,8 @@ def test_how_slow_the_machine_was_stands_beside_the_evidence(report: Conformance
     histories = {test.history for test in claim.tests}
     page = findings_page(report, profile(), dict.fromkeys(histories, 1_234_567))
     assert "slow by 1.2s (median), at most 1.2s;" in page
+    # 2 s of latency, 1 s until it is poked, and 1 s since its clock is coarse.
+    assert "for each reaction it was granted 5.2s (median), at most 5.2s," in page
     assert "The machine was slow by 1.2s.\n- **Smallest plan**" in page
     assert "The machine was" not in findings_page(report, profile())
 

@@ -64,6 +64,7 @@ def retry_pause(aw: AppWrapperRun) -> Iterator[Timed]:
             continue
         attempt = attempt_after(aw, deletion)
         created = attempt.components[0].created if attempt and attempt.components else None
+        refused = attempt.failed_creates[0] if attempt and attempt.failed_creates else None
         if attempt is not None and created is not None:
             yield from pause_is_kept(aw, deletion, attempt)
         yield no_later(
@@ -71,6 +72,6 @@ def retry_pause(aw: AppWrapperRun) -> Iterator[Timed]:
             "the creation of new instances",
             pause_within(aw, deletion, created or aw.history.end)[1],
             since=deletion.gone,
-            happened=created,
+            happened=earliest(created, refused),
             unless=earliest(deletion.end if attempt is None else attempt.left, aw.deleting),
         )
