@@ -374,14 +374,14 @@ class LooksAtAPageOfPods(Rules):
     "AW-021",
 )
 class AFewPodsMayBeMissing(Rules):
-    def _shortfall(
+    def shortfall(
         self,
         seen: Observation,
         census: Sequence[PodCounts],
         standing: Sequence[int],
         left: Sequence[int],
     ) -> int:
-        short = super()._shortfall(seen, census, standing, left)
+        short = super().shortfall(seen, census, standing, left)
         return short if short > sum(counts.expected for counts in census) // 10 else 0
 
 
@@ -392,14 +392,14 @@ class AFewPodsMayBeMissing(Rules):
     "AW-042",
 )
 class PodsOfACompleteJobAreIgnored(Rules):
-    def _shortfall(
+    def shortfall(
         self,
         seen: Observation,
         census: Sequence[PodCounts],
         standing: Sequence[int],
         left: Sequence[int],
     ) -> int:
-        return super()._shortfall(seen, census, standing, [0 for _ in left])
+        return super().shortfall(seen, census, standing, [0 for _ in left])
 
 
 @mutant(

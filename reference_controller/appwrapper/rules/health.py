@@ -89,14 +89,14 @@ class HealthRules(OwnershipRules):
     def missing_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
         """How many pods are not at least Pending."""
         left = [counts.leaving for counts in census]
-        return self._shortfall(seen, census, [counts.at_least_pending for counts in census], left)
+        return self.shortfall(seen, census, [counts.at_least_pending for counts in census], left)
 
     def idle_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
         """How many pods are not at least Running (pod phase, decision A6)."""
         left = [counts.pending + counts.leaving for counts in census]
-        return self._shortfall(seen, census, [counts.at_least_running for counts in census], left)
+        return self.shortfall(seen, census, [counts.at_least_running for counts in census], left)
 
-    def _shortfall(
+    def shortfall(
         self,
         seen: Observation,
         census: Sequence[PodCounts],
