@@ -10,7 +10,7 @@ from typing import Final
 
 from conformance.history_view.health import Health, Spell, spells
 from conformance.history_view.snapshots import RUNNING, Snapshot, Span
-from conformance.history_view.tracks import Track
+from conformance.history_view.tracks import Moment, Track
 from vocabulary.clock import Micros
 from vocabulary.history import Write
 
@@ -70,6 +70,12 @@ class Attempt:
     @cached_property
     def snapshots(self) -> list[Snapshot]:
         return [snapshot for span in self.spans for snapshot in span.snapshots]
+
+    @cached_property
+    def first_start(self) -> Moment:
+        """The earliest moment from which the attempt's grace periods can be meant to count: the
+        first creation, or the beginning where nothing was created (A5)."""
+        return self.components[0].created if self.components else self.begin
 
     @cached_property
     def last_start_us(self) -> Micros:

@@ -95,6 +95,13 @@ def _page(
     yield ""
     counts = ", ".join(f"{outcomes.count(o)} {o}" for o in reversed(Outcome) if o in outcomes)
     yield f"{len(report.claims)} claims: {counts}."
+    debatable = [claim for claim in found if _is_debatable(claim, profile)]
+    if debatable:
+        named = ", ".join(claim.id for claim in debatable)
+        yield ""
+        yield f"Of the failed ones {len(debatable)} are no violations if the text is read in"
+        yield f"another way than Assay decided ({named}): they stand apart, below the others."
+    found = [claim for claim in found if claim not in debatable] + debatable
     yield from _allowances(profile, slack)
     yield ""
     yield "| claim | name | at fault | scenarios |"
@@ -108,6 +115,9 @@ def _page(
             f"{len(claim.tests)} |"
         )
     for claim in found:
+        if debatable and claim is debatable[0]:
+            yield ""
+            yield "# Where the text can be read in another way"
         yield ""
         yield from _finding(claim, profile, slack)
     yield from _not_judged(report, profile)
@@ -174,8 +184,7 @@ def _finding(
         yield f"- **At fault**: {FAULTS[each.fault]}. {_line(each.because)}{link}"
     if missing := _unexplained(claim, profile):
         yield f"- **At fault**: not decided yet, in {_names(missing)}"
-    violation = simplest.first_violation
-    seen = violation.because if violation is not None else simplest.because
+    seen = _evidence(simplest)
     late_us = slack.get(simplest.history)
     slow = "" if late_us is None else f" The machine was slow by {_seconds(late_us)}."
     yield f"- **Evidence**: {_line(seen)}{slow}"
@@ -240,8 +249,25 @@ def _unexplained(claim: ClaimReport, profile: ImplementationProfile) -> list[Cla
 
 
 def _explains(known: Difference, claim: str, test: ClaimTest) -> bool:
+    """True if the profile names this reason for the claim in that scenario and the violation
+    there shows it."""
     patterns = known.scenarios or ("*",)
-    return claim in known.claims and any(fnmatchcase(test.scenario, each) for each in patterns)
+    if claim not in known.claims or not any(fnmatchcase(test.scenario, each) for each in patterns):
+        return False
+    evidence = _evidence(test)
+    return not known.shown_by or any(phrase in evidence for phrase in known.shown_by)
+
+
+def _evidence(test: ClaimTest) -> str:
+    """The text of the first violation of a test."""
+    return test.because if test.first_violation is None else test.first_violation.because
+
+
+def _is_debatable(claim: ClaimReport, profile: ImplementationProfile) -> bool:
+    """True if every violation of the claim is explained by a reading of the text alone."""
+    reasons = _reasons(claim, profile)
+    is_known = bool(reasons) and not _unexplained(claim, profile)
+    return is_known and all(each.fault == "text" for each in reasons)
 
 
 def _failing(claim: ClaimReport) -> list[ClaimTest]:

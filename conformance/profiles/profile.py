@@ -188,6 +188,9 @@ class Difference(_Part, frozen=True, kw_only=True):
     """Who is at fault: the implementation; the sentence that the claims stand on, which can be read
     in another way; or the suite, which sees a violation where there is none."""
     because: str
+    shown_by: tuple[str, ...] = ()
+    """Phrases of which the text of a violation has one if it shows this reason; one without any
+    has another reason. None: the scenario tells."""
     link: Link | None = None
     """Where it can be looked up: a line of its source, an issue."""
 

@@ -232,3 +232,70 @@ def test_a_reset_that_was_undone_leaves_resources_that_were_created() -> None:
     story.at(10 + GRACE + 2 * SOON).enters("Running")
     assert_passes("MLB-048", story)
     assert_unarmed("MLB-023", story)
+
+
+def refused_creation(limit: int = 3) -> Story:
+    """A quota refuses a pod from the beginning, and the workload is tried again."""
+    story = begin(Story(annotations={"retryLimit": str(limit)}))
+    story.at(SOON).resumes()
+    for second in (1, 20, 40, 60):
+        story.at(second).refused("create", "Pod", "a-0", 403, reason="Forbidden")
+    return story
+
+
+def test_a_refused_creation_that_is_noticed_and_given_up_in_time_is_as_it_should_be() -> None:
+    story = refused_creation()
+    story.at(61).shows(Unhealthy="True")
+    story.at(121).enters("Resetting", resets=1)
+    assert_passes("AW-098", story)
+
+
+def test_a_refused_creation_that_nobody_notices_is_a_violation() -> None:
+    story = refused_creation().at(200).ends()
+    assert_fails("AW-098", story, at=last(story))
+
+
+def test_a_refused_creation_that_is_never_given_up_is_a_violation() -> None:
+    story = refused_creation()
+    story.at(61).shows(Unhealthy="True")
+    story.at(200).ends()
+    verdict = assert_fails("AW-098", story, at=last(story))
+    assert "Resetting or Failed" in verdict.because
+
+
+@pytest.mark.parametrize(("limit", "is_right"), [(0, True), (1, False)])
+def test_a_refused_creation_fails_a_workload_when_its_retries_are_used_up(
+    limit: int, is_right: bool
+) -> None:
+    story = refused_creation(limit)
+    story.at(61).shows(Unhealthy="True")
+    entered = story.at(121).enters("Failed")
+    if is_right:
+        assert_passes("AW-098", story)
+    else:
+        assert_fails("AW-098", story, at=entered)
+
+
+def test_a_creation_that_succeeds_after_a_refusal_is_none_that_was_refused() -> None:
+    story = refused_creation()
+    story.at(61).makes()
+    story.enters("Running")
+    assert_unarmed("AW-098", story.at(200).ends())
+
+
+def test_a_failed_pod_that_outlasts_its_grace_period_has_to_end_the_attempt() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Failed")
+    story.at(10 + SOON).shows(Unhealthy="True")
+    story.at(100).ends()
+    verdict = assert_fails("AW-021", story, at=last(story))
+    assert "Resetting or Failed for a failed pod" in verdict.because
+
+
+def test_pods_that_are_gone_for_longer_than_the_grace_period_have_to_end_the_attempt() -> None:
+    story = started(job("a-job"))
+    name = next(key for key in story.stored if key.startswith("Pod/")).partition("/")[2]
+    story.at(100).vanishes(f"Pod/{name}")
+    story.at(100 + SOON).shows(Unhealthy="True")
+    story.at(200).ends()
+    assert_fails("AW-021", story, at=last(story))

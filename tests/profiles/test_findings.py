@@ -74,6 +74,7 @@ def test_a_claim_may_be_broken_for_several_reasons(report: ConformanceReport) ->
     )
     page = findings_page(report, known)
     assert f"{claim.name} | the implementation, the text |" in page
+    assert "read in another" not in page.partition("| claim |")[0]
     assert (
         "**At fault**: the implementation. Its cache is behind.\n- **At fault**: the text" in page
     )
@@ -133,3 +134,31 @@ def test_what_the_implementation_was_allowed_is_stated(report: ConformanceReport
     assert "edited every 1s" in page
     assert "1s early" in page
     assert "is granted configmaps" in page
+
+
+def test_a_reason_that_the_evidence_does_not_show_explains_nothing(
+    report: ConformanceReport,
+) -> None:
+    (claim,) = violated(report)
+    (failing,) = (test for test in claim.tests if test.outcome is Outcome.FAILED)
+    assert failing.first_violation is not None
+    known = Difference(claims=(claim.id,), fault="implementation", because="Its cache is behind.")
+    words = (failing.first_violation.because[:20],)
+    shown = msgspec.structs.replace(known, shown_by=words)
+    assert unexplained(report, profile(shown)) == []
+    unshown = msgspec.structs.replace(known, shown_by=("deleted by itself twice",))
+    assert unexplained(report, profile(unshown)) == [f"{claim.id} in {failing.scenario}"]
+    page = findings_page(report, profile(unshown))
+    assert "**At fault**: the implementation" not in page
+    assert f"- {claim.id}: Its cache is behind." in page.partition("does not show")[2]
+
+
+def test_what_only_a_reading_of_the_text_explains_is_not_among_the_violations(
+    report: ConformanceReport,
+) -> None:
+    (claim,) = violated(report)
+    reading = Difference(claims=(claim.id,), fault="text", because="It names no phase.")
+    page = findings_page(report, profile(reading))
+    assert f"another way than Assay decided ({claim.id})" in page
+    apart = page.partition("# Where the text can be read in another way")[2]
+    assert f"## {claim.id}" in apart

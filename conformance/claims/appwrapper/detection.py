@@ -8,11 +8,14 @@ from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.noticing import (
     component_failed,
     component_missing,
+    given_up,
     is_noticed,
+    later,
     node_tagged,
     noticed,
     overtaken,
     pods_failed,
+    sicknesses,
 )
 from conformance.claims.appwrapper.timed import earliest
 from conformance.claims.decisions import A6, A7, A14
@@ -22,7 +25,8 @@ from conformance.history_view.attempts import Attempt
 from conformance.history_view.health import Health, Spell
 from conformance.history_view.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.history_view.snapshots import UNHEALTHY
-from conformance.temporal import Obligations, eventually, judges
+from conformance.temporal import Obligation, Obligations, eventually, judges
+from vocabulary.clock import Micros
 
 AW_003 = Claim(
     id="AW-003",
@@ -56,7 +60,8 @@ AW_021 = Claim(
     profile="appwrapper",
     text=(
         "While a workload is Running, a labelled pod that fails, or pods that go missing or, "
-        "after warm-up, no longer run, MUST make it unhealthy."
+        "after warm-up, no longer run, MUST make it unhealthy, and MUST end the attempt when that "
+        "outlasts the failure grace period."
     ),
     source=detailed_description(
         "Throughout the execution of the workload, the AppWrapper controller monitors the "
@@ -69,6 +74,8 @@ AW_021 = Claim(
 @judges(AW_021, armed_by="pod failed or went missing while the workload was Running")
 def number_and_health_are_monitored(aw: AppWrapperRun) -> Obligations:
     yield from is_noticed(aw, "a failed pod", pods_failed)
+    for attempt, since, healed in sicknesses(aw, pods_failed):
+        yield _ends_the_attempt(aw, attempt, Spell(since, healed), "a failed pod", since.t)
     expected = aw.expected_pods
     for attempt in aw.attempts:
         if attempt.running is None:
@@ -115,6 +122,28 @@ def _are_noticed(
             unless=earliest(spell.end, overtaken(aw, attempt)),
             steps=2,
         )
+        admission = aw.parameter_within(ADMISSION_GRACE, attempt.begin, spell.begin)[1]
+        from_us = attempt.last_start_us + admission.value
+        yield _ends_the_attempt(aw, attempt, spell, what, from_us)
+
+
+def _ends_the_attempt(
+    aw: AppWrapperRun, attempt: Attempt, spell: Spell, what: str, from_us: Micros
+) -> Obligation:
+    """Resetting or Failed when a spell outlasts the failure grace period (A7), which counts from
+    `from_us` at the earliest: pods that never came have their admission grace period before."""
+    until = spell.end or attempt.left or aw.history.end
+    grace = aw.parameter_within(FAILURE_GRACE, spell.begin, until)[1]
+    return eventually(
+        aw,
+        f"Resetting or Failed for {what}",
+        since=later(spell.begin, from_us),
+        within_us=grace.value,
+        happened=given_up(attempt),
+        unless=earliest(spell.end, overtaken(aw, attempt)),
+        steps=2,
+        origin=grace.origin,
+    )
 
 
 def lacks_running_pods(health: Health, expected: int) -> bool:

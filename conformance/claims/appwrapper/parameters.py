@@ -87,9 +87,9 @@ def _parameter(
         level=Level.CORE,
         profile="appwrapper",
         text=(
-            f"{title} MUST be {default} by default, what the operator configures, or what the "
-            f"AppWrapper's annotation says; a malformed annotation MUST be as if it were not "
-            f"there, {zero}."
+            f"What {title} governs MUST NOT follow another of its values than the one in force: "
+            f"{default} by default, else what the operator configures, else what the AppWrapper's "
+            f"annotation says. A malformed annotation MUST be as if it were not there, {zero}."
         ),
         source=configuration_details(row),
         decision=decision,
@@ -214,7 +214,10 @@ AW_080 = Claim(
     name="maximum-caps-annotations",
     level=Level.CORE,
     profile="appwrapper",
-    text="GracePeriodMaximum MUST limit all other grace periods, whatever annotations say.",
+    text=(
+        "GracePeriodMaximum MUST limit all other grace periods: none that it limits MUST follow "
+        "its annotation instead, and SuccessTTL, which is none, MUST NOT follow the maximum."
+    ),
     source=configuration_details(
         "The GracePeriodMaximum imposes a system-wide upper limit on all other grace periods to "
         "limit the potential impact of user-added annotations on overall system utilization."

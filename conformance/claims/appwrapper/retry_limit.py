@@ -162,12 +162,21 @@ def _limit_reached(
 ) -> Obligation:
     if resets >= limit.value:
         return met(departure.attempt.begin, departure.at)
+    attempt, at = departure.attempt, departure.at
+    own = [request for request in aw.delete_requests if attempt.begin.n < request.n < at.n]
+    itself = (
+        f" The controller itself had deleted {own[0].track} at {when(own[0])}, which is no failure."
+        if own
+        else ""
+    )
     return violated(
-        departure.at,
-        f"{when(departure.at)}: {aw} entered Failed for {listed(sorted(departure.certain))} "
-        f"after {resets} counted resets; its retry limit is {limit.value} (from "
-        f"{limit.origin}), so it had to be reset.",
-        departure.attempt.begin,
+        at,
+        f"{when(at)}: {aw} entered Failed after {resets} counted resets; its retry limit is "
+        f"{limit.value} (from {limit.origin}). The history shows nothing that fails a workload for "
+        f"good: there were {listed(sorted(departure.certain))}, for which it had to be reset."
+        f"{itself}",
+        attempt.begin,
+        *own[:1],
     )
 
 

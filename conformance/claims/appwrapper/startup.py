@@ -157,7 +157,8 @@ def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
         shown = _turned_unhealthy(attempt)
         if shown is not None and _is_shown_for(aw, attempt, shown, lack):
             least = aw.parameter_within(lack.parameter, attempt.begin, shown)[0]
-            yield no_earlier(aw, what, least, since=attempt.begin, happened=shown)
+            since = attempt.first_start
+            yield no_earlier(aw, what, least, since=since, happened=shown)
     for attempt, until in _lacking(aw, lack):
         yield no_later(
             aw,
@@ -184,7 +185,7 @@ def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
                 aw,
                 f"{departure.to} for {lack.why}",
                 least,
-                since=attempt.begin,
+                since=attempt.first_start,
                 happened=departure.at,
                 plus_us=grace.value,
             )

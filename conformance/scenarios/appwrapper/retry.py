@@ -153,3 +153,12 @@ def two_appwrappers_keep_their_own_counts(world: World) -> None:
     world.inject(KillPod(PodChoice(appwrapper="b")))
     world.until(second.has_reset(1))
     world.until(second.is_in("Running"))
+
+
+@scenario(arms=["AW-098", "AW-052"], cases={"once": 1, "never": 0})
+def creation_is_refused(world: World, limit: int) -> None:
+    """A component that a quota keeps from being created is tried again, up to the limit."""
+    refuse_pods(world)
+    aw = world.submit("pods.yaml", retryLimit=limit)
+    world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))

@@ -14,6 +14,7 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `stalling`: a step of a deletion that comes late, or not at all.
 - `ownership`: intents, and what is not ours.
 - `injection`: pod templates and labels.
+- `creation`: creations that the API server refuses.
 - `completion`: success, and what PodsReady says of the pods.
 - `templates`: what the user wrote beside what is injected.
 - `installation`: the CustomResourceDefinition.
@@ -25,6 +26,7 @@ from __future__ import annotations
 
 from reference_controller.appwrapper.mutants import (
     completion,
+    creation,
     deletion,
     health,
     injection,
@@ -46,6 +48,7 @@ __all__ = [
     "Mutant",
     "comparing",
     "completion",
+    "creation",
     "deletion",
     "health",
     "injection",
