@@ -39,7 +39,7 @@ def run_generic_mutants(
     with showing_progress(Console(), quiet=quiet, tell_failures=False) as on_progress:
         results = run_generic(mutants, options, on_progress)
     for result in results:
-        if ids or result.fate in ("survived", "timed out"):
+        if ids or result.fate in ("survived", "timed out", "inconclusive"):
             _tell(result)
     fates = Counter(result.fate for result in results)
     typer.echo(", ".join(f"{number} {fate}" for fate, number in fates.most_common()))
@@ -68,11 +68,13 @@ def _tell(result: GenericResult) -> None:
     typer.echo(result.diff)
     if result.killed_by:
         typer.echo(f"  killed by {_some(result.killed_by)} in {result.scenario}")
-    if result.reason:
+    if result.fate == "inconclusive":
+        typer.echo(f"  passed nowhere: {_some(result.reason.split(', '))}")
+    elif result.reason:
         typer.echo(f"  {result.reason}")
     if result.fate == "timed out":
         typer.echo(f"  in {result.scenario}")
-    if result.fate == "survived":
+    if result.fate in ("survived", "inconclusive"):
         typer.echo(f"  nearest claims: {_some(result.nearest) or 'none is armed'}")
         differs = f", for example {result.differs[0]}" if result.differs else ""
         typer.echo(f"  {len(result.differs)} of {result.runs} histories differ{differs}")

@@ -41,9 +41,11 @@ _PRELOAD: Final = (
 )
 """What a run needs that knows nothing of the reference, so that nobody has to load it anew."""
 
-Fate: TypeAlias = Literal["killed", "does not run", "timed out", "survived", "equivalent"]
-DECIDED: Final = ("killed", "does not run")
-"""What counts as noticed: a claim failed, or no run of it could be made."""
+Fate: TypeAlias = Literal[
+    "killed", "inconclusive", "does not run", "timed out", "survived", "equivalent"
+]
+DECIDED: Final = ("killed", "inconclusive", "does not run")
+"""What counts as noticed: a claim failed, or passed nowhere any more, or no run could be made."""
 
 
 class GenericResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -67,7 +69,8 @@ class GenericResult(msgspec.Struct, frozen=True, kw_only=True):
     nearest: tuple[str, ...] = ()
     """Of a survivor: the claims that the fewest other scenarios arm than those which execute it."""
     reason: str = ""
-    """Of an equivalent: the argument; of what does not run: the error."""
+    """Of an equivalent: the argument; of what does not run: the error; of what is inconclusive: the
+    claims that passed nowhere."""
 
 
 class Sound(msgspec.Struct, frozen=True, kw_only=True):
@@ -76,6 +79,7 @@ class Sound(msgspec.Struct, frozen=True, kw_only=True):
     digest: str
     armed: tuple[str, ...]
     failed: tuple[str, ...]
+    passed: tuple[str, ...]
     seconds: float
     """Of processor time."""
 
@@ -110,6 +114,8 @@ class _Task(msgspec.Struct, frozen=True):
     source: str
     scenarios: tuple[str, ...]
     sound: dict[str, Sound]
+    elsewhere: tuple[str, ...]
+    """The claims that passed in a scenario in which the mutant cannot matter."""
     seed: int
 
 
@@ -159,10 +165,16 @@ def _sound(run: Any, began: os.times_result) -> Sound:
     return Sound(
         digest=history_digest(run.header, run.entries),
         armed=tuple(verdict.claim for verdict in run.verdicts if verdict.armed),
-        failed=tuple(
-            verdict.claim for verdict in run.verdicts if verdict.outcome is Outcome.FAILED
-        ),
+        failed=_with_outcome(run, Outcome.FAILED),
+        passed=_with_outcome(run, Outcome.PASSED),
         seconds=ended.user + ended.system - began.user - began.system,
+    )
+
+
+def _with_outcome(run: Any, outcome: Outcome) -> tuple[str, ...]:
+    # Outcomes of modules that were loaded anew are others, with the same values.
+    return tuple(
+        verdict.claim for verdict in run.verdicts if verdict.outcome.value == outcome.value
     )
 
 
@@ -183,16 +195,7 @@ def run_generic(
         if found.id in argued
     }
     measured = measure(options, [found.path for found in tried], scenarios or list(SCENARIOS))
-    tasks = [
-        _Task(
-            found.module,
-            found.source,
-            tuple(scenarios := measured.scenarios_of(found)),
-            {name: measured.sound[name] for name in scenarios},
-            options.seed,
-        )
-        for found in tried
-    ]
+    tasks = [_task(found, measured, options.seed) for found in tried]
     done = each_alone(
         try_mutant,
         tasks,
@@ -214,6 +217,19 @@ def run_generic(
     return [results[found.id] for found in mutants]
 
 
+def _task(mutant: SourceMutant, measured: Measured, seed: int) -> _Task:
+    scenarios = measured.scenarios_of(mutant)
+    rest = measured.sound.keys() - set(scenarios)
+    return _Task(
+        mutant.module,
+        mutant.source,
+        tuple(scenarios),
+        {name: measured.sound[name] for name in scenarios},
+        tuple({claim for name in rest for claim in measured.sound[name].passed}),
+        seed,
+    )
+
+
 def _concluded(
     mutant: SourceMutant, told: dict[str, Any] | None, task: _Task, measured: Measured
 ) -> GenericResult:
@@ -221,7 +237,7 @@ def _concluded(
         where = "" if told is None else told["scenario"]
         return _result(mutant, "timed out", scenario=where, reason="its process had to be ended")
     result = _result(mutant, **told)
-    if result.fate == "survived":
+    if result.fate in ("survived", "inconclusive"):
         nearest = measured.nearest(result.differs or task.scenarios)
         return msgspec.structs.replace(result, nearest=nearest)
     return result
@@ -255,6 +271,7 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
     differs: list[str] = []
     broke_off: list[str] = []
     timed_out: list[str] = []
+    passed = set(task.elsewhere)
     for runs, name in enumerate(task.scenarios, 1):
         say({"scenario": name})
         sound = task.sound[name]
@@ -268,22 +285,25 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
             continue
         except Exception as error:  # noqa: BLE001 - however it breaks down, the run is not made
             return {"fate": "does not run", "scenario": name, "runs": runs, "reason": repr(error)}
-        killed_by = tuple(
-            verdict.claim
-            for verdict in run.verdicts
-            # Outcomes of modules that were loaded anew are others, with the same values.
-            if verdict.outcome.value == Outcome.FAILED.value and verdict.claim not in sound.failed
-        )
+        killed_by = tuple(set(_with_outcome(run, Outcome.FAILED)) - set(sound.failed))
         if killed_by:
-            return {"fate": "killed", "killed_by": killed_by, "scenario": name, "runs": runs}
+            return {
+                "fate": "killed",
+                "killed_by": tuple(sorted(killed_by)),
+                "scenario": name,
+                "runs": runs,
+            }
+        passed.update(_with_outcome(run, Outcome.PASSED))
         if history_digest(run.header, run.entries) != sound.digest:
             differs.append(name)
         if run.error:
             broke_off.append(name)
     if timed_out:
         return {"fate": "timed out", "scenario": timed_out[0], "runs": len(task.scenarios)}
+    lost = {claim for sound in task.sound.values() for claim in sound.passed} - passed
     return {
-        "fate": "survived",
+        "fate": "inconclusive" if lost else "survived",
+        "reason": ", ".join(sorted(lost)),
         "runs": len(task.scenarios),
         "differs": tuple(differs),
         "broke_off": tuple(broke_off),
