@@ -52,9 +52,9 @@ def run_generic_mutants(
 
 def _chosen(count: int | None, seed: int, ids: Sequence[str]) -> list[SourceMutant]:
     from conformance.mutating.mutants import Sources, UnknownMutantError
-    from conformance.running.decision_code import DECISION_CODE
+    from conformance.running.decision_code import DECISION_CODE, TOLD
 
-    sources = Sources(DECISION_CODE)
+    sources = Sources(DECISION_CODE, TOLD)
     if count is not None:
         return sources.draw(count, seed)
     try:
@@ -68,7 +68,7 @@ def _tell(result: GenericResult) -> None:
     typer.echo(result.diff)
     if result.killed_by:
         typer.echo(f"  killed by {_some(result.killed_by)} in {result.scenario}")
-    if result.fate == "inconclusive":
+    if result.fate == "inconclusive" and result.reason:
         typer.echo(f"  passed nowhere: {_some(result.reason.split(', '))}")
     elif result.reason:
         typer.echo(f"  {result.reason}")

@@ -81,8 +81,12 @@ class SourceMutant:
 class Sources:
     """The modules that mutants are drawn from, parsed once."""
 
-    def __init__(self, modules: Collection[str]) -> None:
-        self._sites = [site for name in sorted(modules) for site in _Module(name).sites()]
+    def __init__(self, modules: Collection[str], told: Collection[str] = ()) -> None:
+        """`told` names functions that are for people to read: they, and calls of them, are left
+        alone."""
+        self._sites = [
+            site for name in sorted(modules) for site in _Module(name, frozenset(told)).sites()
+        ]
 
     def __len__(self) -> int:
         """How many replacements there are, those that change nothing included."""
@@ -118,7 +122,8 @@ class Sources:
 class _Module:
     """One module's tree."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, told: frozenset[str]) -> None:
+        self._told = told
         spec = importlib.util.find_spec(name)
         if spec is None or spec.origin is None:
             raise UnknownMutantError(f"there is no module {name}")
@@ -143,7 +148,7 @@ class _Module:
         around: tuple[cst.CSTNode, ...],
         names: tuple[str, ...],
     ) -> Iterator[_Site]:
-        if isinstance(node, _NOT_MUTATED) or _is_for_type_checkers(node):
+        if isinstance(node, _NOT_MUTATED) or _is_for_type_checkers(node) or self._is_told(node):
             return
         if isinstance(node, cst.FunctionDef | cst.ClassDef):
             names = (*names, node.name.value)
@@ -160,6 +165,18 @@ class _Module:
                 )
         for child in node.children:
             yield from self._below(child, top, (*around, node), names)
+
+    def _is_told(self, node: cst.CSTNode) -> bool:
+        match node:
+            case cst.FunctionDef(name=cst.Name(value=name)):
+                return name in self._told
+            case cst.SimpleStatementLine(body=[cst.Expr(value=statement)]):
+                return self._is_told(statement)
+            case cst.Yield(value=cst.From(item=called)):
+                return self._is_told(called)
+            case cst.Call(func=cst.Name(value=name) | cst.Attribute(attr=cst.Name(value=name))):
+                return name in self._told
+        return False
 
     def _id(
         self,

@@ -24,9 +24,10 @@ from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.verdict import Outcome
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.yaml")
-LEAST_SECONDS: Final = 5.0
+LEAST_SECONDS: Final = 6.0
 TIMES_THE_REFERENCE: Final = 20
-"""A run may compute for so much longer than the reference's; then it is ended."""
+"""A run may compute for so much longer than the reference's; then it is ended. Runs have a bound of
+their own that is lower (`hung`); this one also covers loading the mutant, and judging."""
 SILENCE_SECONDS: Final = 600.0
 """A process from which nothing is heard for so long is ended: longer than any run may take."""
 _MOST_TIMED_OUT: Final = 2
@@ -45,7 +46,7 @@ Fate: TypeAlias = Literal[
     "killed", "inconclusive", "does not run", "timed out", "survived", "equivalent"
 ]
 DECIDED: Final = ("killed", "inconclusive", "does not run")
-"""What counts as noticed: a claim failed, or passed nowhere any more, or no run could be made."""
+"""What counts as noticed: the suite ends with another exit code than with the reference."""
 
 
 class GenericResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -259,11 +260,14 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
     """Run scenarios against one mutant until a claim fails which holds for the reference."""
     substitute(task.module, task.source)
     try:
-        from conformance.implementation import implementation
-        from conformance.running.runner import run_one
-        from conformance.scenarios import SCENARIOS
+        with processor_time(LEAST_SECONDS):
+            from conformance.implementation import implementation
+            from conformance.running.runner import run_one
+            from conformance.scenarios import SCENARIOS
 
-        reference = implementation("reference")
+            reference = implementation("reference")
+    except OutOfTimeError:
+        return {"fate": "timed out"}
     except Exception as error:  # noqa: BLE001 - any of them keeps the operator from starting
         return {"fate": "does not run", "reason": repr(error)}
     from vocabulary.history import history_digest
@@ -302,7 +306,7 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
         return {"fate": "timed out", "scenario": timed_out[0], "runs": len(task.scenarios)}
     lost = {claim for sound in task.sound.values() for claim in sound.passed} - passed
     return {
-        "fate": "inconclusive" if lost else "survived",
+        "fate": "inconclusive" if lost or broke_off else "survived",
         "reason": ", ".join(sorted(lost)),
         "runs": len(task.scenarios),
         "differs": tuple(differs),

@@ -11,7 +11,7 @@ import pytest
 from conformance.mutating.alone import OutOfTimeError, Say, each_alone, processor_time
 from conformance.mutating.equivalent import equivalents
 from conformance.mutating.mutants import SourceMutant, Sources, UnknownMutantError
-from conformance.running.decision_code import DECISION_CODE
+from conformance.running.decision_code import DECISION_CODE, TOLD
 from conformance.running.generic_mutants import EQUIVALENT, GenericResult, run_generic
 from conformance.running.run_options import RunOptions
 
@@ -46,6 +46,14 @@ def test_every_mutant_is_found_again_by_its_id_and_compiles_to_another_program(
         assert found.diff().count("\n@@ ") == 1
 
 
+def test_what_is_for_people_to_read_is_left_alone() -> None:
+    module = "reference_controller.appwrapper.transitions"
+    every = Sources([module]).draw(10_000, seed=1)
+    decisions = Sources([module], TOLD).draw(10_000, seed=1)
+    assert any("Note(" in found.before for found in every)
+    assert not any(found.before.startswith("Note(") for found in decisions)
+
+
 def test_an_id_that_names_no_replacement_is_refused(sources: Sources) -> None:
     with pytest.raises(UnknownMutantError, match="no mutant has the id 00000000"):
         sources.by_id("00000000")
@@ -53,8 +61,8 @@ def test_an_id_that_names_no_replacement_is_refused(sources: Sources) -> None:
 
 @pytest.fixture(scope="module")
 def results() -> dict[str, GenericResult]:
-    """A mutant that any claim notices, and three that are made up for this: one which changes
-    nothing, one which never ends, and one which cannot be loaded."""
+    """A mutant that any claim notices, and four that are made up for this: one which changes
+    nothing, two which never end, and one which cannot be loaded."""
     found = next(
         each
         for each in Sources([QUOTA]).draw(200, seed=1)
@@ -66,6 +74,7 @@ def results() -> dict[str, GenericResult]:
         "endless": text
         + "\ndef _endless(*_):\n    while True:\n        pass\n"
         + "\nQuotaRules.on_deleted = _endless\n",
+        "endless import": text + "\nwhile True:\n    pass\n",
         "broken": text + "\nraise ValueError\n",
     }
     mutants = [found, *(replace(found, id=id_, source=made_up[id_]) for id_ in made_up)]
@@ -89,8 +98,13 @@ def test_a_mutant_that_nobody_notices_survives_with_the_claims_that_come_nearest
     assert results["same"].nearest
 
 
-def test_a_mutant_that_never_ends_is_ended(results: dict[str, GenericResult]) -> None:
-    assert results["endless"].fate == "timed out"
+def test_a_mutant_whose_runs_never_end_is_inconclusive(results: dict[str, GenericResult]) -> None:
+    assert results["endless"].fate == "inconclusive"
+    assert results["endless"].broke_off == tuple(SCENARIOS_THAT_DELETE)
+
+
+def test_a_mutant_that_is_never_loaded_is_ended(results: dict[str, GenericResult]) -> None:
+    assert results["endless import"].fate == "timed out"
 
 
 def test_a_mutant_that_cannot_be_loaded_does_not_run(results: dict[str, GenericResult]) -> None:
@@ -98,7 +112,7 @@ def test_a_mutant_that_cannot_be_loaded_does_not_run(results: dict[str, GenericR
 
 
 def test_each_mutant_that_is_argued_to_be_equivalent_is_one_of_the_code_as_it_stands() -> None:
-    sources = Sources(DECISION_CODE)
+    sources = Sources(DECISION_CODE, TOLD)
     for argued in equivalents(EQUIVALENT).values():
         found: SourceMutant = sources.by_id(argued.id)
         assert argued.where == f"{found.module}:{found.function}"
