@@ -7,6 +7,6 @@ for the judges (`ci/weaken`). A tour:
 - `mutants` finds all of them in some modules, draws by a seed, and gives each its id.
 - `substitute` has a process import a mutated module; no file is written.
 - `alone` does work in processes of its own, which cannot hang or fill the memory.
-- `executed` records who executes which lines.
+- `executed` records who executes which lines; `by_tests` has tests try a mutant.
 - `equivalent` reads the list of those that do nothing wrong.
 """

@@ -23,17 +23,28 @@ from conformance.mutating.substitute import substitute
 SILENCE_SECONDS: Final = 900.0
 LEAST_SECONDS: Final = 60.0
 _PRELOAD: Final = ("_pytest.assertion.rewrite", "coverage", "hypothesis", "msgspec", "yaml")
-_QUIET: Final = ("-q", "-x", "-n", "0", "-p", "no:cacheprovider", "--no-header", "--tb=no")
+# Plain asserts: pytest would load the modules whose asserts it rewrites itself, the originals.
+_QUIET: Final = (
+    "--assert=plain",
+    "-q",
+    "-x",
+    "-n",
+    "0",
+    "-p",
+    "no:cacheprovider",
+    "--no-header",
+    "--tb=no",
+)
 
 Fate: TypeAlias = Literal["noticed", "timed out", "survived"]
 
 
-class TestsFailError(RuntimeError):
+class BaselineError(RuntimeError):
     """The tests fail, or cannot be run, without any mutant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TestedMutant:
+class MutantFate:
     """What became of one mutant."""
 
     mutant: SourceMutant
@@ -44,7 +55,7 @@ class TestedMutant:
     """How many tests execute its line."""
 
 
-class Tests:
+class Suite:
     """Tests, and which lines of some files each of them executes."""
 
     def __init__(self, executed: Executed, seconds: float) -> None:
@@ -67,25 +78,25 @@ class Tests:
         return max(LEAST_SECONDS, 3 * self._seconds)
 
 
-def measure(paths: Sequence[str], tests: Sequence[str], jobs: int) -> Tests:
+def measure(paths: Sequence[str], tests: Sequence[str], jobs: int) -> Suite:
     """Run tests (files, each in a process of its own) and record who executes which lines of these
-    files. TestsFailError if one fails."""
+    files. BaselineError if one fails."""
     tasks = [(list(paths), test) for test in tests]
     parts = [part for _, part in _each(_measure, tasks, jobs)]
     for part in parts:
         if not isinstance(part, tuple):
-            raise TestsFailError(f"the tests do not pass as they are: {part}")
-    return Tests(merged(executed for executed, _ in parts), sum(seconds for _, seconds in parts))
+            raise BaselineError(f"the tests do not pass as they are: {part}")
+    return Suite(merged(executed for executed, _ in parts), sum(seconds for _, seconds in parts))
 
 
-def try_mutants(mutants: Sequence[SourceMutant], tests: Tests, jobs: int) -> Iterator[TestedMutant]:
+def try_mutants(mutants: Sequence[SourceMutant], tests: Suite, jobs: int) -> Iterator[MutantFate]:
     """What becomes of each mutant, as they come."""
     tasks = [
         (found.module, found.source, tests.of(found), tests.limit_seconds) for found in mutants
     ]
     for index, told in _each(_try, tasks, jobs):
         fate, by = told if isinstance(told, tuple) else ("timed out", str(told))
-        yield TestedMutant(mutant=mutants[index], fate=fate, by=by, tests=len(tasks[index][2]))
+        yield MutantFate(mutant=mutants[index], fate=fate, by=by, tests=len(tasks[index][2]))
 
 
 def _each(

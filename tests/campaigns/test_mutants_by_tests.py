@@ -1,0 +1,48 @@
+"""Mutants are noticed by the tests that execute their line, and survive where none fails."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from conformance.mutating.by_tests import BaselineError, Suite, measure, try_mutants
+from conformance.mutating.mutants import SourceMutant, Sources
+
+MODULE = "conformance.nearest"
+TESTS = "tests/test_nearest.py"
+
+
+@pytest.fixture(scope="module")
+def mutant() -> SourceMutant:
+    return next(
+        found
+        for found in Sources([MODULE]).draw(500, seed=1)
+        if found.operator == "return_other" and found.after == "return None"
+    )
+
+
+@pytest.fixture(scope="module")
+def tests(mutant: SourceMutant) -> Suite:
+    return measure([mutant.path], [TESTS], jobs=1)
+
+
+def test_a_mutant_is_noticed_by_a_test_that_executes_its_line(
+    mutant: SourceMutant, tests: Suite
+) -> None:
+    assert tests.of(mutant)
+    (result,) = try_mutants([mutant], tests, jobs=1)
+    assert result.fate == "noticed"
+    assert result.by in tests.of(mutant)
+
+
+def test_a_mutant_under_which_no_test_fails_survives(mutant: SourceMutant, tests: Suite) -> None:
+    same = replace(mutant, source=Path(mutant.path).read_text())
+    (result,) = try_mutants([same], tests, jobs=1)
+    assert (result.fate, result.by) == ("survived", "")
+
+
+def test_tests_that_fail_by_themselves_notice_nothing(mutant: SourceMutant) -> None:
+    with pytest.raises(BaselineError, match="the tests do not pass as they are"):
+        measure([mutant.path], ["tests/no_such_test.py"], jobs=1)
