@@ -26,7 +26,7 @@ def suspended_before_an_answer_comes(world: World) -> None:
 
 @scenario(arms=["AW-013", "AW-014", "AW-048", "INV-1"])
 def retried_after_no_answer_came(world: World) -> None:
-    """A Service whose creation was answered too late for an attempt is deleted with that attempt."""
+    """A Service whose creation was answered too late for an attempt is deleted with it."""
     world.inject(LOST)
     aw = world.submit("pods.yaml")
     world.until(aw.has_reset(1))
