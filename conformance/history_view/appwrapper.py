@@ -375,7 +375,13 @@ class AppWrapperRun:
     def health(self) -> list[Health]:
         """How healthy it really was, at every position at which that changed."""
         label = (self.history.profile.label, self.name)
-        sweep = HealthSweep(self.history.autopilot, self.history.tracks, label)
+        expected = {
+            track.uid: component.expected_pods
+            for track in self.component_tracks
+            for component in self.components
+            if component.makes(track.kind, track.name)
+        }
+        sweep = HealthSweep(self.history.autopilot, self.history.tracks, label, expected)
         begins = [
             span.begin
             for index, span in enumerate(self.spans)

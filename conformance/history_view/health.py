@@ -9,19 +9,27 @@ a side by accident.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import itemgetter
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from conformance.history_view.autopilot import Autopilot, Taint
 from conformance.history_view.pod_sets import job_pods
 from conformance.history_view.tracks import Moment, Track
 from vocabulary.clock import Micros
 from vocabulary.history import Write
-from vocabulary.objects import Object, condition_status, is_terminating, labels_of, meta
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    controller_of,
+    is_terminating,
+    labels_of,
+    meta,
+)
 
-UNDERSTOOD_KINDS = ("Job.batch", "PyTorchJob.kubeflow.org")
-"""Kinds whose status says whether they have failed: condition Failed."""
+COMPLETION: Final = {"Job.batch": "Complete", "PyTorchJob.kubeflow.org": "Succeeded"}
+"""Kinds whose status says whether they have failed (condition Failed), and the condition by which
+each says that it is complete."""
 
 
 class Health(NamedTuple):
@@ -50,6 +58,9 @@ class Health(NamedTuple):
     """Components whose own status says that they failed."""
     missing: int = 0
     """Components that somebody other than the controller deleted."""
+    needless: int = 0
+    """Expected pods of complete components that are gone: nobody makes them again (A14). They are
+    part of `present_most` and `running_most`, since they may have completed, and of no `_least`."""
 
 
 class Spell(NamedTuple):
@@ -82,6 +93,8 @@ class _Pod(NamedTuple):
     """present_least, present_most, running_least, running_most, failed_all."""
     job: str
     """The uid of the Job that owns it; empty if none does."""
+    maker: str
+    """The uid of its controller, as long as the pod has to end or stays; empty otherwise."""
     node: str
     """Where it runs; empty unless it is Running and uses a monitored resource."""
     terminating: bool
@@ -96,12 +109,18 @@ class HealthSweep:
     """
 
     def __init__(
-        self, autopilot: Autopilot, tracks: dict[str, Track], label: tuple[str, str]
+        self,
+        autopilot: Autopilot,
+        tracks: dict[str, Track],
+        label: tuple[str, str],
+        expected: Mapping[str, int],
     ) -> None:
         self._autopilot = autopilot
         self._tracks = tracks
         self._label = label
         """The label that its pods carry: one that lost it may be counted or not."""
+        self._expected = expected
+        """The number of pods expected of each component, by uid."""
         self._pods: dict[str, _Pod] = {}
         self._totals = [0, 0, 0, 0, 0]
         self._failed: dict[str, list[int]] = {}
@@ -117,6 +136,9 @@ class HealthSweep:
         self._surely_evicted: set[str] = set()
         self._broken: set[str] = set()
         self._missing: set[str] = set()
+        self._complete: set[str] = set()
+        self._made: dict[str, int] = {}
+        """Pods by their controller."""
         self._asked: set[str] = set()
 
     def run(
@@ -198,7 +220,7 @@ class HealthSweep:
     def _read(self, obj: Object, taints: Sequence[Taint]) -> _Pod:
         phase = (obj.get("status") or {}).get("phase", "Pending")
         terminating = is_terminating(obj)
-        failed = phase == "Failed"
+        failed, succeeded = phase == "Failed", phase == "Succeeded"
         runs = phase in ("Running", "Succeeded")
         key, name = self._label
         counts_surely = not terminating and labels_of(obj).get(key) == name
@@ -206,13 +228,15 @@ class HealthSweep:
         return _Pod(
             counts=(not failed and counts_surely, 1, runs and counts_surely, runs, failed),
             job=_job_of(obj),
+            maker="" if succeeded and not counts_surely else _maker_of(obj),
             node=(obj.get("spec") or {}).get("nodeName", "") if watched else "",
             terminating=terminating,
-            succeeded=phase == "Succeeded",
+            succeeded=succeeded,
         )
 
     def _add(self, pod: _Pod, sign: int) -> None:
         totals = self._totals
+        self._made[pod.maker] = self._made.get(pod.maker, 0) + sign
         for index, count in enumerate(pod.counts):
             totals[index] += sign * count
         if pod.counts[-1]:
@@ -245,9 +269,15 @@ class HealthSweep:
             if track.uid not in self._asked:
                 self._missing.add(track.uid)
             self._broken.discard(track.uid)
+            self._complete.discard(track.uid)
             return True
-        if track.kind in UNDERSTOOD_KINDS and condition_status(obj, "Failed") == "True":
+        if track.kind not in COMPLETION:
+            return False
+        if condition_status(obj, "Failed") == "True":
             self._broken.add(track.uid)
+            return True
+        if condition_status(obj, COMPLETION[track.kind]) == "True":
+            self._complete.add(track.uid)
             return True
         return False
 
@@ -261,13 +291,16 @@ class HealthSweep:
                 failed_most += staying + leaving
         evicted_least = sum(not self._pods[uid].terminating for uid in self._surely_evicted)
         present_least, present_most, running_least, running_most, failed_all = self._totals
+        needless = sum(
+            max(0, self._expected.get(uid, 0) - self._made.get(uid, 0)) for uid in self._complete
+        )
         return Health(
             n,
             t,
             present_least,
-            present_most,
+            present_most + needless,
             running_least,
-            running_most,
+            running_most + needless,
             failed_all,
             failed_least,
             failed_most,
@@ -275,6 +308,7 @@ class HealthSweep:
             len(self._evicted),
             len(self._broken),
             len(self._missing),
+            needless,
         )
 
     def _expected_of(self, job: str) -> int:
@@ -303,3 +337,7 @@ def _job_of(pod: Object) -> str:
         if owner.get("kind") == "Job":
             return str(owner.get("uid", ""))
     return ""
+
+
+def _maker_of(pod: Object) -> str:
+    return str((controller_of(pod) or {}).get("uid", ""))

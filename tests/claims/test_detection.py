@@ -7,6 +7,7 @@ from tests.claims.stories import SOON, attempt, begin, first_pod, gpu_pod, repai
 from tests.claims.story import Story
 from tests.claims.templates import job, pod
 from vocabulary.history import Capabilities
+from vocabulary.objects import with_path
 
 
 def unnoticed_failed_pod() -> Story:
@@ -78,6 +79,31 @@ def test_pods_that_vanish_early_have_to_be_missed_by_then() -> None:
     story.at(30).vanishes(f"Pod/{first_pod(story)}", by="garbage-collector")
     late = story.at(65).shows(Unhealthy="True")
     assert_fails("AW-021", story.at(100).ends(), at=late)
+
+
+def complete(left: str) -> Story:
+    """One of two jobs is complete; its first pod is evicted, and its second is what is `left`."""
+    story = started(job("a-job", pods=2), job("b-job"))
+    first, second = sorted(key for key in story.stored if key.startswith("Pod/a-job"))
+    story.at(400).becomes(first.removeprefix("Pod/"), "Succeeded")
+    story.becomes(second.removeprefix("Pod/"), left)
+    conditions = [{"type": "Complete", "status": "True"}]
+    obj = with_path(story.stored["Job/a-job"], "status.conditions", conditions)
+    story.changes(obj, by="job-controller", subresource="status")
+    story.at(500).vanishes(first, by="pod-gc")
+    return story.at(900).ends()
+
+
+def test_pods_of_a_complete_job_need_not_be_there() -> None:
+    story = complete("Succeeded")
+    assert_unarmed("AW-021", story)
+    assert_passes("AW-101", story)
+
+
+def test_a_pod_that_a_complete_job_leaves_behind_has_to_run() -> None:
+    story = complete("Pending")
+    assert_fails("AW-021", story, at=last(story))
+    assert_fails("AW-101", story, at=last(story))
 
 
 def replaced(runs: bool) -> Story:

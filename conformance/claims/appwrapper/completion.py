@@ -12,6 +12,7 @@ from conformance.claims.decisions import A22
 from conformance.claims.sources import guide
 from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.attempts import Attempt
+from conformance.history_view.health import COMPLETION
 from conformance.history_view.pod_sets import Component
 from conformance.history_view.snapshots import SUCCEEDED
 from conformance.history_view.tracks import Instant
@@ -21,11 +22,7 @@ from vocabulary.history import Write
 from vocabulary.objects import condition_status
 
 JOB: Final = "Job.batch"
-COMPLETE: Final = {
-    JOB: "Complete",
-    "PyTorchJob.kubeflow.org": "Succeeded",
-    "JobSet.jobset.x-k8s.io": "Completed",
-}
+COMPLETE: Final = {**COMPLETION, "JobSet.jobset.x-k8s.io": "Completed"}
 """The condition by which a workload of a kind says that it completed."""
 ENDED: Final = ("Succeeded", "Failed")
 
