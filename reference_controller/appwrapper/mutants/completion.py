@@ -59,17 +59,6 @@ class PodsReadyOutlivesSuccess(Rules):
 
 
 @mutant(
-    "pods-ready-outlives-failure",
-    "PodsReady stays True when a workload fails.",
-    "AW-101",
-)
-class PodsReadyOutlivesFailure(Rules):
-    def on_entering(self, phase: str, old_phase: str) -> Conditions:
-        right = super().on_entering(phase, old_phase)
-        return _without(right, Condition.PODS_READY) if phase == Phase.FAILED else right
-
-
-@mutant(
     "pods-ready-once-created",
     "PodsReady turns True when everything is created, before the pods run.",
     "AW-101",
