@@ -22,7 +22,7 @@ class Component(msgspec.Struct, frozen=True):
     found: Object | None
     """The object of that kind and name, whoever owns it; None if there is none."""
     is_watched: bool = True
-    """Whether we hear of its changes; if not, somebody has to look from time to time."""
+    """Whether we surely hear of its changes; if not, we have to look from time to time."""
 
 
 class Observation(msgspec.Struct, frozen=True):

@@ -1,4 +1,8 @@
-"""The kinds whose changes are heard of at once. Others can be wrapped as well, and are polled."""
+"""The kinds that are watched from the start.
+
+Others can be wrapped as well. Each of them is watched from the first component on; since the
+operator may lack the right to do so, these components are polled in any case.
+"""
 
 from __future__ import annotations
 
@@ -39,4 +43,4 @@ WATCHED_KINDS: Final[tuple[Kind, ...]] = (
 )
 
 POLL_US: Final = 1 * MINUTE
-"""How often a running workload's components of other kinds are looked at."""
+"""How often a running workload's components of other kinds are looked at anyhow."""

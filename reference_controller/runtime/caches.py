@@ -171,7 +171,7 @@ class KindCache:
 
 
 class Caches:
-    """The caches of all watched kinds."""
+    """The caches of all kinds that an informer feeds."""
 
     def __init__(self, kinds: Iterable[Kind]) -> None:
         self._by_kind = {kind: KindCache(kind) for kind in kinds}
@@ -185,6 +185,11 @@ class Caches:
 
     def get(self, kind: Kind) -> KindCache | None:
         return self._by_kind.get(kind)
+
+    def add(self, kind: Kind) -> None:
+        """Begin an empty cache of one more kind."""
+        assert kind not in self._by_kind
+        self._by_kind[kind] = KindCache(kind)
 
 
 def is_cacheable(request: List) -> bool:

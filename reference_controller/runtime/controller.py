@@ -39,7 +39,11 @@ class Controller(Protocol):
 
     @property
     def watches(self) -> tuple[Kind, ...]:
-        """The kinds that informers feed to it. Reads of other kinds are always live."""
+        """The kinds that informers feed to it from the start, before anything is reconciled.
+
+        A kind of which a reconcile reads an object, other than live, is fed to it from then on,
+        where the operator may list it.
+        """
         ...
 
     def keys_for(

@@ -48,10 +48,15 @@ class Informer:
         namespace: str,
         replace: Replace,
         deliver: Deliver,
+        served: Callable[[Kind], Kind] = lambda kind: kind,
     ) -> None:
+        """`served` gives the kind the plural and scope that the server knows; it may raise
+        ApiError. `replace` and `deliver` are told the kind as it was given."""
         self._connection = connection
         self._kind = kind
-        self._namespace = namespace if kind.namespaced else ""
+        self._served_as = served
+        self._resource = kind
+        self._within = namespace
         self._replace = replace
         self._deliver = deliver
         self._revision = ""
@@ -85,6 +90,10 @@ class Informer:
         """Whether a watch is open; or the kind is not served, so that there is none to open."""
         return self._stream is not None or not self._is_served
 
+    @property
+    def _namespace(self) -> str:
+        return self._within if self._resource.namespaced else ""
+
     def _list_or_watch(self) -> None:
         """One list, or one watch until it ends in good order; raises ApiError otherwise."""
         if not self._revision:
@@ -98,7 +107,7 @@ class Informer:
         seconds = random.randint(*WATCH_SECONDS)
         try:
             stream = self._connection.open_watch(
-                self._kind, self._namespace, self._revision, seconds
+                self._resource, self._namespace, self._revision, seconds
             )
             self._stream = stream
             if self._stopping.is_set():
@@ -117,11 +126,12 @@ class Informer:
 
     def _list(self) -> None:
         items: list[Object] = []
+        self._resource = self._served_as(self._kind)
         # As client-go does: at first whatever the API server has at hand will do, since events
         # bring it up to date; but after a revision that was too old, only the present will.
         revision = "" if self._has_listed else "0"
         request = List(
-            self._kind, self._namespace, limit=PAGE_SIZE, live=True, resource_version=revision
+            self._resource, self._namespace, limit=PAGE_SIZE, live=True, resource_version=revision
         )
         while True:
             page = self._connection.handle(request)
@@ -130,7 +140,7 @@ class Informer:
             if not page.continue_:
                 break
             request = List(
-                self._kind,
+                self._resource,
                 self._namespace,
                 limit=PAGE_SIZE,
                 live=True,

@@ -6,6 +6,9 @@ drives it in virtual time, `process` drives it on a real cluster; the code betwe
 
 Every request that leaves through `poll` is a point at which the process can die. Restarting
 it means building a new `Operator`: nothing survives but what the API server stores.
+
+Beside the kinds that a controller always watches, it watches those whose objects a reconcile
+has read. A driver that may not list such a kind changes nothing: reads of it stay live.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
 
-from reference_controller.runtime.caches import Caches, Change, is_cacheable
+from reference_controller.runtime.caches import Caches, Change, KindCache, is_cacheable
 from reference_controller.runtime.controller import ClockUser, Controller, Key
 from reference_controller.runtime.leader_election import LeaderElection
 from reference_controller.runtime.work_queue import MAX_BACKOFF_US, WorkQueue
@@ -64,13 +67,15 @@ class Observer(Protocol):
 class _Run:
     """A reconcile that is under way: one worker is busy with it."""
 
-    __slots__ = ("began_us", "key", "reconcile", "requests")
+    __slots__ = ("began_us", "key", "reconcile", "requests", "sought")
 
     def __init__(self, key: Key, reconcile: Reconcile, began_us: Micros) -> None:
         self.key = key
         self.reconcile = reconcile
         self.began_us = began_us
         self.requests = 0
+        self.sought: Kind | None = None
+        """The kind that the request under way reads, if a cache would have answered it."""
 
 
 class Operator:
@@ -94,6 +99,11 @@ class Operator:
         self.caches = Caches(self.watches)
         self.crashes: deque[Exception] = deque(maxlen=MAX_CRASHES_KEPT)
         """The latest that escaped from reconciles and were no ApiError: the controller's bugs."""
+        self.unwatched: deque[Kind] = deque()
+        """Kinds that need an informer from now on. A driver takes each out and starts one, after
+        any call of `poll` or `answer`."""
+        self._readers: dict[Kind, dict[Key, None]] = {}
+        """Per kind not listed yet: the keys that read it live, and may have missed an event."""
         self._controller = controller
         self._now_us: Micros = 0
         if isinstance(controller, ClockUser):
@@ -124,12 +134,15 @@ class Operator:
         was listed once: an empty cache must not be mistaken for an empty cluster.
         """
         cache = self.caches[kind]
-        if not cache.is_synced:
+        if not cache.is_synced and kind in self.watches:
             self._unsynced -= 1
             if not self._unsynced and self._resync_us:
                 self._next_resync_us = now_us + self._resync_us
         for change in cache.replace(objects, revision):
             self._changed(kind, change)
+        for key in self._readers.pop(kind, ()):
+            if self._leads:
+                self._queue.add(key)
 
     def deliver(self, kind: Kind, event: EventType, obj: Object, now_us: Micros) -> None:
         """One watch event of a kind that was listed before."""
@@ -187,6 +200,8 @@ class Operator:
         if self._stopping:
             self._cut_off(run, now_us)
             return
+        if run.sought is not None and not isinstance(reply, ApiError):
+            self._watch(run.sought, run.key)
         pending = self._advance(run, reply, now_us)
         if pending is not None:
             self._outbox.append(pending)
@@ -217,7 +232,7 @@ class Operator:
 
     @property
     def is_synced(self) -> bool:
-        """Whether every watched kind was listed."""
+        """Whether every kind that the controller always watches was listed."""
         return not self._unsynced
 
     @property
@@ -255,6 +270,14 @@ class Operator:
         """Whether reconciles may begin, as far as that does not depend on free workers."""
         return self._leads and not self._unsynced and not self._stopping
 
+    def _watch(self, kind: Kind, reader: Key) -> None:
+        """Have an informer for a kind, of which there are objects, from now on."""
+        if self.caches.get(kind) is None:
+            self.caches.add(kind)
+            self.unwatched.append(kind)
+        if not self.caches[kind].is_synced:
+            self._readers.setdefault(kind, {})[reader] = None
+
     def _changed(self, kind: Kind, change: Change) -> None:
         if self._observer is not None:
             self._observer.changed(kind, change)
@@ -284,6 +307,8 @@ class Operator:
                     )
                 reply = self._from_caches(request)
                 if reply is None:
+                    is_read = type(request) is Get and not request.live
+                    run.sought = request.kind if is_read else None
                     self._last_ticket = ticket = self._last_ticket + 1
                     self._runs[ticket] = run
                     return Pending(ticket, request)
@@ -307,14 +332,14 @@ class Operator:
         if type(request) is Get:
             if request.live:
                 return None
-            cache = self.caches.get(request.kind)
+            cache = self._synced(request.kind)
             if cache is None:
                 return None
             return cache.get(request.namespace, request.name) or not_found(
                 request.kind, request.name
             )
         if type(request) is List and is_cacheable(request):
-            cache = self.caches.get(request.kind)
+            cache = self._synced(request.kind)
             if cache is None:
                 return None
             try:
@@ -322,6 +347,11 @@ class Operator:
             except ValueError as error:
                 return ApiError(400, "BadRequest", str(error))
         return None
+
+    def _synced(self, kind: Kind) -> KindCache | None:
+        """The cache of a kind, if a list has come in."""
+        cache = self.caches.get(kind)
+        return cache if cache is not None and cache.is_synced else None
 
     def _ended(self, run: _Run, outcome: Outcome, error: Exception | None, now_us: Micros) -> None:
         if self._observer is not None:

@@ -96,10 +96,7 @@ class OperatorProcess:
         self._metrics.synced.set_function(lambda: self._operator.is_synced)
         self._metrics.leader.set(self._operator.leads)
         self._changed = threading.Condition()
-        self._informers = [
-            Informer(self._connection, kind, options.namespace, self._replace, self._deliver)
-            for kind in watches
-        ]
+        self._informers = [self._informer(kind) for kind in watches]
         self._workers = [
             self._thread(self._work, f"worker-{n}") for n in range(options.workers + 1)
         ]
@@ -124,8 +121,8 @@ class OperatorProcess:
             endpoints.start()
         if self.webhooks is not None:
             self.webhooks.start()
-        for number, informer in enumerate(self._informers):
-            self._thread(informer.run, f"informer-{number}").start()
+        for informer in self._informers:
+            self._start(informer)
         for worker in self._workers:
             worker.start()
 
@@ -160,6 +157,29 @@ class OperatorProcess:
             self._operator.deliver(kind, event, obj, now_us())
             self._changed.notify_all()
 
+    def _informer(self, kind: Kind) -> Informer:
+        return Informer(
+            self._connection,
+            kind,
+            self._options.namespace,
+            self._replace,
+            self._deliver,
+            self._discovery.served,
+        )
+
+    def _start(self, informer: Informer) -> None:
+        number = self._informers.index(informer)
+        self._thread(informer.run, f"informer-{number}").start()
+
+    def _watch_more(self) -> None:
+        """Start the informers that reconciles have come to need; the lock is held."""
+        while self._operator.unwatched:
+            kind = self._operator.unwatched.popleft()
+            LOG.info("watching one more kind", extra=fields(kind=kind))
+            informer = self._informer(kind)
+            self._informers.append(informer)
+            self._start(informer)
+
     # Workers' threads
 
     def _work(self) -> None:
@@ -167,6 +187,7 @@ class OperatorProcess:
             reply = self._send(pending.request)
             with self._changed:
                 self._operator.answer(pending.ticket, reply, now_us())
+                self._watch_more()
                 self._changed.notify_all()
 
     def _next(self) -> Pending | None:
@@ -247,7 +268,8 @@ class OperatorProcess:
         return probe("a thread has died" if self.exit_code else "")
 
     def _readyz(self) -> Page:
-        missing = [str(cache.kind) for cache in self._operator.caches if not cache.is_synced]
+        caches = self._operator.caches
+        missing = [str(kind) for kind in self._operator.watches if not caches[kind].is_synced]
         return probe(f"not listed yet: {', '.join(missing)}" if missing else "")
 
     def _metrics_page(self) -> Page:

@@ -157,3 +157,30 @@ def test_a_cluster_scoped_kind_is_watched_whole_even_by_an_operator_of_one_names
     script.informer = Informer(cast(Connection, script), NODE, "ns", script.replace, script.deliver)
     script.run()
     assert asked == [""]
+
+
+def test_a_kind_is_listed_as_the_server_serves_it_and_told_as_it_was_asked_for() -> None:
+    guessed = Kind("example.org", "v1", "Fish", "fishes")
+    asked: list[tuple[str, str]] = []
+    told: list[Kind] = []
+
+    class Recording(Script):
+        def handle(self, request: List) -> ObjectList:
+            asked.append((request.kind.plural, request.namespace))
+            return super().handle(request)
+
+        def replace(self, kind: Kind, objects: tuple[Object, ...], revision: str) -> None:
+            told.append(kind)
+
+    script = Recording(LISTED)
+    script.informer = Informer(
+        cast(Connection, script),
+        guessed,
+        "ns",
+        script.replace,
+        script.deliver,
+        lambda kind: Kind(kind.group, kind.version, kind.kind, "fish", namespaced=False),
+    )
+    script.run()
+    assert asked == [("fish", "")]
+    assert told == [guessed]

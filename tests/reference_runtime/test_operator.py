@@ -13,7 +13,7 @@ from reference_controller.runtime.controller import Key, key_of
 from reference_controller.runtime.operator import MIN_REQUEUE_US, Operator
 from reference_controller.runtime.work_queue import BASE_BACKOFF_US
 from vocabulary.clock import SECOND, Micros
-from vocabulary.errors import ApiError, no_answer
+from vocabulary.errors import ApiError, no_answer, not_found
 from vocabulary.kinds import CONFIG_MAP, NODE, SECRET, Kind
 from vocabulary.objects import Object
 from vocabulary.requests import Create, Get, List, ObjectList, Reconcile, Request, Update
@@ -102,6 +102,69 @@ def test_reads_of_watched_kinds_never_leave_unless_they_are_live() -> None:
     assert answers[0] == config_map("a", {})
     assert answers[1] == ObjectList((config_map("a", {}),), "")
     assert answers[2:] == [{"from": "server"}] * 3
+
+
+def reading_a_secret(answers: list[object]) -> Operator:
+    """It has one key, which reads a Secret at every reconcile."""
+
+    def reconcile(key: Key, now_us: Micros) -> Reconcile:
+        try:
+            answers.append((yield Get(SECRET, *key)))
+        except ApiError as error:
+            answers.append(error.code)
+        return None
+
+    return started(Scripted(reconcile), "a")
+
+
+def answer_all(operator: Operator, reply: Object | ApiError) -> int:
+    """Give every request the same reply; returns how many there were."""
+    count = 0
+    while (pending := operator.poll(0)) is not None:
+        operator.answer(pending.ticket, reply, 0)
+        count += 1
+    return count
+
+
+def test_a_kind_is_watched_from_the_first_object_on_that_a_reconcile_read() -> None:
+    answers: list[object] = []
+    operator = reading_a_secret(answers)
+    secret = config_map("a", {"k": "1"})
+    assert answer_all(operator, secret) == 1
+    assert list(operator.unwatched) == [SECRET]
+    operator.replace(SECRET, [secret], 0)
+    assert answer_all(operator, secret) == 0
+    operator.deliver(SECRET, "DELETED", secret, 0)
+    assert answer_all(operator, secret) == 0
+    assert answers == [secret, secret, 404]
+    assert list(operator.unwatched) == [SECRET]
+
+
+def test_what_was_deleted_before_the_first_list_of_its_kind_is_noticed_with_that_list() -> None:
+    answers: list[object] = []
+    operator = reading_a_secret(answers)
+    secret = config_map("a", {})
+    answer_all(operator, secret)
+    operator.replace(SECRET, [], 0)
+    assert answer_all(operator, secret) == 0
+    assert answers == [secret, 404]
+
+
+def test_reads_of_a_kind_that_may_not_be_listed_stay_live_and_hold_nothing_up() -> None:
+    answers: list[object] = []
+    operator = reading_a_secret(answers)
+    secret = config_map("a", {})
+    answer_all(operator, secret)
+    operator.deliver(CONFIG_MAP, "MODIFIED", config_map("a", {"k": "2"}), 0)
+    assert answer_all(operator, secret) == 1
+    assert operator.is_synced
+    assert list(operator.unwatched) == [SECRET]
+
+
+def test_a_kind_of_which_nothing_was_found_is_not_watched() -> None:
+    operator = reading_a_secret([])
+    answer_all(operator, not_found(SECRET, "a"))
+    assert not operator.unwatched
 
 
 def test_a_cached_read_of_an_absent_object_is_a_404_thrown_into_the_reconcile() -> None:

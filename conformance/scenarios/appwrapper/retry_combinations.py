@@ -8,7 +8,7 @@ from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE, allow_pods, refuse_pods
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MINUTE, SECOND, Micros
 
 RUNNING_POD = PodChoice(appwrapper="a", phase="Running")
 EVICTED = AutopilotLabel(ITS_NODE, "EVICT")
@@ -175,12 +175,16 @@ def component_is_deleted_behind_a_broken_watch(world: World, case: tuple[str, st
     world.until(aw.shows("QuotaReserved", "False"))
 
 
-@scenario(arms=["AW-035", "AW-057"])
-def component_of_an_unknown_kind_is_deleted(world: World) -> None:
-    """A component of a kind that the operator does not watch is missed as well."""
+@scenario(
+    arms=["AW-003", "AW-022", "AW-035", "AW-057"],
+    cases={"at-once": 0, "after-a-second": SECOND, "after-two-minutes": 2 * MINUTE},
+)
+def component_of_an_unknown_kind_is_deleted(world: World, after_us: Micros) -> None:
+    """A component of a kind that the operator has never heard of is missed as soon as others."""
     world.install("widget_crd.yaml")
     aw = world.submit("exotic.yaml")
     _run(world, aw)
+    world.wait(after_us)
     world.inject(DeleteObject("assay.dev/v1/Widget", "a-widget"))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))

@@ -60,7 +60,7 @@ class OperatorProcess:
         self.running = False
         self.paused = False
         self._backlog: list[Callable[[], None]] = []
-        self._informers: dict[str, _Informer] = {}
+        self._informers: dict[Kind, _Informer] = {}
         self._wake: Timer | None = None
         self._idle_wakes = 0
         """How often it has woken by its own timers since the store last changed."""
@@ -79,11 +79,8 @@ class OperatorProcess:
         self._idle_wakes = 0
         self.running = True
         self._operator = operator = self._build(self._loop.now_us)
-        self._informers = {
-            str(kind): _Informer(self, kind, self._incarnation) for kind in operator.watches
-        }
-        for informer in self._informers.values():
-            self._loop.call_later(START_UP_US, informer.list_and_watch)
+        for kind in operator.watches:
+            self._watch(kind, START_UP_US)
         self._pump()
 
     def kill(self) -> None:
@@ -145,8 +142,8 @@ class OperatorProcess:
             self._frozen.append((rule, self._store.revision))
         elif isinstance(rule.effect, Freeze):
             self._frozen.remove(next(entry for entry in self._frozen if entry[0] == rule))
-        for name, informer in self._informers.items():
-            if rule.matches(self.name, name):
+        for kind, informer in self._informers.items():
+            if rule.matches(self.name, str(kind)):
                 informer.on_rule(rule, holds)
 
     def frozen_at(self, kind: str) -> int | None:
@@ -175,6 +172,8 @@ class OperatorProcess:
         while (pending := operator.poll(now_us)) is not None:
             self._in_flight += 1
             self._loop.call_later(self._delay_us(), self._send, self._incarnation, pending)
+        while operator.unwatched:
+            self._watch(operator.unwatched.popleft(), self._delay_us())
         while operator.crashes:
             self._on_crash(self.name, operator.crashes.popleft())
         wake_at_us = operator.wake_at_us()
@@ -192,6 +191,10 @@ class OperatorProcess:
             self._wake = self._loop.call_at(
                 wake_at_us, self._wake_up, self._incarnation, background=is_housekeeping
             )
+
+    def _watch(self, kind: Kind, after_us: Micros) -> None:
+        informer = self._informers[kind] = _Informer(self, kind, self._incarnation)
+        self._loop.call_later(after_us, informer.list_and_watch)
 
     def _wake_up(self, incarnation: int) -> None:
         """A timer of the operator is due: polling it is all that it takes."""
