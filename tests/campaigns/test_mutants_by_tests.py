@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from conformance.mutating.by_tests import BaselineError, Suite, measure, try_mutants
+from conformance.mutating.equivalent import equivalents
 from conformance.mutating.mutants import SourceMutant, Sources
 
 MODULE = "conformance.nearest"
@@ -46,3 +47,12 @@ def test_a_mutant_under_which_no_test_fails_survives(mutant: SourceMutant, tests
 def test_tests_that_fail_by_themselves_notice_nothing(mutant: SourceMutant) -> None:
     with pytest.raises(BaselineError, match="the tests do not pass as they are"):
         measure([mutant.path], ["tests/no_such_test.py"], jobs=1)
+
+
+def test_each_mutant_that_is_argued_to_be_equivalent_is_one_of_the_code_as_it_stands() -> None:
+    listed = equivalents(Path(__file__).parents[2] / "ci" / "weaken-equivalent.yaml")
+    for argued in listed.values():
+        module, _, function = argued.where.partition(":")
+        found = Sources([module]).by_id(argued.id)
+        assert (found.function, found.change) == (function, argued.change)
+        assert len(argued.reason) > 20
