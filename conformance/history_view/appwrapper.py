@@ -161,7 +161,13 @@ class AppWrapperRun:
         return labels_of(pod.last).get(self.history.profile.label) == self.name
 
     def _is_foreign(self, pod: Track) -> bool:
-        """Whether somebody else made it, himself or by way of what Kubernetes made for him."""
+        """Whether somebody else made it, himself or by way of what Kubernetes made for him.
+
+        An AppWrapper of the same name is somebody else as well.
+        """
+        workload = self.history.workload_uid_of(pod)
+        if workload:
+            return workload != self.uid
         root = self.history.root_of(pod)
         if root is None:
             return False
@@ -209,6 +215,11 @@ class AppWrapperRun:
             if snapshot.deleting:
                 return snapshot
         return None
+
+    @property
+    def leaving(self) -> Moment | None:
+        """The write that asks for its removal, or removes it where no finalizer holds it."""
+        return self.deleting or self.removed
 
     @property
     def end_n(self) -> int:

@@ -15,6 +15,7 @@ from conformance.history_view.rivals import doubled_since, overtaken
 from conformance.history_view.timing import Timing
 from conformance.history_view.tracks import Instant, Moment, Track
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
+from vocabulary.kinds import kind_of
 from vocabulary.objects import controller_of, labels_of, meta, uid_of
 
 MAX_CHAIN: Final = 8
@@ -256,6 +257,22 @@ class History:
                 return None
             track = found
         return None
+
+    def workload_uid_of(self, track: Track) -> str:
+        """The uid of the AppWrapper at the top of an object's chain of controllers, which may have
+        been gone when the history began; empty if there is none, or the chain is not known."""
+        for _ in range(MAX_CHAIN):
+            owner = controller_of(track.first) or controller_of(track.last)
+            if owner is None:
+                return ""
+            uid = str(owner.get("uid", ""))
+            if kind_of(owner).group_kind == self.profile.kind:
+                return uid
+            found = self.tracks.get(uid)
+            if found is None:
+                return ""
+            track = found
+        return ""
 
     def descendants(self, uid: str) -> list[Track]:
         """Everything that the object owns, directly or through others, each once."""

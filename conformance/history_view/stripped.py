@@ -14,9 +14,14 @@ def was_stripped_and_removed(aw: AppWrapperRun) -> bool:
 
     Somebody else had removed that, and the controller, which was not able to act or had too little
     time, could not put it back before. An AppWrapper that is being deleted is gone at once.
+    A history that does not show who wrote what leaves open who took it from one that nobody had
+    asked to delete before.
     """
-    if aw.removed is None or not aw.history.shows_requests:
+    if aw.removed is None:
         return False
+    if not aw.history.shows_requests:
+        is_open = not aw.history.shows_every_version
+        return aw.deleting is None and (is_open or any(one.has_finalizer for one in aw.snapshots))
     is_operator = aw.history.profile.is_operator
     if aw.snapshots[-1].has_finalizer:
         return not is_operator(aw.removed.actor)

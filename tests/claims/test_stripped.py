@@ -8,6 +8,7 @@ from conformance.verdict import Outcome
 from tests.claims.judging import verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story
+from tests.claims.watched import watched
 from vocabulary.objects import with_path
 
 CLAIMS = ("AW-013", "AW-014", "AW-015", "INV-2", "MLB-023")
@@ -51,4 +52,29 @@ def test_one_that_was_being_deleted_is_gone_with_its_finalizer(claim: str) -> No
     story = started()
     story.at(20).deletes("AppWrapper/a", by="user")
     story.at(20.5).vanishes("AppWrapper/a", by="user")
+    assert verdict_of(claim, story).outcome is Outcome.INCONCLUSIVE
+
+
+def without_requests(story: Story) -> Story:
+    """The same, but nobody knows who wrote what."""
+    header, entries = watched((story.header, story.entries), complete=True)
+    story.header, story.entries = header, list(entries)
+    return story
+
+
+@pytest.mark.parametrize("claim", ("AW-013", "AW-014", "INV-2"))
+def test_where_nobody_knows_who_took_the_finalizer_its_loss_decides_nothing(claim: str) -> None:
+    story = without_requests(stripped(waits=0.5))
+    assert verdict_of(claim, story).outcome is Outcome.INCONCLUSIVE
+
+
+@pytest.mark.parametrize("claim", ("AW-035", "AW-045", "AW-057"))
+def test_one_that_is_gone_at_once_need_not_react_to_an_external_deletion(claim: str) -> None:
+    story = started()
+    story.at(19.9).deletes("Pod/a-0", by="user")
+    story.at(20).changes(
+        with_path(story.stored["AppWrapper/a"], "metadata.finalizers", []), by="user"
+    )
+    story.deletes("AppWrapper/a", by="user", gone=True)
+    story.at(600).ends()
     assert verdict_of(claim, story).outcome is Outcome.INCONCLUSIVE

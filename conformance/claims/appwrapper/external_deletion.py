@@ -80,7 +80,7 @@ def no_grace_after_external_deletion(aw: AppWrapperRun) -> Obligations:
                 since=deleted,
                 within_us=0,
                 happened=attempt.left,
-                unless=aw.deleting,
+                unless=aw.leaving,
             )
 
 
@@ -145,12 +145,12 @@ def external_deletions(aw: AppWrapperRun) -> Iterator[tuple[Attempt, Moment]]:
             yield attempt, spells[0].begin
 
 
-def overtaken_by(aw: AppWrapperRun, attempt: Attempt) -> Snapshot | None:
+def overtaken_by(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
     """What may lawfully end an attempt before its failure is acted on: anything but a reset."""
     left = attempt.left
     if left is not None and left.phase not in (RESETTING, FAILED):
         return left
-    return aw.deleting
+    return aw.leaving
 
 
 def _was_due_already(aw: AppWrapperRun, attempt: Attempt, deleted: Moment, left: Snapshot) -> bool:

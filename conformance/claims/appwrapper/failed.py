@@ -60,7 +60,7 @@ def failed_workloads_are_deleted(aw: AppWrapperRun) -> Obligations:
             since=deletion.begin,
             happened=released,
             plus_us=_delay(aw, deletion)[1].value,
-            unless=earliest(aw.deleting, aw.removed),
+            unless=aw.leaving,
         )
 
 

@@ -51,5 +51,5 @@ def stripped_finalizer_is_put_back(aw: AppWrapperRun) -> Obligations:
             since=after,
             within_us=0,
             happened=restored,
-            unless=earliest(undeployed, aw.deleting, aw.removed),
+            unless=earliest(undeployed, aw.leaving),
         )

@@ -271,7 +271,7 @@ def _situation(
     """The first pod of an attempt that was in a situation while Running: since and until when."""
     assert attempt.running is not None
     nodes = aw.history.autopilot.nodes
-    over: Moment = earliest(attempt.left, aw.deleting, aw.removed) or aw.history.end
+    over: Moment = earliest(attempt.left, aw.leaving) or aw.history.end
     for pod in aw.pods:
         if not attempt.begin.n < pod.created.n < attempt.until_n:
             continue

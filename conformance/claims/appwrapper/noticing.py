@@ -80,7 +80,7 @@ def overtaken(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
     """What may lawfully end an attempt before its failure is acted on: anything but a reset."""
     left = attempt.left
     other = left if left is not None and left.phase not in (RESETTING, FAILED) else None
-    return earliest(other, aw.deleting, aw.removed)
+    return earliest(other, aw.leaving)
 
 
 def noticed(attempt: Attempt, since: Moment, healed: Moment | None) -> Snapshot | None:

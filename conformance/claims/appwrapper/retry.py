@@ -100,7 +100,7 @@ def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
             since=deletion.gone,
             within_us=pause.value,
             happened=complete,
-            unless=earliest(overtaken or aw.deleting, _first_refusal(attempt)),
+            unless=earliest(overtaken or aw.leaving, _first_refusal(attempt)),
             steps=2,
         )
         refusal = _last_refusal(attempt) if created.because and attempt is not None else None

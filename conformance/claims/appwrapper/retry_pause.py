@@ -73,5 +73,5 @@ def retry_pause(aw: AppWrapperRun) -> Iterator[Timed]:
             pause_within(aw, deletion, created or aw.history.end)[1],
             since=deletion.gone,
             happened=earliest(created, refused),
-            unless=earliest(deletion.end if attempt is None else attempt.left, aw.deleting),
+            unless=earliest(deletion.end if attempt is None else attempt.left, aw.leaving),
         )

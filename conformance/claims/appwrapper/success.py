@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.forceful_clock import cleaned_up
 from conformance.claims.appwrapper.governing import Elapsed
-from conformance.claims.appwrapper.timed import Timed, earliest, no_earlier, obligations
+from conformance.claims.appwrapper.timed import Timed, no_earlier, obligations
 from conformance.claims.decisions import A8
 from conformance.claims.sources import detailed_description
 from conformance.history_view import AppWrapperRun, Moment
@@ -62,7 +62,7 @@ def success_ttl(aw: AppWrapperRun) -> Iterator[Timed]:
             since=deletion.begin,
             happened=undeployed,
             plus_us=most.value,
-            unless=earliest(aw.deleting, aw.removed),
+            unless=aw.leaving,
         )
         observed = Elapsed(aw, since=deletion.begin, happened=first)
         yield Timed(most, obligation, from_above=True, observed=observed)

@@ -58,7 +58,7 @@ def suspension_is_respected(aw: AppWrapperRun) -> Obligations:
             since=suspended,
             within_us=0,
             happened=obeyed,
-            unless=earliest(taken_back, ended, aw.deleting, aw.removed),
+            unless=earliest(taken_back, ended, aw.leaving),
         )
     for deletion in aw.deletions:
         if deletion.cause is Cause.SUSPENSION:
@@ -69,7 +69,7 @@ def suspension_is_respected(aw: AppWrapperRun) -> Obligations:
                 deletion,
                 since=deletion.begin,
                 happened=reached,
-                unless=earliest(aw.deleting, aw.removed),
+                unless=aw.leaving,
             )
             if isinstance(reached, Snapshot) and reached.phase == SUSPENDED:
                 yield from _has_given_way(aw, deletion, reached)

@@ -9,7 +9,6 @@ from conformance.claims.appwrapper.failed import failures, holds_nothing
 from conformance.claims.appwrapper.forceful_clock import cleaned_up
 from conformance.claims.appwrapper.quota_release import STRIPPED
 from conformance.claims.appwrapper.retry_pause import attempt_after, resets
-from conformance.claims.appwrapper.timed import earliest
 from conformance.claims.sources import guide
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.parameters import (
@@ -116,5 +115,5 @@ def failed_workloads_return_resources(aw: AppWrapperRun) -> Obligations:
             deletion,
             since=deletion.begin,
             happened=released,
-            unless=earliest(aw.deleting, aw.removed),
+            unless=aw.leaving,
         )

@@ -145,7 +145,7 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
             since=departure.at,
             within_us=0,
             happened=next(shown, None),
-            unless=earliest(span.end, aw.deleting),
+            unless=earliest(span.end, aw.leaving),
         )
     for attempt in aw.attempts:
         if attempt.after != RESETTING or attempt.running is None:
@@ -161,7 +161,7 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
                 since=since,
                 within_us=0,
                 happened=_cleared(aw, since, ended),
-                unless=earliest(ended, aw.deleting),
+                unless=earliest(ended, aw.leaving),
             )
 
 
@@ -197,7 +197,7 @@ _ROW: Final = ((QUOTA_RESERVED, "False"), (RESOURCES_DEPLOYED, "True"), (UNHEALT
 def succeeded_row(aw: AppWrapperRun) -> Obligations:
     for deletion in successes(aw):
         begin = deletion.begin
-        over = earliest(deletion.first_request, deletion.end, aw.deleting)
+        over = earliest(deletion.first_request, deletion.end, aw.leaving)
         shown = next(
             (
                 snapshot

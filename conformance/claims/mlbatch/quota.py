@@ -175,7 +175,7 @@ def succeeded_holds_no_quota(aw: AppWrapperRun) -> Obligations:
             since=span.begin,
             within_us=0,
             happened=released,
-            unless=earliest(aw.deleting, span.end),
+            unless=earliest(aw.leaving, span.end),
         )
         if released is None:
             continue

@@ -7,7 +7,18 @@ from typing import Any
 
 from chaos.choice import PodChoice
 from chaos.fault import Fault
-from chaos.faults import ApiErrors, BreakWatch, KillPod, LoseReply, Pause, StaleReads, TimeOut
+from chaos.faults import (
+    ApiErrors,
+    BreakWatch,
+    DeleteObject,
+    Kill,
+    KillPod,
+    LoseReply,
+    Pause,
+    StaleReads,
+    Tamper,
+    TimeOut,
+)
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, USERS_CONFIG
 from conformance.scenarios.appwrapper.workloads import appwrapper, bare_pod, job, pod_spec
@@ -87,6 +98,35 @@ def pod_of_a_namesake_is_restored(world: World) -> None:
     world.until(again.is_in("Succeeded"))
     world.until(again.shows("ResourcesDeployed", "False"))
     world.delete_if_there("Pod", "restored")
+
+
+@scenario(
+    arms=["INV-4", "AW-013"],
+    cases={"collected": (), "not-collected": (Pause("garbage-collector"),)},
+)
+def pods_of_a_namesake_stand(world: World, faults: tuple[Fault, ...]) -> None:
+    """An AppWrapper whose namesake was deleted unguarded has nothing to do with that one's pods."""
+    former, current = (
+        appwrapper(bare_pod(generateName="p-", labels={"of": one})) for one in ("former", "current")
+    )
+    first = world.submit(former, behaviour="run forever, stop 2m")
+    world.until(first.is_in("Running") & first.shows("PodsReady"))
+    for fault in faults:
+        world.inject(fault)
+    world.inject(Kill(restart_after=20 * SECOND))
+    world.inject(Tamper("AppWrapper", "a", "finalizers"))
+    world.inject(DeleteObject("AppWrapper", "a"))
+    again = world.submit(current, retryLimit=1)
+    world.until(again.is_in("Running") & again.shows("PodsReady"))
+    world.inject(KillPod(PodChoice(labels="of=former", terminating=True)))
+    world.wait(10 * SECOND)
+    world.inject(KillPod(PodChoice(labels="of=current")))
+    world.until(again.has_reset(1))
+    world.until(again.is_in("Running") & again.shows("PodsReady"))
+    again.delete()
+    world.until(again.is_gone())
+    for fault in faults:
+        world.revert(fault)
 
 
 @scenario(arms=["INV-4"])
