@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -17,7 +17,8 @@ from conformance.worlds.simulated import bounds
 from fixtures.simulated import loop as loops
 from reference_controller.appwrapper import observe, running
 from reference_controller.appwrapper.names import Phase
-from reference_controller.appwrapper.rules import RIGHT, Rules
+from reference_controller.appwrapper.observation import Observation, PodCounts
+from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import is_suspended
 from vocabulary.clock import MILLISECOND
 from vocabulary.history import Mark
@@ -31,6 +32,16 @@ class Unsettled(Rules):
 
     def may_resume(self, phase: str, aw: Object) -> bool:
         return phase in (Phase.SUSPENDED, Phase.RESUMING) and not is_suspended(aw)
+
+
+class Resetting(Rules):
+    """Resets a workload for ever, whatever its pods do."""
+
+    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        return 1
+
+    def is_within_limit(self, resets: int, limit: int) -> bool:
+        return True
 
 
 class Endless(Rules):
@@ -48,7 +59,7 @@ def no_run_has_hung() -> Iterator[None]:
     hung.forget_hung_runs()
 
 
-def run_with(rules: Rules, name: str = "wrong") -> RunResult:
+def run_with(rules: Callable[[], Rules], name: str = "wrong") -> RunResult:
     return run_one(SLOW_PODS, replace(implementation("reference"), name=name, rules=rules), 1729)
 
 
@@ -62,7 +73,7 @@ def verdict_on_progress(run: RunResult) -> Verdict:
 
 def test_a_run_with_more_steps_than_any_needs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "MAX_STEPS", 60)
-    run = run_with(RIGHT)
+    run = run_with(Rules)
     assert run.error.startswith("not reached: ")
     assert run.error.endswith("given up after 61 events")
     *_, last, end = marks_of(run)
@@ -75,18 +86,23 @@ def test_a_run_with_more_entries_than_any_needs_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(bounds, "MAX_ENTRIES", 20)
-    run = run_with(RIGHT)
+    run = run_with(Rules)
     assert run.error.endswith("given up after 20 entries in the history")
     assert verdict_on_progress(run).outcome is Outcome.INCONCLUSIVE
 
 
 def test_an_operator_that_writes_for_ever_has_failed_progress() -> None:
-    run = run_with(Unsettled())
-    assert "given up after 300 writes of operator without progress, 300 of them: " in run.error
+    run = run_with(Unsettled)
+    assert "given up after 120 writes of operator without progress, 120 of them: " in run.error
     verdict = verdict_on_progress(run)
     assert verdict.outcome is Outcome.FAILED
     assert "while it stayed Resuming and nobody else wrote anything" in verdict.because
     assert len(run.entries) < 400
+
+
+def test_an_operator_that_resets_for_ever_is_given_up() -> None:
+    run = run_with(Resetting)
+    assert run.error.endswith("given up after 9 resets of AppWrapper a")
 
 
 @pytest.mark.usefixtures("no_run_has_hung")
@@ -94,7 +110,7 @@ def test_an_operator_that_never_returns_ends_its_run_by_its_processor_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
-    run = run_with(Endless())
+    run = run_with(Endless)
     assert run.error == "given up after 0.2 s of processor time, at test_livelock.py"
     assert marks_of(run)[-1].mark == "end"
     assert verdict_on_progress(run).outcome is Outcome.INCONCLUSIVE
@@ -105,15 +121,15 @@ def test_an_operator_that_has_never_returned_twice_is_not_run_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
-    runs = [run_with(Endless()) for _ in range(3)]
+    runs = [run_with(Endless) for _ in range(3)]
     assert runs[-1].error == "given up after 2 runs of wrong that never returned"
-    assert not run_with(RIGHT, "another").error
+    assert not run_with(Rules, "another").error
 
 
 def test_an_operator_that_only_polls_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "POLL_US", MILLISECOND)
     monkeypatch.setattr(observe, "_WATCHED", frozenset())
-    run = run_with(RIGHT)
+    run = run_with(Rules)
     assert not run.error
     assert [mark.mark for mark in marks_of(run)][-2:] == ["stable", "end"]
 

@@ -22,12 +22,16 @@ MAX_STEPS: Final = 40_000
 """Events of the simulation: forty times as many as the longest scenario has."""
 MAX_CRASHES: Final = 50
 """Exceptions that escape from the controller's code."""
-MAX_WRITES_IN_A_ROW: Final = 300
+MAX_WRITES_IN_A_ROW: Final = 120
 """Writes of the operator within a minute, during which nobody else writes, nothing is created or
 removed, and no AppWrapper changes its phase or the number of its resets."""
+MAX_RESETS: Final = 8
+"""Resets of one AppWrapper, during which nobody but the processes of the cluster writes: more than
+any limit of retries that a scenario or a random workload sets and waits for."""
 
 _APPWRAPPER: Final = str(APPWRAPPER)
 _EVENT: Final = str(EVENT)
+_OUTSIDERS: Final = ("user", "harness", "chaos")
 _LEASE: Final = str(LEASE)
 
 
@@ -44,6 +48,8 @@ class Bounds:
         """The time of the first of them."""
         self._stands: dict[str, tuple[object, object]] = {}
         """The phase and the number of resets of each AppWrapper, by uid."""
+        self._resets: Counter[str] = Counter()
+        """Resets of each AppWrapper since somebody outside of the cluster wrote, by uid."""
         self._crashes = 0
 
     def stepped(self, steps: int) -> None:
@@ -63,6 +69,7 @@ class Bounds:
             self._reach(f"{write.n} entries in the history")
         if write.kind == _LEASE:
             return
+        self._count_resets(write)
         if self._is_progress(write):
             self._in_a_row.clear()
             return
@@ -77,6 +84,16 @@ class Bounds:
                 f"{self._in_a_row.total()} writes of {write.actor} without progress, "
                 f"{times} of them: {what}"
             )
+
+    def _count_resets(self, write: Write) -> None:
+        if write.actor in _OUTSIDERS:
+            self._resets.clear()
+        elif write.kind == _APPWRAPPER and write.object is not None:
+            phase = get_path(write.object, "status.phase")
+            before = self._stands.get(write.uid, (None, None))[0]
+            self._resets[write.uid] += phase == "Resetting" != before
+            if self._resets[write.uid] > MAX_RESETS:
+                self._reach(f"{self._resets[write.uid]} resets of AppWrapper {write.name}")
 
     def _is_progress(self, write: Write) -> bool:
         if write.actor not in self._operators:
