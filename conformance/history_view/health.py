@@ -46,8 +46,8 @@ class Health(NamedTuple):
     failed_all: int = 0
     """Failed pods, also those that their Job has replaced."""
     failed_least: int = 0
-    """Failed pods that no Job has replaced; terminating ones left out, at the least. A pod of the
-    Job that has succeeded counts as a replacement."""
+    """Failed pods that no Job has replaced; terminating ones, and those without their
+    label, left out, at the least. A pod of the Job that has succeeded counts as a replacement."""
     failed_most: int = 0
     """The same at the most: only pods that are still at work count as replacements."""
     evicted_least: int = 0
@@ -97,7 +97,8 @@ class _Pod(NamedTuple):
     """The uid of its controller, as long as the pod has to end or stays; empty otherwise."""
     node: str
     """Where it runs; empty unless it is Running and uses a monitored resource."""
-    terminating: bool
+    fading: bool
+    """Whether it may be counted or not: it is being deleted, or has lost its label."""
     succeeded: bool
 
 
@@ -124,7 +125,7 @@ class HealthSweep:
         self._pods: dict[str, _Pod] = {}
         self._totals = [0, 0, 0, 0, 0]
         self._failed: dict[str, list[int]] = {}
-        """Failed pods by their Job: those that stay, and those that are terminating."""
+        """Failed pods by their Job: those that stay, and those that fade."""
         self._standing: dict[str, int] = {}
         """Pods by their Job that have not failed."""
         self._succeeded: dict[str, int] = {}
@@ -230,7 +231,7 @@ class HealthSweep:
             job=_job_of(obj),
             maker="" if succeeded and not counts_surely else _maker_of(obj),
             node=(obj.get("spec") or {}).get("nodeName", "") if watched else "",
-            terminating=terminating,
+            fading=not counts_surely,
             succeeded=succeeded,
         )
 
@@ -241,7 +242,7 @@ class HealthSweep:
             totals[index] += sign * count
         if pod.counts[-1]:
             failed = self._failed.setdefault(pod.job, [0, 0])
-            failed[pod.terminating] += sign
+            failed[pod.fading] += sign
         elif pod.job:
             self._standing[pod.job] = self._standing.get(pod.job, 0) + sign
             if pod.succeeded:
@@ -289,7 +290,7 @@ class HealthSweep:
                 failed_most += staying + leaving
             elif not self._is_at_full_work(job):
                 failed_most += staying + leaving
-        evicted_least = sum(not self._pods[uid].terminating for uid in self._surely_evicted)
+        evicted_least = sum(not self._pods[uid].fading for uid in self._surely_evicted)
         present_least, present_most, running_least, running_most, failed_all = self._totals
         needless = sum(
             max(0, self._expected.get(uid, 0) - self._made.get(uid, 0)) for uid in self._complete

@@ -30,6 +30,13 @@ def test_a_failed_pod_that_is_noticed_too_late_is_a_violation_where_it_is_notice
     assert "with 1s granted on top of that, at the latest at t=11s" in verdict.because
 
 
+def test_a_failed_pod_that_has_lost_its_label_need_not_be_noticed() -> None:
+    story = started()
+    story.at(10).changes(with_path(story.stored["Pod/a-0"], "metadata.labels", {}), by="user")
+    story.at(20).becomes("a-0", "Failed")
+    assert_unarmed("AW-030", story.at(100).ends())
+
+
 def test_a_failed_pod_that_is_replaced_before_the_deadline_decides_nothing() -> None:
     story = started()
     story.at(10).becomes("a-0", "Failed")
@@ -71,7 +78,8 @@ def test_pods_that_vanish_early_may_be_missed_when_the_admission_grace_period_is
     story = started(job("a-job", pods=2), annotations={"failureGracePeriodDuration": "0s"})
     story.at(30).vanishes(f"Pod/{first_pod(story)}", by="garbage-collector")
     story.at(60.5).shows(Unhealthy="True")
-    assert_passes("AW-021", story.at(100).ends())
+    story.at(60.6).enters("Resetting", resets=1)
+    assert_passes("AW-021", story.at(61).ends())
 
 
 def test_pods_that_vanish_early_have_to_be_missed_by_then() -> None:
@@ -187,6 +195,27 @@ def test_lack_of_pods_that_is_noticed_too_early_is_a_violation() -> None:
     early = story.at(30).shows(Unhealthy="True")
     story.at(100).ends()
     assert_fails("AW-031", story, at=early)
+
+
+def late_pod(noticed_at: float) -> Story:
+    """The Job controller is paused past a warmup of 10 s; then its pod comes, and never runs."""
+    story = begin(Story(job("a-job"), annotations={"warmupGracePeriodDuration": "10s"}))
+    story.at(SOON).resumes()
+    story.makes()
+    story.enters("Running")
+    story.at(50).spawns("Job/a-job", "late")
+    story.at(noticed_at).shows(Unhealthy="True")
+    return story.at(100).ends()
+
+
+def test_idle_pods_that_came_late_are_not_to_be_noticed_before_they_came() -> None:
+    assert_passes("AW-032", late_pod(50.5))
+
+
+def test_idle_pods_that_came_late_have_to_be_noticed_when_they_come() -> None:
+    story = late_pod(70)
+    late = next(n for n, entry in enumerate(story.entries) if entry.t == 70_000_000)
+    assert_fails("AW-032", story, at=late)
 
 
 def test_lack_of_pods_that_nobody_notices_is_a_violation() -> None:

@@ -23,6 +23,7 @@ from conformance.history_view.parameters import (
     ADMISSION_GRACE,
     FAILURE_GRACE,
     WARMUP_GRACE,
+    Value,
 )
 from conformance.history_view.snapshots import UNHEALTHY, Snapshot
 from conformance.temporal import Obligations, judges, met, shared
@@ -159,12 +160,13 @@ def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
             least = aw.parameter_within(lack.parameter, attempt.begin, shown)[0]
             since = attempt.first_start
             yield no_earlier(aw, what, least, since=since, happened=shown)
-    for attempt, until in _lacking(aw, lack):
+    for attempt, begin, until in _lacking(aw, lack):
+        most = aw.parameter_within(lack.parameter, attempt.begin, until or aw.history.end)[1]
         yield no_later(
             aw,
             what,
-            aw.parameter_within(lack.parameter, attempt.begin, until or aw.history.end)[1],
-            since=later(attempt.begin, attempt.last_start_us),
+            most,
+            since=_counted_from(attempt, begin, most),
             happened=_first_unhealthy(attempt) or given_up(attempt),
             unless=earliest(until, overtaken(aw, attempt)),
             steps=1,
@@ -189,7 +191,7 @@ def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
                 happened=departure.at,
                 plus_us=grace.value,
             )
-    for attempt, until in _lacking(aw, lack):
+    for attempt, begin, until in _lacking(aw, lack):
         end = until or aw.history.end
         most = aw.parameter_within(lack.parameter, attempt.begin, end)[1]
         grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, end)[1]
@@ -197,7 +199,7 @@ def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
             aw,
             f"Resetting or Failed for {lack.why}",
             most,
-            since=later(attempt.begin, attempt.last_start_us),
+            since=_counted_from(attempt, begin, most),
             happened=given_up(attempt),
             plus_us=grace.value,
             unless=earliest(until, overtaken(aw, attempt)),
@@ -205,8 +207,9 @@ def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
 
 
 @shared
-def _lacking(aw: AppWrapperRun, lack: Lack) -> Iterator[tuple[Attempt, Moment | None]]:
-    """Attempts that lacked pods from their start, and when that ended; None: not before them.
+def _lacking(aw: AppWrapperRun, lack: Lack) -> Iterator[tuple[Attempt, Moment, Moment | None]]:
+    """Attempts that lacked pods at their start, since when, and when that ended; None: not before
+    them.
 
     Armed are those in which it lasted the whole grace period, or in which it still lasts.
     """
@@ -220,7 +223,13 @@ def _lacking(aw: AppWrapperRun, lack: Lack) -> Iterator[tuple[Attempt, Moment | 
             grace = aw.parameter(lack.parameter, attempt.begin)
             ended = spell.end.t if spell.end is not None else aw.history.end.t
             if _since_start(attempt, spell.begin, lack) and ended >= attempt.begin.t + grace.value:
-                yield attempt, spell.end
+                yield attempt, spell.begin, spell.end
+
+
+def _counted_from(attempt: Attempt, begin: Moment, grace: Value) -> Moment:
+    """From when a grace period is counted at the latest. Pods that came only after it was over
+    are not to be found idle before they came."""
+    return later(attempt.begin, max(attempt.last_start_us, begin.t - grace.value))
 
 
 def _since_start(attempt: Attempt, begin: Moment, lack: Lack) -> bool:
