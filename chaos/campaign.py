@@ -8,18 +8,19 @@ another shape. Equal seeds give equal plans.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from chaos.choice import APPWRAPPER_LABEL, NodeChoice, ObjectChoice, PodChoice
+from chaos.choice import APPWRAPPER_LABEL, NodeChoice, ObjectChoice, PodChoice, named_kind
 from chaos.fault import Fault
 from chaos.faults import (
     ApiErrors,
     AutopilotLabel,
     BreakWatch,
     Cordon,
+    CreateObject,
     DelayWatch,
     DeleteObject,
     DeletePod,
@@ -49,10 +50,13 @@ from chaos.random_workload import random_workload
 from chaos.terrain import Terrain
 from chaos.trigger import At, On, Trigger, field_change
 from vocabulary.clock import SECOND, Micros
+from vocabulary.kinds import APPWRAPPER, RESOURCE_QUOTA
 
 MAX_FAULTS_AT_RANDOM: Final = 5
 VARIED_SHARE: Final = 0.5
 """In so many of the random plans the workload is not the scenario's own."""
+UNNOTICED_SHARE: Final = 0.15
+"""In so many of the random plans a user acts while the operator is down."""
 _READS: Final = ("get", "list")
 """Reads are in no history; every operator makes them."""
 
@@ -74,6 +78,32 @@ def _nodes(rng: Rng, terrain: Terrain) -> NodeChoice:
 
 def _component(rng: Rng, terrain: Terrain) -> tuple[str, ObjectChoice]:
     return rng.choice(terrain.components), ObjectChoice(appwrapper=terrain.appwrapper)
+
+
+def _users_object(rng: Rng, terrain: Terrain) -> tuple[str, str | ObjectChoice]:
+    """The AppWrapper, or one of its components."""
+    if rng.random() < 0.4:
+        return str(APPWRAPPER.kind), terrain.appwrapper
+    return _component(rng, terrain)
+
+
+def _users_deletion(rng: Rng, terrain: Terrain) -> DeleteObject:
+    """An AppWrapper is not orphaned of its components: whose they are then, no source says."""
+    kind, name = _users_object(rng, terrain)
+    orphans = ("Orphan",) if isinstance(name, ObjectChoice) else ()
+    return DeleteObject(kind, name, rng.choice(("Background", "Foreground", *orphans)))
+
+
+def _quota(rng: Rng, terrain: Terrain) -> Mapping[str, Any]:
+    """A ResourceQuota that forbids to create pods, or components of one kind."""
+    kind = named_kind(rng.choice(("Pod", *terrain.components)))
+    counted = f"count/{kind.plural}.{kind.group}" if kind.group else f"count/{kind.plural}"
+    return {
+        "apiVersion": RESOURCE_QUOTA.api_version,
+        "kind": RESOURCE_QUOTA.kind,
+        "metadata": {"name": f"none-of-{kind.plural}"},
+        "spec": {"hard": {counted: "0"}},
+    }
 
 
 def _verbs(rng: Rng, terrain: Terrain) -> tuple[str, ...]:
@@ -128,14 +158,13 @@ FAULT_MENU: Final[dict[str, MenuEntry]] = {
 
 USER_MENU: Final[dict[str, MenuEntry]] = {
     "suspend": lambda _rng, terrain: Suspend(terrain.appwrapper),
-    "delete_object": lambda rng, terrain: DeleteObject(
-        *_component(rng, terrain), rng.choice(("Background", "Foreground", "Orphan"))
-    ),
+    "delete_object": _users_deletion,
     "tamper": lambda rng, terrain: Tamper(
-        *_component(rng, terrain), rng.choice(("labels", "annotations"))
+        *_users_object(rng, terrain), rng.choice(("finalizers", "labels", "annotations"))
     ),
+    "create_object": lambda rng, terrain: CreateObject(_quota(rng, terrain)),
 }
-"""What users may do as well, where the terrain says so."""
+"""What users and administrators may do in any run."""
 
 
 def random_plan(terrain: Terrain, seed: int) -> Plan:
@@ -148,10 +177,30 @@ def random_plan(terrain: Terrain, seed: int) -> Plan:
     menu = _menu(terrain)
     names = sorted(menu)
     steps = tuple(
-        _step(menu[rng.choice(names)], rng, terrain)
+        _step(menu[rng.choice(names)], _moment(rng, terrain), rng, terrain)
         for _ in range(rng.randint(1, MAX_FAULTS_AT_RANDOM))
     )
+    if rng.random() < UNNOTICED_SHARE:
+        steps = (*steps[: MAX_FAULTS_AT_RANDOM - 2], *_unnoticed(rng, terrain))
     return Plan(terrain.scenario, seed, steps, workload=workload)
+
+
+def _unnoticed(rng: Rng, terrain: Terrain) -> tuple[Step, Step]:
+    """A user acts while the operator is down."""
+    down_us, delay_us = _seconds(rng, 10, 90), _seconds(rng, 1, 9)
+    killed: Trigger
+    acts: Trigger
+    if terrain.phases and rng.random() < 0.5:
+        killed = change = _phase_change(rng, terrain)
+        acts = replace(change, delay=change.delay + delay_us)
+    else:
+        killed = time = _time(rng, terrain)
+        acts = At(time.at + delay_us)
+    entry = USER_MENU[rng.choice(sorted(USER_MENU.keys() - terrain.without))]
+    return (
+        Step(Kill(OPERATOR, restart_after=down_us), killed),
+        _step(entry, acts, rng, terrain),
+    )
 
 
 def pairwise(terrain: Terrain, seed: int) -> Iterator[Plan]:
@@ -165,18 +214,17 @@ def pairwise(terrain: Terrain, seed: int) -> Iterator[Plan]:
     groups += combinations(names, 2)
     for number, group in enumerate(groups):
         rng = random.Random(f"{seed}/pairwise/{number}")
-        steps = tuple(_step(menu[name], rng, terrain) for name in group)
+        steps = tuple(_step(menu[name], _moment(rng, terrain), rng, terrain) for name in group)
         yield Plan(terrain.scenario, seed, steps)
 
 
 def _menu(terrain: Terrain) -> dict[str, MenuEntry]:
-    whole = FAULT_MENU | USER_MENU if terrain.user_acts else FAULT_MENU
+    whole = FAULT_MENU | USER_MENU
     return {name: entry for name, entry in whole.items() if name not in terrain.without}
 
 
-def _step(entry: MenuEntry, rng: Rng, terrain: Terrain) -> Step:
+def _step(entry: MenuEntry, when: Trigger, rng: Rng, terrain: Terrain) -> Step:
     fault = entry(rng, terrain)
-    when = _moment(rng, terrain)
     lasts_us = None
     if not fault.leaves_nothing and rng.random() < 0.7:
         lasts_us = _seconds(rng, 1, max(1, terrain.span_us // SECOND // 4))
@@ -193,7 +241,7 @@ def _moment(rng: Rng, terrain: Terrain) -> Trigger:
     return rng.choice(kinds)(rng, terrain)
 
 
-def _time(rng: Rng, terrain: Terrain) -> Trigger:
+def _time(rng: Rng, terrain: Terrain) -> At:
     return At(rng.randrange(terrain.span_us // SECOND + 1) * SECOND)
 
 
@@ -224,7 +272,7 @@ def _around(rng: Rng, write: On) -> Trigger:
     return replace(write, after=rng.choice(("commit", "reply")), outcome="any")
 
 
-def _phase_change(rng: Rng, terrain: Terrain) -> Trigger:
+def _phase_change(rng: Rng, terrain: Terrain) -> On:
     return _change(rng, terrain, "status.phase", rng.choice(terrain.phases))
 
 
@@ -233,7 +281,7 @@ def _condition_change(rng: Rng, terrain: Terrain) -> Trigger:
     return _change(rng, terrain, f"status.conditions[{type_}].status", status)
 
 
-def _change(rng: Rng, terrain: Terrain, path: str, value: str) -> Trigger:
+def _change(rng: Rng, terrain: Terrain, path: str, value: str) -> On:
     """When, or somewhat later than, a field of the AppWrapper takes a value."""
     return On(
         after="commit",

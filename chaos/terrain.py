@@ -56,8 +56,6 @@ class Terrain:
     """Faults strike within so much of the beginning."""
     without: frozenset[str] = frozenset()
     """Entries of the menus that are refused where the scenario runs."""
-    user_acts: bool = False
-    """Whether a user may interfere: suspend, delete components, tamper."""
 
 
 def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:

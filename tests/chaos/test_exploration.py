@@ -11,7 +11,7 @@ import pytest
 
 from chaos.campaign import FAULT_MENU, USER_MENU, pairwise, random_plan
 from chaos.exploration import CRASH_PLACES, CrashPoint, crash_points
-from chaos.fault import FAULTS
+from chaos.fault import FAULTS, Fault
 from chaos.faults import ApiErrors, Cordon, Kill, KillPod, StaleReads
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
@@ -22,7 +22,7 @@ from chaos.terrain import Terrain, Written
 from chaos.trigger import At, Named, On
 from chaos.workload import Added, Workload
 from tests.chaos.fake_ground import small_cluster
-from vocabulary.clock import SECOND
+from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Mark, Write
 
 PASSED_BY = (Place.BEFORE_COMMIT, Place.AFTER_COMMIT, Place.BEFORE_REPLY, Place.AFTER_REPLY)
@@ -113,13 +113,12 @@ def test_no_crash_point_lies_at_a_delivery():
         CrashPoint(1, 1, Place.BEFORE_DELIVERY, "x").trigger()
 
 
-TERRAIN = Terrain("s", "a", user_acts=True)
+TERRAIN = Terrain("s", "a")
 
 
 def test_every_fault_is_on_a_menu_or_is_the_undoing_or_a_variant_of_one_that_is():
     menu = {*FAULT_MENU, *USER_MENU}
     others = {
-        "create_object",
         "edit_object",
         "label_node",
         "lift",
@@ -172,12 +171,28 @@ def test_random_plans_vary_every_part_of_a_workload():
     assert None in varied
 
 
-def test_users_do_nothing_where_the_terrain_does_not_say_so():
-    peaceful = Terrain("s", "a")
-    used = {
-        step.fault.plan_key for seed in range(200) for step in random_plan(peaceful, seed).faults
-    }
-    assert not used & USER_MENU.keys()
+def test_users_and_quotas_come_up_in_some_percent_of_the_plans():
+    spelled = [str(random_plan(TERRAIN, seed).to_data()) for seed in range(400)]
+    for part in (
+        "'create_object'",
+        "'suspend'",
+        "'delete_object': {'kind': 'AppWrapper'",
+        "'strip': 'finalizers'",
+    ):
+        assert sum(part in plan for plan in spelled) >= 12, part
+
+
+def test_users_act_while_the_operator_is_down():
+    def unnoticed(plan: Plan) -> bool:
+        down = [
+            (at, at + fault.restart_after)
+            for fault, at in _timed(plan)
+            if isinstance(fault, Kill) and fault.restart_after
+        ]
+        acts = [at for fault, at in _timed(plan) if fault.plan_key in USER_MENU]
+        return any(begin < at < end for begin, end in down for at in acts)
+
+    assert sum(unnoticed(random_plan(TERRAIN, seed)) for seed in range(400)) >= 12
 
 
 def test_pairwise_tries_every_fault_alone_and_every_pair_once():
@@ -314,3 +329,7 @@ def test_whatever_is_shrunk_still_fails_is_no_larger_and_reads_back(seed: int):
 def test_a_plan_that_fails_without_any_fault_shrinks_to_none():
     plan = Plan("s", 1, (Step(ApiErrors(), At(0)), Step(Cordon("n0"), At(1))))
     assert shrink(plan, lambda _: True).faults == ()
+
+
+def _timed(plan: Plan) -> list[tuple[Fault, Micros]]:
+    return [(step.fault, step.when.at) for step in plan.faults if isinstance(step.when, At)]

@@ -95,7 +95,7 @@ def test_a_plan_without_faults_says_so():
 
 @pytest.mark.parametrize("seed", range(200))
 def test_random_plans_read_back_equal_through_yaml(seed: int):
-    plan = random_plan(Terrain("s", "a", user_acts=True), seed)
+    plan = random_plan(Terrain("s", "a"), seed)
     assert parse_plan(plan.to_yaml()) == plan
 
 

@@ -101,5 +101,6 @@ def test_fault_pairs_try_every_fault_alone_and_with_every_other(
 ) -> None:
     menu = dict(list(FAULT_MENU.items())[:3])
     monkeypatch.setattr("chaos.campaign.FAULT_MENU", menu)
+    monkeypatch.setattr("chaos.campaign.USER_MENU", {})
     ended = assay("run", SLOW_PODS, "--fault-pairs", "-j", 1)
     assert "random plans: 6 were run" in ended.out
