@@ -91,6 +91,13 @@ def test_success_of_a_job_that_says_so_needs_no_pods_that_are_left() -> None:
     assert_passes("AW-096", story)
 
 
+def test_a_pod_that_lost_its_label_is_not_seen_to_complete() -> None:
+    story = started()
+    story.at(10).becomes("a-0", "Succeeded")
+    story.changes(with_path(story.stored["Pod/a-0"], "metadata.labels", {}), by="user")
+    assert_unarmed("AW-096", story.at(30).ends())
+
+
 def test_pods_ready_before_the_pods_run_is_a_violation() -> None:
     story = attempt(begin(Story()), SOON, run=False)
     wrong = story.at(5).shows(PodsReady="True")

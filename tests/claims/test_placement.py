@@ -10,8 +10,20 @@ from tests.claims.judging import (
     assert_passes,
     assert_unarmed,
     last,
+    verdict_of,
 )
-from tests.claims.stories import SOON, attempt, begin, gpu_pod, migrated, retried, started, tagged
+from tests.claims.stories import (
+    PAUSE,
+    SOON,
+    attempt,
+    begin,
+    cleared,
+    gpu_pod,
+    migrated,
+    retried,
+    started,
+    tagged,
+)
 from tests.claims.story import Story
 from tests.claims.templates import avoids, pod
 
@@ -217,3 +229,20 @@ def test_a_configured_resource_that_is_monitored_is_right() -> None:
     assert_passes("AW-085", story)
     assert_unarmed("AW-086", story)
     assert_unarmed("AW-085", started(gpu_pod()))
+
+
+def test_a_second_reset_for_a_tag_that_was_gone_in_between_is_none() -> None:
+    story = Story(gpu_pod())
+    story.node("n0")
+    attempt(begin(story), SOON)
+    story.at(30).tags("EVICT")
+    story.at(30 + SOON).enters("Resetting", Unhealthy="True")
+    gone = cleared(story, 31)
+    story.at(gone + SOON).shows(ResourcesDeployed="False")
+    attempt(story, gone + PAUSE + SOON, run=False)
+    story.tags(None)
+    story.runs("a-0")
+    story.at(gone + PAUSE + 20).tags("EVICT")
+    second = story.enters("Resetting", Unhealthy="True")
+    found = verdict_of("AW-093", story.ends()).violations
+    assert second not in [violation.at for violation in found]

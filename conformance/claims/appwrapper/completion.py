@@ -19,7 +19,7 @@ from conformance.history_view.tracks import Instant
 from conformance.temporal import Obligation, Obligations, eventually, judges, met, violated
 from conformance.temporal.words import when
 from vocabulary.history import Write
-from vocabulary.objects import condition_status
+from vocabulary.objects import condition_status, labels_of
 
 JOB: Final = "Job.batch"
 COMPLETE: Final = {**COMPLETION, "JobSet.jobset.x-k8s.io": "Completed"}
@@ -130,10 +130,18 @@ def _completed(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
         if (end := _end_of(pod)) is None:
             return None
         done.append(end)
+    if any(_lost_its_label(aw, pod) for pod in pods):
+        return None
     last = max(done, key=lambda moment: moment.n, default=None)
     if last is None or any(_stays_failed(aw, pod, last.n) for pod in pods):
         return None
     return Instant(last.n, last.t)
+
+
+def _lost_its_label(aw: AppWrapperRun, pod: Track) -> bool:
+    """Whether a pod was out of its controller's sight for a time."""
+    label = aw.history.profile.label
+    return any(labels_of(write.object or {}).get(label) != aw.name for write in pod.versions)
 
 
 def _made(attempt: Attempt, component: Component) -> list[Track]:

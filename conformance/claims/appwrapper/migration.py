@@ -347,12 +347,14 @@ def _all_run(aw: AppWrapperRun, attempt: Attempt) -> bool:
 
 
 def _had_the_tag(aw: AppWrapperRun, attempt: Attempt) -> bool:
-    """Whether a node of the attempt's pods had the label already when they were created."""
+    """Whether a node of the attempt's pods had the label already when they were created, and still
+    when they were bound to it."""
     autopilot = aw.history.autopilot
     for pod in aw.pods:
         bound = bound_to(pod)
         if bound is not None and attempt.begin.n < pod.created.n < attempt.until_n:
             node = str(((bound.object or {}).get("spec") or {}).get("nodeName"))
-            if autopilot.labels_at(node, _no_execute(aw, pod), pod.created.n):
+            tags = _no_execute(aw, pod)
+            if all(autopilot.labels_at(node, tags, n) for n in (pod.created.n, bound.n)):
                 return True
     return False
