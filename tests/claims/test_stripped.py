@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.verdict import Outcome
-from tests.claims.judging import verdict_of
+from tests.claims.judging import assert_fails, verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story
 from tests.claims.watched import watched
@@ -78,3 +78,19 @@ def test_one_that_is_gone_at_once_need_not_react_to_an_external_deletion(claim: 
     story.deletes("AppWrapper/a", by="user", gone=True)
     story.at(600).ends()
     assert verdict_of(claim, story).outcome is Outcome.INCONCLUSIVE
+
+
+def deleted_at_once(by: str) -> Story:
+    """The AppWrapper is gone with the write that takes the finalizer off, while its pod runs."""
+    story = started()
+    story.at(20).deletes("AppWrapper/a", by=by, gone=True)
+    return story
+
+
+def test_components_that_are_there_when_somebody_strips_what_is_being_deleted_are_excused() -> None:
+    assert verdict_of("INV-7", deleted_at_once("user")).outcome is Outcome.PASSED
+
+
+def test_components_that_are_there_when_the_operator_lets_go_are_not() -> None:
+    story = deleted_at_once("operator")
+    assert_fails("INV-7", story, at=len(story.entries) - 1)

@@ -12,6 +12,7 @@ from conformance.history_view import AppWrapperRun, History, Track
 from conformance.history_view.appwrapper import NEVER
 from conformance.history_view.history import MAX_CHAIN
 from conformance.history_view.snapshots import RESUMING
+from conformance.history_view.stripped import was_stripped_and_removed
 from conformance.temporal import (
     WRITERS,
     Obligation,
@@ -224,7 +225,7 @@ def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
         if had_it and not has_it and snapshot.n < taken_away:
             yield _nothing_left(aw, snapshot.write, "the finalizer was removed from it")
         had_it = has_it
-    if had_it and aw.removed is not None:
+    if had_it and aw.removed is not None and not was_stripped_and_removed(aw):
         yield _nothing_left(aw, aw.removed, "it was removed")
 
 
