@@ -109,6 +109,49 @@ def evicted_pod_is_replaced_by_its_job(world: World) -> None:
 
 
 @scenario(
+    arms=["AW-064", "AW-096", "MLB-051"],
+    cases={
+        "plain": {"parallelism": 2, "completions": 2},
+        "indexed": {"parallelism": 2, "completions": 2, "completionMode": "Indexed"},
+        "in-turn": {"parallelism": 1, "completions": 2},
+    },
+)
+def succeeded_pod_is_deleted_before_its_job_is_complete(
+    world: World, spec: Mapping[str, Any]
+) -> None:
+    """A Job that is complete has succeeded, though a pod that did its part was deleted."""
+    aw = world.submit(appwrapper(job(spec)), failureGracePeriodDuration="10m")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD, exit_code=0))
+    counted = Condition(
+        "its Job has counted the pod",
+        lambda: get_path(world.get(JOB, "a-job") or {}, "status.succeeded", 0) == 1,
+    )
+    world.until(counted & aw.has_pods(1, "Succeeded"))
+    world.inject(DeletePod(PodChoice(appwrapper="a", phase="Succeeded")))
+    world.wait(SECOND)
+    _let_pods_succeed(world, aw, 1)
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-064", "AW-096", "MLB-051"])
+def job_succeeds_by_its_success_policy(world: World) -> None:
+    """A Job whose success policy needs only some of its pods has succeeded when it says so."""
+    shape = {
+        "parallelism": 3,
+        "completions": 3,
+        "completionMode": "Indexed",
+        "successPolicy": {"rules": [{"succeededIndexes": "0"}]},
+    }
+    aw = world.submit(appwrapper(job(shape)))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD, exit_code=0))
+    world.until(aw.is_in("Succeeded"))
+    world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(
     arms=["AW-030", "AW-040", "AW-021"],
     only_simulated="a kubelet evicts so only where memory or disk of its node runs out",
 )

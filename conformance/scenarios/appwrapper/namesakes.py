@@ -69,6 +69,30 @@ def appwrapper_is_created_again(world: World) -> None:
     world.until(again.is_in("Succeeded"))
 
 
+@scenario(
+    arms=["AW-040", "AW-052", "AW-070"],
+    cases={
+        "none-before": ({}, {"retryLimit": 0, "failureGracePeriodDuration": "2s"}),
+        "none-after": ({"retryLimit": 0, "failureGracePeriodDuration": "2s"}, {}),
+        "others-after": (
+            {"retryLimit": 0, "failureGracePeriodDuration": "20s"},
+            {"retryLimit": 1, "failureGracePeriodDuration": "2s"},
+        ),
+    },
+)
+def appwrapper_is_submitted_again_with_other_parameters(
+    world: World, case: tuple[Mapping[str, Any], Mapping[str, Any]]
+) -> None:
+    """The annotations of an AppWrapper mean nothing to the next one of its name."""
+    for parameters in case:
+        aw = world.submit("pods.yaml", **parameters)
+        world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+        world.inject(KillPod(FIRST_POD))
+        world.until(aw.has_reset(1) | aw.is_in("Failed"))
+        aw.delete()
+        world.until(aw.is_gone())
+
+
 @scenario(arms=["INV-4", "MLB-051"])
 def pod_of_a_namesake_is_restored(world: World) -> None:
     """A pod which a user restores from a deleted AppWrapper of the same name is not the new one's.

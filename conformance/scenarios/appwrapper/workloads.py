@@ -56,6 +56,15 @@ def deployment(
     }
 
 
+def stateful_set(
+    spec: Mapping[str, Any], pod: Object | None = None, name: str = "a-set"
+) -> dict[str, Any]:
+    """A StatefulSet; `spec` holds its fields beside selector and pod template."""
+    of_deployment = deployment(spec, pod, name)
+    fields = {"serviceName": "a", "podManagementPolicy": "Parallel", **of_deployment["spec"]}
+    return {**of_deployment, "kind": "StatefulSet", "spec": fields}
+
+
 def bare_pod(pod: Object | None = None, **metadata: Any) -> dict[str, Any]:
     """A Pod, named `a-0` unless the metadata say otherwise."""
     return {

@@ -10,6 +10,7 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `memory`: what the process remembers and a restart loses.
 - `parameters`: annotations, defaults, the cap.
 - `health`: what counts as unhealthy, and as success.
+- `pods`: which pods count as failed, as expected, and as Autopilot's to move.
 - `deletion`: what is deleted how.
 - `stalling`: a step of a deletion that comes late, or not at all.
 - `ownership`: intents, and what is not ours.
@@ -34,6 +35,7 @@ from reference_controller.appwrapper.mutants import (
     memory,
     ownership,
     parameters,
+    pods,
     quota,
     retries,
     stalling,
@@ -56,6 +58,7 @@ __all__ = [
     "memory",
     "ownership",
     "parameters",
+    "pods",
     "quota",
     "retries",
     "stalling",

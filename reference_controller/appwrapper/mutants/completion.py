@@ -49,6 +49,17 @@ class CompletionsAreAsManyAsPods(Rules):
 
 
 @mutant(
+    "complete-job-needs-its-pods",
+    "A Job that is complete has not succeeded before as many Succeeded pods as expected are there.",
+    "AW-096",
+)
+class CompleteJobNeedsItsPods(Rules):
+    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
+        enough = all(counts.succeeded >= counts.expected for counts in census)
+        return enough and super().has_succeeded(seen, census)
+
+
+@mutant(
     "pods-ready-outlives-success",
     "PodsReady stays True when the pods of a workload that succeeded are deleted.",
     "AW-101",

@@ -1,0 +1,69 @@
+"""Pods are counted wrongly: those that failed, those expected, those that Autopilot moves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.appwrapper.observation import Component, Observation, PodCounts
+from reference_controller.appwrapper.rules import Rules
+from vocabulary.kinds import DEPLOYMENT, JOB, STATEFUL_SET
+from vocabulary.objects import Object, get_path
+
+
+@mutant(
+    "failed-pods-wait-for-pending-ones",
+    "Failed pods are not noticed during the warm-up grace period while other pods are Pending.",
+    "AW-030",
+    "AW-040",
+    "AW-021",
+)
+class FailedPodsWaitForPendingOnes(Rules):
+    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        ends_us = self.warmup_ends_at(seen.aw, seen.parameters)
+        warms_up = ends_us is not None and seen.looked_us < ends_us
+        if warms_up and any(counts.pending for counts in census):
+            return 0
+        return super().failed_pods(seen, census)
+
+
+@mutant(
+    "failed-pods-are-forgiven-once-replaced",
+    "A failed pod of any kind of workload does not count once its controller has replaced it.",
+    "AW-030",
+    "AW-040",
+    "AW-021",
+)
+class FailedPodsAreForgivenOnceReplaced(Rules):
+    def unrepaired_failures(self, component: Component | None, counts: PodCounts) -> int:
+        failed = super().unrepaired_failures(component, counts)
+        if component is None or component.kind == JOB:
+            return failed
+        return 0 if counts.pending + counts.running >= counts.expected else failed
+
+
+@mutant(
+    "expected-pods-follow-the-scale",
+    "As many pods are expected as a Deployment or StatefulSet is scaled to at the moment.",
+    "AW-021",
+)
+class ExpectedPodsFollowTheScale(Rules):
+    def expected_pods(self, component: Component) -> int:
+        if component.kind not in (DEPLOYMENT, STATEFUL_SET) or component.found is None:
+            return super().expected_pods(component)
+        return int(get_path(component.found, "spec.replicas", 1))
+
+
+@mutant(
+    "autopilot-moves-failed-pods",
+    "A failed pod on a node tagged EVICT makes Autopilot reset the workload, without a grace "
+    "period and uncounted.",
+    "AW-040",
+    "AW-051",
+)
+class AutopilotMovesFailedPods(Rules):
+    def is_on_bad_node(self, pod: Object, bad_nodes: Mapping[str, frozenset[str]]) -> bool:
+        if get_path(pod, "status.phase") != "Failed":
+            return super().is_on_bad_node(pod, bad_nodes)
+        resources = bad_nodes.get(str(get_path(pod, "spec.nodeName", "")), frozenset())
+        return any(self.uses(pod, resource) for resource in resources)
