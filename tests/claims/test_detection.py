@@ -111,7 +111,6 @@ def test_pods_of_a_complete_job_need_not_be_there() -> None:
 def test_a_pod_that_a_complete_job_leaves_behind_has_to_run() -> None:
     story = complete("Pending")
     assert_fails("AW-021", story, at=last(story))
-    assert_fails("AW-101", story, at=last(story))
 
 
 def replaced(runs: bool) -> Story:

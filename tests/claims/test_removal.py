@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from conformance.verdict import Outcome
 from tests.claims.judging import (
     assert_fails,
     assert_passes,
     assert_unarmed,
     last,
+    verdict_of,
 )
 from tests.claims.stories import (
     cleared,
@@ -132,7 +134,7 @@ def test_nor_does_one_that_comes_between_the_last_look_and_the_word_that_nothing
         if seen:
             assert_fails(claim, story, at=last(story))
         else:
-            assert_passes(claim, story)
+            assert_left_open(claim, story)
 
 
 def test_and_who_stood_still_after_his_look_cannot_have_seen_it_either() -> None:
@@ -144,7 +146,14 @@ def test_and_who_stood_still_after_his_look_cannot_have_seen_it_either() -> None
     story.at(30).process("resumed")
     story.at(30.05).enters("Suspended", ResourcesDeployed="False", QuotaReserved="False")
     for claim in ("AW-013", "AW-014", "AW-015", "INV-1", "INV-2"):
-        assert_passes(claim, story)
+        assert_left_open(claim, story)
+
+
+def assert_left_open(claim: str, story: Story) -> None:
+    """A19 applies to the pod, and the verdict says so."""
+    verdict = verdict_of(claim, story)
+    assert verdict.outcome is not Outcome.FAILED, verdict.because
+    assert "undecided by decision a19" in verdict.because.lower()
 
 
 def test_but_what_made_it_must_have_been_gone_when_the_condition_turned() -> None:
