@@ -24,7 +24,10 @@ REPORT_NAME: Final = "report.yaml"
 MAX_REPORT_BYTES: Final = 64 * 1024**2
 FIRST_LINE: Final = f"apiVersion: {API_VERSION}".encode()
 """Of every report that Assay writes."""
-_LAST_FIELD: Final = msgspec.structs.fields(ConformanceReport)[-1].encode_name
+_LAST_FIELD: Final = [
+    field.encode_name for field in msgspec.structs.fields(ConformanceReport) if field.required
+][-1]
+"""Of those that every report has."""
 
 _PLAIN: Final = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@()-]*(?: [A-Za-z0-9_./@()-]+)*")
 _RESERVED: Final = frozenset(

@@ -130,13 +130,13 @@ def test_a_command_that_runs_out_of_memory_judges_nothing(
 
 def test_memory_that_runs_out_is_told_in_one_line(tmp_path: Path) -> None:
     def limited() -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (512 * 1024**2, 512 * 1024**2))
+        resource.setrlimit(resource.RLIMIT_AS, (150 * 1024**2, 150 * 1024**2))
 
     run = failing_run()
     header, *_ = to_lines(run.header, run.entries).splitlines(keepends=True)
     entry = b'{"type":"mark","n":%d,"t":1,"mark":"step","text":"' + b"x" * 99 + b'"}\n'
     path = tmp_path / "long.jsonl"
-    path.write_bytes(header + b"".join(entry % n for n in range(900_000)))
+    path.write_bytes(header + b"".join(entry % n for n in range(400_000)))
     ended = subprocess.run(
         [*COMMAND, "check", str(path)],
         preexec_fn=limited,

@@ -12,6 +12,7 @@ from conformance.implementation import implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS, all_crds
+from conformance.worlds.control_plane.session import kind_of_crd
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
 from conformance.worlds.existing.rights_used import refused, used
@@ -22,13 +23,15 @@ from vocabulary.requests import Get
 
 REFERENCE = implementation("reference")
 OTHERWISE_USED = {
-    Right("", "resourcequotas", "delete"): "a fault's undoing, after the end of its history",
     Right("apps", "deployments", "create"): "operators that are Deployments, --operator-image",
 }
 """Written in runs on real clusters alone, with the occasion."""
 OF_THE_HARNESS = {Right("", "nodes", "get"), Right("coordination.k8s.io", "leases", "get")}
 """Read in runs on real clusters: a node before it is lent, and who leads."""
-RESOURCES = {str(kind): (kind.group, kind.plural) for kind in KNOWN_KINDS}
+RESOURCES = {
+    str(kind): (kind.group, kind.plural)
+    for kind in (*KNOWN_KINDS, *map(kind_of_crd, all_crds()))
+}
 
 
 def event(user: str, verb: str, decision: str = "allow", **reference: str) -> dict[str, object]:

@@ -20,6 +20,7 @@ from conformance.history_view import AppWrapperRun
 from conformance.history_view.attempts import Attempt
 from conformance.history_view.parameters import RETRY_PAUSE
 from conformance.temporal import (
+    Fate,
     Obligations,
     eventually,
     judges,
@@ -104,10 +105,12 @@ def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
             steps=2,
         )
         refusal = _last_refusal(attempt) if created.because and attempt is not None else None
-        if refusal is None:
-            yield created
-        else:  # how soon it could have succeeded is not known
+        if refusal is not None:  # how soon it could have succeeded is not known
             yield undecided(deletion.begin, f"creating it anew was forbidden at {when(refusal)}")
+        elif created.fate is Fate.VIOLATED and not aw.history.shows_requests:
+            yield undecided(deletion.begin, "whether creating it anew was forbidden is not shown")
+        else:
+            yield created
 
 
 def _first_refusal(attempt: Attempt | None) -> Write | None:
