@@ -29,8 +29,7 @@ OTHERWISE_USED = {
 OF_THE_HARNESS = {Right("", "nodes", "get"), Right("coordination.k8s.io", "leases", "get")}
 """Read in runs on real clusters: a node before it is lent, and who leads."""
 RESOURCES = {
-    str(kind): (kind.group, kind.plural)
-    for kind in (*KNOWN_KINDS, *map(kind_of_crd, all_crds()))
+    str(kind): (kind.group, kind.plural) for kind in (*KNOWN_KINDS, *map(kind_of_crd, all_crds()))
 }
 
 
