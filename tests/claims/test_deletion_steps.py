@@ -22,6 +22,7 @@ from tests.claims.stories import (
 from tests.claims.story import FINALIZER, Story
 from tests.claims.templates import config_map, job, pod
 from vocabulary.history import Capabilities
+from vocabulary.objects import with_path
 
 
 def resetting(**settings: object) -> Story:
@@ -266,6 +267,18 @@ def held_by_others() -> Story:
     story.at(20).deletes("AppWrapper/a", by="user", held_by=[FINALIZER, "example.com/hold"])
     cleared(story, 20.2)
     return story
+
+
+def test_a_finalizer_of_somebody_else_is_left_before_the_deletion_too() -> None:
+    story = started()
+    held = with_path(
+        story.stored["AppWrapper/a"], "metadata.finalizers", [FINALIZER, "example.com/hold"]
+    )
+    story.at(20).changes(held, by="user")
+    story.at(30).shows(PodsReady="True")
+    assert_passes("AW-095", story)
+    wrong = story.at(40).finalizer()
+    assert_fails("AW-095", story, at=wrong)
 
 
 def test_a_finalizer_of_somebody_else_is_left() -> None:

@@ -26,6 +26,7 @@ from tests.claims.stories import (
 )
 from tests.claims.story import Story
 from tests.claims.templates import avoids, pod
+from vocabulary.objects import get_path, with_path
 
 FOO = {
     "autopilot": {
@@ -146,6 +147,25 @@ def test_a_stanza_that_a_users_term_does_not_have_is_a_violation() -> None:
     made = story.history.appwrappers[0].pods[0].created.n
     for claim in ("AW-087", "AW-089"):
         assert_fails(claim, story, at=made)
+
+
+def test_an_expression_of_the_user_is_neither_the_stanza_nor_in_its_way() -> None:
+    story = begin(Story(pod("a-0", gpus=1, affinity=avoids("ERR"))))
+    story.at(SOON).resumes()
+    terms = "nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
+    both = [
+        expression
+        for affinity in (avoids("ERR"), avoids("ERR", "EVICT"))
+        for term in get_path(affinity, terms)
+        for expression in term["matchExpressions"]
+    ]
+    story.makes(spec__affinity=with_path({}, terms, [{"matchExpressions": both}]))
+    for claim in ("AW-086", "AW-089"):
+        assert_passes(claim, story)
+    alone = started(pod("a-0", gpus=1, affinity=avoids("ERR")))
+    made = alone.history.appwrappers[0].pods[0].created.n
+    for claim in ("AW-086", "AW-089"):
+        assert_fails(claim, alone, at=made)
 
 
 @pytest.mark.parametrize("gpus", [0, "0"])

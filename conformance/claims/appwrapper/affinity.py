@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from conformance.claim import Claim, Level
@@ -225,6 +225,7 @@ def has_stanza(aw: AppWrapperRun) -> Iterator[Obligation]:
     """An obligation for each pod that uses a monitored resource: the exact affinity."""
     if not aw.history.autopilot.injects:
         return
+    written = [*_expressions(aw.snapshots[0].object.get("spec"))] if aw.snapshots else []
     for pod, taints in injected_pods(aw):
         wanted: dict[str, list[str]] = {}
         for taint in taints:
@@ -233,7 +234,7 @@ def has_stanza(aw: AppWrapperRun) -> Iterator[Obligation]:
             (
                 problem
                 for key, values in wanted.items()
-                if (problem := _stanza_problem(pod.first, key, values))
+                if (problem := _stanza_problem(pod.first, key, values, written))
             ),
             "",
         )
@@ -243,7 +244,20 @@ def has_stanza(aw: AppWrapperRun) -> Iterator[Obligation]:
             yield met(pod.created)
 
 
-def _stanza_problem(pod: Object, key: str, values: list[str]) -> str:
+def _expressions(tree: Any) -> Iterator[Any]:
+    """Every match expression that stands anywhere in what a user wrote."""
+    if isinstance(tree, Mapping):
+        yield from tree.get("matchExpressions") or ()
+        for below in tree.values():
+            yield from _expressions(below)
+    elif isinstance(tree, (list, tuple)):
+        for below in tree:
+            yield from _expressions(below)
+
+
+def _stanza_problem(pod: Object, key: str, values: list[str], written: Sequence[Any]) -> str:
+    """Why a term of the pod lacks the stanza; the expressions that its user wrote are no stanza,
+    unless one says the same."""
     terms = _terms(pod.get("spec") or {})
     if not terms:
         return f"no required node affinity on {key}"
@@ -253,15 +267,21 @@ def _stanza_problem(pod: Object, key: str, values: list[str]) -> str:
             for expression in term.get("matchExpressions") or ()
             if expression.get("key") == key and expression.get("operator") == "NotIn"
         ]
+        injected = [expression for expression in found if expression not in written]
+        found = injected or [each for each in found if _says(each, values)][:1] or found[:1]
         if len(found) != 1:
             return f"node selector term {index} has {len(found)} expressions {key} NotIn"
-        seen = found[0].get("values") or []
-        if sorted(seen) != sorted(set(values)):
+        if not _says(found[0], values):
             return (
-                f"node selector term {index} says {key} NotIn {sorted(seen)}, expected "
+                f"node selector term {index} says {key} NotIn "
+                f"{sorted(found[0].get('values') or [])}, expected "
                 f"{sorted(set(values))}"
             )
     return ""
+
+
+def _says(expression: Any, values: list[str]) -> bool:
+    return sorted(expression.get("values") or []) == sorted(set(values))
 
 
 def _kept_off(pod: Object, key: str) -> bool:

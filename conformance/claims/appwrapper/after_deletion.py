@@ -101,8 +101,14 @@ AW_095 = Claim(
 )
 
 
-@judges(AW_095, armed_by="AppWrapper with the controller's finalizer was deleted")
+@judges(
+    AW_095,
+    armed_by="AppWrapper with the controller's finalizer was deleted, or one that others hold "
+    "was written by the controller",
+)
 def deleted_appwrappers_go(aw: AppWrapperRun) -> Obligations:
+    if WRITERS in aw.history.shows:
+        yield from _finalizers_of_others(aw)
     if aw.deleting is None or not aw.deleting.has_finalizer:
         return
     for deletion in aw.deletions:
@@ -116,8 +122,6 @@ def deleted_appwrappers_go(aw: AppWrapperRun) -> Obligations:
                     within_us=0,
                     happened=_let_go(aw),
                 )
-    if WRITERS in aw.history.shows:
-        yield from _finalizers_of_others(aw)
 
 
 def _let_go(aw: AppWrapperRun) -> Moment | None:
@@ -131,12 +135,11 @@ def _let_go(aw: AppWrapperRun) -> Moment | None:
 
 
 def _finalizers_of_others(aw: AppWrapperRun) -> Iterator[Obligation]:
-    """An obligation for each write of the controller to a deleted AppWrapper that others hold."""
-    assert aw.deleting is not None
+    """An obligation for each write of the controller to an AppWrapper that others hold."""
     profile = aw.history.profile
     versions = [*aw.track.versions] if aw.removed is None else [*aw.track.versions, aw.removed]
     for before, after in pairwise(versions):
-        if after.n <= aw.deleting.n or not profile.is_operator(after.actor):
+        if not profile.is_operator(after.actor):
             continue
         held = _others(before, profile.finalizer)
         lost = held - (frozenset() if after is aw.removed else _others(after, profile.finalizer))

@@ -1,4 +1,4 @@
-"""GPU workloads whose users wrote an affinity, or a part of one, and left it empty."""
+"""GPU workloads whose users wrote an affinity, left it empty, or wrote a part of Autopilot's."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chaos.faults import AutopilotLabel
+from chaos.faults.node_label import AUTOPILOT_KEY
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.workloads import appwrapper, job, pod_spec
 from conformance.world import World
@@ -22,6 +23,19 @@ ONE_GPU = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"
         "no-types": {},
         "null-node-affinity": {"nodeAffinity": None},
         "empty-node-affinity": {"nodeAffinity": {}},
+        "nodes-marked-err": {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {
+                            "matchExpressions": [
+                                {"key": AUTOPILOT_KEY, "operator": "NotIn", "values": ["ERR"]}
+                            ]
+                        }
+                    ]
+                }
+            }
+        },
         "preferred-only": {
             "nodeAffinity": {
                 "preferredDuringSchedulingIgnoredDuringExecution": [

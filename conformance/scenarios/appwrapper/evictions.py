@@ -26,6 +26,14 @@ OWN_LABELS = {
         }
     }
 }
+TWO_RESOURCES = {
+    "autopilot": {
+        "resourceTaints": {
+            "nvidia.com/gpu": [{"key": AUTOPILOT_KEY, "value": "EVICT", "effect": "NoExecute"}],
+            "example.com/foo": [{"key": OWN_KEY, "value": "broken", "effect": "NoExecute"}],
+        }
+    }
+}
 
 
 @scenario(arms=["AW-085", "AW-043", "AW-055", "AW-093"], config=OWN_LABELS, gpus=4)
@@ -77,6 +85,27 @@ def pods_that_have_ended_are_not_moved(world: World) -> None:
     world.until(aw.has_pods(1, "Succeeded"))
     ended = PodChoice(appwrapper="a", phase="Succeeded")
     world.inject(AutopilotLabel(NodeChoice(hosting=ended), "EVICT"))
+    world.wait(3 * world.durations.failure_grace_us)
+
+
+@scenario(arms=["AW-002", "AW-033", "AW-043"], gpus=4)
+def closed_node_is_evicted(world: World) -> None:
+    """A running workload leaves a node that was only closed to new pods when it is evicted."""
+    aw = world.submit("gpu_job.yaml", failureGracePeriodDuration="1h")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "ERR"))
+    world.wait(5 * SECOND)
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["AW-091"], config=TWO_RESOURCES, gpus=4)
+def node_is_evicted_for_another_resource(world: World) -> None:
+    """A workload stays on a node that is tagged for a resource which its pods do not use."""
+    aw = world.submit("gpu_job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(LabelNode(ITS_NODE, OWN_KEY, "broken"))
     world.wait(3 * world.durations.failure_grace_us)
 
 

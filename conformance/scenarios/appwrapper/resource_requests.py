@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from chaos.faults import AutopilotLabel, KillPod, LabelNode
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE
@@ -58,6 +60,21 @@ def fraction_of_a_resource(world: World, quantity: str) -> None:
 def gpu_in_thousandths(world: World) -> None:
     """A whole GPU may be written in thousandths."""
     resources = {"requests": {GPU: "1000m"}, "limits": {GPU: "1000m"}}
+    aw = world.submit(appwrapper(job({}, pod_spec(resources))))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
+    world.until(aw.is_in("Resetting"))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(
+    arms=["AW-002", "AW-033", "AW-087"],
+    gpus=2,
+    cases={"cpu": {"cpu": "100m"}, "memory": {"memory": "16Mi"}, "nothing": {}},
+)
+def gpu_is_a_limit_beside_requests(world: World, requests: Mapping[str, str]) -> None:
+    """A GPU that only the limits name is asked for, though the container requests other things."""
+    resources = {"requests": requests, "limits": {GPU: "1"}}
     aw = world.submit(appwrapper(job({}, pod_spec(resources))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chaos.faults import HoldObject
 from conformance.scenario import scenario
+from conformance.scenarios.appwrapper.workloads import appwrapper, job, pod_spec
 from conformance.world import World
 from vocabulary.clock import SECOND
 
@@ -44,3 +46,33 @@ def scheduler_is_named_for_every_kind(world: World, manifest: str) -> None:
     world.wait(2 * SECOND)
     aw.delete()
     world.until(aw.is_gone())
+
+
+@scenario(arms=["AW-095"])
+def others_have_their_finalizers_on_it(world: World) -> None:
+    """The finalizers that others put on a waiting AppWrapper stay when it runs and is deleted."""
+    manifest = world.manifest("pod.yaml")
+    aw = world.submit({**manifest, "spec": {**manifest["spec"], "suspend": True}})
+    world.until(aw.is_in("Suspended"))
+    hold = HoldObject("AppWrapper", "a")
+    world.inject(hold)
+    aw.resume()
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    aw.delete()
+    world.until(aw.has_pods(0))
+    world.wait(2 * SECOND)
+    world.revert(hold)
+    world.until(aw.is_gone())
+
+
+@scenario(arms=["AW-100"])
+def tolerations_come_from_two_sides(world: World) -> None:
+    """The tolerations that Kueue adds for a queue's nodes stand beside those of the user."""
+    tolerated = {"key": "example.com/mine", "operator": "Exists", "effect": "NoSchedule"}
+    added = {"key": "example.com/queue", "operator": "Exists", "effect": "NoSchedule"}
+    manifest = appwrapper(job({}, pod_spec(tolerations=[tolerated])))
+    component = manifest["spec"]["components"][0]
+    component["podSetInfos"] = [{"tolerations": [added]}]
+    aw = world.submit(manifest)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.wait(SECOND)

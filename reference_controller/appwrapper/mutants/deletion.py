@@ -7,9 +7,10 @@ from msgspec.structs import replace
 from reference_controller.appwrapper.mutants.mutant import mutant
 from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.rules.deletion import is_being_forced
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD, SERVICE, Kind, kind_of
-from vocabulary.objects import Object
+from vocabulary.objects import Object, get_path, uid_of
 from vocabulary.requests import Delete
 
 
@@ -23,6 +24,46 @@ from vocabulary.requests import Delete
 class ForcesAtOnce(Rules):
     def orderly(self, kind: Kind, obj: Object) -> Delete:
         return replace(super().orderly(kind, obj), grace_period_seconds=0)
+
+
+@mutant(
+    "orderly-deletes-name-thirty-seconds",
+    "The first delete of each component gives it 30 s to stop, whatever its own spec says.",
+    "AW-010",
+)
+class OrderlyDeletesNameThirtySeconds(Rules):
+    def orderly(self, kind: Kind, obj: Object) -> Delete:
+        return replace(super().orderly(kind, obj), grace_period_seconds=30)
+
+
+@mutant(
+    "ended-pods-are-not-forced",
+    "Pods that have ended are left to the garbage collector, even by the forceful deletes.",
+    "AW-012",
+    "AW-007",
+)
+class EndedPodsAreNotForced(Rules):
+    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
+        ended = {
+            uid_of(pod)
+            for pod in seen.pods
+            if get_path(pod, "status.phase") in ("Succeeded", "Failed")
+        }
+        right = super().forceful_deletes(seen)
+        return tuple(delete for delete in right if delete.uid not in ended)
+
+
+@mutant(
+    "forced-pods-count-as-gone",
+    "A pod that was deleted with a grace period of 0 counts as gone while a finalizer holds it.",
+    "AW-013",
+    "AW-014",
+    "INV-1",
+)
+class ForcedPodsCountAsGone(Rules):
+    def is_all_gone(self, seen: Observation) -> bool:
+        pods = [pod for pod in seen.pods if not is_being_forced(pod)]
+        return not self.remaining(seen) and not seen.replica_sets and not pods
 
 
 @mutant(
