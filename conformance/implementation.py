@@ -212,9 +212,10 @@ class Implementation:
 
 FEDERATED_USER: Final = {
     "username": "jane@example.org",
-    "uid": "aws-iam-authenticator:111122223333:AIDACKCEVSQ6C2EXAMPLE",
+    "uid": "aws-iam-authenticator:111122223333:AIDACKCEVSQ6C2EXAMPLE-admin/session",
 }
-"""Whom an identity provider knows: no label can hold such a name, nor such an id."""
+"""Whom an identity provider knows: no label can hold such a name, nor such an id, which is too
+long and has a separator where it has to be cut."""
 REAL_FACTS: Final[dict[str, Any]] = {
     "detection_latency_us": 2 * SECOND,
     "request_latency_us": 500 * MILLISECOND,

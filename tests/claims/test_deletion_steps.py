@@ -159,6 +159,22 @@ def test_force_that_comes_two_reactions_late_is_a_violation() -> None:
     assert_fails("AW-012", story, at=wrong)
 
 
+@pytest.mark.parametrize(("forced_after", "right"), [(FORCE + 0.5, True), (2 * FORCE, False)])
+def test_deleting_a_failed_appwrapper_does_not_postpone_force(
+    forced_after: float, right: bool
+) -> None:
+    story = failing(job("a-job"))
+    name = first_pod(story)
+    story.at(70.2).deletes("Job/a-job", gone=True)
+    story.deletes(f"Pod/{name}", by="garbage-collector")
+    story.at(70.2 + FORCE / 2).deletes("AppWrapper/a", by="user")
+    forced = story.at(70.2 + forced_after).deletes(f"Pod/{name}", grace=0, gone=True)
+    if right:
+        assert_passes("AW-012", story)
+    else:
+        assert_fails("AW-012", story, at=forced)
+
+
 @pytest.mark.parametrize(("late", "right"), [(1.9, True), (3.0, False)])
 def test_pods_whose_job_somebody_orphaned_are_forced_as_well(late: float, right: bool) -> None:
     story = started(job("a-job"), annotations={"retryLimit": "0"})

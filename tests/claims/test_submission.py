@@ -101,6 +101,11 @@ def invalid_label(value: str) -> str:
     )
 
 
+def test_a_label_that_keeps_the_separator_at_its_end_keeps_its_user_out() -> None:
+    verdict = assert_fails("MLB-020", refused(invalid_label("idp_4711_")), at=0)
+    assert "as 'idp_4711_'" in verdict.because
+
+
 def test_a_user_whose_name_and_id_no_label_can_hold_is_labelled_with_what_it_can() -> None:
     story = Story(facts={"users": {"user": JANE}})
     story.submitted(

@@ -241,7 +241,8 @@ AW_012 = Claim(
     profile="appwrapper",
     text=(
         "Every pod and every resource that remains when the forceful deletion grace period is "
-        "over MUST be deleted with a grace period of 0."
+        "over MUST be deleted with a grace period of 0. A suspension or a deletion of the "
+        "AppWrapper meanwhile does not start the period anew."
     ),
     source=progress_guarantees(
         "the AppWrapper controller then initiates a forceful deletion of all remaining Pods and "
@@ -265,12 +266,14 @@ def force_after_the_grace_period(aw: AppWrapperRun) -> Obligations:
 def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
     """An obligation for each object that was left at the end of the grace period.
 
-    The period counts from the first delete. Where there was nothing to be deleted first, as
-    where pods have lost what made them, it counts from when the controller sees that.
+    The period counts from the first delete, which may belong to an episode that this one goes
+    on with. Where there was nothing to be deleted first, as where pods have lost what made
+    them, it counts from when the controller sees that.
     """
     first, delay_us, steps = _latest_start(aw, deletion)
     grace = grace_within(aw, deletion, deletion.gone or aw.history.end)[1]
-    over_us = first.t + delay_us + grace.value + (steps - 1) * aw.history.timing.latency_us
+    due_us = first.t + delay_us + grace.value + (steps - 1) * aw.history.timing.latency_us
+    over_us = max(due_us, deletion.begin.t)
     if (deletion.end is not None and deletion.end.t <= over_us) or aw.history.end.t < over_us:
         return
     left = [track for track in deletion.hit if _exists_at(track, over_us)]
@@ -290,7 +293,7 @@ def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
             grace,
             since=first,
             happened=_forced_or_gone(deletion, track),
-            plus_us=delay_us + since_us - over_us,
+            plus_us=delay_us + since_us - due_us,
             unless=earliest(deletion.end, aw.removed),
             steps=steps,
         )
@@ -299,14 +302,16 @@ def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
 def _latest_start(aw: AppWrapperRun, deletion: Deletion) -> tuple[Moment, Micros, int]:
     """(since, delay, steps) until the forceful deletion of what then remains: one reaction after
     the first delete's grace period, or the one to see that there is nothing to delete before."""
-    first = next((each for each in deletion.requests if each.grace_seconds != 0), None)
+    requests = (each for episode in deletion.chain for each in episode.requests)
+    first = next((each for each in requests if each.grace_seconds != 0), None)
     return (deletion.begin, delay_of(aw, deletion), 2) if first is None else (first, 0, 1)
 
 
 def _forced_or_gone(deletion: Deletion, track: Track) -> Moment | None:
     forced: Iterator[Moment] = (
         request
-        for request in deletion.requests
+        for episode in deletion.chain
+        for request in episode.requests
         if request.track is track and request.grace_seconds == 0
     )
     return earliest(next(forced, None), _without_grace(track), track.removed)

@@ -25,6 +25,7 @@ from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import labels_of
 
 _SECTION: Final = "AppWrappers"
+_REFUSED_LABEL: Final = re.compile(r'metadata\.labels: Invalid value: "((?:[^"\\]|\\.)*)"')
 _NOT_IN_LABELS: Final = re.compile(r"[^-_.\w]", re.ASCII)
 MAX_LABEL_LENGTH: Final = 63
 NOT_SEEN_CREATED: Final = "the history does not show how it was created"
@@ -72,12 +73,20 @@ def _refused_for_their_labels(history: History, users: Mapping[str, Any]) -> Obl
         for field, name in (users.get(write.actor) or {}).items():
             if as_label(name) == name or name in asked_for:
                 continue  # a label can hold it, or it was the user who put it into one
-            quoted = json.dumps(name, ensure_ascii=False)
-            if f"metadata.labels: Invalid value: {quoted}" in write.message:
+            quoted = json.dumps(name, ensure_ascii=False)[1:-1]
+            for value in _REFUSED_LABEL.findall(write.message):
+                if value in asked_for:
+                    continue
+                if value == quoted:
+                    how = "as it is"
+                elif as_label(value) == as_label(name):
+                    how = f"as {value!r}"
+                else:
+                    continue
                 yield violated(
                     write,
                     f"appwrapper/{write.name}, which {write.actor} submitted at {when(write)}, was "
-                    f"refused since a label was to hold his {field} {name!r} as it is.",
+                    f"refused since a label was to hold his {field} {name!r} {how}.",
                 )
 
 

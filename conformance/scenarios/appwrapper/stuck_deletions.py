@@ -54,6 +54,15 @@ def appwrapper_is_deleted_before_force_is_used(
     world.until(aw.is_gone())
 
 
+@scenario(arms=["AW-007", "AW-011", "AW-012"])
+def appwrapper_is_suspended_before_force_is_used(world: World) -> None:
+    """The forceful deletion grace period of a reset goes on when the AppWrapper is suspended."""
+    aw = _reset(world)
+    world.wait(world.durations.forceful_deletion_us * 3 // 4)
+    aw.suspend()
+    world.until(aw.is_in("Suspended"))
+
+
 @scenario(
     arms=["AW-007", "AW-012"],
     cases={

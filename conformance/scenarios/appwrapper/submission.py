@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chaos.faults import HoldObject
+from chaos.faults import EditObject, HoldObject
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.workloads import appwrapper, job, pod_spec
 from conformance.world import World
@@ -63,6 +63,19 @@ def others_have_their_finalizers_on_it(world: World) -> None:
     world.wait(2 * SECOND)
     world.revert(hold)
     world.until(aw.is_gone())
+
+
+@scenario(arms=["AW-095", "AW-097"])
+def it_comes_with_a_finalizer_of_others(world: World) -> None:
+    """The controller's finalizer is added, and put back, beside one that the user brought."""
+    finalizers = ["example.com/backup"]
+    manifest = world.manifest("pod.yaml")
+    aw = world.submit({**manifest, "metadata": {**manifest["metadata"], "finalizers": finalizers}})
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(EditObject("AppWrapper", "a", {"metadata": {"finalizers": finalizers}}))
+    world.wait(10 * SECOND)
+    world.inject(EditObject("AppWrapper", "a", {"metadata": {"finalizers": None}}))
+    world.wait(10 * SECOND)
 
 
 @scenario(arms=["AW-100"])

@@ -15,7 +15,7 @@ from reference_controller.appwrapper.names import Condition, Phase, Reason, Stam
 from reference_controller.appwrapper.observation import Component, Observation, PodCounts
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import attempt_of, is_suspended, stamp_of
+from reference_controller.appwrapper.status import attempt_of, is_suspended, phase_of, stamp_of
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.objects import Object, condition, uid_of
 from vocabulary.requests import Delete
@@ -311,3 +311,17 @@ class SuccessWhileDownIsMissed(Remembering):
     def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
         key = uid_of(seen.aw), attempt_of(seen.aw)
         return self._saw_turn(key, super().has_succeeded(seen, census))
+
+
+@mutant(
+    "suspension-postpones-force",
+    "A suspension within a reset starts the forceful deletion grace period anew.",
+    "AW-012",
+)
+class SuspensionPostponesForce(Remembering):
+    def forceful_from(self, aw: Object, parameters: Parameters) -> Micros | None:
+        from_us = super().forceful_from(aw, parameters)
+        if from_us is None or phase_of(aw) != Phase.SUSPENDING:
+            return from_us
+        looked_us = self._looked_us.setdefault(from_us, self._clock())
+        return looked_us + parameters.forceful_deletion_grace_us
