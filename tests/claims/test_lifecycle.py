@@ -119,6 +119,15 @@ def test_staying_unhealthy_in_the_next_execution_is_a_violation() -> None:
     assert_fails("MLB-049", story, at=last(story))
 
 
+def test_a_failure_that_is_shown_still_while_the_next_execution_resumes_is_a_violation() -> None:
+    story = retried(runs_again=False)
+    story.at(300).enters("Resuming", QuotaReserved="True", ResourcesDeployed="True")
+    assert_fails("MLB-049", story.at(400).ends(), at=last(story))
+    story = retried(runs_again=False)
+    story.at(300).resumes()
+    assert_passes("MLB-049", story.at(400).ends())
+
+
 def test_an_execution_that_is_given_up_although_it_runs_had_been_shown_healthy() -> None:
     story = retried()
     story.at(400).enters("Failed", Unhealthy="True")

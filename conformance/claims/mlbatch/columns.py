@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterator
+from typing import Any, Final
 
 from conformance.claim import Claim, Level
 from conformance.claims.appwrapper.success import successes
 from conformance.claims.appwrapper.timed import earliest
 from conformance.claims.sources import guide
 from conformance.history_view import AppWrapperRun, History, Moment
+from conformance.history_view.attempts import Attempt
+from conformance.history_view.departures import Why
 from conformance.history_view.health import Health
 from conformance.history_view.snapshots import (
     QUOTA_RESERVED,
@@ -18,6 +21,7 @@ from conformance.history_view.snapshots import (
     Snapshot,
 )
 from conformance.temporal import (
+    Obligation,
     Obligations,
     eventually,
     judges,
@@ -28,6 +32,7 @@ from conformance.temporal import (
 from conformance.temporal.words import listed, when
 
 _SECTION: Final = "AppWrapper Lifecycle"
+MAY_RECUR: Final = frozenset({Why.CREATION_FAILED, Why.FEW_PODS})
 COLUMNS: Final = ("Status", "Quota Reserved", "Resources Deployed", "Unhealthy")
 
 MLB_040 = Claim(
@@ -117,7 +122,8 @@ MLB_049 = Claim(
     profile="mlbatch",
     text=(
         "Unhealthy MUST speak of the current execution: it MUST be True once the workload was "
-        "given up, and False again when one that was reset runs without a failure."
+        "given up, and False again when one that was reset runs without a failure. A failure of "
+        "the execution before MUST NOT be shown while the next one is Resuming."
     ),
     source=guide(
         _SECTION,
@@ -148,7 +154,10 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
             unless=earliest(span.end, aw.leaving),
         )
     for attempt in aw.attempts:
-        if attempt.after != RESETTING or attempt.running is None:
+        if attempt.after != RESETTING:
+            continue
+        yield from _forgotten(aw, attempt)
+        if attempt.running is None:
             continue
         for spell in attempt.spells(healthy):
             since = attempt.running if spell.begin.n < attempt.running.n else spell.begin
@@ -163,6 +172,34 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
                 happened=_cleared(aw, since, ended),
                 unless=earliest(ended, aw.leaving),
             )
+
+
+def _forgotten(aw: AppWrapperRun, attempt: Attempt) -> Iterator[Obligation]:
+    """What Unhealthy said of the execution before goes within a reaction of the next one's begin.
+
+    Where creations were refused before, the same words may speak of a new refusal.
+    """
+    before = next((each for each in reversed(aw.departures) if each.at.n < attempt.begin.n), None)
+    if before is None or not MAY_RECUR.isdisjoint((*before.certain, *before.present)):
+        return
+    shown = _words(attempt.begin)
+    changed = (each for each in attempt.snapshots if not shown or _words(each) != shown)
+    yield eventually(
+        aw,
+        "the end of an Unhealthy=True that speaks of the execution before",
+        since=attempt.begin,
+        within_us=0,
+        happened=next(changed, None),
+        unless=earliest(attempt.running, attempt.left, aw.leaving),
+    )
+
+
+def _words(snapshot: Snapshot) -> tuple[Any, Any] | None:
+    """Reason and message of Unhealthy while it is True."""
+    if not snapshot.shows(UNHEALTHY):
+        return None
+    entry = snapshot.conditions[UNHEALTHY]
+    return entry.get("reason"), entry.get("message")
 
 
 def _cleared(aw: AppWrapperRun, since: Moment, until: Moment | None) -> Snapshot | None:

@@ -19,6 +19,17 @@ def _without(conditions: Conditions, type_: str) -> Conditions:
 
 
 @mutant(
+    "old-failure-is-shown-while-resuming",
+    "After a reset Unhealthy stays True until all components are created again.",
+    "MLB-049",
+)
+class OldFailureIsShownWhileResuming(Rules):
+    def on_entering(self, phase: str, old_phase: str) -> Conditions:
+        right = super().on_entering(phase, old_phase)
+        return _without(right, Condition.UNHEALTHY) if phase == Phase.RESUMING else right
+
+
+@mutant(
     "quota-claimed-while-suspended",
     "QuotaReserved is True from the beginning, before the workload is admitted.",
     "MLB-047",
