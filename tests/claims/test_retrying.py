@@ -193,6 +193,14 @@ def test_a_reset_that_counts_twice_is_a_violation() -> None:
         )
 
 
+def test_a_failure_that_counts_as_a_reset_is_a_violation() -> None:
+    story = retried(annotations={"retryLimit": "1"})
+    story.at(1000).becomes("a-0", "Failed")
+    story.at(1000 + SOON).shows(Unhealthy="True")
+    wrong = story.at(1070).enters("Failed", resets=2)
+    assert_fails("AW-051", story, at=wrong)
+
+
 def test_a_count_that_falls_is_a_violation() -> None:
     story = retried()
     fell = story.at(1000).enters("Suspending", resets=0)

@@ -12,7 +12,7 @@ from conformance.claims.sources import detailed_description
 from conformance.history_view import AppWrapperRun
 from conformance.history_view.departures import COUNTED, Departure, Why
 from conformance.history_view.parameters import RETRY_LIMIT, Origin, Value
-from conformance.history_view.snapshots import FAILED, RESETTING, Snapshot
+from conformance.history_view.snapshots import FAILED, RESETTING, RESUMING, RUNNING, Snapshot
 from conformance.temporal import Obligation, Obligations, judges, met, shared, undecided, violated
 from conformance.temporal.words import listed, when
 from vocabulary.objects import annotations_of
@@ -37,6 +37,17 @@ def resets_are_counted(aw: AppWrapperRun) -> Obligations:
     for departure, added, after in counted_resets(aw):
         if departure.increments == (1, 1):
             yield _added(aw, departure, added, after)
+    for departure in aw.departures:
+        before = previous_snapshot(aw, departure.at)
+        if departure.to != FAILED or before is None or before.phase not in (RESUMING, RUNNING):
+            continue
+        if departure.at.resets > before.resets:
+            yield violated(
+                departure.at,
+                f"{when(departure.at)}: the retry count of {aw} went from {before.resets} to "
+                f"{departure.at.resets} as it entered Failed, which is no reset.",
+                before,
+            )
 
 
 AW_055 = Claim(

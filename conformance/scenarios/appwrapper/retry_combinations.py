@@ -77,7 +77,7 @@ def second_attempt_does_not_run(world: World) -> None:
     world.until(aw.is_in("Failed"))
 
 
-@scenario(arms=["AW-051", "AW-052", "AW-053"])
+@scenario(arms=["AW-051", "AW-052", "AW-053", "MLB-049"])
 def second_attempt_is_refused(world: World) -> None:
     """An attempt whose components nobody lets it create is retried and counted like any other."""
     aw = world.submit("pods.yaml", retryLimit=2)
@@ -89,7 +89,7 @@ def second_attempt_is_refused(world: World) -> None:
     world.until(aw.shows("QuotaReserved", "False"))
 
 
-@scenario(arms=["AW-047", "INV-5"])
+@scenario(arms=["AW-047", "INV-5", "MLB-049"])
 def second_attempt_is_refused_for_a_while(world: World) -> None:
     """An attempt that is let through in time is not held against the workload."""
     aw = world.submit("pods.yaml", retryLimit=1, admissionGracePeriodDuration="30s")
