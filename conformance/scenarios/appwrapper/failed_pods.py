@@ -9,7 +9,7 @@ from chaos.choice import NodeChoice, PodChoice
 from chaos.faults import AutopilotLabel, Cordon, KillPod
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE
-from conformance.scenarios.appwrapper.job_shapes import EVICTED
+from conformance.scenarios.appwrapper.job_shapes import BEYOND_BACK_OFF, EVICTED
 from conformance.scenarios.appwrapper.workloads import (
     appwrapper,
     bare_pod,
@@ -19,6 +19,7 @@ from conformance.scenarios.appwrapper.workloads import (
     pod_spec,
 )
 from conformance.world import World
+from vocabulary.durations import parse_duration
 from vocabulary.kinds import POD
 from vocabulary.objects import name_of
 from vocabulary.requests import Patch
@@ -102,11 +103,12 @@ def node_of_a_failed_pod_is_evicted(world: World) -> None:
 @scenario(arms=["AW-092", "INV-9"], gpus=1)
 def node_of_a_replaced_pod_is_evicted(world: World) -> None:
     """A workload stays where it runs when the node that its failed pod left is tagged EVICT."""
-    aw = world.submit(appwrapper(job({"backoffLimit": 2}, GPU)))
+    workload = appwrapper(job({"backoffLimit": 2}, GPU))
+    aw = world.submit(workload, failureGracePeriodDuration=BEYOND_BACK_OFF)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     cordon = Cordon(ITS_NODE)
     world.inject(cordon)
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_pods(1, "Failed") & aw.has_pods(1, "Running"))
     world.inject(AutopilotLabel(NodeChoice(hosting=FAILED_POD), "EVICT"))
-    world.wait(3 * world.durations.failure_grace_us)
+    world.wait(parse_duration(BEYOND_BACK_OFF))

@@ -13,6 +13,7 @@ from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.scenarios.appwrapper.workloads import appwrapper, bare_pod, deployment, job
 from conformance.world import World
 from vocabulary.clock import SECOND
+from vocabulary.durations import parse_duration
 from vocabulary.kinds import JOB, POD
 from vocabulary.objects import get_path
 from vocabulary.requests import Patch
@@ -21,6 +22,9 @@ MANY = 40
 """More pods than lists are usually cut to."""
 EVICTED = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet"}
 A_RUNNING_POD = PodChoice(appwrapper="a", phase="Running")
+BEYOND_BACK_OFF = "30s"
+"""A Job's controller waits 10 s before it replaces a failed pod, which shortened grace periods do
+not last."""
 EVERY_RUNNING_POD = PodChoice(appwrapper="a", phase="Running", which="all")
 
 
@@ -81,13 +85,13 @@ def job_does_all_its_work(world: World, case: tuple[int, Mapping[str, Any]]) -> 
 )
 def job_repairs_itself(world: World, spec: Mapping[str, Any]) -> None:
     """A Job that replaces a failed pod within the grace period completes without a reset."""
-    aw = world.submit(appwrapper(job(spec)))
+    aw = world.submit(appwrapper(job(spec)), failureGracePeriodDuration=BEYOND_BACK_OFF)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.has_pods(1, "Succeeded") & aw.has_pods(2, "Running"))
     world.inject(KillPod(A_RUNNING_POD, exit_code=137))
     world.until(aw.has_pods(1, "Failed") & aw.has_pods(2, "Running"))
-    world.wait(2 * world.durations.failure_grace_us)
+    world.wait(parse_duration(BEYOND_BACK_OFF))
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
@@ -97,12 +101,12 @@ def job_repairs_itself(world: World, spec: Mapping[str, Any]) -> None:
 def evicted_pod_is_replaced_by_its_job(world: World) -> None:
     """A Job that replaces an evicted pod within the grace period completes without a reset."""
     shape = {"parallelism": 2, "completions": 2, "backoffLimit": 2}
-    aw = world.submit(appwrapper(job(shape)))
+    aw = world.submit(appwrapper(job(shape)), failureGracePeriodDuration=BEYOND_BACK_OFF)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(EvictPod(FIRST_POD))
     world.wait(SECOND)
     world.until(aw.has_pods(2, "Running"))
-    world.wait(2 * world.durations.failure_grace_us)
+    world.wait(parse_duration(BEYOND_BACK_OFF))
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
