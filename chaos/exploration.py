@@ -17,10 +17,13 @@ from chaos.ground import OPERATOR
 from chaos.happening import Place
 from chaos.plan import Plan, Step
 from chaos.trigger import Combined, On, Trigger
-from vocabulary.clock import Micros
-from vocabulary.history import Entry, Write
+from vocabulary.clock import MILLISECOND, Micros
+from vocabulary.history import Entry, Mark, Process, Write
 
 CRASH_PLACES: Final = (Place.BEFORE_COMMIT, Place.AFTER_COMMIT, Place.AFTER_REPLY)
+ENDED: Final = ("killed", "stopped")
+REPLY_US: Final = 5 * MILLISECOND
+"""A reply of the simulated API server takes no longer, unless a fault delays it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +74,25 @@ def crash_points(entries: Iterable[Entry], actor: str = OPERATOR) -> tuple[Crash
     """Every crash point of the actor in a recorded run, in the order of its writes.
 
     Requests that were refused or changed nothing count too: the writer could have died there.
+    Left out is what no repeated run reaches: writes after the faults have stopped, and replies
+    that came after that, or after another fault had ended the process.
     """
-    writes = [entry for entry in entries if isinstance(entry, Write) and entry.actor == actor]
+    writes: list[Write] = []
+    ends_us: list[Micros] = []
+    for entry in entries:
+        if isinstance(entry, Write) and entry.actor == actor:
+            writes.append(entry)
+        elif isinstance(entry, Process) and entry.process == actor and entry.change in ENDED:
+            ends_us.append(entry.t)
+        elif isinstance(entry, Mark) and entry.mark == "faults-stopped":
+            ends_us.append(entry.t)
+            break
     return tuple(
         CrashPoint(k, len(writes), place, _named(write), actor)
         for k, write in enumerate(writes, start=1)
         for place in CRASH_PLACES
+        if place is not Place.AFTER_REPLY
+        or not any(0 <= end_us - write.t <= REPLY_US for end_us in ends_us)
     )
 
 

@@ -23,7 +23,7 @@ from chaos.trigger import At, Named, On
 from chaos.workload import Added, Workload
 from tests.chaos.fake_ground import small_cluster
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Mark, Write
+from vocabulary.history import Mark, Process, Write
 
 PASSED_BY = (Place.BEFORE_COMMIT, Place.AFTER_COMMIT, Place.BEFORE_REPLY, Place.AFTER_REPLY)
 
@@ -106,6 +106,20 @@ def test_another_actors_crash_points_are_its_own():
     points = crash_points(baseline(), actor="job-controller")
     assert len(points) == 15 and {point.actor for point in points} == {"job-controller"}
     assert crash_points(baseline(), actor="nobody") == ()
+
+
+def test_what_is_written_after_the_faults_have_stopped_has_no_crash_point():
+    entries = baseline()
+    last = max(n for n, entry in enumerate(entries) if getattr(entry, "actor", "") == "operator")
+    stop = Mark(n=0, t=SECOND, mark="faults-stopped")
+    points = crash_points([*entries[:last], stop, *entries[last:]])
+    assert [point.k for point in points] == [k for k in range(1, 5) for _ in CRASH_PLACES]
+
+
+def test_a_reply_that_a_process_did_not_live_to_hear_is_no_crash_point():
+    end = Process(n=0, t=0, process="operator", change="killed")
+    points = crash_points([*baseline(), end])
+    assert {point.place for point in points} == {Place.BEFORE_COMMIT, Place.AFTER_COMMIT}
 
 
 def test_no_crash_point_lies_at_a_delivery():
