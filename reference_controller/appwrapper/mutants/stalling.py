@@ -7,7 +7,12 @@ from reference_controller.appwrapper.names import FINALIZER, Condition, Phase, S
 from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.status import phase_of, stamp_of, status_of
+from reference_controller.appwrapper.status import (
+    component_records,
+    phase_of,
+    stamp_of,
+    status_of,
+)
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.objects import Object, is_terminating
 from vocabulary.requests import Delete
@@ -52,13 +57,17 @@ class DeletedAfterSuccessWaitsForTheTtl(Rules):
 
 @mutant(
     "deletes-one-component-first",
-    "The first round deletes the first component alone; the others follow a while later.",
+    "The first round deletes the first component alone; the others follow five seconds later.",
     "AW-010",
 )
 class DeletesOneComponentFirst(Rules):
     def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
         right = super().orderly_deletes(seen)
-        return right[:1] if stamp_of(seen.aw, Stamp.DELETION_STARTED) is None else right
+        started_us = stamp_of(seen.aw, Stamp.DELETION_STARTED)
+        if started_us is not None and seen.now_us >= started_us + 5 * SECOND:
+            return right
+        first = str(component_records(seen.aw)[0]["name"])
+        return tuple(delete for delete in right if delete.name == first)
 
 
 @mutant(
