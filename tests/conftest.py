@@ -21,7 +21,7 @@ settings.load_profile("assay")
 
 def pytest_configure(config: pytest.Config) -> None:
     """What tests start ends with the process that runs them, and a worker with its session."""
-    if "PYTEST_XDIST_WORKER" in os.environ:
+    if hasattr(config, "workerinput"):
         parent_bound.die_with_parent(os.getppid())
     else:
         parent_bound.bind_to_environment()

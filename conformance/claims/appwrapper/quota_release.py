@@ -11,7 +11,13 @@ from conformance.claims.sources import detailed_description, progress_guarantees
 from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.appwrapper import NEVER
 from conformance.history_view.belated import came_too_late_to_see, was_made_for_the_gone
-from conformance.history_view.snapshots import QUOTA_RESERVED, RESOURCES_DEPLOYED, SUCCEEDED
+from conformance.history_view.snapshots import (
+    QUOTA_RESERVED,
+    RESOURCES_DEPLOYED,
+    SUCCEEDED,
+    SUSPENDING,
+    TERMINATING,
+)
 from conformance.history_view.stripped import was_stripped_and_removed
 from conformance.temporal import (
     Obligation,
@@ -139,8 +145,10 @@ def quota_is_released_after_the_last_pod(aw: AppWrapperRun) -> Obligations:
 def released_before_gone(aw: AppWrapperRun) -> Obligations:
     """An obligation for each release of quota without success: nothing may be left then."""
     every_version = aw.history.shows_every_version
+    # A version that is not known may have released it, after success.
+    may_follow_success = {SUCCEEDED} if every_version else {SUCCEEDED, SUSPENDING, TERMINATING}
     for edge in aw.turns(QUOTA_RESERVED, "False"):
-        if edge.phase != SUCCEEDED and (every_version or not edge.removed):
+        if edge.phase not in may_follow_success and (every_version or not edge.removed):
             yield nothing_is_left(aw, edge, str(edge))
     for workload in aw.workloads if every_version else ():
         for moment, phrase in _releases(workload):
