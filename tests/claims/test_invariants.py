@@ -131,6 +131,15 @@ def test_a_workload_that_settles_after_the_faults_is_right() -> None:
     assert_passes("INV-8", story.ends())
 
 
+def test_a_workload_that_settles_hours_after_the_faults_is_a_violation() -> None:
+    story = begin(Story())
+    story.at(1).mark("faults-stopped")
+    attempt(story, 20_000)
+    wrong = len(story.entries) - 1
+    story.at(20_100).mark("stable")
+    assert_fails("INV-8", story.ends(), at=wrong)
+
+
 def test_a_run_without_an_end_of_faults_arms_no_claim_about_settling() -> None:
     assert_unarmed("INV-8", started().at(1000).ends())
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import takewhile
 from typing import Final
 
 from conformance.claim import Claim, Level
@@ -73,13 +75,23 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
             yield met(stopped, aw.removed)
         return
     at: Moment = marks.get("stable") or aw.history.end
-    if _is_settled(aw):
-        yield met(stopped, at)
-        return
+    due_us = aw.history.timing.due_us(stopped.t, _bound_us(aw))
     last = aw.snapshots[-1]
+    settled = _settled_since(aw)
+    if settled is not None:
+        # How long a workload takes to complete is its own affair; AW-096 bounds what follows.
+        if due_us is None or settled.t <= due_us or last.phase == SUCCEEDED:
+            yield met(stopped, at)
+        else:
+            yield violated(
+                settled,
+                f"{when(settled)}: {aw} settled as {settled.phase}, {span(settled.t - stopped.t)} "
+                f"after the faults stopped; it had to settle by t={span(due_us)} at the latest.",
+                stopped,
+            )
+        return
     standing = (track for track in aw.with_made(aw.belongings) if aw.is_there(track, at.n))
     held = held_by_others(aw, tuple(standing))
-    due_us = aw.history.timing.due_us(stopped.t, _bound_us(aw))
     shown = ", ".join(
         f"{type_}={last.status_of(type_) or 'absent'}" for type_ in (RESOURCES_DEPLOYED, PODS_READY)
     )
@@ -145,17 +157,22 @@ def _rewrites(aw: AppWrapperRun) -> Sequence[Snapshot]:
     ]
 
 
-def _is_settled(aw: AppWrapperRun) -> bool:
-    last = aw.snapshots[-1]
-    if last.deleting:
+def _settled_since(aw: AppWrapperRun) -> Snapshot | None:
+    """The first of the versions at the history's end that are all settled."""
+    settled = list(takewhile(partial(_is_settled, aw), reversed(aw.snapshots)))
+    return settled[-1] if settled else None
+
+
+def _is_settled(aw: AppWrapperRun, at: Snapshot) -> bool:
+    if at.deleting:
         return False
-    if last.phase == RUNNING:
-        return last.shows(PODS_READY) or not aw.expected_pods
-    if last.phase == FAILED:
-        return not last.shows(RESOURCES_DEPLOYED)
-    if last.phase == SUSPENDED:
-        return last.suspended
-    return last.phase == SUCCEEDED
+    if at.phase == RUNNING:
+        return at.shows(PODS_READY) or not aw.expected_pods
+    if at.phase == FAILED:
+        return not at.shows(RESOURCES_DEPLOYED)
+    if at.phase == SUSPENDED:
+        return at.suspended
+    return at.phase == SUCCEEDED
 
 
 def _bound_us(aw: AppWrapperRun) -> Micros:
