@@ -57,6 +57,8 @@ class Implementation:
     so it is as late as its caches and requests are in the simulation."""
     change_definition: Callable[[Object], Object] | None = None
     """What is wrong with the custom resource definitions of a mutant."""
+    change_role: Callable[[Object], Object] | None = None
+    """What is wrong with the roles of a mutant."""
 
     @property
     def as_option(self) -> str:
@@ -151,7 +153,7 @@ class Implementation:
             if "roleRef" in found
         ]
         return tuple(
-            found
+            found if self.change_role is None or "rules" not in found else self.change_role(found)
             for found in documents
             if found["kind"] == "Namespace" or (found["kind"], name_of(found)) in bound
         )
@@ -242,7 +244,7 @@ def implementation(name: str) -> Implementation:
     kind, _, mutant = name.partition(":")
     if kind == "mutant" and mutant in MUTANTS:
         wrong = MUTANTS[mutant]
-        return Implementation(name, wrong.rules, SIMULATED_FACTS, wrong.definition)
+        return Implementation(name, wrong.rules, SIMULATED_FACTS, wrong.definition, wrong.role)
     names = MUTANTS if kind == "mutant" else ("reference", *shipped(), *MUTANTS)
     hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in MUTANTS else it)
     raise UnknownImplementationError(

@@ -6,10 +6,13 @@ for a list that is empty.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from vocabulary.kinds import Kind
+
+_LACKS_RIGHTS: Final = re.compile(r'User "[^"]*" cannot \w+ resource "')
 
 
 class ApiError(Exception):
@@ -109,3 +112,14 @@ def conflict(kind: Kind, name: str, because: str) -> ApiError:
 def no_answer(because: str) -> ApiError:
     """The request may have been carried out; nobody told us."""
     return ApiError(0, "NoAnswer", because)
+
+
+def lacks_rights(message: str) -> bool:
+    """True for the words with which RBAC forbids a request; quotas and webhooks have others."""
+    return _LACKS_RIGHTS.search(message) is not None
+
+
+def kept_message(reason: str, message: str) -> str:
+    """The part of a refusal's message that histories keep: why an object is invalid, and which
+    right was missing."""
+    return message if reason == "Invalid" or lacks_rights(message) else ""

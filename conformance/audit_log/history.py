@@ -26,6 +26,7 @@ from conformance.audit_log.commits import (
 )
 from conformance.audit_log.events import AuditLogError, Event, Log, Status
 from vocabulary.clock import Micros
+from vocabulary.errors import kept_message
 from vocabulary.history import Capabilities, Entry, Header, Mark, Write
 from vocabulary.kinds import KNOWN_KINDS, kind_of
 from vocabulary.objects import meta, uid_of
@@ -274,7 +275,7 @@ class _Conversion:
             options=_delete_options(event),
             code=event.code,
             reason=refused.reason,
-            message=refused.message if refused.reason == "Invalid" else "",
+            message=kept_message(refused.reason, refused.message),
             event="" if effect is None else effect.change,
             rv=0 if effect is None else effect.rv,
             uid=uid_of(event.response_object or {}) if effect is None else effect.uid,

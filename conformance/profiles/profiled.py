@@ -74,6 +74,11 @@ class Profiled:
             facts["polls_every_us"] = parse_duration(told.polls_every)
         if told.clock_resolution:
             facts["clock_resolution_us"] = parse_duration(told.clock_resolution)
+        facts["granted"] = sorted(
+            f"{resource}.{grant.group}" if grant.group else resource
+            for grant in self.profile.manifests.grants
+            for resource in grant.resources
+        )
         if self.profile.fields != RELEASED:
             facts["fields"] = msgspec.to_builtins(self.profile.fields)
         for outcome, switched_off in ((Outcome.UNSUPPORTED, False), (Outcome.SKIPPED, True)):

@@ -71,7 +71,7 @@ def run_mutants(
 
 def who_decides_otherwise(scenario: str, *, names: Collection[str], seed: int) -> frozenset[str]:
     """The mutants among `names` whose history of a scenario may differ from the reference's."""
-    found = {name for name in names if MUTANTS[name].definition is not None}
+    found = {name for name in names if MUTANTS[name].is_installed_wrong}
     rules = comparing((MUTANTS[name] for name in names), found)
     run_one(SCENARIOS[scenario], replace(implementation("reference"), rules=rules), seed)
     return frozenset(found)

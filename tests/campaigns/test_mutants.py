@@ -42,8 +42,8 @@ def test_a_mutant_is_run_where_it_decides_otherwise() -> None:
     assert "AW-015" in result.killed_by
 
 
-def test_a_wrong_definition_is_installed_in_every_scenario() -> None:
-    wrong = [name for name, one in MUTANTS.items() if one.definition is not None]
+def test_a_wrong_manifest_is_installed_in_every_scenario() -> None:
+    wrong = [name for name, one in MUTANTS.items() if one.is_installed_wrong]
     scenario = "appwrapper/retry/one-failure-is-retried"
     assert who_decides_otherwise(scenario, names=wrong, seed=DEFAULT_SEED) == set(wrong)
 

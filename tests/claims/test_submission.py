@@ -257,3 +257,47 @@ def test_a_pod_with_the_configured_or_its_own_scheduler_is_right() -> None:
     assert_passes("MLB-022", story)
     own = started(pod("a-0", schedulerName="mine"), parameters={"schedulerName": "gang"})
     assert_passes("MLB-022", own)
+
+
+ACCOUNT = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "a-account"}}
+
+
+def test_a_listed_kind_that_its_rights_do_not_cover_is_a_violation() -> None:
+    story = begin(Story(ACCOUNT))
+    story.at(SOON).resumes()
+    message = (
+        'serviceaccounts "a-account" is forbidden: User "system:serviceaccount:a:b" cannot create '
+        'resource "serviceaccounts" in API group "" in the namespace "default"'
+    )
+    wrong = story.refused(
+        "create", "ServiceAccount", "a-account", 403, reason="Forbidden", message=message
+    )
+    assert_fails("MLB-073", story, at=wrong)
+
+
+def test_a_refusal_for_another_reason_says_nothing_about_its_rights() -> None:
+    story = begin(Story(ACCOUNT))
+    story.at(SOON).resumes()
+    story.refused("create", "ServiceAccount", "a-account", 403, reason="Forbidden")
+    assert_unarmed("MLB-073", story)
+
+
+def test_a_listed_kind_for_which_rights_were_granted_is_a_violation() -> None:
+    granted = {"profile_sha256": "0", "granted": ["serviceaccounts"]}
+    story = begin(Story(ACCOUNT, facts=granted))
+    story.at(SOON).resumes()
+    assert_fails("MLB-073", story, at=story.makes())
+
+
+def test_what_was_granted_is_not_known_of_older_histories_of_profiles() -> None:
+    story = begin(Story(ACCOUNT, facts={"profile_sha256": "0"}))
+    story.at(SOON).resumes()
+    story.makes()
+    assert verdict_of("MLB-073", story).outcome is Outcome.INCONCLUSIVE
+
+
+def test_a_listed_kind_that_is_left_out_is_a_violation() -> None:
+    story = begin(Story(pod("a-0"), ACCOUNT))
+    story.at(SOON).resumes()
+    story.makes("a-0")
+    assert_fails("MLB-073", story, at=story.at(1).enters("Running"))

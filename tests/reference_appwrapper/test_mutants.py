@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from importlib import resources
+from itertools import product
 
 import pytest
 import yaml
 
 from conformance.claims import load
+from conformance.implementation import implementation
 from reference_controller import appwrapper
 from reference_controller.appwrapper import OperatorConfig, Rules
 from reference_controller.appwrapper.mutants import MUTANTS, Mutant
@@ -26,7 +28,7 @@ def definition() -> Object:
     return loaded
 
 
-@pytest.mark.parametrize("one", [one for one in MUTANTS.values() if one.definition is None])
+@pytest.mark.parametrize("one", [one for one in MUTANTS.values() if not one.is_installed_wrong])
 def test_a_mutant_overrides_exactly_one_decision_of_the_sound_rules(one: Mutant) -> None:
     own = [name for name, value in vars(one.rules).items() if callable(value)]
     assert own == [decision_of(one.rules)]
@@ -42,6 +44,21 @@ def test_a_mutant_that_is_installed_wrong_has_the_sound_rules_and_its_own_defini
     changed = one.definition(definition())
     assert changed != definition()
     assert changed["metadata"] == definition()["metadata"]
+
+
+@pytest.mark.parametrize("one", [one for one in MUTANTS.values() if one.role is not None])
+def test_a_mutant_whose_roles_are_wrong_has_the_sound_rules_and_lacks_a_right(one: Mutant) -> None:
+    assert one.rules is Rules
+    sound, wrong = (
+        {
+            right
+            for role in implementation(name).rbac()
+            for rule in role.get("rules", ())
+            for right in product(rule["apiGroups"], rule["resources"], rule["verbs"])
+        }
+        for name in ("reference", f"mutant:{one.name}")
+    )
+    assert wrong < sound
 
 
 @EACH

@@ -86,7 +86,7 @@ def deletion_by_a_user_changes_nothing(world: World) -> None:
     world.until(aw.shows("ResourcesDeployed", "False"))
 
 
-@scenario(arms=["AW-064", "MLB-054"])
+@scenario(arms=["AW-064", "MLB-054", "MLB-073"])
 def with_everything_around_it(world: World) -> None:
     """Configuration, storage and accounts of a workload live as long as its pods do."""
     aw = world.submit("mixed.yaml", behaviour="run 2s, exit 0")

@@ -19,6 +19,7 @@ import msgspec
 
 from conformance.worlds.control_plane.recorder import Commit
 from vocabulary.clock import Micros, parse_rfc3339
+from vocabulary.errors import kept_message
 from vocabulary.history import SUBMITTERS, Entry, Mark, Write
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object, get_path, is_terminating, name_of, namespace_of, uid_of
@@ -144,7 +145,7 @@ class Merge:
             namespace=reference.get("namespace", ""),
             name=reference.get("name", "") or name_of(event.get("requestObject") or {}),
             reason=reason,
-            message=status.get("message", "") if reason == "Invalid" else "",
+            message=kept_message(reason, status.get("message", "")),
             uid=uid_of(event.get("responseObject") or {}),
             **self._request(event),
         )

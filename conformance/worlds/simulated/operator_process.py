@@ -290,7 +290,9 @@ class _Informer:
             self._loop.call_later(RELIST_RETRY_US, self.list_and_watch)
             return
         found = self._connection.carry(self._process.name, request)
-        assert isinstance(found, ObjectList)
+        if not isinstance(found, ObjectList):  # it may not list this kind
+            self._loop.call_later(RELIST_RETRY_US, self.list_and_watch)
+            return
         items = found.items
         store, kind = self._process._store, str(self._kind)
         stale = self._process.frozen_at(kind)

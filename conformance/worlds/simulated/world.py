@@ -25,6 +25,7 @@ from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
 from fixtures.behaviour import expand
+from fixtures.simulated.authorization import rules_for
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.loop import Timer
 from reference_controller.runtime.operator import Operator
@@ -32,7 +33,7 @@ from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.history import Entry, Header
 from vocabulary.history import Write as WriteEntry
-from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION, LEASE
+from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION, KNOWN_KINDS, LEASE
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Create
 
@@ -86,6 +87,8 @@ class SimulatedWorld(World):
             self.operators[name] = operator
             self.cluster.processes.add(operator)
         self._processes = GroundProcesses(self.cluster.processes)
+        # Kinds that only scenarios know are granted, as an administrator would.
+        self.cluster.api.authorize = rules_for(OPERATORS, implementation.rbac(), KNOWN_KINDS)
         self.cluster.api.admission.append(implementation.admission(self.config, self._note_crash))
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}

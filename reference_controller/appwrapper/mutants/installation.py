@@ -1,10 +1,10 @@
-"""The controller is sound, and the CustomResourceDefinition that it brings is not."""
+"""The controller is sound, and the manifests that it brings are not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from reference_controller.appwrapper.mutants.mutant import wrong_definition
+from reference_controller.appwrapper.mutants.mutant import wrong_definition, wrong_role
 from vocabulary.objects import Object
 
 _COLUMNS = "additionalPrinterColumns"
@@ -28,6 +28,21 @@ def unhealthy_has_no_column(definition: Object) -> Object:
 def columns_in_the_order_of_their_names(definition: Object) -> Object:
     columns = sorted(_columns(definition), key=lambda column: str(column["name"]))
     return _with_columns(definition, columns)
+
+
+@wrong_role(
+    "service-accounts-cannot-be-wrapped",
+    "Its roles let it see ServiceAccounts but not create them, so that users cannot wrap them.",
+    "MLB-073",
+)
+def service_accounts_cannot_be_wrapped(role: Object) -> Object:
+    account = "serviceaccounts"
+    rules = [
+        {**rule, "resources": [name for name in rule["resources"] if name != account]}
+        for rule in role["rules"]
+    ]
+    seen = {"apiGroups": [""], "resources": [account], "verbs": ["get", "list", "watch"]}
+    return {**role, "rules": [*rules, seen]}
 
 
 def _columns(definition: Object) -> Sequence[Object]:

@@ -16,9 +16,9 @@ from vocabulary.clock import Micros
 from vocabulary.objects import Object
 
 R = TypeVar("R", bound=type[Rules])
-ChangeDefinition: TypeAlias = Callable[[Object], Object]
-"""What becomes of the CustomResourceDefinition that a controller brings."""
-C = TypeVar("C", bound=ChangeDefinition)
+ChangeManifest: TypeAlias = Callable[[Object], Object]
+"""What becomes of a CustomResourceDefinition, or of a role, that a controller brings."""
+C = TypeVar("C", bound=ChangeManifest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +33,15 @@ class Mutant:
     """The claims that notice, the one that is meant first."""
     rules: type[Rules]
     """A subclass of `Rules` that overrides exactly one method."""
-    definition: ChangeDefinition | None = None
-    """The wrong decision, where it is one of the CustomResourceDefinition: then the rules are
-    the sound ones."""
+    definition: ChangeManifest | None = None
+    """The wrong decision, where it is one of the CustomResourceDefinition."""
+    role: ChangeManifest | None = None
+    """The wrong decision, where it is one of the roles."""
+
+    @property
+    def is_installed_wrong(self) -> bool:
+        """True if its manifests are wrong, and the rules are the sound ones."""
+        return self.definition is not None or self.role is not None
 
     def build(
         self, config: OperatorConfig, clock: Callable[[], Micros] | None = None
@@ -63,6 +69,16 @@ def wrong_definition(name: str, sentence: str, *killed_by: str) -> Callable[[C],
 
     def register(change: C) -> C:
         _register(Mutant(name, sentence, killed_by, Rules, change))
+        return change
+
+    return register
+
+
+def wrong_role(name: str, sentence: str, *killed_by: str) -> Callable[[C], C]:
+    """Decorator: register what a function makes of each of the controller's roles as a mutant."""
+
+    def register(change: C) -> C:
+        _register(Mutant(name, sentence, killed_by, Rules, role=change))
         return change
 
     return register
