@@ -128,6 +128,22 @@ def replica_set_makes_pods_after_all_were_gone(world: World) -> None:
     world.until(aw.is_in("Suspended"))
 
 
+@scenario(arms=["AW-013", "AW-014", "AW-094"])
+def replica_set_goes_last(world: World) -> None:
+    """When nothing but a ReplicaSet is left, its end is the end of the deletion."""
+    aw = world.submit("deployment.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    hold = HoldObject("ReplicaSet", ObjectChoice(appwrapper="a"))
+    world.inject(hold)
+    aw.suspend()
+    world.wait(2 * SECOND)
+    world.inject(DeletePod(ALL_PODS))
+    world.until(aw.has_pods(0))
+    world.wait(2 * SECOND)
+    world.revert(hold)
+    world.until(aw.is_in("Suspended"))
+
+
 @scenario(arms=["AW-007", "AW-012"], nodes=3, alone=True)
 def node_is_lost_during_a_reset(world: World) -> None:
     """Pods on a lost node, which nobody can stop, do not hold a reset up for ever."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.faults import ApiErrors, HoldObject, Kill, KillPod
+from chaos.faults import ApiErrors, HoldObject, Kill, KillPod, LoseReply, TimeOut
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import World
@@ -27,6 +27,23 @@ def refused_delete_is_sent_again(world: World, refusing: ApiErrors) -> None:
     world.wait(2 * SECOND)
     world.revert(refusing)
     world.until(aw.shows("QuotaReserved", "False"))
+
+
+@scenario(
+    arms=["AW-007", "AW-010", "AW-094"],
+    cases={
+        "carried-out": LoseReply(verb=("delete",), kind="ConfigMap", times=2),
+        "not-carried-out": TimeOut(verb=("delete",), kind="ConfigMap", after=5 * SECOND, times=2),
+        "of-each": LoseReply(verb=("delete",), times=6),
+    },
+)
+def delete_is_not_answered(world: World, losing: LoseReply | TimeOut) -> None:
+    """A delete of which nobody knows what became of it is sent again, and the others after it."""
+    aw = world.submit("mixed.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(losing)
+    aw.suspend()
+    world.until(aw.is_in("Suspended"))
 
 
 @scenario(arms=["AW-010", "AW-094"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.faults import LoseReply, Suspend
+from chaos.faults import HoldObject, LoseReply, Suspend, Tamper
 from conformance.appwrapper import Condition
 from conformance.scenario import scenario
 from conformance.world import World
@@ -12,12 +12,16 @@ from vocabulary.kinds import SERVICE
 LOST = LoseReply(verb=("create",), kind="Service", times=0)
 
 
+def _service_exists(world: World) -> Condition:
+    return Condition("its Service exists", lambda: bool(world.get(SERVICE, "a-service")))
+
+
 @scenario(arms=["AW-013", "AW-015", "AW-054", "INV-1", "INV-2"])
 def suspended_before_an_answer_comes(world: World) -> None:
     """Suspended while no creation of its Service is answered, it deletes the Service as well."""
     world.inject(LOST)
     aw = world.submit("pods.yaml")
-    world.until(Condition("its Service exists", lambda: bool(world.get(SERVICE, "a-service"))))
+    world.until(_service_exists(world))
     world.wait(SECOND)
     world.inject(Suspend("a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
@@ -31,4 +35,21 @@ def retried_after_no_answer_came(world: World) -> None:
     aw = world.submit("pods.yaml")
     world.until(aw.has_reset(1))
     world.revert(LOST)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["INV-3", "INV-9", "MLB-048"], cases={"goes-at-once": False, "is-held": True})
+def annotations_are_stripped_before_an_answer_comes(world: World, is_held: bool) -> None:
+    """A Service that does not tell any more which attempt made it keeps none from running."""
+    world.inject(LOST)
+    aw = world.submit("pods.yaml", admissionGracePeriodDuration="10m", retryLimit=0)
+    world.until(_service_exists(world))
+    world.inject(Tamper("Service", "a-service", "annotations"))
+    hold = HoldObject("Service", "a-service")
+    if is_held:
+        world.inject(hold)
+    world.revert(LOST)
+    world.wait(5 * SECOND)
+    if is_held:
+        world.revert(hold)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))

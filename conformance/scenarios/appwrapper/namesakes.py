@@ -11,6 +11,7 @@ from chaos.faults import (
     ApiErrors,
     BreakWatch,
     DeleteObject,
+    HoldObject,
     Kill,
     KillPod,
     LoseReply,
@@ -151,6 +152,20 @@ def pods_of_a_namesake_stand(world: World, faults: tuple[Fault, ...]) -> None:
     world.until(again.is_gone())
     for fault in faults:
         world.revert(fault)
+
+
+@scenario(arms=["INV-4", "INV-9", "MLB-048"])
+def name_is_still_being_given_up(world: World) -> None:
+    """A user's object that is going when an attempt begins is waited for."""
+    world.create(USERS_CONFIG)
+    hold = HoldObject("ConfigMap", "a-config")
+    world.inject(hold)
+    world.inject(DeleteObject("ConfigMap", "a-config"))
+    aw = world.submit("mixed.yaml")
+    world.until(aw.is_in("Resuming"))
+    world.wait(2 * SECOND)
+    world.revert(hold)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
 @scenario(arms=["INV-4"])

@@ -22,6 +22,7 @@ from chaos.faults import (
 from chaos.faults.process import SECOND_OPERATOR
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE, refuse_pods
+from conformance.scenarios.appwrapper.workloads import appwrapper, job
 from conformance.world import World
 from vocabulary.clock import SECOND, Micros
 from vocabulary.durations import format_duration
@@ -241,6 +242,20 @@ def down_while_the_workload_completes(world: World) -> None:
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-096", "MLB-051", "MLB-054"])
+def down_while_an_unhealthy_workload_completes(world: World) -> None:
+    """A workload that was found unhealthy and completed while nobody looked has succeeded."""
+    shape = {"parallelism": 1, "completions": 1, "backoffLimit": 1}
+    aw = world.submit(appwrapper(job(shape)), failureGracePeriodDuration="10m")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
+    world.until(aw.shows("Unhealthy"))
+    world.inject(Kill(restart_after=60 * SECOND))
+    world.until(aw.has_pods(1, "Running"))
+    world.inject(KillPod(PodChoice(appwrapper="a", phase="Running"), exit_code=0))
+    world.until(aw.is_in("Succeeded"))
 
 
 @scenario(arms=["AW-007", "AW-013", "AW-015", "INV-7"])

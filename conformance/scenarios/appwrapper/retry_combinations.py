@@ -175,6 +175,17 @@ def component_is_deleted_behind_a_broken_watch(world: World, case: tuple[str, st
     world.until(aw.shows("QuotaReserved", "False"))
 
 
+@scenario(arms=["AW-035", "AW-057"])
+def component_comes_and_goes_behind_a_broken_watch(world: World) -> None:
+    """A pod of whose creation and deletion no watch told is missed."""
+    world.inject(BreakWatch(kind="Pod", gap=MINUTE))
+    aw = world.submit("pods.yaml")
+    world.until(aw.is_in("Running") & aw.has_pods(2, "Running"))
+    world.wait(10 * SECOND)
+    world.inject(DeleteObject("Pod", "a-0"))
+    world.until(aw.is_in("Failed"))
+
+
 @scenario(
     arms=["AW-003", "AW-022", "AW-035", "AW-057"],
     cases={"at-once": 0, "after-a-second": SECOND, "after-two-minutes": 2 * MINUTE},

@@ -7,7 +7,7 @@ from typing import Any
 
 from chaos.faults import EditObject, HoldObject
 from conformance.scenario import scenario
-from conformance.scenarios.appwrapper.workloads import appwrapper, job, pod_spec
+from conformance.scenarios.appwrapper.workloads import appwrapper, bare_pod, job, pod_spec
 from conformance.world import World
 from vocabulary.clock import SECOND
 
@@ -76,6 +76,13 @@ def it_comes_with_a_finalizer_of_others(world: World) -> None:
     world.wait(10 * SECOND)
     world.inject(EditObject("AppWrapper", "a", {"metadata": {"finalizers": None}}))
     world.wait(10 * SECOND)
+
+
+@scenario(arms=["AW-020", "INV-9"])
+def it_has_as_many_pod_sets_as_kueue_takes(world: World) -> None:
+    """An AppWrapper of eight pod sets runs like any other."""
+    aw = world.submit(appwrapper(*(bare_pod(name=f"a-{index}") for index in range(8))))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
 @scenario(arms=["AW-100"])

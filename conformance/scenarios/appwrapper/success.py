@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chaos.choice import PodChoice
 from chaos.faults import DeleteObject, HoldObject, KillPod
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD
@@ -9,6 +10,7 @@ from conformance.world import World
 from vocabulary.clock import SECOND
 
 ARMS = ["AW-063", "AW-064", "AW-078", "MLB-051", "MLB-052", "MLB-054"]
+MASTER = "training.kubeflow.org/replica-type=master"
 
 
 @scenario(arms=ARMS, cases={"pod": "pod.yaml", "job": "job.yaml"})
@@ -174,6 +176,18 @@ def job_replaced_a_pod_itself(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-096", "INV-9", "MLB-051"], cases={"running": "Running", "all": "All"})
+def pytorch_job_cleans_up_after_itself(world: World, policy: str) -> None:
+    """A PyTorchJob whose workers are deleted as its master succeeds has succeeded."""
+    manifest = world.manifest("pytorch_job.yaml")
+    template = manifest["spec"]["components"][0]["template"]
+    template["spec"]["runPolicy"] = {"cleanPodPolicy": policy}
+    aw = world.submit(manifest)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(PodChoice(appwrapper="a", labels=MASTER), exit_code=0))
+    world.until(aw.is_in("Succeeded"))
 
 
 @scenario(arms=["AW-032", "AW-042"])

@@ -59,6 +59,21 @@ def pod_loses_its_label(world: World) -> None:
     world.until(aw.shows("QuotaReserved", "False"))
 
 
+@scenario(arms=["AW-021", "AW-030", "AW-096"], cases={"fails": 1, "succeeds": 0})
+def pod_keeps_only_the_label_of_its_workload(world: World, exit_code: int) -> None:
+    """A pod that carries the AppWrapper's label counts, whatever other labels it has lost."""
+    aw = world.submit("pods.yaml", retryLimit=0)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Tamper("Pod", "a-0", "labels"))
+    labelled = {"metadata": {"labels": {APPWRAPPER_LABEL: "a"}}}
+    world.inject(EditObject("Pod", "a-0", labelled))
+    world.wait(5 * SECOND)
+    world.inject(KillPod("a-1", exit_code=0))
+    world.wait(5 * SECOND)
+    world.inject(KillPod("a-0", exit_code=exit_code))
+    world.until(aw.is_in("Failed" if exit_code else "Succeeded"))
+
+
 @scenario(arms=["INV-5"])
 def annotations_are_stripped(world: World) -> None:
     """Without its annotations an AppWrapper goes on by the operator's own parameters."""
