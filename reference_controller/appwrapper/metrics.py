@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple, TypeAlias
 
+from reference_controller.appwrapper.names import Phase
+from reference_controller.appwrapper.steps import Note
+
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 
 
@@ -34,6 +37,15 @@ class Metrics:
 
     def count(self, name: str, **labels: str) -> None:
         self._values[name, tuple(sorted(labels.items()))] += 1
+
+    def count_entry(self, namespace: str, before: str, phase: str, note: Note | None) -> None:
+        """Count a phase that was entered, and why if it is a reset."""
+        if phase in (before, Phase.TERMINATING):
+            return
+        self.count("appwrapper_phase_total", namespace=namespace, phase=phase)
+        if phase == Phase.RESETTING and note is not None:
+            reason = note.message.partition(":")[0]
+            self.count("appwrapper_reset_total", namespace=namespace, reason=reason)
 
     def samples(self) -> Iterator[Sample]:
         """All counters, by name and labels."""

@@ -25,8 +25,6 @@ RETRY_LIMIT: Final = f"{ANNOTATION_PREFIX}retryLimit"
 DELETION_ON_FAILURE_GRACE: Final = f"{ANNOTATION_PREFIX}deletionOnFailureGracePeriodDuration"
 FORCEFUL_DELETION_GRACE: Final = f"{ANNOTATION_PREFIX}forcefulDeletionGracePeriodDuration"
 SUCCESS_TTL: Final = f"{ANNOTATION_PREFIX}successTTLDuration"
-TERMINAL_EXIT_CODES: Final = f"{ANNOTATION_PREFIX}terminalExitCodes"
-RETRYABLE_EXIT_CODES: Final = f"{ANNOTATION_PREFIX}retryableExitCodes"
 
 _GO_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _INT64_MAX: Final = 2**63 - 1
@@ -44,8 +42,6 @@ class Parameters(msgspec.Struct, frozen=True):
     deletion_on_failure_grace_us: Micros
     forceful_deletion_grace_us: Micros
     success_ttl_us: Micros
-    terminal_exit_codes: frozenset[int] = frozenset()
-    retryable_exit_codes: frozenset[int] = frozenset()
 
 
 def span_of(annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:
@@ -69,15 +65,6 @@ def retry_limit_of(annotations: Mapping[str, str], operator: FaultTolerance) -> 
     if number is None:
         return operator.retry_limit
     return (number + 2**31) % 2**32 - 2**31
-
-
-def exit_codes_of(annotations: Mapping[str, str], key: str) -> frozenset[int]:
-    """The numbers of a comma-separated list; items that are none are skipped, blanks included."""
-    text = annotations.get(key)
-    if text is None:
-        return frozenset()
-    numbers = (atoi(item) for item in text.split(","))
-    return frozenset(number for number in numbers if number is not None)
 
 
 def atoi(text: str | None) -> int | None:

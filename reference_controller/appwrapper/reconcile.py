@@ -24,7 +24,7 @@ from reference_controller.appwrapper import decide as deciding
 from reference_controller.appwrapper import transitions
 from reference_controller.appwrapper.events import Identity, event_for, identity_of
 from reference_controller.appwrapper.metrics import Metrics
-from reference_controller.appwrapper.names import CONTROLLER_NAME, FINALIZER, Phase
+from reference_controller.appwrapper.names import CONTROLLER_NAME, FINALIZER
 from reference_controller.appwrapper.observe import Observer, read
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import component_records, phase_of, spec_of
@@ -43,12 +43,11 @@ from reference_controller.appwrapper.templates import TemplateError, build
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import APPWRAPPER, kind_of
-from vocabulary.objects import Object, finalizers_of, meta, namespace_of, uid_of
+from vocabulary.objects import Object, finalizers_of, meta, namespace_of
 from vocabulary.requests import Create, Patch, Reconcile, Request, Update
 
 MAX_STEPS: Final = 2_000
 """More steps than any AppWrapper needs in one reconcile."""
-_SOON_US: Final = 1 * SECOND
 _BEHIND_US: Final = 5 * SECOND
 """When to look again after a cache was seen to be behind. An informer that lists anew never tells
 of what was created and deleted meanwhile, so no event need come."""
@@ -132,15 +131,7 @@ class Reconciliation:
         before = self.aw
         written = yield Update(APPWRAPPER, {**before, "status": step.status}, subresource="status")
         self._wrote(written)
-        phase = phase_of(written)
-        if phase != phase_of(before):
-            if phase != Phase.TERMINATING:
-                self.metrics.count("appwrapper_phase_total", namespace=self.namespace, phase=phase)
-            if phase == Phase.RESETTING and step.note is not None:
-                reason = step.note.message.partition(":")[0]
-                self.metrics.count(
-                    "appwrapper_reset_total", namespace=self.namespace, reason=reason
-                )
+        self.metrics.count_entry(self.namespace, phase_of(before), phase_of(written), step.note)
         if step.note is not None:
             yield from self._tell(step.note)
         return None
@@ -269,17 +260,14 @@ class Reconciliation:
 
     def _refresh(self) -> Generator[Request, Any, bool]:
         """Make sure that `aw` is current; False if it was not, and all has to be decided anew."""
-        assert self.aw is not None
         if self.is_fresh:
             return True
-        live = yield from read(APPWRAPPER, self.namespace, self.name, live=True)
-        is_same = live is not None and (
-            uid_of(live) == uid_of(self.aw)
-            and meta(live).get("resourceVersion") == meta(self.aw).get("resourceVersion")
+        known, self.aw = (
+            self.aw,
+            (yield from read(APPWRAPPER, self.namespace, self.name, live=True)),
         )
-        self.aw = live
         self.is_fresh = True
-        return is_same
+        return self.aw == known
 
     def _wrote(self, written: Object) -> None:
         self.aw = written

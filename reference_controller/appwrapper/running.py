@@ -25,7 +25,6 @@ from reference_controller.appwrapper.status import StatusDraft, stamp_of, status
 from reference_controller.appwrapper.steps import Note, Record, Stay, Step
 from reference_controller.appwrapper.watched_kinds import POLL_US
 from vocabulary.clock import Micros
-from vocabulary.objects import condition
 
 _NAMES_SHOWN = 5
 
@@ -55,11 +54,6 @@ def running(seen: Observation, rules: Rules) -> Step:
         standing.append(ailment)
         if _is_beyond_grace(ailment, since_us, seen, rules):
             return _give_up(ailment, seen, rules)
-    if not standing and since_us is not None and not rules.recovers(seen.aw):
-        lasting = _remembered(seen)
-        if _is_beyond_grace(lasting, since_us, seen, rules):
-            return _give_up(lasting, seen, rules)
-        standing.append(lasting)
     return _carry_on(seen, census, standing, rules)
 
 
@@ -94,12 +88,6 @@ def _of_pods(seen: Observation, census: Sequence[PodCounts], rules: Rules) -> It
         yield Ailment(Reason.INSUFFICIENT_PODS_READY, message, ends_us)
 
 
-def _remembered(seen: Observation) -> Ailment:
-    """What `Unhealthy` says: the ailment that was seen last."""
-    shown = condition(seen.aw, Condition.UNHEALTHY) or {}
-    return Ailment(str(shown.get("reason", "")), str(shown.get("message", "")))
-
-
 def _grace_ends_at(
     ailment: Ailment, since_us: Micros | None, seen: Observation, rules: Rules
 ) -> Micros:
@@ -114,17 +102,7 @@ def _is_beyond_grace(
 
 
 def _give_up(ailment: Ailment, seen: Observation, rules: Rules) -> Record:
-    failed = [
-        pod
-        for pod in seen.pods
-        if rules.is_failed_pod(pod) and rules.is_of_current_attempt(pod, seen.aw)
-    ]
-    is_terminal = ailment.reason == Reason.FOUND_FAILED_PODS and rules.is_fatal_exit(
-        failed, seen.parameters
-    )
-    return transitions.give_up_attempt(
-        seen, ailment.reason, ailment.message, rules, is_terminal=is_terminal
-    )
+    return transitions.give_up_attempt(seen, ailment.reason, ailment.message, rules)
 
 
 def _carry_on(

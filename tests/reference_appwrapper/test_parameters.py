@@ -68,7 +68,7 @@ def test_no_annotation_leads_beyond_the_cap_or_below_zero(span_us: Micros, cap_u
 
 @given(text=st.text(max_size=12))
 def test_no_annotation_whatever_it_says_stops_the_controller(text: str) -> None:
-    keys = [*GRACES, p.SUCCESS_TTL, p.RETRY_LIMIT, p.TERMINAL_EXIT_CODES, p.RETRYABLE_EXIT_CODES]
+    keys = [*GRACES, p.SUCCESS_TTL, p.RETRY_LIMIT]
     read = RIGHT.parameters(dict.fromkeys(keys, text), OPERATOR)
     for name, _ in GRACES.values():
         assert 0 <= getattr(read, name) <= OPERATOR.grace_maximum_us
@@ -120,14 +120,6 @@ def test_the_retry_limit_is_read_as_an_int32_as_the_released_operator_does(
 ) -> None:
     annotations = {} if text is None else {p.RETRY_LIMIT: text}
     assert p.retry_limit_of(annotations, OPERATOR) == limit
-
-
-@pytest.mark.parametrize(
-    ("text", "codes"),
-    [("3,10", {3, 10}), ("3, 10", {3}), ("x,7", {7}), ("x", set()), ("", set())],
-)
-def test_exit_codes_are_a_list_whose_bad_items_are_skipped(text: str, codes: set[int]) -> None:
-    assert p.exit_codes_of({p.TERMINAL_EXIT_CODES: text}, p.TERMINAL_EXIT_CODES) == codes
 
 
 def test_durations_in_the_config_file_may_be_strings_or_nanoseconds() -> None:

@@ -291,20 +291,6 @@ def test_an_unhealthy_workload_is_told_of_once_and_not_over_and_over() -> None:
     assert sum("FoundFailedPods" in message for message in world.events()) == 1
 
 
-def test_exit_codes_that_are_called_terminal_fail_the_workload_without_a_retry() -> None:
-    world = World()
-    world.submit(pod("p", "run 1s, exit 42"), annotations={"terminalExitCodes": "3,42"})
-    world.until_phase("Failed")
-    assert world.status("resettingCount") is None
-
-
-def test_exit_codes_that_are_not_called_retryable_fail_the_workload_without_a_retry() -> None:
-    world = World()
-    world.submit(pod("p", "run 1s, exit 1"), annotations={"retryableExitCodes": "137"})
-    world.until_phase("Failed")
-    assert world.status("resettingCount") is None
-
-
 def test_components_with_generated_names_get_new_ones_in_each_attempt_and_no_duplicates() -> None:
     world = World(config={"faultTolerance": {"retryLimit": 1}})
     nameless = {**config_map(), "metadata": {"generateName": "c-"}}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.observation import Component, Observation
+from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.rules import Rules
-from reference_controller.appwrapper.rules.deletion import is_being_forced
+from reference_controller.appwrapper.rules.deletion import Standing, is_being_forced
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD, SERVICE, Kind, kind_of
 from vocabulary.objects import Object, get_path, uid_of
@@ -196,10 +196,8 @@ class ResetKeepsWhatHasNoPods(Rules):
     "INV-1",
 )
 class ServicesLeftBehind(Rules):
-    def remaining(self, seen: Observation) -> tuple[Component, ...]:
-        return tuple(
-            component for component in super().remaining(seen) if component.kind != SERVICE
-        )
+    def remaining(self, seen: Observation) -> tuple[Standing, ...]:
+        return tuple((kind, found) for kind, found in super().remaining(seen) if kind != SERVICE)
 
 
 @mutant(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from reference_controller.appwrapper.mutants.mutant import mutant
 from reference_controller.appwrapper.names import Condition, Phase
-from reference_controller.appwrapper.observation import Component, Observation
+from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.rules import Rules
+from reference_controller.appwrapper.rules.deletion import Standing
 from reference_controller.appwrapper.rules.quota import Conditions
 from reference_controller.appwrapper.status import resets_of
 from vocabulary.objects import Object, is_terminating
@@ -242,11 +243,9 @@ class GoneWithItsPods(Rules):
     "INV-1",
 )
 class TerminatingCountsAsGone(Rules):
-    def remaining(self, seen: Observation) -> tuple[Component, ...]:
+    def remaining(self, seen: Observation) -> tuple[Standing, ...]:
         return tuple(
-            component
-            for component in super().remaining(seen)
-            if component.found is not None and not is_terminating(component.found)
+            (kind, found) for kind, found in super().remaining(seen) if not is_terminating(found)
         )
 
 

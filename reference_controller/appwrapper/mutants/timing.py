@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from reference_controller.appwrapper.mutants.mutant import mutant
 from reference_controller.appwrapper.names import Condition, Phase, Reason, Stamp
+from reference_controller.appwrapper.observation import Observation, PodCounts
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import phase_of, stamp_of
@@ -102,8 +105,9 @@ class GraceAfterExternalDeletion(Rules):
     "AW-046",
 )
 class RecoveryIsIgnored(Rules):
-    def recovers(self, aw: Object) -> bool:  # noqa: ARG002
-        return False
+    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
+        was_ill = stamp_of(seen.aw, Stamp.UNHEALTHY_SINCE) is not None
+        return super().failed_pods(seen, census) or int(was_ill)
 
 
 @mutant(

@@ -40,15 +40,15 @@ class CreationRules(OwnershipRules):
         """What to do when the name of a component is taken.
 
         `adopt` what our own creation made when its answer got lost; `remove` what an older
-        attempt of ours left; `wait` for what is going away; `fail` for what is another's.
+        attempt of ours left; `wait` for what another gives up; `fail` for what another keeps.
         """
         if self.may_adopt(standing, aw):
             return "adopt"
         if self.is_ours(standing, aw):
-            return "wait" if is_terminating(standing) else "remove"
+            return "remove"
         return "wait" if is_terminating(standing) else "fail"
 
     def is_fatal(self, error: ApiError) -> bool:
         """Whether a creation that was refused so will be refused for ever: the object is
         invalid, or its kind is not served. Quotas, permissions and webhooks may relent."""
-        return error.is_invalid or error.is_not_found or error.code in (400, 405)
+        return error.is_invalid or error.is_not_found

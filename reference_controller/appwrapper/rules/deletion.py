@@ -7,26 +7,31 @@ period is over, pods and resources alike, is deleted with a grace period of 0.
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from reference_controller.appwrapper.names import Phase, Stamp
-from reference_controller.appwrapper.observation import Component, Observation
+from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
 from reference_controller.appwrapper.status import phase_of, stamp_of
 from vocabulary.kinds import POD, REPLICA_SET, Kind
 from vocabulary.objects import Object, is_terminating, meta, name_of, namespace_of, uid_of
 from vocabulary.requests import Delete
 
+Standing: TypeAlias = tuple[Kind, Object]
+"""An object, and what kind it is of."""
+
 
 class DeletionRules(OwnershipRules):
     """AW-005, 007, 010…014; INV-1, INV-4, INV-10."""
 
-    def remaining(self, seen: Observation) -> tuple[Component, ...]:
-        """The components of which something of ours still stands."""
+    def remaining(self, seen: Observation) -> tuple[Standing, ...]:
+        """What of the components still stands, and is ours."""
         return tuple(
-            component
+            (component.kind, found)
             for component in seen.components
-            if component.found is not None
-            and self.is_ours(component.found, seen.aw)
-            and not (phase_of(seen.aw) == Phase.RESETTING and self.survives_reset(component.found))
+            if (found := component.found) is not None
+            and self.is_ours(found, seen.aw)
+            and not (phase_of(seen.aw) == Phase.RESETTING and self.survives_reset(found))
         )
 
     def is_all_gone(self, seen: Observation) -> bool:
@@ -50,10 +55,9 @@ class DeletionRules(OwnershipRules):
         """
         is_first_round = stamp_of(seen.aw, Stamp.DELETION_STARTED) is None
         return tuple(
-            self.orderly(component.kind, component.found)
-            for component in self.remaining(seen)
-            if component.found is not None
-            and (is_first_round or not is_terminating(component.found))
+            self.orderly(kind, found)
+            for kind, found in self.remaining(seen)
+            if is_first_round or not is_terminating(found)
         )
 
     def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
@@ -65,9 +69,9 @@ class DeletionRules(OwnershipRules):
         handled = {uid_of(pod) for pod in seen.pods}
         return (
             *(
-                self.forceful(component.kind, component.found)
-                for component in self.remaining(seen)
-                if component.found is not None and uid_of(component.found) not in handled
+                self.forceful(kind, found)
+                for kind, found in self.remaining(seen)
+                if uid_of(found) not in handled
             ),
             *(self.forceful(REPLICA_SET, replica_set) for replica_set in seen.replica_sets),
             *(self.forceful(POD, pod) for pod in pods),

@@ -30,8 +30,6 @@ class ParameterRules:
             success_ttl_us=self.success_ttl_us(
                 self.span_us(annotations, p.SUCCESS_TTL, operator.success_ttl_us), operator
             ),
-            terminal_exit_codes=p.exit_codes_of(annotations, p.TERMINAL_EXIT_CODES),
-            retryable_exit_codes=p.exit_codes_of(annotations, p.RETRYABLE_EXIT_CODES),
         )
 
     def span_us(self, annotations: Mapping[str, str], key: str, default_us: Micros) -> Micros:

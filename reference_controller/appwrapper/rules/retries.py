@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from reference_controller.appwrapper.names import Phase, Reason
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.status import is_suspended, resets_of
-from vocabulary.objects import Object, get_path
+from vocabulary.objects import Object
 
 
 class RetryRules:
@@ -54,29 +52,7 @@ class RetryRules:
         suspended is cleaned up first, whatever became of the wish."""
         return phase == Phase.SUSPENDED and not is_suspended(aw)
 
-    def recovers(self, aw: Object) -> bool:  # noqa: ARG002
-        """Whether a workload that nothing ails any more counts as healthy again."""
-        return True
-
     def renews_grace(self, aw: Object) -> bool:  # noqa: ARG002
         """Whether a workload that recovered is given a failure grace period of its own when it
         falls ill again."""
         return True
-
-    def is_fatal_exit(self, pods: Iterable[Object], parameters: Parameters) -> bool:
-        """Whether a failed pod's exit code is one that must not be retried.
-
-        Codes of init containers say nothing about the workload. Terminal wins over retryable.
-        """
-        codes = [code for pod in pods for code in _exit_codes(pod) if code != 0]
-        if any(code in parameters.terminal_exit_codes for code in codes):
-            return True
-        retryable = parameters.retryable_exit_codes
-        return bool(retryable) and any(code not in retryable for code in codes)
-
-
-def _exit_codes(pod: Object) -> Iterable[int]:
-    for status in get_path(pod, "status.containerStatuses") or ():
-        code = get_path(status, "state.terminated.exitCode")
-        if code is not None:
-            yield int(code)
