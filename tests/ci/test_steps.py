@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from pathlib import Path
 
 STEPS = Path(__file__).parents[2] / "ci" / "steps.sh"
@@ -26,9 +27,9 @@ def test_each_step_has_a_line_with_its_seconds_and_share() -> None:
     )
     assert code == 0
     assert lines[-4:] == [
-        ["step", "seconds", "share"],
-        ["lint", "10", "25%"],
-        ["the", "tests", "30", "75%"],
+        ["step", "seconds", "share", "of", "CPUs"],
+        ["lint", "10", "25%", "0"],
+        ["the", "tests", "30", "75%", "0"],
         ["total", "40", "100%"],
     ]
 
@@ -49,3 +50,13 @@ def test_what_fails_beside_the_steps_keeps_its_exit_code_and_ends_there() -> Non
     assert code == 1
     assert ["went", "on"] not in lines
     assert lines[-1][:3] == ["beside", "these:", "mutants"]
+
+
+def test_processor_time_is_counted_for_steps_and_for_what_runs_beside_them() -> None:
+    spin = f"{sys.executable} -c 'import time\nwhile time.process_time() < 2.2: pass'"
+    code, lines = run(f"step idle; step busy; {spin}; beside more {spin} & wait $!; steps_table")
+    assert code == 0
+    idle, busy, _, more = lines[-4:]
+    assert (idle[0], idle[-1]) == ("idle", "0")
+    assert int(busy[-1]) >= 4
+    assert int(more[-1]) >= 2
