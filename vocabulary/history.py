@@ -111,7 +111,8 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_default
     reason: str = ""
     """The reason of a refusal, for example Conflict."""
     message: str = ""
-    """What is wrong with what was asked for, where the reason is Invalid."""
+    """What is wrong with what was asked for, where the reason is Invalid; the right that was
+    missing, where RBAC forbade it."""
     event: Event = ""
     rv: int = 0
     uid: str = ""
