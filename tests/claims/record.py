@@ -26,6 +26,8 @@ from conformance.scenarios import SCENARIOS
 from conformance.verdict import Verdict
 from reference_controller.appwrapper.mutants import MUTANTS
 from tests.claims.recorded import FOLDER, SUFFIX, described, histories, verdicts_path
+from tests.claims.retold import WAYS
+from tests.claims.summaries import RETOLD, summarised, summary_path
 from vocabulary.history import read_history, write_history
 
 ROOT: Final = Path(__file__).parents[2]
@@ -51,6 +53,9 @@ def record(
                 shutil.copy(path, FOLDER / f"{name}{SUFFIX}")
     for history in histories():
         verdicts_path(history).write_text(described(history))
+    RETOLD.mkdir(exist_ok=True)
+    for way in WAYS:
+        summary_path(way).write_text(summarised(way))
     typer.echo(f"{len(histories())} histories judged")
 
 

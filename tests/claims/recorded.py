@@ -33,17 +33,20 @@ def verdicts_path(history: Path) -> Path:
 def described(history: Path) -> str:
     """Every verdict on a stored history that was armed, a line each, by position of entries."""
     header, entries, _ = read_history(history)
-    facts = {**header.facts, **dict.fromkeys(GRANTED, 0)}
-    strict = msgspec.structs.replace(header, facts=facts)
     part = len(entries) * 3 // 5
     return "\n".join(
         [
             *_judged("as it is", header, entries),
-            *_judged("nothing granted", strict, entries),
+            *_judged("nothing granted", strict(header), entries),
             *_judged(f"the first {part} entries", header, entries[:part]),
             "",
         ]
     )
+
+
+def strict(header: Header) -> Header:
+    """As if nothing had been granted for latency, polling and slack."""
+    return msgspec.structs.replace(header, facts={**header.facts, **dict.fromkeys(GRANTED, 0)})
 
 
 def _judged(title: str, header: Header, entries: Sequence[Entry]) -> Iterator[str]:
