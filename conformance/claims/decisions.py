@@ -152,3 +152,18 @@ A23: Final = Decision(
     "resources are deployed, is put back within one reaction.",
     "the source names no failure to create, and protects what is deployed by the finalizer alone",
 )
+A24: Final = Decision(
+    "A24",
+    "An AppWrapper is refused when it is submitted if it wraps an AppWrapper, has a component in "
+    "another namespace, has no pod set or more than eight, or has a pod set, declared or inferred, "
+    "that leads to no pod template or says otherwise than its template. A change to its "
+    "components' templates or pod sets, or to who manages it, is refused as well.",
+    "the source promises a number of checks and does not list them; these are the released "
+    "operator's, Kueue takes eight pod sets, and labels reach pods by way of pod sets alone",
+)
+A25: Final = Decision(
+    "A25",
+    "What podSetInfos say of a pod set when its quota is reserved is added to its pods beside what "
+    "their template says: labels, annotations, node selector, tolerations, scheduling gates.",
+    "the source lets Kueue reserve quota, and the quota is for the nodes that are named there",
+)

@@ -42,6 +42,8 @@ class History:
         """Every request of the controller under test, also those that failed."""
         self.refused_as_invalid: list[Write] = []
         """Requests of anybody whose object was not fit to be stored."""
+        self.refused_submissions: list[Write] = []
+        """What users and chaos asked to be stored of AppWrappers, and was not."""
         self.processes: list[Process] = []
         self.faults: list[Fault] = []
         self.marks: list[Mark] = []
@@ -65,6 +67,8 @@ class History:
                         track.versions.append(entry)
                 if entry.reason == "Invalid":
                     self.refused_as_invalid.append(entry)
+                if entry.submitted is not None and entry.code >= 400:
+                    self._file_refused(entry)
                 if is_operator(entry.actor):
                     self.operator_writes.append(entry)
             elif isinstance(entry, Fault):
@@ -84,6 +88,10 @@ class History:
             name = labels_of(obj).get(self.profile.label)
             if name is not None:
                 self.labelled_pods.setdefault((track.namespace, name), []).append(track)
+
+    def _file_refused(self, entry: Write) -> None:
+        if entry.kind == self.profile.kind:
+            self.refused_submissions.append(entry)
 
     @cached_property
     def shows(self) -> frozenset[str]:

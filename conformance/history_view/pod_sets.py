@@ -16,6 +16,14 @@ MAX_GENERATED: Final = 58
 """So much of a `generateName` the API server keeps, before the five characters that it adds."""
 
 
+class PodSet(NamedTuple):
+    """So many pods are made from the template at a path, which begins at the wrapped object."""
+
+    path: str
+    replicas: int
+    pod_spec: Object
+
+
 class Component(NamedTuple):
     """One entry of `spec.components`: the object that it wraps, and the pods it stands for."""
 
@@ -26,9 +34,14 @@ class Component(NamedTuple):
     """Its name; empty where it has `generateName` instead."""
     generate_name: str
     template: Object
-    expected_pods: int
+    replicas: tuple[int, ...]
+    """How many pods each of its pod sets stands for."""
     pod_specs: tuple[Object, ...]
     """The pod specs inside the template, as the user wrote them."""
+
+    @property
+    def expected_pods(self) -> int:
+        return sum(self.replicas)
 
     def makes(self, kind: str, name: str) -> bool:
         """Whether an object of that kind and name can be an instance of this component."""
@@ -50,62 +63,67 @@ def components_of(entries: Any) -> tuple[Component, ...]:
 def _component(position: int, entry: Object) -> Component:
     template: Object = entry.get("template") or {}
     metadata = meta(template)
-    inferred = tuple(_pod_templates(template))
+    inferred = tuple(inferred_pod_sets(template))
     declared = entry.get("podSets")
-    if declared:
-        expected = sum(_count(pod_set.get("replicas"), 1) for pod_set in declared)
-    else:
-        expected = sum(replicas for replicas, _ in inferred)
     return Component(
         position=position,
         kind=str(kind_of(template)),
         name=str(metadata.get("name", "")),
         generate_name="" if metadata.get("name") else str(metadata.get("generateName", "")),
         template=template,
-        expected_pods=expected,
-        pod_specs=tuple(spec for _, spec in inferred),
+        replicas=(
+            tuple(_count(pod_set.get("replicas"), 1) for pod_set in declared)
+            if declared
+            else tuple(pod_set.replicas for pod_set in inferred)
+        ),
+        pod_specs=tuple(pod_set.pod_spec for pod_set in inferred),
     )
 
 
-def _pod_templates(template: Object) -> Iterator[tuple[int, Object]]:
-    """(replicas, pod spec) of each podSet that the wrapped kind implies."""
+def inferred_pod_sets(template: Object) -> Iterator[PodSet]:
+    """The pod sets that the wrapped kind implies."""
     spec: Object = template.get("spec") or {}
     match str(kind_of(template)):
         case "Pod":
-            yield 1, spec
+            yield PodSet("template", 1, spec)
         case "Deployment.apps" | "StatefulSet.apps":
-            yield _count(spec.get("replicas"), 1), _pod_spec(spec)
+            yield _pod_set("template.spec", spec, _count(spec.get("replicas"), 1))
         case "Job.batch":
-            yield job_pods(spec), _pod_spec(spec)
+            yield _pod_set("template.spec", spec, job_pods(spec))
         case "JobSet.jobset.x-k8s.io":
-            for job in spec.get("replicatedJobs") or ():
+            for index, job in enumerate(spec.get("replicatedJobs") or ()):
                 job_spec: Object = (job.get("template") or {}).get("spec") or {}
-                replicas = _count(job.get("replicas"), 1)
-                yield replicas * job_pods(job_spec), _pod_spec(job_spec)
+                replicas = _count(job.get("replicas"), 1) * job_pods(job_spec)
+                path = f"template.spec.replicatedJobs[{index}].template.spec"
+                yield _pod_set(path, job_spec, replicas)
         case "PyTorchJob.kubeflow.org":
-            for replica_spec in (spec.get("pytorchReplicaSpecs") or {}).values():
-                yield _count(replica_spec.get("replicas"), 1), _pod_spec(replica_spec)
+            for role, replica_spec in (spec.get("pytorchReplicaSpecs") or {}).items():
+                replicas = _count(replica_spec.get("replicas"), 1)
+                yield _pod_set(f"template.spec.pytorchReplicaSpecs.{role}", replica_spec, replicas)
         case "RayCluster.ray.io":
-            yield from _ray_pods(spec)
+            yield from _ray_pod_sets("template.spec", spec)
         case "RayJob.ray.io":
-            yield from _ray_pods(spec.get("rayClusterSpec") or {})
+            yield from _ray_pod_sets("template.spec.rayClusterSpec", spec.get("rayClusterSpec"))
 
 
-def _ray_pods(spec: Object) -> Iterator[tuple[int, Object]]:
-    yield 1, _pod_spec(spec.get("headGroupSpec") or {})
-    for group in spec.get("workerGroupSpecs") or ():
-        yield _count(group.get("replicas"), 1), _pod_spec(group)
+def _ray_pod_sets(path: str, cluster: Any) -> Iterator[PodSet]:
+    spec: Object = cluster or {}
+    yield _pod_set(f"{path}.headGroupSpec", spec.get("headGroupSpec") or {}, 1)
+    for index, group in enumerate(spec.get("workerGroupSpecs") or ()):
+        replicas = _count(group.get("replicas"), 1) * _count(group.get("numOfHosts"), 1)
+        yield _pod_set(f"{path}.workerGroupSpecs[{index}]", group, replicas)
+
+
+def _pod_set(path: str, holder: Object, replicas: int) -> PodSet:
+    """The pod set of what holds a pod template."""
+    template: Object = holder.get("template") or {}
+    return PodSet(f"{path}.template", replicas, template.get("spec") or {})
 
 
 def job_pods(spec: Object) -> int:
     """How many pods of a Job are expected at a time: parallelism, or fewer completions."""
     parallelism = _count(spec.get("parallelism"), 1)
     return min(parallelism, _count(spec.get("completions"), parallelism))
-
-
-def _pod_spec(holder: Object) -> Object:
-    spec: Object = (holder.get("template") or {}).get("spec") or {}
-    return spec
 
 
 def _count(value: Any, default: int) -> int:

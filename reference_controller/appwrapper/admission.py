@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.pod_sets import (
@@ -176,11 +176,11 @@ def _changed_for_good(new: Object, old: Object, rules: Rules) -> list[_Cause]:
     if len(components) != len(standing):
         causes.append(_Cause("spec.components", "their number cannot be changed"))
     for index, (component, before) in enumerate(zip(components, standing, strict=False)):
-        path = f"spec.components[{index}]"
-        if component.get("template") != before.get("template"):
-            causes.append(_Cause(f"{path}.template", "cannot be changed"))
-        if _said(component) != _said(before):
-            causes.append(_Cause(f"{path}.podSets", "cannot be changed"))
+        causes.extend(
+            _Cause(f"spec.components[{index}].{field}", "cannot be changed")
+            for field in rules.lasting_fields()
+            if component.get(field) != before.get(field)
+        )
     if get_path(new, "spec.managedBy") != get_path(old, "spec.managedBy"):
         causes.append(_Cause("spec.managedBy", "cannot be changed"))
     causes.extend(
@@ -189,7 +189,3 @@ def _changed_for_good(new: Object, old: Object, rules: Rules) -> list[_Cause]:
         if labels_of(new).get(label) != labels_of(old).get(label)
     )
     return causes
-
-
-def _said(component: Object) -> Any:
-    return [(entry.get("path"), entry.get("replicas")) for entry in component.get("podSets") or ()]

@@ -79,7 +79,7 @@ def build(aw: Object, index: int, name: str, config: OperatorConfig, rules: Rule
     try:
         pod_sets = pod_sets_of(component)
         for position, pod_set in enumerate(pod_sets):
-            info = infos[position] if position < len(infos) else {}
+            info = rules.info_of(infos, position)
             pod = injection.into(pod_template_at(template, pod_set.path), position, info)
             template = with_pod_template(template, pod_set.path, pod)
     except ValueError as error:

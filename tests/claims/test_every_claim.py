@@ -32,7 +32,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"INV-{n}" for n in range(1, 11)),
     *(f"MLB-{n:03}" for n in range(20, 25)),
     *(f"MLB-{n:03}" for n in range(40, 55)),
-    "MLB-073",
+    *(f"MLB-{n:03}" for n in range(73, 77)),
 ]
 
 SOUND: dict[str, Callable[[], Story]] = {

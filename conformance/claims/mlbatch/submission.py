@@ -24,7 +24,7 @@ from conformance.temporal.words import when
 from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import labels_of
 
-_SECTION: Final = "AppWrappers"
+SECTION: Final = "AppWrappers"
 _REFUSED_LABEL: Final = re.compile(r'metadata\.labels: Invalid value: "((?:[^"\\]|\\.)*)"')
 _NOT_IN_LABELS: Final = re.compile(r"[^-_.\w]", re.ASCII)
 MAX_LABEL_LENGTH: Final = 63
@@ -39,7 +39,7 @@ MLB_020 = Claim(
         "An AppWrapper MUST be labelled with the name and id of the user who submitted it, "
         "whatever that user wrote there, and these labels MUST NOT change."
     ),
-    source=guide(_SECTION, "labels holding the name and id of the user submitting the AppWrapper"),
+    source=guide(SECTION, "labels holding the name and id of the user submitting the AppWrapper"),
     decision=A18,
 )
 
@@ -50,7 +50,7 @@ MLB_020 = Claim(
     from_any_versions=True,
 )
 def submitting_user_is_labelled(history: History) -> Obligations:
-    if not _has_webhooks(history):
+    if not has_webhooks(history):
         return
     profile = history.profile
     users = history.header.facts.get("users") or {}
@@ -128,7 +128,7 @@ def as_label(text: str) -> str:
     return _NOT_IN_LABELS.sub("_", text[:MAX_LABEL_LENGTH]).strip("-_.")
 
 
-def _has_webhooks(history: History) -> bool:
+def has_webhooks(history: History) -> bool:
     return bool(history.header.parameters.get("webhooksEnabled", True))
 
 
@@ -139,7 +139,7 @@ MLB_021 = Claim(
     profile="mlbatch",
     text="An AppWrapper without a queue MUST get the default queue; one with its own keeps it.",
     source=guide(
-        _SECTION,
+        SECTION,
         "label required to queue the workload in",
     ),
 )
@@ -152,7 +152,7 @@ MLB_021 = Claim(
 )
 def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
     queue = aw.history.header.parameters.get("defaultQueueName")
-    if not queue or not _has_webhooks(aw.history):
+    if not queue or not has_webhooks(aw.history):
         return
     created = aw.track.created
     label = aw.history.profile.queue_label
@@ -190,7 +190,7 @@ MLB_022 = Claim(
         "names its own."
     ),
     source=guide(
-        _SECTION,
+        SECTION,
         "the schedulerName specification required to enable gang scheduling and packing on the "
         "GPU dimension to mitigate node fragmentation.",
     ),

@@ -16,6 +16,7 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `ownership`: intents, and what is not ours.
 - `injection`: pod templates and labels.
 - `creation`: creations that the API server refuses.
+- `submission`: flaws that are admitted, and what Kueue says of pods.
 - `completion`: success, and what PodsReady says of the pods.
 - `templates`: what the user wrote beside what is injected.
 - `installation`: the CustomResourceDefinition.
@@ -39,6 +40,7 @@ from reference_controller.appwrapper.mutants import (
     quota,
     retries,
     stalling,
+    submission,
     templates,
     timing,
 )
@@ -62,6 +64,7 @@ __all__ = [
     "quota",
     "retries",
     "stalling",
+    "submission",
     "templates",
     "timing",
 ]

@@ -15,7 +15,7 @@ MAX_POD_SETS: Final = 8
 
 
 class AdmissionRules:
-    """MLB-020, 021."""
+    """MLB-020, 021, 074, 075."""
 
     def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:
         """The labels with the default queue, unless the user named one."""
@@ -30,6 +30,10 @@ class AdmissionRules:
     def lasting_labels(self) -> tuple[str, ...]:
         """The labels that nobody can change once they are there."""
         return (USER_LABEL, USER_ID_LABEL)
+
+    def lasting_fields(self) -> tuple[str, ...]:
+        """The fields of a component that nobody can change once it was submitted."""
+        return ("template", "podSets")
 
     def max_pod_sets(self) -> int:
         return MAX_POD_SETS

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from reference_controller.appwrapper.autopilot import (
     AVOIDED_EFFECTS,
@@ -15,11 +15,15 @@ from vocabulary.objects import Object
 
 
 class InjectionRules:
-    """AW-001, 020, 085…089; MLB-022."""
+    """AW-001, 020, 085…089; MLB-022, 076."""
 
     def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:
         """The labels that every pod gets, so that it can be found, counted and told apart."""
         return labels
+
+    def info_of(self, infos: Sequence[Object], pod_set: int) -> Object:
+        """What Kueue said of a pod set of the component when it reserved quota."""
+        return infos[pod_set] if pod_set < len(infos) else {}
 
     def scheduler_name(self, own: str, configured: str) -> str:
         """The user's own choice of scheduler stands."""
