@@ -167,3 +167,9 @@ A25: Final = Decision(
     "their template says: labels, annotations, node selector, tolerations, scheduling gates.",
     "the source lets Kueue reserve quota, and the quota is for the nodes that are named there",
 )
+A26: Final = Decision(
+    "A26",
+    "A mark whose effect is PreferNoSchedule is avoided by a preferred node affinity, with the "
+    "weight that is configured; it never keeps a pod off a node.",
+    "the source calls the marks taints, and such a taint is a preference",
+)

@@ -40,6 +40,8 @@ class Autopilot:
         self.injects = enabled and section.get("injectAntiAffinities", True)
         self.monitors = enabled and section.get("monitorNodes", True)
         self.source = section.get("source", "labels")
+        self.weight: int = section.get("preferNoScheduleWeight", 0)
+        """Of the preference for nodes without marks that discourage; 0: the default."""
         configured = section.get("resourceTaints")
         self.taints: Mapping[str, tuple[Taint, ...]] = (
             DEFAULT_TAINTS

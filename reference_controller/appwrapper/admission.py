@@ -107,7 +107,7 @@ def _component_flaws(aw: Object, component: Object, path: str) -> list[_Cause]:
     if not isinstance(template, Mapping) or not template.get("kind"):
         return [_Cause(f"{path}.template", "must be an object with apiVersion and kind")]
     kind = kind_of(template)
-    if kind.kind == APPWRAPPER.kind and kind.group == APPWRAPPER.group:
+    if kind.group_kind == APPWRAPPER.group_kind:
         return [_Cause(f"{path}.template.kind", "an AppWrapper cannot be nested in another")]
     namespace = namespace_of(template)
     if namespace not in ("", namespace_of(aw)):

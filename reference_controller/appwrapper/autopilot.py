@@ -81,8 +81,6 @@ def with_anti_affinity(
 
     Node selector terms are alternatives, so what is required has to go into each of them.
     """
-    if not required and not preferred:
-        return pod_spec
     affinity = dict(pod_spec.get("affinity") or {})
     node_affinity = dict(affinity.get("nodeAffinity") or {})
     if required:

@@ -28,7 +28,7 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(60, 65)),
     *(f"AW-{n:03}" for n in range(70, 81)),
     *(f"AW-{n:03}" for n in range(85, 99)),
-    *("AW-100", "AW-101"),
+    *("AW-100", "AW-101", "AW-110", "AW-111"),
     *(f"INV-{n}" for n in range(1, 11)),
     *(f"MLB-{n:03}" for n in range(20, 25)),
     *(f"MLB-{n:03}" for n in range(40, 55)),

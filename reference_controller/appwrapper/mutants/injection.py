@@ -365,3 +365,25 @@ def _amounts(spec: Object, resource: str) -> list[Fraction]:
         for container in containers(spec)
         for field in ("requests", "limits")
     ]
+
+
+@mutant(
+    "anti-affinity-though-it-is-off",
+    "The stanza is injected by default, though Autopilot is switched off.",
+    "AW-110",
+)
+class AntiAffinityThoughItIsOff(Rules):
+    def pod_spec_avoiding_bad_nodes(
+        self, spec: Object, autopilot: Autopilot | None, pod_set: int
+    ) -> Object:
+        return super().pod_spec_avoiding_bad_nodes(spec, autopilot or Autopilot(), pod_set)
+
+
+@mutant(
+    "discouraged-nodes-are-forbidden",
+    "Nodes with a mark that only discourages are avoided strictly.",
+    "AW-111",
+)
+class DiscouragedNodesAreForbidden(Rules):
+    def avoided_effects(self) -> tuple[str, ...]:
+        return (*super().avoided_effects(), "PreferNoSchedule")
