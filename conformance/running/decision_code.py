@@ -40,5 +40,5 @@ _MODULES: Final = (
     "watched_kinds",
 )
 DECISION_CODE: Final = tuple(f"{_ROOM}.{name}" for name in _MODULES)
-TOLD: Final = ("Note", "_denied", "_tell", "count", "count_entry", "event_for")
+TOLD: Final = ("Note", "_denied", "_tell", "count", "count_delete", "count_entry", "event_for")
 """The functions in these modules that say something to people: Events, messages, metrics."""

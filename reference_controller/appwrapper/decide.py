@@ -76,11 +76,11 @@ def decide(seen: Observation, rules: Rules) -> Step:
         case Phase.RESETTING:
             return _resetting(seen, rules)
         case Phase.SUSPENDING:
-            return _delete(seen, rules)
-        case Phase.FAILED:
-            return _after_delay(seen, rules.failed_deletion_starts_at(aw, seen.parameters))
-        case Phase.SUCCEEDED:
-            return _after_delay(seen, rules.success_ttl_ends_at(aw, seen.parameters))
+            return _delete(seen, rules.deletion_starts_at(aw, seen.parameters))
+        case Phase.FAILED if is_deployed:
+            return _delete(seen, rules.failed_deletion_starts_at(aw, seen.parameters))
+        case Phase.SUCCEEDED if is_deployed:
+            return _delete(seen, rules.success_ttl_ends_at(aw, seen.parameters))
     return Stay()
 
 
@@ -111,24 +111,15 @@ def _resuming(seen: Observation, rules: Rules) -> Step:
 def _resetting(seen: Observation, rules: Rules) -> Step:
     pause_ends_us = rules.pause_ends_at(seen.aw, seen.parameters)
     if pause_ends_us is None:
-        return _delete(seen, rules)
+        return _delete(seen, rules.deletion_starts_at(seen.aw, seen.parameters))
     if seen.now_us < pause_ends_us:
         return Stay(pause_ends_us)
     return _resume(seen, rules)
 
 
-def _delete(seen: Observation, rules: Rules) -> Step:
-    """What an attempt has left goes."""
-    starts_us = rules.deletion_starts_at(seen.aw, seen.parameters)
-    return Stay(starts_us) if seen.now_us < starts_us else DeleteEverything()
-
-
-def _after_delay(seen: Observation, starts_us: Micros) -> Step:
-    """Failed and Succeeded: terminal; their resources go when it is time."""
-    aw = seen.aw
-    if condition_status(aw, Condition.RESOURCES_DEPLOYED) != "True":
-        return Stay()
-    if stamp_of(aw, Stamp.DELETION_STARTED) is None and seen.now_us < starts_us:
+def _delete(seen: Observation, starts_us: Micros) -> Step:
+    """What an attempt has left goes when it is time; a deletion that has begun goes on."""
+    if stamp_of(seen.aw, Stamp.DELETION_STARTED) is None and seen.now_us < starts_us:
         return Stay(starts_us)
     return DeleteEverything()
 
@@ -141,13 +132,7 @@ def deleting(seen: Observation, rules: Rules) -> Step:
     if is_terminating(aw) and not rules.waits_for_cleanup(aw):
         return LetGo()
     if is_terminating(aw) and phase_of(aw) != Phase.TERMINATING:
-        draft = transitions.enter(aw, Phase.TERMINATING, now_us, rules)
-        draft.condition(Condition.DELETING_RESOURCES, "True", Reason.DELETION_INITIATED)
-        return Record(draft.done())
-    if condition_status(aw, Condition.DELETING_RESOURCES) != "True":
-        draft = StatusDraft(aw, now_us)
-        draft.condition(Condition.DELETING_RESOURCES, "True", Reason.DELETION_INITIATED)
-        return Record(draft.done())
+        return Record(transitions.enter(aw, Phase.TERMINATING, now_us, rules).done())
     forceful_us = rules.forceful_from(aw, seen.parameters)
     if forceful_us is not None and now_us >= forceful_us:
         # Soon again, at first: whom a broken watch keeps from hearing that it worked has to look.
@@ -210,9 +195,9 @@ def _deleted(seen: Observation, rules: Rules) -> Step:
 
 def deletion_started(seen: Observation) -> Record:
     """The first delete was accepted: from now on the forceful deletion grace period runs."""
-    return Record(
-        StatusDraft(seen.aw, seen.now_us).stamp(Stamp.DELETION_STARTED, seen.now_us).done()
-    )
+    draft = StatusDraft(seen.aw, seen.now_us).stamp(Stamp.DELETION_STARTED, seen.now_us)
+    draft.condition(Condition.DELETING_RESOURCES, "True", Reason.DELETION_INITIATED)
+    return Record(draft.done())
 
 
 def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules) -> Step:
@@ -222,8 +207,8 @@ def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules
         return fatal_creation(seen, index, error.message, rules)
     retry_us = _retry_at(stamp_of(aw, Stamp.ATTEMPT_STARTED), now_us)
     overdue_us = rules.admission_ends_at(aw, seen.parameters)
-    if overdue_us is None or seen.looked_us < overdue_us:
-        return Stay(_earliest(retry_us, overdue_us))
+    if seen.looked_us < overdue_us:
+        return Stay(min(retry_us, overdue_us))
     reason = Reason.CREATE_FAILED
     since_us = stamp_of(aw, Stamp.UNHEALTHY_SINCE)
     if since_us is None:
@@ -233,7 +218,7 @@ def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules
         return Record(draft.done(), note)
     grace_ends_us = rules.failure_grace_ends_at(since_us, reason, seen.parameters)
     if seen.looked_us < grace_ends_us:
-        return Stay(_earliest(retry_us, grace_ends_us))
+        return Stay(min(retry_us, grace_ends_us))
     return transitions.give_up_attempt(seen, reason, error.message, rules)
 
 

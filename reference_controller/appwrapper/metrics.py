@@ -8,6 +8,7 @@ from typing import Final, NamedTuple, TypeAlias
 
 from reference_controller.appwrapper.names import Phase
 from reference_controller.appwrapper.steps import Note
+from vocabulary.requests import Delete
 
 Labels: TypeAlias = tuple[tuple[str, str], ...]
 
@@ -46,6 +47,11 @@ class Metrics:
         if phase == Phase.RESETTING and note is not None:
             reason = note.message.partition(":")[0]
             self.count("appwrapper_reset_total", namespace=namespace, reason=reason)
+
+    def count_delete(self, delete: Delete) -> None:
+        """Count a delete that was accepted, if it was a forceful one."""
+        if delete.grace_period_seconds == 0:
+            self.count("appwrapper_forceful_deletion_total", kind=str(delete.kind))
 
     def samples(self) -> Iterator[Sample]:
         """All counters, by name and labels."""

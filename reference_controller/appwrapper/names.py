@@ -66,7 +66,6 @@ class Reason:
     SUFFICIENT_PODS_READY: Final = "SufficientPodsReady"
     DELETION_INITIATED: Final = "DeletionInitiated"
     DELETION_COMPLETE: Final = "DeletionComplete"
-    DELETION_PAUSED: Final = "DeletionPaused"
     CREATION_INITIATED: Final = "ComponentCreationInitiated"
     CREATED: Final = "ComponentCreatedSuccessfully"
     CREATION_ERRORED: Final = "ComponentCreationErrored"

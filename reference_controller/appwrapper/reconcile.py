@@ -250,8 +250,7 @@ class Reconciliation:
                     refused = error
             else:
                 is_accepted = True
-                if delete.grace_period_seconds == 0:
-                    self.metrics.count("appwrapper_forceful_deletion_total", kind=str(delete.kind))
+                self.metrics.count_delete(delete)
         if step.starts and is_accepted:
             yield from self._record(deciding.deletion_started(self.observer.glance(self.aw)))
         if refused is not None:
@@ -281,7 +280,7 @@ class Reconciliation:
 
 def revision_of(obj: Object) -> int:
     """The resourceVersion as a number; later writes have higher ones."""
-    return int(meta(obj).get("resourceVersion") or 0)
+    return int(meta(obj)["resourceVersion"])
 
 
 def is_managed(aw: Object) -> bool:

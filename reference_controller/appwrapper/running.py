@@ -78,12 +78,12 @@ def _of_pods(seen: Observation, census: Sequence[PodCounts], rules: Rules) -> It
     expected = sum(counts.expected for counts in census)
     missing = rules.missing_pods(seen, census)
     ends_us = rules.admission_ends_at(seen.aw, seen.parameters)
-    if missing and ends_us is not None and seen.looked_us >= ends_us:
+    if missing and seen.looked_us >= ends_us:
         message = f"{missing} of {expected} pods are not there"
         yield Ailment(Reason.INSUFFICIENT_PODS_READY, message, ends_us)
     idle = 0 if missing else rules.idle_pods(seen, census)
     ends_us = rules.warmup_ends_at(seen.aw, seen.parameters)
-    if idle and ends_us is not None and seen.looked_us >= ends_us:
+    if idle and seen.looked_us >= ends_us:
         message = f"{idle} of {expected} pods are not running"
         yield Ailment(Reason.INSUFFICIENT_PODS_READY, message, ends_us)
 
@@ -133,9 +133,9 @@ def _carry_on(
         return Record(draft.done(), note, is_momentous=begins_grace)
     deadlines = [_grace_ends_at(ailment, since_us, seen, rules) for ailment in standing]
     if rules.missing_pods(seen, census):
-        deadlines.append(rules.admission_ends_at(aw, parameters) or 0)
+        deadlines.append(rules.admission_ends_at(aw, parameters))
     elif idle:
-        deadlines.append(rules.warmup_ends_at(aw, parameters) or 0)
+        deadlines.append(rules.warmup_ends_at(aw, parameters))
     if not all(component.is_watched for component in seen.components):
         deadlines.append(seen.now_us + POLL_US)
     return Stay(min((at_us for at_us in deadlines if at_us > seen.looked_us), default=None))

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from reference_controller.appwrapper.names import ATTEMPT_LABEL, Condition, Reason
 from vocabulary.clock import Micros, parse_rfc3339, to_rfc3339, to_rfc3339_micro
-from vocabulary.objects import Object, meta
+from vocabulary.objects import Object, annotations_of, labels_of
 
 PERHAPS_CREATED: Final = ("True", "Unknown")
 """The states of creation of a component that may exist."""
@@ -59,7 +59,7 @@ def creation_state(record: Object) -> str:
     """
     for entry in record.get("conditions") or ():
         if entry.get("type") == Condition.RESOURCES_DEPLOYED:
-            return str(entry.get("status", ""))
+            return str(entry["status"])
     return ""
 
 
@@ -68,9 +68,9 @@ def is_suspended(aw: Object) -> bool:
 
 
 def attempt_of_object(obj: Object) -> int:
-    """Which attempt created a component; 0 if the object does not tell."""
-    text = (meta(obj).get("annotations") or _EMPTY).get(ATTEMPT_LABEL, "")
-    return int(text) if text.isascii() and text.isdigit() else 0
+    """Which attempt made a component, a pod or a ReplicaSet; 0 if the object does not tell."""
+    text = {**labels_of(obj), **annotations_of(obj)}.get(ATTEMPT_LABEL, "")
+    return int(text) if text.isdecimal() else 0
 
 
 class StatusDraft:

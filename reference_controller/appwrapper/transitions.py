@@ -46,14 +46,15 @@ def initialise(aw: Object, now_us: Micros, rules: Rules) -> Record:
 def resume(aw: Object, now_us: Micros, rules: Rules) -> Record:
     """The next attempt begins: nothing of the last one counts any more."""
     draft = enter(aw, Phase.RESUMING, now_us, rules)
-    draft.attempt(attempt_of(aw) + 1).resets(rules.resets_on_resume(aw))
+    attempt = attempt_of(aw) + 1
+    draft.attempt(attempt).resets(rules.resets_on_resume(aw))
     draft.stamp(Stamp.ATTEMPT_STARTED, now_us)
     draft.clear(Stamp.DEPLOYED, Stamp.UNHEALTHY_SINCE)
     draft.clear(Stamp.PAUSE_STARTED, Stamp.DELETION_STARTED)
     records = component_records(aw)
     if records and rules.needs_intent(records[0], {**aw, "status": draft.done()}):
         with suppress(TemplateError):
-            draft.component(0, _intended(aw, 0, attempt_of(aw) + 1, now_us))
+            draft.component(0, _intended(aw, 0, attempt, now_us))
     return Record(draft.done())
 
 
@@ -109,12 +110,6 @@ def give_up_attempt(
         draft.resets(rules.resets_after(reason, aw)).clear(Stamp.PAUSE_STARTED)
     else:
         draft.stamp(Stamp.FAILED, now_us)
-        paused = seen.parameters.deletion_on_failure_grace_us > 0
-        draft.condition(
-            Condition.DELETING_RESOURCES,
-            "False" if paused else "True",
-            Reason.DELETION_PAUSED if paused else Reason.DELETION_INITIATED,
-        )
     note = Note(Condition.UNHEALTHY, f"{reason}: {message}".rstrip(": "), is_warning=True)
     return Record(draft.done(), note, is_momentous=True)
 

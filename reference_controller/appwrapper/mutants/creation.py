@@ -17,10 +17,9 @@ from vocabulary.objects import Object
     "AW-098",
 )
 class RefusalsGoUnnoticed(Rules):
-    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
-        if phase_of(aw) == Phase.RESUMING:
-            return None
-        return super().admission_ends_at(aw, parameters)
+    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
+        ends_us = super().admission_ends_at(aw, parameters)
+        return ends_us + 10_000 * DAY if phase_of(aw) == Phase.RESUMING else ends_us
 
 
 @mutant(

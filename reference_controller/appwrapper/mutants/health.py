@@ -88,7 +88,7 @@ class IdlePodsIgnoredAfterWarmUp(Rules):
     def idle_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
         ended_us = self.warmup_ends_at(seen.aw, seen.parameters)
         began_us = stamp_of(seen.aw, Stamp.UNHEALTHY_SINCE) or seen.now_us
-        if ended_us is not None and began_us > ended_us + MINUTE:
+        if began_us > ended_us + MINUTE:
             return self.missing_pods(seen, census)
         return super().idle_pods(seen, census)
 

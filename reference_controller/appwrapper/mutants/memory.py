@@ -11,13 +11,13 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Condition, Phase, Reason, Stamp
+from reference_controller.appwrapper.names import Phase, Reason, Stamp
 from reference_controller.appwrapper.observation import Component, Observation, PodCounts
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import attempt_of, is_suspended, phase_of, stamp_of
-from vocabulary.clock import SECOND, Micros, parse_rfc3339
-from vocabulary.objects import Object, condition, uid_of
+from vocabulary.clock import SECOND, Micros
+from vocabulary.objects import Object, uid_of
 from vocabulary.requests import Delete
 
 FRESH_US: Final = 2 * SECOND
@@ -66,9 +66,9 @@ class Remembering(Rules):
     "AW-031",
 )
 class RestartRenewsAdmission(Remembering):
-    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
+    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
         ends_us = super().admission_ends_at(aw, parameters)
-        return self._counted_anew(self.attempt_began_at(aw), ends_us)
+        return self._counted_anew(self.attempt_began_at(aw), ends_us) or 0
 
 
 @mutant(
@@ -78,23 +78,23 @@ class RestartRenewsAdmission(Remembering):
     "AW-041",
 )
 class RestartEndsAdmission(Remembering):
-    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
+    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
         ends_us = super().admission_ends_at(aw, parameters)
-        return self._over_if_unknown(self.attempt_began_at(aw), ends_us)
+        return self._over_if_unknown(self.attempt_began_at(aw), ends_us) or 0
 
 
 @mutant("restart-renews-warmup", "A restart starts the warm-up grace period anew.", "AW-032")
 class RestartRenewsWarmup(Remembering):
-    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
+    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
         ends_us = super().warmup_ends_at(aw, parameters)
-        return self._counted_anew(self.attempt_began_at(aw), ends_us)
+        return self._counted_anew(self.attempt_began_at(aw), ends_us) or 0
 
 
 @mutant("restart-ends-warmup", "A restart ends the warm-up grace period.", "AW-032", "AW-042")
 class RestartEndsWarmup(Remembering):
-    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
+    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
         ends_us = super().warmup_ends_at(aw, parameters)
-        return self._over_if_unknown(self.attempt_began_at(aw), ends_us)
+        return self._over_if_unknown(self.attempt_began_at(aw), ends_us) or 0
 
 
 @mutant(
@@ -296,9 +296,8 @@ class SuspensionWhileDownIsMissed(Remembering):
 )
 class DeletionThatWasBegunIsBelieved(Remembering):
     def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        begun = condition(seen.aw, Condition.DELETING_RESOURCES) or {}
-        began_us = parse_rfc3339(begun.get("lastTransitionTime", ""))
-        is_own = self._known_since(began_us) == began_us
+        began_us = stamp_of(seen.aw, Stamp.DELETION_STARTED)
+        is_own = began_us is None or self._known_since(began_us) == began_us
         return super().orderly_deletes(seen) if is_own else ()
 
 

@@ -21,8 +21,7 @@ from vocabulary.objects import Object, get_path
 class FailedPodsWaitForPendingOnes(Rules):
     def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
         ends_us = self.warmup_ends_at(seen.aw, seen.parameters)
-        warms_up = ends_us is not None and seen.looked_us < ends_us
-        if warms_up and any(counts.pending for counts in census):
+        if seen.looked_us < ends_us and any(counts.pending for counts in census):
             return 0
         return super().failed_pods(seen, census)
 

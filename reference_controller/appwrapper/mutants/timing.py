@@ -122,7 +122,7 @@ class SecondSicknessGetsNoGrace(Rules):
 
 @mutant("no-admission-grace", "Pods have to be there at once.", "AW-031", "AW-041")
 class NoAdmissionGrace(Rules):
-    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:  # noqa: ARG002
+    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros:  # noqa: ARG002
         return self.attempt_began_at(aw)
 
 
@@ -133,7 +133,7 @@ class NoAdmissionGrace(Rules):
     "AW-042",
 )
 class WarmupIsAdmission(Rules):
-    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
+    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
         return self.admission_ends_at(aw, parameters)
 
 
@@ -143,7 +143,7 @@ class WarmupIsAdmission(Rules):
     "AW-031",
 )
 class AdmissionIsWarmup(Rules):
-    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
+    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
         return self.warmup_ends_at(aw, parameters)
 
 

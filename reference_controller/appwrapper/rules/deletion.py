@@ -12,7 +12,12 @@ from typing import TypeAlias
 from reference_controller.appwrapper.names import Phase, Stamp
 from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
-from reference_controller.appwrapper.status import phase_of, stamp_of
+from reference_controller.appwrapper.status import (
+    attempt_of,
+    attempt_of_object,
+    phase_of,
+    stamp_of,
+)
 from vocabulary.kinds import POD, REPLICA_SET, Kind
 from vocabulary.objects import Object, is_terminating, meta, name_of, namespace_of, uid_of
 from vocabulary.requests import Delete
@@ -33,6 +38,15 @@ class DeletionRules(OwnershipRules):
             and self.is_ours(found, seen.aw)
             and not (phase_of(seen.aw) == Phase.RESETTING and self.survives_reset(found))
         )
+
+    def is_outdated(self, seen: Observation) -> bool:
+        """Whether something of ours is of a later attempt than the AppWrapper knows of.
+
+        Then another instance of this controller has begun that since the AppWrapper was read.
+        """
+        components = (found for _, found in self.remaining(seen))
+        made = (*components, *seen.replica_sets, *seen.pods)
+        return any(attempt_of_object(obj) > attempt_of(seen.aw) for obj in made)
 
     def is_all_gone(self, seen: Observation) -> bool:
         """Whether nothing is left: no component, no pod, and nothing that makes pods."""

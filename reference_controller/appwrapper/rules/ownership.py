@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.names import ATTEMPT_LABEL, OWNER_UID_LABEL
-from reference_controller.appwrapper.observation import Observation
 from reference_controller.appwrapper.status import attempt_of, attempt_of_object
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, controller_of, labels_of, uid_of
@@ -29,17 +28,6 @@ class OwnershipRules:
         """Whether the pod counts now; one that an older attempt left behind does not."""
         attempt = labels_of(pod).get(ATTEMPT_LABEL)
         return attempt is None or attempt == str(attempt_of(aw))
-
-    def is_outdated(self, seen: Observation) -> bool:
-        """Whether something of ours is of a later attempt than the AppWrapper knows of.
-
-        Then another instance of this controller has begun that since the AppWrapper was read.
-        """
-        known = attempt_of(seen.aw)
-        components = (part.found for part in seen.components if part.found is not None)
-        return any(
-            attempt_of_object(found) > known for found in components if self.is_ours(found, seen.aw)
-        ) or any(_attempt_of_made(obj) > known for obj in (*seen.replica_sets, *seen.pods))
 
     def may_adopt(self, standing: Object, aw: Object) -> bool:
         """Whether what stands under a component's name is what we meant to create.
@@ -67,9 +55,3 @@ class OwnershipRules:
     def pods_when_list_failed(self, error: ApiError) -> tuple[Object, ...] | None:  # noqa: ARG002
         """What to believe when the pods could not be listed: nothing. None passes the error on."""
         return None
-
-
-def _attempt_of_made(obj: Object) -> int:
-    """Which attempt a pod or ReplicaSet was made in; 0 if its label does not tell."""
-    text = labels_of(obj).get(ATTEMPT_LABEL, "")
-    return int(text) if text.isascii() and text.isdigit() else 0

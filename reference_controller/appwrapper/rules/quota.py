@@ -71,12 +71,7 @@ def _entering(phase: str, old_phase: str) -> Conditions:
                 Condition.UNHEALTHY: ("False", Reason.FOUND_NO_FAILED_PODS, ""),
                 Condition.PODS_READY: ("False", Reason.INSUFFICIENT_PODS_READY, ""),
             }
-        case Phase.RESETTING | Phase.SUSPENDING:
-            return {
-                Condition.PODS_READY: ("False", phase, ""),
-                Condition.DELETING_RESOURCES: ("True", Reason.DELETION_INITIATED, ""),
-            }
-        case Phase.TERMINATING | Phase.FAILED:
+        case Phase.RESETTING | Phase.SUSPENDING | Phase.TERMINATING | Phase.FAILED:
             return {Condition.PODS_READY: ("False", phase, "")}
         case Phase.SUCCEEDED:
             return {

@@ -26,18 +26,17 @@ find a delay short, so delays that begin with a write last this much longer."""
 class TimingRules:
     """AW-040…049, 060…064; decisions A2, A3, A5, A8, A9, A10."""
 
-    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
-        """Until when all expected pods have to be at least Pending; None: no clock runs."""
-        return _after(self.attempt_began_at(aw), parameters.admission_grace_us)
+    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
+        """Until when all expected pods have to be at least Pending."""
+        return self.attempt_began_at(aw) + parameters.admission_grace_us
 
-    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
+    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
         """Until when all expected pods have to be Running."""
-        return _after(self.attempt_began_at(aw), parameters.warmup_grace_us)
+        return self.attempt_began_at(aw) + parameters.warmup_grace_us
 
-    def attempt_began_at(self, aw: Object) -> Micros | None:
+    def attempt_began_at(self, aw: Object) -> Micros:
         """When all resources of the attempt were created; while they are not, its start."""
-        deployed_us = stamp_of(aw, Stamp.DEPLOYED)
-        return stamp_of(aw, Stamp.ATTEMPT_STARTED) if deployed_us is None else deployed_us
+        return stamp_of(aw, Stamp.DEPLOYED) or stamp_of(aw, Stamp.ATTEMPT_STARTED) or 0
 
     def failure_grace_ends_at(
         self, since_us: Micros, reason: str, parameters: Parameters
