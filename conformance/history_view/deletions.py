@@ -163,6 +163,19 @@ class Deletion:
             episodes.insert(0, episodes[0].previous)
         return episodes
 
+    def deletable_before(self, moment: Moment) -> list[Track]:
+        """The components among `deletable` that nobody was deleting right before a moment.
+
+        A user may have deleted them meanwhile: while the deletion was delayed, or the controller
+        down.
+        """
+        n = moment.n - 1
+        return [
+            track
+            for track in self.deletable
+            if track.exists_at(n) and not is_terminating(track.at(n))
+        ]
+
     def left_at(self, n: int) -> list[Track]:
         """What was still stored after position n."""
         return [track for track in self.hit if track.exists_at(n)]

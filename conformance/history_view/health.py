@@ -47,7 +47,8 @@ class Health(NamedTuple):
     """Failed pods, also those that their Job has replaced."""
     failed_least: int = 0
     """Failed pods that no Job has replaced; terminating ones, and those without their
-    label, left out, at the least. A pod of the Job that has succeeded counts as a replacement."""
+    label, left out, at the least. A pod of the Job that has succeeded counts as a replacement, and
+    a complete Job needs none."""
     failed_most: int = 0
     """The same at the most: only pods that are still at work count as replacements."""
     evicted_least: int = 0
@@ -285,6 +286,8 @@ class HealthSweep:
     def _health(self, n: int, t: Micros) -> Health:
         failed_least = failed_most = 0
         for job, (staying, leaving) in self._failed.items():
+            if job in self._complete:
+                continue  # what its own retries left behind counts no more (A14)
             if not job or self._standing.get(job, 0) < self._expected_of(job):
                 failed_least += staying
                 failed_most += staying + leaving

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, last
+from conformance.verdict import Outcome
+from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, last, verdict_of
 from tests.claims.stories import (
     FORCE,
     PAUSE,
@@ -186,6 +187,43 @@ def test_pods_whose_job_somebody_orphaned_are_forced_as_well(late: float, right:
         assert_passes("AW-012", story)
     else:
         assert_fails("AW-012", story, at=forced)
+
+
+@pytest.mark.parametrize(("forced_after", "right"), [(FORCE + SOON, True), (FORCE - 10, False)])
+def test_pods_that_were_orphaned_during_a_delay_are_forced_a_grace_period_after_it(
+    forced_after: float, right: bool
+) -> None:
+    delay = {"deletionOnFailureGracePeriodDuration": "5m"}
+    story = failing(job("a-job", pods=2), annotations=delay)
+    running = max(key for key in story.stored if key.startswith("Pod/"))
+    story.at(100).deletes("Job/a-job", by="user", propagation="Orphan", gone=True)
+    forced = story.at(370.1 + forced_after).deletes(running, grace=0, gone=True)
+    if right:
+        for claim in ("AW-010", "AW-011", "INV-10"):
+            assert verdict_of(claim, story).outcome is not Outcome.FAILED
+    else:
+        assert_fails("AW-011", story, at=forced)
+
+
+def test_pods_that_were_orphaned_while_the_operator_was_down_are_forced_first() -> None:
+    story = started(job("a-job"))
+    name = first_pod(story)
+    story.at(19).process("killed")
+    story.at(20).deletes("AppWrapper/a", by="user")
+    story.at(30).deletes("Job/a-job", by="user", propagation="Orphan", gone=True)
+    story.at(60).process("started")
+    story.at(60.1 + FORCE).deletes(f"Pod/{name}", grace=0, gone=True)
+    assert_unarmed("AW-010", story)
+    assert_passes("AW-011", story)
+
+
+def test_a_pod_that_is_deleted_before_its_job_was_not_orphaned() -> None:
+    story = started(job("a-job"))
+    name = first_pod(story)
+    story.at(20).deletes("AppWrapper/a", by="user")
+    wrong = story.at(20.1).deletes(f"Pod/{name}", gone=True)
+    story.at(20.2).deletes("Job/a-job", gone=True)
+    assert_fails("AW-010", story, at=wrong)
 
 
 # What follows the last object.

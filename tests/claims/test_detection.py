@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, entered, last
+import pytest
+
+from conformance.verdict import Outcome
+from tests.claims.judging import (
+    assert_fails,
+    assert_passes,
+    assert_unarmed,
+    entered,
+    last,
+    verdict_of,
+)
 from tests.claims.stories import SOON, attempt, begin, first_pod, gpu_pod, repaired, started
 from tests.claims.story import Story
 from tests.claims.templates import job, pod
@@ -95,9 +105,7 @@ def complete(left: str) -> Story:
     first, second = sorted(key for key in story.stored if key.startswith("Pod/a-job"))
     story.at(400).becomes(first.removeprefix("Pod/"), "Succeeded")
     story.becomes(second.removeprefix("Pod/"), left)
-    conditions = [{"type": "Complete", "status": "True"}]
-    obj = with_path(story.stored["Job/a-job"], "status.conditions", conditions)
-    story.changes(obj, by="job-controller", subresource="status")
+    complete_job(story, "Job/a-job")
     story.at(500).vanishes(first, by="pod-gc")
     return story.at(900).ends()
 
@@ -111,6 +119,33 @@ def test_pods_of_a_complete_job_need_not_be_there() -> None:
 def test_a_pod_that_a_complete_job_leaves_behind_has_to_run() -> None:
     story = complete("Pending")
     assert_fails("AW-021", story, at=last(story))
+
+
+@pytest.mark.parametrize("completes", [True, False])
+def test_failed_pods_of_a_job_that_completes_without_replacing_them_count_no_more(
+    completes: bool,
+) -> None:
+    """A Job without a number of completions makes no more pods once one has succeeded."""
+    story = started(job("a-job", pods=2), pod("b-0"))
+    first, second = sorted(key for key in story.stored if key.startswith("Pod/a-job"))
+    story.at(400).becomes(first.removeprefix("Pod/"), "Succeeded")
+    story.becomes(second.removeprefix("Pod/"), "Failed")
+    story.at(400.1).shows(Unhealthy="True")
+    if completes:
+        complete_job(story, "Job/a-job")
+    story.at(400.2).shows(Unhealthy="False")
+    story.at(900).ends()
+    for claim in ("AW-003", "AW-021", "AW-030", "AW-040"):
+        if completes:
+            assert verdict_of(claim, story).outcome is not Outcome.FAILED
+        else:
+            assert_fails(claim, story, at=last(story))
+
+
+def complete_job(story: Story, key: str) -> None:
+    conditions = [{"type": "Complete", "status": "True"}]
+    obj = with_path(story.stored[key], "status.conditions", conditions)
+    story.changes(obj, by="job-controller", subresource="status")
 
 
 def replaced(runs: bool) -> Story:

@@ -146,7 +146,7 @@ def _ordinary_deletes(aw: AppWrapperRun) -> Iterator[Obligation]:
         first = deletion.first_request
         if start is None or first is None or deletion.previous is not None:
             continue
-        if not deletion.deletable:
+        if not deletion.deletable_before(first):
             continue
         grace = grace_within(aw, deletion, first)[0]
         if not grace.value:

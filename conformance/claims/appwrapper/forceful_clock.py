@@ -61,21 +61,32 @@ def all_gone(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
 def clock_start(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
     """The earliest moment from which the forceful deletion grace period can be meant to count.
 
-    The first delete, of this episode or of those that it went on with. Where there was no
-    component left to delete, or the controller was kept from it, the moment at which the
+    The first delete, of this episode or of those that it went on with. Where no component was
+    left to be deleted first, or the controller was kept from it, the moment at which the
     deletion was due: it may have noted that, and been killed.
     """
     head = deletion.chain[0]
     first = next((request for each in deletion.chain for request in each.requests), None)
-    if first is None or head.cause is Cause.SUCCESS:
-        return first
-    delay_us = 0
-    if head.cause is Cause.FAILURE:
-        delay_us = aw.parameter_within(DELETION_ON_FAILURE_GRACE, head.begin, first)[0].value
-    due = Instant(head.begin.n, head.begin.t + delay_us)
-    if due.t < first.t and (not head.deletable or aw.history.timing.hindered(due.t, first.t)):
+    if first is None:
+        return None
+    due = _first_due(aw, deletion, first)
+    had_any = bool(head.deletable_before(first))
+    if due.t < first.t and (not had_any or aw.history.timing.hindered(due.t, first.t)):
         return due
     return first
+
+
+def _first_due(aw: AppWrapperRun, deletion: Deletion, until: Moment) -> Moment:
+    """When the first of the episodes that a deletion went on with was due."""
+    for episode in deletion.chain:
+        name = _DELAYS.get(episode.cause)
+        delay_us = 0
+        if name is not None:
+            delay_us = aw.parameter_within(name, episode.begin, until)[0].value
+        due = Instant(episode.begin.n, episode.begin.t + delay_us)
+        if episode.end is None or due.t < episode.end.t:
+            return due
+    return due
 
 
 def grace_within(aw: AppWrapperRun, deletion: Deletion, until: Moment) -> tuple[Value, Value]:
