@@ -61,7 +61,8 @@ class Health(NamedTuple):
     """Components that somebody other than the controller deleted."""
     needless: int = 0
     """Expected pods of complete components that are gone: nobody makes them again (A14). They are
-    part of `present_most` and `running_most`, since they may have completed, and of no `_least`."""
+    part of `present_most` and `running_most`, since they may have completed, and of no `_least`.
+    So are in `running_most` those that have failed, since their Job is content without them."""
 
 
 class Spell(NamedTuple):
@@ -295,16 +296,14 @@ class HealthSweep:
                 failed_most += staying + leaving
         evicted_least = sum(not self._pods[uid].fading for uid in self._surely_evicted)
         present_least, present_most, running_least, running_most, failed_all = self._totals
-        needless = sum(
-            max(0, self._expected.get(uid, 0) - self._made.get(uid, 0)) for uid in self._complete
-        )
+        needless = self._never_made_again(with_failed=False)
         return Health(
             n,
             t,
             present_least,
             present_most + needless,
             running_least,
-            running_most + needless,
+            running_most + self._never_made_again(with_failed=True),
             failed_all,
             failed_least,
             failed_most,
@@ -314,6 +313,14 @@ class HealthSweep:
             len(self._missing),
             needless,
         )
+
+    def _never_made_again(self, *, with_failed: bool) -> int:
+        """How many expected pods of complete components are gone, or have failed."""
+        missing = 0
+        for uid in self._complete:
+            failed = sum(self._failed.get(uid, ())) if with_failed else 0
+            missing += max(0, self._expected.get(uid, 0) - self._made.get(uid, 0) + failed)
+        return missing
 
     def _expected_of(self, job: str) -> int:
         track = self._tracks.get(job)

@@ -133,8 +133,12 @@ def test_failed_pods_of_a_job_that_completes_without_replacing_them_count_no_mor
     story.at(400.1).shows(Unhealthy="True")
     if completes:
         complete_job(story, "Job/a-job")
-    story.at(400.2).shows(Unhealthy="False")
+    ready = story.at(402).shows(Unhealthy="False", PodsReady="True")
     story.at(900).ends()
+    if completes:
+        assert_passes("AW-101", story)
+    else:
+        assert_fails("AW-101", story, at=ready)
     for claim in ("AW-003", "AW-021", "AW-030", "AW-040"):
         if completes:
             assert verdict_of(claim, story).outcome is not Outcome.FAILED
