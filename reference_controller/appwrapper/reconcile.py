@@ -218,6 +218,7 @@ class Reconciliation:
         step = deciding.deleting(seen, self.rules)
         if not deciding.hangs_on_what_is_left(step, seen):
             return step
+        lacks_all = isinstance(step, Record)
         if not (yield from self._refresh()):
             return None
         seen = yield from self.observer.remains(self.aw, live=self.rules.confirms_absence())
@@ -226,7 +227,11 @@ class Reconciliation:
             self.is_fresh = False
             if not (yield from self._refresh()):
                 return None
-        return deciding.deleting(seen, self.rules)
+        step = deciding.deleting(seen, self.rules)
+        if lacks_all and isinstance(step, Remove):  # the caches said otherwise
+            soon_us = self.observer.clock() + _BEHIND_US
+            return structs.replace(step, wake_at_us=min(soon_us, step.wake_at_us or soon_us))
+        return step
 
     def _remove(self, step: Remove) -> Doing:
         """Send the deletes. One that fails keeps none of the others back; no answer does.

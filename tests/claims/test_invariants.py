@@ -13,14 +13,16 @@ from tests.claims.stories import (
     SOON,
     attempt,
     begin,
+    cleared,
     exhausted,
     failing,
     started,
 )
-from tests.claims.story import LABEL, Story
+from tests.claims.story import FINALIZER, LABEL, Story
 from tests.claims.templates import config_map, job, pod
 from vocabulary.clock import seconds
 from vocabulary.history import Capabilities
+from vocabulary.objects import with_path
 
 
 def test_a_component_that_exists_twice_is_a_violation() -> None:
@@ -122,6 +124,24 @@ def test_a_workload_that_has_not_settled_when_nothing_goes_on_is_a_violation() -
     story.at(71).mark("faults-stopped")
     wrong = story.at(5000).mark("stable")
     assert_fails("INV-8", story.ends(), at=wrong)
+
+
+@pytest.mark.parametrize("lets_go", [True, False])
+def test_an_appwrapper_that_only_others_hold_waits_for_them(lets_go: bool) -> None:
+    story = started()
+    story.at(20).deletes("AppWrapper/a", by="user", held_by=[FINALIZER, "example.com/hold"])
+    gone = cleared(story, 20.2)
+    story.at(gone + SOON).shows(QuotaReserved="False", ResourcesDeployed="False")
+    if lets_go:
+        obj = story.stored["AppWrapper/a"]
+        story.changes(with_path(obj, "metadata.finalizers", ["example.com/hold"]), by="operator")
+    story.at(100).mark("faults-stopped")
+    rests = story.at(200).mark("stable")
+    if lets_go:
+        verdict = assert_unarmed("INV-8", story.ends())
+        assert "appwrapper/a by example.com/hold" in verdict.because
+    else:
+        assert_fails("INV-8", story.ends(), at=rests)
 
 
 def test_a_workload_that_settles_after_the_faults_is_right() -> None:

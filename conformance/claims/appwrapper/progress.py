@@ -90,8 +90,10 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
                 stopped,
             )
         return
-    standing = (track for track in aw.with_made(aw.belongings) if aw.is_there(track, at.n))
-    held = held_by_others(aw, tuple(standing))
+    standing = [track for track in aw.with_made(aw.belongings) if aw.is_there(track, at.n)]
+    if not last.has_finalizer:
+        standing.append(aw.track)
+    held = held_by_others(aw, standing)
     shown = ", ".join(
         f"{type_}={last.status_of(type_) or 'absent'}" for type_ in (RESOURCES_DEPLOYED, PODS_READY)
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chaos.faults import ApiErrors, HoldObject, Kill, KillPod, LoseReply, TimeOut
+from chaos.faults import ApiErrors, BreakWatch, HoldObject, Kill, KillPod, LoseReply, TimeOut
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import World
@@ -119,3 +119,16 @@ def operator_is_killed_as_the_last_object_goes(world: World, deleted: bool) -> N
     world.wait(1 * SECOND)
     world.inject(Kill(restart_after=3 * SECOND))
     world.until(aw.is_gone() if deleted else aw.is_in("Suspended"))
+
+
+@scenario(arms=["AW-094"])
+def everything_comes_and_goes_behind_broken_watches(world: World) -> None:
+    """Whoever lists anew is not told of what came and went meanwhile, and has to look for it."""
+    aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
+    world.until(aw.is_in("Resuming"))
+    for kind in ("Job", "Pod"):
+        world.inject(BreakWatch(kind=kind, gap=20 * SECOND))
+    world.until(aw.is_in("Running") & aw.has_pods(1, "Running"))
+    world.wait(5 * SECOND)
+    aw.suspend()
+    world.until(aw.is_in("Suspended"))
