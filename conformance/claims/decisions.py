@@ -134,8 +134,8 @@ A21: Final = Decision(
     "header grants for one: the latency, the polling interval, and how slow requests were. The "
     "cause of the first delete of each component is the phase, the suspension or the deletion "
     "timestamp that calls for it, or the end of the delay that a parameter sets; a refused "
-    "delete is sent again once a client that backs off would, forced ones follow the end of "
-    "the grace period, and the conditions and the finalizer the last object.",
+    "delete is sent again once a client that backs off as client-go does would, forced ones "
+    "follow the end of the grace period, and the conditions and the finalizer the last object.",
     "the source promises that the process always makes progress, and has no other delays in it",
 )
 A22: Final = Decision(

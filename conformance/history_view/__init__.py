@@ -15,7 +15,8 @@
 - `stripped`: AppWrappers that nobody could hold, their finalizer being gone.
 - `belated`: pods that come when nothing of their owner is left to be seen.
 - `rivals`: when two operators at once got in each other's way.
-- `outages`, `timing`: when the controller could not act, and what bounds follow from it.
+- `outages`, `refusals`, `timing`: when the controller could not act, what refused requests
+  cost it, and what bounds follow from that.
 - `appwrapper`: all of this for one AppWrapper.
 
 Nothing here reads what a controller keeps for itself in its status: what a claim needs is

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from conformance.history_view.profile import Profile
+from conformance.history_view.refusals import MAX_BACKOFF_US, refused_for_us
 from conformance.history_view.timing import Outage, Start
 from vocabulary.canonical import encode
 from vocabulary.clock import SECOND, Micros
@@ -51,8 +52,11 @@ PROCESS_FAULTS: Final = frozenset(
     {"kill", "pause", "restart", "resume", "return_lease", "start", "take_lease"}
 )
 """Faults whose effect the process entries show, exactly and for the process that was hit."""
+_WITHOUT_REFUSALS: Final = frozenset({"break_watch", "delay_watch", "slow_api", "stale_reads"})
+"""Faults between controller and server which make it late, and refuse it nothing."""
 ERROR_GAP_US: Final = 2 * SECOND
-"""Failed requests that are closer together than this are one outage."""
+"""Failed requests that are closer together than this, or than a client that backs off has them,
+are one outage."""
 
 
 def outages_of(
@@ -175,7 +179,8 @@ def _end(
 def _outage(entry: Fault, end_us: Micros | None) -> Outage:
     kind, details = _spelled(entry)
     for_good = kind == "api_error" and details.get("code", 500) in (400, 404, 409, 410, 422)
-    return Outage(entry.t, end_us, entry.text, _cost_us(kind, details), for_good)
+    backs_off = kind not in _WITHOUT_REFUSALS
+    return Outage(entry.t, end_us, entry.text, _cost_us(kind, details), for_good, backs_off)
 
 
 def _spelled(entry: Fault) -> tuple[str, Mapping[str, Any]]:
@@ -201,9 +206,7 @@ def _cost_us(kind: str, details: Mapping[str, Any]) -> Micros | None:
         case "slow_api":
             return times * _span(details, "by", 5 * SECOND) if times else None
         case "api_error":
-            return (
-                times * (1 + int(details.get("retry_after_seconds", 0))) * SECOND if times else None
-            )
+            return refused_for_us(times, details) if times else None
         case "delay_watch":
             return 2 * _span(details, "by", 5 * SECOND)
         case "break_watch":
@@ -230,13 +233,18 @@ def _span(details: Mapping[str, Any], key: str, default_us: Micros) -> Micros:
     return default_us if text is None else parse_duration(str(text))
 
 
-def _unanswered(writes: Sequence[Write]) -> list[Outage]:
+def _unanswered(writes: Iterable[Write]) -> list[Outage]:
+    """Requests that failed, as outages: a client that backs off lets at most as much time pass
+    until the next one as it has been refused already."""
     outages: list[Outage] = []
     for write in writes:
-        if outages and write.t - (outages[-1].end_us or 0) <= ERROR_GAP_US:
-            outages[-1] = outages[-1]._replace(end_us=write.t)
-        else:
-            outages.append(Outage(write.t, write.t, _failure(write)))
+        last = outages[-1] if outages else None
+        if last is not None and last.end_us is not None:
+            lasted_us = min(last.end_us - last.begin_us, MAX_BACKOFF_US)
+            if write.t - last.end_us <= lasted_us + ERROR_GAP_US:
+                outages[-1] = last._replace(end_us=write.t)
+                continue
+        outages.append(Outage(write.t, write.t, _failure(write), backs_off=True))
     return outages
 
 
@@ -257,7 +265,8 @@ def _merged(found: list[Outage]) -> list[Outage]:
             if last.end_us is not None and (outage.end_us is None or outage.end_us > last.end_us):
                 last = last._replace(end_us=outage.end_us)
             merged[-1] = last._replace(
-                refuses_for_good=last.refuses_for_good or outage.refuses_for_good
+                refuses_for_good=last.refuses_for_good or outage.refuses_for_good,
+                backs_off=last.backs_off or outage.backs_off,
             )
         else:
             merged.append(outage)

@@ -9,7 +9,8 @@ from one of its own writes are shorter by `stamp_us`.
 Upper bounds are the deadline and what the controller needs to notice (detection latency,
 poll interval, slack: facts of the header). The clock stands still while the controller could
 not act, and after that it gets as long again: a client that backed off exponentially while
-everything failed waits at most about as long as it had already waited.
+everything failed waits at most about as long as it had already waited, even for what became due
+just before the end of that. What such a client is documented to wait, says `refusals`.
 
 A process that starts when no other could act knows nothing from before: it stamps nothing
 earlier than its start, and reads no state that is older than that and one latency, unless a
@@ -21,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
+from conformance.history_view.refusals import MAX_BACKOFF_US
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.history import Header
 
@@ -40,6 +42,8 @@ class Outage(NamedTuple):
     """The delay that it causes at most; None: as long as it lasts."""
     refuses_for_good: bool = False
     """Whether it answers requests in a way after which trying again makes no sense."""
+    backs_off: bool = False
+    """Whether requests fail meanwhile, so that a client waits longer and longer between them."""
 
 
 class Start(NamedTuple):
@@ -89,12 +93,15 @@ class Timing:
             if outage.end_us is not None and outage.end_us < since_us:
                 continue
             if outage.cost_us is not None:
-                lost_us = outage.cost_us
+                lost_us = wait_us = outage.cost_us
             elif outage.end_us is None:
                 return None
             else:
-                lost_us = outage.end_us - max(outage.begin_us, since_us)
-            due_us += 2 * lost_us + self.latency_us
+                lost_us = wait_us = outage.end_us - max(outage.begin_us, since_us)
+                if outage.backs_off:
+                    lasted_us = outage.end_us - outage.begin_us
+                    wait_us = max(wait_us, min(lasted_us, MAX_BACKOFF_US))
+            due_us += lost_us + wait_us + self.latency_us
         return due_us
 
     def seen_us(self, at_us: Micros) -> Micros:

@@ -51,6 +51,10 @@ from vocabulary.objects import condition_status, finalizers_of, is_terminating
 
 RETRY_MIN_US: Final = 1 * SECOND
 RETRY_MAX_US: Final = 30 * SECOND
+REFUSED_PART: Final = 5
+"""A refused creation is sent again after a fifth of the time that it has been refused: however
+often it was refused, the next one comes no later than that of a client that doubles its waits
+from 5 ms on, or of one that always waits two seconds."""
 
 
 def decide(seen: Observation, rules: Rules) -> Step:
@@ -205,7 +209,7 @@ def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules
     aw, now_us = seen.aw, seen.now_us
     if rules.is_fatal(error):
         return fatal_creation(seen, index, error.message, rules)
-    retry_us = _retry_at(stamp_of(aw, Stamp.ATTEMPT_STARTED), now_us)
+    retry_us = _retry_at(stamp_of(aw, Stamp.ATTEMPT_STARTED), now_us, part=REFUSED_PART)
     overdue_us = rules.admission_ends_at(aw, seen.parameters)
     if seen.looked_us < overdue_us:
         return Stay(min(retry_us, overdue_us))
@@ -242,7 +246,7 @@ def _earliest(at_us: Micros, other_us: Micros | None) -> Micros:
     return at_us if other_us is None else min(at_us, other_us)
 
 
-def _retry_at(since_us: Micros | None, now_us: Micros) -> Micros:
+def _retry_at(since_us: Micros | None, now_us: Micros, *, part: int = 2) -> Micros:
     """When to look again at what takes its time: the longer it has taken, the later."""
     waited_us = 0 if since_us is None else now_us - since_us
-    return now_us + min(max(waited_us // 2, RETRY_MIN_US), RETRY_MAX_US)
+    return now_us + min(max(waited_us // part, RETRY_MIN_US), RETRY_MAX_US)

@@ -336,6 +336,24 @@ def test_pods_that_were_refused_are_not_pods_that_did_not_come() -> None:
     assert_unarmed("AW-041", story.at(1000).ends())
 
 
+@pytest.mark.parametrize("refused", [True, False])
+def test_pods_may_be_missed_before_a_component_that_could_not_be_created(refused: bool) -> None:
+    story = begin(Story(job("a-job")))
+    story.at(SOON).resumes()
+    if refused:
+        fault = {"api_error": {"verb": "create", "times": 14}}
+        story.fault("injected", fault, "refuse the operator's next 14 creates")
+    early = story.at(62).shows(Unhealthy="True")
+    story.at(92).makes()
+    story.spawns("Job/a-job", "late")
+    story.at(92.1).enters("Running")
+    story.at(300).ends()
+    if refused:
+        assert verdict_of("AW-031", story).outcome is not Outcome.FAILED
+    else:
+        assert_fails("AW-031", story, at=early)
+
+
 def test_failed_pods_are_reset_before_their_grace_is_over_is_a_violation() -> None:
     story = started()
     story.at(10).becomes("a-0", "Failed")

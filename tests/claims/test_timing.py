@@ -224,6 +224,9 @@ def test_a_fault_that_was_refused_hinders_nobody() -> None:
         ({"slow_api": {"by": "3s", "times": 0}}, None),
         ({"api_error": {"code": 500, "times": 3}}, 3),
         ({"api_error": {"code": 500, "times": 0}}, None),
+        ({"api_error": {"code": 429, "times": 2, "retry_after_seconds": 5}}, 12),
+        ({"api_error": {"code": 500, "times": 14}}, 0.005 * (2**13 - 1)),
+        ({"api_error": {"code": 500, "times": 100}}, 0.005 * (2**17 - 1) + 82 * 1000),
         ({"delay_watch": {"by": "2s"}}, 4),
         ({"break_watch": {}}, 5),
     ],
@@ -243,6 +246,30 @@ def test_requests_that_fail_close_together_are_one_outage() -> None:
         story.at(time).refused("update", "AppWrapper.workload.codeflare.dev", "a", 500)
     because = "update of AppWrapper.workload.codeflare.dev a failed with 500"
     assert outages(story) == [(1, 3, because), (10, 10, because)]
+
+
+def test_requests_of_a_client_that_backs_off_are_one_outage() -> None:
+    story = Story()
+    times = [10 + 0.005 * (2**failures - 1) for failures in range(14)]
+    for time in times:
+        story.at(time).refused("update", "AppWrapper.workload.codeflare.dev", "a", 500)
+    assert [outage[:2] for outage in outages(story)] == [(10, pytest.approx(times[-1]))]
+    next_us = seconds(10 + 0.005 * (2**14 - 1))
+    due_us = story.history.timing.due_us(seconds(9), seconds(1))
+    assert due_us is not None
+    assert next_us < due_us < next_us + 3 * seconds(LATENCY_SECONDS)
+
+
+def test_what_became_due_while_requests_failed_waits_until_a_client_tries_again() -> None:
+    refused = Outage(0, 100 * SECOND, "refuse every request", backs_off=True)
+    assert timing(refused).due_us(99 * SECOND, 0) == (99 + 1 + 1 + 100 + 1) * SECOND
+    slow = Outage(0, 100 * SECOND, "answer every request late")
+    assert timing(slow).due_us(99 * SECOND, 0) == (99 + 1 + 1 + 1 + 1) * SECOND
+
+
+def test_no_client_backs_off_for_longer_than_is_documented() -> None:
+    refused = Outage(0, 9000 * SECOND, "refuse every request", backs_off=True)
+    assert timing(refused).due_us(8999 * SECOND, 0) == (8999 + 1 + 1 + 1000 + 1) * SECOND
 
 
 def test_answers_that_are_part_of_the_work_are_no_outage() -> None:

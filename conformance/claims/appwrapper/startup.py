@@ -261,7 +261,7 @@ def _first_unhealthy(attempt: Attempt) -> Snapshot | None:
 def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: Lack) -> bool:
     """Whether a version can show Unhealthy for this lack, and for nothing else."""
     expected = aw.expected_pods
-    if not expected or attempt.failed_creates:
+    if not expected or attempt.failed_creates or _may_lack_components(aw, attempt, shown):
         return False
     if lack is FEW:
         # Pods that are not there do not run either, and that may have had less time.
@@ -283,6 +283,13 @@ def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: La
         or any(other.perhaps(point, expected) for other in others)
         for point in looked_at
     )
+
+
+def _may_lack_components(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> bool:
+    """Whether a creation may have failed that left no entry, since it never reached the server,
+    or got no answer: that counts as missing pods by itself (A23)."""
+    has_all = attempt.running is not None and attempt.running.n < at.n
+    return not has_all and bool(aw.history.timing.hindered(attempt.begin.t, at.t))
 
 
 def _is_too_early(departure: Departure, lack: Lack) -> bool:

@@ -1,0 +1,30 @@
+"""What refusals cost a client that backs off: the longest waits that are documented for one.
+
+client-go's default rate limiter (`DefaultTypedControllerRateLimiter`) waits 5 ms after the first
+failure of a key and twice as long after each further one, 1,000 s at most; success forgets them.
+So a client that is refused tries again, at the latest, after about as long as it has been
+refused already. Others wait for the same time after each refusal: a second is granted for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from vocabulary.clock import MILLISECOND, SECOND, Micros
+
+BACKOFF_US: Final = 5 * MILLISECOND
+MAX_BACKOFF_US: Final = 1000 * SECOND
+STEADY_BACKOFF_US: Final = 1 * SECOND
+
+
+def refused_for_us(times: int, details: Mapping[str, Any]) -> Micros:
+    """The longest time from the first to the last of so many refusals in a row.
+
+    After the last one the client waits as long once more: see `Timing.due_us`.
+    """
+    told_us = int(details.get("retry_after_seconds", 0)) * SECOND
+    doublings = min(max(times - 1, 0), (MAX_BACKOFF_US // BACKOFF_US).bit_length() - 1)
+    growing_us = BACKOFF_US * ((1 << doublings) - 1)
+    growing_us += max(times - 1 - doublings, 0) * MAX_BACKOFF_US
+    return max(times * STEADY_BACKOFF_US, growing_us) + times * told_us
