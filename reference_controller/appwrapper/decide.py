@@ -26,7 +26,6 @@ from reference_controller.appwrapper.running import running
 from reference_controller.appwrapper.status import (
     PERHAPS_CREATED,
     StatusDraft,
-    attempt_of,
     component_records,
     creation_state,
     phase_of,
@@ -106,7 +105,7 @@ def _resuming(seen: Observation, rules: Rules) -> Step:
             try:
                 return transitions.intend(aw, index, seen.now_us)
             except TemplateError as error:
-                return fatal_creation(seen, index, str(error), rules)
+                return fatal_creation(seen, str(error), rules)
         if creation_state(record) != "True":
             return CreateComponent(index)
     return transitions.run(aw, seen.now_us, rules)
@@ -204,11 +203,11 @@ def deletion_started(seen: Observation) -> Record:
     return Record(draft.done())
 
 
-def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules) -> Step:
+def creation_failed(seen: Observation, error: ApiError, rules: Rules) -> Step:
     """A component could not be created: for good, or try again for a while."""
     aw, now_us = seen.aw, seen.now_us
     if rules.is_fatal(error):
-        return fatal_creation(seen, index, error.message, rules)
+        return fatal_creation(seen, error.message, rules)
     retry_us = _retry_at(stamp_of(aw, Stamp.ATTEMPT_STARTED), now_us, part=REFUSED_PART)
     overdue_us = rules.admission_ends_at(aw, seen.parameters)
     if seen.looked_us < overdue_us:
@@ -226,16 +225,9 @@ def creation_failed(seen: Observation, index: int, error: ApiError, rules: Rules
     return transitions.give_up_attempt(seen, reason, error.message, rules)
 
 
-def fatal_creation(seen: Observation, index: int, message: str, rules: Rules) -> Record:
+def fatal_creation(seen: Observation, message: str, rules: Rules) -> Record:
     """A component can never be created: Failed, whatever the retry limit."""
-    given_up = transitions.give_up_attempt(
-        seen, Reason.CREATE_FAILED, message, rules, is_terminal=True
-    )
-    records = list(component_records(seen.aw))
-    records[index] = with_creation_state(
-        records[index], "False", Reason.CREATION_ERRORED, seen.now_us, attempt=attempt_of(seen.aw)
-    )
-    return Record({**given_up.status, "componentStatus": records}, given_up.note)
+    return transitions.give_up_attempt(seen, Reason.CREATE_FAILED, message, rules, is_terminal=True)
 
 
 def _lacks_finalizer(seen: Observation, rules: Rules) -> bool:

@@ -68,7 +68,6 @@ class Reason:
     DELETION_COMPLETE: Final = "DeletionComplete"
     CREATION_INITIATED: Final = "ComponentCreationInitiated"
     CREATED: Final = "ComponentCreatedSuccessfully"
-    CREATION_ERRORED: Final = "ComponentCreationErrored"
     COMPONENT_DELETED: Final = "CompononetDeleted"
     """Misspelled as in the released API; clients match on it."""
 

@@ -171,7 +171,7 @@ class Reconciliation:
         try:
             obj = build(aw, index, name, self.observer.config, self.rules)
         except TemplateError as error:
-            return deciding.fatal_creation(seen, index, str(error), self.rules)
+            return deciding.fatal_creation(seen, str(error), self.rules)
         kind = kind_of(obj)
         try:
             created = yield Create(kind, obj, namespace_of(aw), name)
@@ -179,7 +179,7 @@ class Reconciliation:
             if error.is_already_exists:
                 return (yield from self._name_taken(index, error))
             answered = structs.replace(self.observer.glance(aw), looked_us=seen.now_us)
-            return deciding.creation_failed(answered, index, error, self.rules)
+            return deciding.creation_failed(answered, error, self.rules)
         self.metrics.count("appwrapper_component_created_total", kind=str(kind))
         return transitions.confirm(aw, index, created, self.observer.clock(), self.rules)
 
@@ -192,7 +192,7 @@ class Reconciliation:
         standing = yield from read(kind, namespace_of(aw), str(record["name"]), live=True)
         seen = self.observer.glance(aw)
         if standing is None:
-            return deciding.creation_failed(seen, index, error, self.rules)
+            return deciding.creation_failed(seen, error, self.rules)
         match self.rules.on_taken_name(standing, aw):
             case "adopt":
                 return transitions.confirm(aw, index, standing, seen.now_us, self.rules)
@@ -204,8 +204,8 @@ class Reconciliation:
                     return None
                 yield self.rules.orderly(kind, standing)
             case "fail":
-                return deciding.fatal_creation(seen, index, error.message, self.rules)
-        return deciding.creation_failed(seen, index, error, self.rules)
+                return deciding.fatal_creation(seen, error.message, self.rules)
+        return deciding.creation_failed(seen, error, self.rules)
 
     def _delete(self) -> Doing:
         """Look at what is left, and decide what to do about it.

@@ -85,6 +85,15 @@ def it_has_as_many_pod_sets_as_kueue_takes(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
+@scenario(arms=["MLB-050"])
+def it_names_the_controller_that_manages_it(world: World) -> None:
+    """An AppWrapper that names its own controller runs like one that names none."""
+    manifest = world.manifest("pod.yaml")
+    spec = {**manifest["spec"], "managedBy": "workload.codeflare.dev/appwrapper-controller"}
+    aw = world.submit({**manifest, "spec": spec})
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
 @scenario(arms=["AW-100"])
 def tolerations_come_from_two_sides(world: World) -> None:
     """The tolerations that Kueue adds for a queue's nodes stand beside those of the user."""

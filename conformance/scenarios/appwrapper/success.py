@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from chaos.choice import PodChoice
-from chaos.faults import DeleteObject, HoldObject, KillPod
+from chaos.faults import DeleteObject, HoldObject, KillPod, StickPod
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
 
 ARMS = ["AW-063", "AW-064", "AW-078", "MLB-051", "MLB-052", "MLB-054"]
+WORKER = "training.kubeflow.org/replica-type=worker"
 MASTER = "training.kubeflow.org/replica-type=master"
 
 
@@ -188,6 +189,19 @@ def pytorch_job_cleans_up_after_itself(world: World, policy: str) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(PodChoice(appwrapper="a", labels=MASTER), exit_code=0))
     world.until(aw.is_in("Succeeded"))
+
+
+@scenario(arms=["AW-021", "AW-041", "INV-9"])
+def pytorch_job_cannot_clean_up(world: World) -> None:
+    """A worker that does not stop after its job has succeeded fails the workload in the end."""
+    manifest = world.manifest("pytorch_job.yaml")
+    template = manifest["spec"]["components"][0]["template"]
+    template["spec"]["runPolicy"] = {"cleanPodPolicy": "All"}
+    aw = world.submit(manifest, retryLimit=0)
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(StickPod(PodChoice(appwrapper="a", labels=WORKER)))
+    world.inject(KillPod(PodChoice(appwrapper="a", labels=MASTER), exit_code=0))
+    world.until(aw.is_in("Failed"))
 
 
 @scenario(arms=["AW-032", "AW-042"])

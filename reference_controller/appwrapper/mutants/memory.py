@@ -11,13 +11,13 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Final
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import Condition, Phase, Reason, Stamp
+from reference_controller.appwrapper.names import Phase, Reason, Stamp
 from reference_controller.appwrapper.observation import Component, Observation, PodCounts
 from reference_controller.appwrapper.parameters import Parameters
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import attempt_of, is_suspended, phase_of, stamp_of
-from vocabulary.clock import SECOND, Micros, parse_rfc3339
-from vocabulary.objects import Object, condition, uid_of
+from vocabulary.clock import SECOND, Micros
+from vocabulary.objects import Object, uid_of
 from vocabulary.requests import Delete
 
 FRESH_US: Final = 2 * SECOND
@@ -290,15 +290,14 @@ class SuspensionWhileDownIsMissed(Remembering):
 
 @mutant(
     "deletion-that-was-begun-is-believed",
-    "A process that finds a deletion begun believes that all of its deletes were sent.",
+    "A process that finds a failed workload believes that the deletes for it were sent.",
     "AW-010",
     "AW-062",
 )
 class DeletionThatWasBegunIsBelieved(Remembering):
     def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        left = condition(seen.aw, Condition.PODS_READY) or {}
-        began_us = parse_rfc3339(left.get("lastTransitionTime", ""))
-        is_own = self._known_since(began_us) == began_us
+        due_us = self.failed_deletion_starts_at(seen.aw, seen.parameters)
+        is_own = phase_of(seen.aw) != Phase.FAILED or self._known_since(due_us) == due_us
         return super().orderly_deletes(seen) if is_own else ()
 
 
