@@ -33,7 +33,7 @@ from reference_controller.runtime.leader_election import LeaderElection, LeaseSe
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, DEPLOYMENT
+from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Delete, Request
 
@@ -113,7 +113,10 @@ class Implementation:
                 groups=(),
             )
             try:
-                return dict(admit_appwrapper(operation, new, old, user, parsed, rules=rules))
+                admitted = admit_appwrapper(
+                    operation, new, old, user, parsed, rules=rules, may_create=_anybody_may_create
+                )
+                return dict(admitted)
             except ApiError:
                 raise
             except Exception as error:
@@ -261,6 +264,11 @@ def _manifests(file: str) -> tuple[Object, ...]:
 
 
 _CONFIGS: dict[str, OperatorConfig] = {}
+
+
+def _anybody_may_create(_user: UserInfo, _kind: Kind, _namespace: str) -> bool:
+    """The simulated API server has no roles: it refuses nobody anything."""
+    return True
 
 
 def _parsed(config: Mapping[str, Any]) -> OperatorConfig:

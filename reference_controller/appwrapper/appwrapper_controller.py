@@ -34,7 +34,6 @@ from vocabulary.requests import Reconcile
 if TYPE_CHECKING:
     from reference_controller.runtime.caches import Caches
 
-_MAX_REMEMBERED: Final = 10_000
 _BY_NODE: Final = field("spec.nodeName")
 
 
@@ -52,7 +51,7 @@ class AppWrapperController:
             self.use_clock(clock)
         self._written: dict[Key, Object] = {}
         """Per AppWrapper what our last write was answered; a cache that holds an older one is
-        behind on our own doing."""
+        behind on our own doing. An AppWrapper that is gone is forgotten."""
         self._told: set[Identity] = set()
 
     @property
@@ -106,8 +105,6 @@ class AppWrapperController:
         return wake_at_us
 
     def _remember(self, key: Key, written: Object) -> None:
-        if len(self._written) >= _MAX_REMEMBERED:
-            self._written.clear()
         self._written[key] = written
 
     def _is_echo(self, aw: Object, key: Key) -> bool:

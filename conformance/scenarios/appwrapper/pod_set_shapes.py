@@ -11,7 +11,6 @@ from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.workloads import (
     appwrapper,
-    container,
     deployment,
     job,
     pod_spec,
@@ -192,15 +191,5 @@ def declared_pod_sets_say_what_would_be_inferred(world: World) -> None:
         {"path": "template.spec.template", "replicas": 2}
     ]
     aw = world.submit(manifest)
-    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)
-
-
-@scenario(arms=["AW-020"])
-def pods_of_several_kinds_are_labelled(world: World) -> None:
-    """As many pod sets as Kueue takes can be wrapped, and every pod is labelled and counted."""
-    templates = [job({}, pod_spec(), name=f"a-{number}") for number in range(7)]
-    sidecar = pod_spec(initContainers=[container(name="prepare")])
-    aw = world.submit(appwrapper(*templates, job({}, sidecar, name="a-7")))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)
