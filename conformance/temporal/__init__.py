@@ -22,7 +22,7 @@ from conformance.temporal.checker import (
     judges_history,
 )
 from conformance.temporal.obligations import Fate, Obligation, met, undecided, violated
-from conformance.temporal.sentences import eventually, exactly, never, not_before
+from conformance.temporal.sentences import eventually, never, not_before
 from conformance.temporal.shared import shared
 
 __all__ = [
@@ -32,7 +32,6 @@ __all__ = [
     "Obligation",
     "Obligations",
     "eventually",
-    "exactly",
     "judges",
     "judges_history",
     "met",

@@ -140,12 +140,3 @@ def never(
         f"{when(at)} {aw}: {phrase}, but {states_of(left, at.n)} {were(left)} {what}.",
         *(version for track in left if (version := track.version_at(at.n)) is not None),
     )
-
-
-def exactly(
-    aw: AppWrapperRun, what: str, *, at: Moment, expected: object, seen: object
-) -> Obligation:
-    """At this moment a value must be exactly this."""
-    if seen == expected:
-        return met(at)
-    return violated(at, f"{when(at)}: {what} of {aw} is {seen}, expected {expected}.")

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from tests.simulated_controllers.lab import DEFAULT, Lab
-from vocabulary.kinds import DEPLOYMENT, PERSISTENT_VOLUME_CLAIM, POD, REPLICA_SET, STATEFUL_SET
+from vocabulary.kinds import (
+    CONTROLLER_REVISION,
+    DEPLOYMENT,
+    PERSISTENT_VOLUME_CLAIM,
+    POD,
+    REPLICA_SET,
+    STATEFUL_SET,
+)
 from vocabulary.objects import annotations_of, get_path, is_terminating, labels_of, name_of
 
 
@@ -209,6 +216,23 @@ def test_a_stateful_set_makes_its_pods_in_order_with_stable_names_and_labels() -
     status = lab.get(STATEFUL_SET, "s")["status"]
     assert labels["controller-revision-hash"] == status["currentRevision"]
     assert (status["replicas"], status["readyReplicas"]) == (3, 3)
+
+
+def test_a_stateful_set_keeps_each_template_on_record() -> None:
+    lab = Lab()
+    lab.create(stateful())
+    lab.run(5)
+    (revision,) = lab.all(CONTROLLER_REVISION)
+    stored = lab.get(STATEFUL_SET, "s")
+    name = stored["status"]["currentRevision"]
+    assert (name_of(revision), revision["revision"]) == (name, 1)
+    template_labels = stored["spec"]["template"]["metadata"]["labels"]
+    assert labels_of(revision) == {
+        **template_labels,
+        "controller.kubernetes.io/hash": name.removeprefix("s-"),
+    }
+    (owner,) = revision["metadata"]["ownerReferences"]
+    assert (owner["kind"], owner["name"], owner["controller"]) == ("StatefulSet", "s", True)
 
 
 def test_ordered_ready_waits_for_each_pod_and_parallel_for_none() -> None:
