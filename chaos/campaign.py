@@ -88,10 +88,8 @@ def _users_object(rng: Rng, terrain: Terrain) -> tuple[str, str | ObjectChoice]:
 
 
 def _users_deletion(rng: Rng, terrain: Terrain) -> DeleteObject:
-    """An AppWrapper is not orphaned of its components: whose they are then, no source says."""
     kind, name = _users_object(rng, terrain)
-    orphans = ("Orphan",) if isinstance(name, ObjectChoice) else ()
-    return DeleteObject(kind, name, rng.choice(("Background", "Foreground", *orphans)))
+    return DeleteObject(kind, name, rng.choice(("Background", "Foreground", "Orphan")))
 
 
 def _quota(rng: Rng, terrain: Terrain) -> Mapping[str, Any]:
@@ -139,7 +137,7 @@ FAULT_MENU: Final[dict[str, MenuEntry]] = {
     "api_error": lambda rng, terrain: ApiErrors(
         verb=_verbs(rng, terrain),
         code=rng.choice((409, 429, 500, 503, 504)),
-        times=rng.randint(1, 5),
+        times=rng.choice((1, 2, 3, 5, 14)),  # the last outlasts a minute of a client's waits
     ),
     "time_out": lambda rng, terrain: TimeOut(verb=_verbs(rng, terrain), after=_seconds(rng, 1, 30)),
     "lose_reply": lambda rng, terrain: LoseReply(verb=_verbs(rng, terrain)),

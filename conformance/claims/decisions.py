@@ -102,8 +102,11 @@ A16: Final = Decision(
 )
 A17: Final = Decision(
     "A17",
-    "An object that this AppWrapper's uid does not own is never adopted, changed or deleted.",
-    "a collision of names is a failure to create, and nothing else",
+    "An object that this AppWrapper's uid does not own is never adopted, changed or deleted. What "
+    "was created for it stays its own when a deletion of the AppWrapper orphans it: that is "
+    "removed all the same before the quota is released, unless another controller has taken it.",
+    "a collision of names is a failure to create, and nothing else; and the source promises that "
+    "all resources are removed which the workload created, whoever is named as their owner",
 )
 A18: Final = Decision(
     "A18",

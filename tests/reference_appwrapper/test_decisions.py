@@ -245,3 +245,21 @@ def test_a_deleted_appwrapper_is_let_go_only_when_nothing_is_left_and_no_quota_i
     assert isinstance(deleting(seen(held), RIGHT), Record)
     freed = appwrapper("Terminating", meta=dying, conditions={"ResourcesDeployed": "False"})
     assert deleting(seen(freed), RIGHT) == LetGo()
+
+
+@pytest.mark.parametrize(
+    ("metadata", "ours"),
+    [
+        ({"uid": "x-1"}, True),
+        ({"uid": "x-1", **owned()}, True),
+        ({"uid": "x-1", **owned("aw-2")}, False),
+        ({"uid": "somebody-else's"}, False),
+    ],
+    ids=["orphaned", "owned", "taken", "of-the-same-name"],
+)
+def test_a_component_stays_ours_until_another_controller_takes_it(
+    metadata: Object, ours: bool
+) -> None:
+    found = {**job(), "metadata": {"name": "x", "namespace": "team", **metadata}}
+    observed = seen(appwrapper("Suspending", conditions=DELETING), component(found=found))
+    assert bool(RIGHT.remaining(observed)) is ours

@@ -99,6 +99,20 @@ def test_a_component_that_somebody_orphans_leaves_pods_that_are_forced_away_in_t
     assert world.pods() == []
 
 
+def test_an_appwrapper_that_is_deleted_with_orphans_removes_them_all_the_same() -> None:
+    world = World()
+    world.submit(job("j"))
+    world.until(lambda: world.condition("PodsReady") == "True")
+    world.kill(restart_after_us=10 * SECOND)
+    world.user(rq.Delete(APPWRAPPER, NAMESPACE, "a", propagation_policy="Orphan"))
+    world.run_for(5 * SECOND)
+    orphan = world.user(rq.Get(JOB, NAMESPACE, "j"))
+    assert "ownerReferences" not in orphan["metadata"]
+    assert world.until(lambda: not world.user(rq.List(APPWRAPPER, NAMESPACE)).items)
+    assert not world.user(rq.List(JOB, NAMESPACE)).items
+    assert world.pods() == []
+
+
 def test_quota_and_resources_are_held_until_a_slow_pod_is_gone() -> None:
     world = World()
     world.submit(pod("p", "run forever, stop 25s"))

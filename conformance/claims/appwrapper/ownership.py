@@ -32,8 +32,8 @@ INV_4 = Claim(
     level=Level.DERIVED,
     profile="appwrapper",
     text=(
-        "An object that this AppWrapper's uid does not own MUST NOT be changed or deleted for its "
-        "sake; that includes the objects of other AppWrappers."
+        "An object that this AppWrapper's uid does not own, and that was not created for it, MUST "
+        "NOT be changed or deleted for its sake; that includes the objects of other AppWrappers."
     ),
     source=overview("removing all created resources"),
     decision=A17,

@@ -132,3 +132,25 @@ def everything_comes_and_goes_behind_broken_watches(world: World) -> None:
     world.wait(5 * SECOND)
     aw.suspend()
     world.until(aw.is_in("Suspended"))
+
+
+@scenario(
+    arms=["AW-007", "AW-013", "AW-095", "INV-2"],
+    cases={"job": "job.yaml", "pods": "pods.yaml", "deployment": "deployment.yaml"},
+)
+def appwrapper_is_deleted_with_orphans(world: World, manifest: str) -> None:
+    """What an AppWrapper created is removed before its quota is released, orphaned or not."""
+    aw = world.submit(manifest, behaviour="run forever, stop 2s")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    aw.delete("Orphan")
+    world.until(aw.is_gone())
+
+
+@scenario(arms=["AW-007", "AW-013", "AW-095", "INV-2"])
+def appwrapper_is_deleted_with_orphans_while_the_operator_is_down(world: World) -> None:
+    """All owner references are gone when the operator is back, and nothing of what they told."""
+    aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Kill(restart_after=10 * SECOND))
+    aw.delete("Orphan")
+    world.until(aw.is_gone())

@@ -35,7 +35,7 @@ class DeletionRules(OwnershipRules):
             (component.kind, found)
             for component in seen.components
             if (found := component.found) is not None
-            and self.is_ours(found, seen.aw)
+            and self.was_created_by(component, seen.aw)
             and not (phase_of(seen.aw) == Phase.RESETTING and self.survives_reset(found))
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.names import ATTEMPT_LABEL, OWNER_UID_LABEL
+from reference_controller.appwrapper.observation import Component
 from reference_controller.appwrapper.status import attempt_of, attempt_of_object
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, controller_of, labels_of, uid_of
@@ -15,6 +16,14 @@ class OwnershipRules:
         """Whether this AppWrapper, this very uid and not a namesake, controls the object."""
         owner = controller_of(obj)
         return owner is not None and owner.get("uid") == uid_of(aw)
+
+    def was_created_by(self, component: Component, aw: Object) -> bool:
+        """Whether what stands for a component is ours, or was until somebody orphaned it."""
+        found = component.found
+        if found is None:
+            return False
+        is_orphan = controller_of(found) is None and uid_of(found) == component.record.get("uid")
+        return is_orphan or self.is_ours(found, aw)
 
     def is_made_by(self, obj: Object, aw: Object) -> bool:
         """Whether a pod or ReplicaSet with our label was made by this workload.
