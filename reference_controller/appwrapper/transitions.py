@@ -46,25 +46,21 @@ def initialise(aw: Object, now_us: Micros, rules: Rules) -> Record:
 def resume(aw: Object, now_us: Micros, rules: Rules) -> Record:
     """The next attempt begins: nothing of the last one counts any more."""
     draft = enter(aw, Phase.RESUMING, now_us, rules)
-    attempt = attempt_of(aw) + 1
-    draft.attempt(attempt).resets(rules.resets_on_resume(aw))
+    draft.attempt(attempt_of(aw) + 1).resets(rules.resets_on_resume(aw))
     draft.stamp(Stamp.ATTEMPT_STARTED, now_us)
     draft.clear(Stamp.DEPLOYED, Stamp.UNHEALTHY_SINCE)
     draft.clear(Stamp.PAUSE_STARTED, Stamp.DELETION_STARTED)
-    records = component_records(aw)
-    if records and rules.needs_intent(records[0], {**aw, "status": draft.done()}):
-        with suppress(TemplateError):
-            draft.component(0, _intended(aw, 0, attempt, now_us))
     return Record(draft.done())
 
 
 def intend(aw: Object, index: int, now_us: Micros) -> Record:
     """Name the component that is about to be created; raises TemplateError."""
-    record = _intended(aw, index, attempt_of(aw), now_us)
+    record = _intended(aw, index, now_us)
     return Record(StatusDraft(aw, now_us).component(index, record).done())
 
 
-def _intended(aw: Object, index: int, attempt: int, now_us: Micros) -> Object:
+def _intended(aw: Object, index: int, now_us: Micros) -> Object:
+    attempt = attempt_of(aw)
     name = component_name(aw, index, attempt)
     return with_intent(component_records(aw)[index], name, attempt, now_us)
 
@@ -87,7 +83,7 @@ def confirm(aw: Object, index: int, created: Object, now_us: Micros, rules: Rule
     draft = StatusDraft(aw, now_us).component(index, record)
     if rules.needs_intent(records[index + 1], aw):
         with suppress(TemplateError):
-            draft.component(index + 1, _intended(aw, index + 1, attempt_of(aw), now_us))
+            draft.component(index + 1, _intended(aw, index + 1, now_us))
     return Record(draft.done())
 
 

@@ -157,10 +157,12 @@ def test_a_suspension_leads_nowhere_from_where_it_ended(phase: str) -> None:
     assert isinstance(step, Stay | DeleteEverything)
 
 
-def test_a_new_attempt_begins_with_a_new_number_and_the_intent_of_its_first_component() -> None:
-    step = decide(seen(appwrapper("Suspended")), RIGHT)
+def test_a_new_attempt_has_a_new_number_and_begins_with_the_intent_of_its_first_component() -> None:
+    begun = decide(seen(appwrapper("Suspended")), RIGHT)
+    assert isinstance(begun, Record)
+    assert begun.status["attempt"] == 2
+    step = decide(seen({**appwrapper("Suspended"), "status": begun.status}), RIGHT)
     assert isinstance(step, Record)
-    assert step.status["attempt"] == 2
     first = step.status["componentStatus"][0]
     assert (first["attempt"], first["conditions"][0]["status"]) == (2, "Unknown")
     assert "uid" not in first
