@@ -66,7 +66,7 @@ def results() -> dict[str, GenericResult]:
     found = next(
         each
         for each in Sources([QUOTA]).draw(200, seed=1)
-        if each.function.endswith("on_deleted") and each.before == '"False"'
+        if each.before == '"False"' and "-            Condition.RESOURCES_DEPLOYED" in each.diff()
     )
     text = Path(found.path).read_text()
     made_up = {
