@@ -38,10 +38,11 @@ class Health(NamedTuple):
     n: int
     t: Micros
     present_least: int = 0
-    """Pods that exist: neither Failed nor terminating, at the least."""
+    """Pods that exist: neither Failed nor terminating, at the least; and then those that a component
+    has beyond its expected number stand for none of another's."""
     present_most: int = 0
     running_least: int = 0
-    """Pods that run or have succeeded: terminating ones left out, at the least."""
+    """Pods that run or have succeeded: terminating ones and surplus ones left out, at the least."""
     running_most: int = 0
     failed_all: int = 0
     """Failed pods, also those that their Job has replaced."""
@@ -97,6 +98,8 @@ class _Pod(NamedTuple):
     """The uid of the Job that owns it; empty if none does."""
     maker: str
     """The uid of its controller, as long as the pod has to end or stays; empty otherwise."""
+    component: str
+    """The uid of the component that it is, or was made for; empty if that is not known."""
     node: str
     """Where it runs; empty unless it is Running and uses a monitored resource."""
     fading: bool
@@ -142,6 +145,12 @@ class HealthSweep:
         self._complete: set[str] = set()
         self._made: dict[str, int] = {}
         """Pods by their controller."""
+        self._present: dict[str, int] = {}
+        """Pods that surely exist, by their component."""
+        self._running: dict[str, int] = {}
+        """Pods that surely run or have succeeded, by their component."""
+        self._surplus = [0, 0]
+        """Those of them that exceed what is expected of their component."""
         self._asked: set[str] = set()
 
     def run(
@@ -202,7 +211,7 @@ class HealthSweep:
     def _pod_changed(self, track: Track, write: Write) -> bool:
         uid = track.uid
         is_gone = write.event == "DELETED" or write.object is None
-        pod = None if is_gone else self._read(write.object or {}, self._taints[uid])
+        pod = None if is_gone else self._read(uid, write.object or {}, self._taints[uid])
         old = self._pods.get(uid)
         if pod == old and (pod is None or not pod.node):
             return False
@@ -220,7 +229,7 @@ class HealthSweep:
                 self._look_at(uid, pod.node, write.n)
         return True
 
-    def _read(self, obj: Object, taints: Sequence[Taint]) -> _Pod:
+    def _read(self, uid: str, obj: Object, taints: Sequence[Taint]) -> _Pod:
         phase = (obj.get("status") or {}).get("phase", "Pending")
         terminating = is_terminating(obj)
         failed, succeeded = phase == "Failed", phase == "Succeeded"
@@ -232,13 +241,39 @@ class HealthSweep:
             counts=(not failed and counts_surely, 1, runs and counts_surely, runs, failed),
             job=_job_of(obj),
             maker="" if succeeded and not counts_surely else _maker_of(obj),
+            component=self._component_of(uid, obj),
             node=(obj.get("spec") or {}).get("nodeName", "") if watched else "",
             fading=not counts_surely,
             succeeded=succeeded,
         )
 
+    def _component_of(self, uid: str, obj: Object) -> str:
+        """The first in the chain of its controllers that is one."""
+        seen: set[str] = set()
+        while uid not in self._expected:
+            seen.add(uid)
+            uid = _maker_of(obj)
+            track = self._tracks.get(uid)
+            if track is None or uid in seen:
+                return uid if uid in self._expected else ""
+            obj = track.first
+        return uid
+
+    def _add_to_component(self, pod: _Pod, sign: int) -> None:
+        expected = self._expected.get(pod.component)
+        if expected is None:
+            return
+        for index, counts, counted in (
+            (0, self._present, pod.counts[0]),
+            (1, self._running, pod.counts[2]),
+        ):
+            before = counts.get(pod.component, 0)
+            after = counts[pod.component] = before + sign * counted
+            self._surplus[index] += max(0, after - expected) - max(0, before - expected)
+
     def _add(self, pod: _Pod, sign: int) -> None:
         totals = self._totals
+        self._add_to_component(pod, sign)
         self._made[pod.maker] = self._made.get(pod.maker, 0) + sign
         for index, count in enumerate(pod.counts):
             totals[index] += sign * count
@@ -300,9 +335,9 @@ class HealthSweep:
         return Health(
             n,
             t,
-            present_least,
+            present_least - self._surplus[0],
             present_most + needless,
-            running_least,
+            running_least - self._surplus[1],
             running_most + self._never_made_again(with_failed=True),
             failed_all,
             failed_least,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.verdict import Outcome
 from tests.claims.judging import (
     assert_fails,
     assert_passes,
     assert_unarmed,
+    verdict_of,
 )
 from tests.claims.stories import (
     SOON,
@@ -259,3 +261,24 @@ def test_an_appwrapper_that_is_cleaned_up_loses_its_own_whatever_others_do() -> 
     story.at(20.1).enters("Suspending")
     story.at(20.2).deletes("ConfigMap/a-config", gone=True)
     assert_passes("INV-4", story)
+
+
+@pytest.mark.parametrize("is_given_up", [True, False])
+def test_the_surplus_of_one_component_may_make_up_for_what_another_lacks_or_not(
+    is_given_up: bool,
+) -> None:
+    """The source counts pods, and does not say of what."""
+    story = begin(Story(job("a-job"), pod("a-0")))
+    story.at(SOON).resumes()
+    story.makes()
+    story.enters("Running")
+    for name in ("done", "working"):
+        story.spawns("Job/a-job", name)
+        story.at(story.now + 1).runs(name)
+    story.becomes("done", "Succeeded")
+    if is_given_up:
+        story.at(300.3).shows(Unhealthy="True")
+        story.at(360.5).enters("Resetting", resets=1)
+    story.at(500).ends()
+    for claim in ("INV-9", "AW-030", "AW-032", "AW-042", "AW-085"):
+        assert verdict_of(claim, story).outcome is not Outcome.FAILED, claim

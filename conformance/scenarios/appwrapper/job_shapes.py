@@ -10,7 +10,13 @@ from chaos.faults import Cordon, DeletePod, EvictPod, KillPod
 from conformance.appwrapper import AppWrapper, Condition
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD
-from conformance.scenarios.appwrapper.workloads import appwrapper, bare_pod, deployment, job
+from conformance.scenarios.appwrapper.workloads import (
+    appwrapper,
+    bare_pod,
+    deployment,
+    job,
+    pod_spec,
+)
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.durations import parse_duration
@@ -95,6 +101,20 @@ def job_repairs_itself(world: World, spec: Mapping[str, Any]) -> None:
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
+
+
+@scenario(arms=["AW-051"])
+def surplus_pods_stand_for_no_others(world: World) -> None:
+    """Pods that a Job has in excess of what it needs at a time do not make up for a Pod beside it
+    that nothing can schedule."""
+    unschedulable = bare_pod(pod_spec({"requests": {"cpu": "1000"}}))
+    shape = {"parallelism": 1, "completions": 3}
+    aw = world.submit(appwrapper(job(shape), unschedulable), retryLimit=0)
+    _let_pods_succeed(world, aw, 2)
+    world.until(aw.has_pods(2, "Succeeded") & aw.has_pods(1, "Running"))
+    world.until(aw.shows("Unhealthy"))
+    world.until(aw.is_in("Failed"))
+    world.until(aw.shows("QuotaReserved", "False"))
 
 
 @scenario(arms=["AW-096", "INV-9", "MLB-051"])
