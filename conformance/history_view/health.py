@@ -38,8 +38,8 @@ class Health(NamedTuple):
     n: int
     t: Micros
     present_least: int = 0
-    """Pods that exist: neither Failed nor terminating, at the least; and then those that a component
-    has beyond its expected number stand for none of another's."""
+    """Pods that exist: neither Failed nor terminating, at the least. At the least, those that a
+    component has beyond its expected number stand for none of another's, either."""
     present_most: int = 0
     running_least: int = 0
     """Pods that run or have succeeded: terminating ones and surplus ones left out, at the least."""
