@@ -276,6 +276,63 @@ faults:
 - evict_pod: {pod: {}}
   when: {after: commit, event: updated, kind: Pod, labels: workload.codeflare.dev/appwrapper=a}
 """,
+    "pods of a Job that a user orphaned after success were the first that could be deleted": """\
+seed: 611532721
+scenario: appwrapper/job-shapes/job-repairs-itself/plain
+scale: {nodes: 1, replicas: 1}
+exhaustive: true
+faults:
+- kill_pod: {pod: {appwrapper: a}, exit_code: 0}
+  when: {injection: 1}
+- delete_object: {kind: Job, name: {}}
+  when: {at: 3s}
+""",
+    "what came and went behind a broken watch was waited for until force was due": """\
+seed: 2345664108
+scenario: appwrapper/detection/job-is-deleted-by-a-user/foreground
+scale: {nodes: 1, replicas: 1, components: a-job}
+exhaustive: true
+faults:
+- break_watch: {gap: 15s}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Resuming}}
+- delete_object: {kind: Job, name: a-job, propagation: Foreground}
+  when: {injection: 1}
+""",
+    "an AppWrapper that somebody else's finalizer holds was expected to settle": """\
+seed: 2618465403
+scenario: appwrapper/submission/it-comes-with-a-finalizer-of-others
+scale: {nodes: 1}
+faults:
+- delete_object: {kind: AppWrapper, name: a}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Running}}
+""",
+    "fourteen refusals cost a client more than a second each": """\
+seed: 7
+scenario: appwrapper/suspension/while-running
+faults:
+- api_error: {verb: update, code: 500, times: 14}
+  when: {at: 1s}
+""",
+    "a creation that was refused out of sight counted as pods that were missed too early": """\
+seed: 7
+scenario: appwrapper/suspension/while-running
+faults:
+- api_error: {verb: create, code: 500, times: 14}
+  when: {at: 1s}
+""",
+    "a scenario made a pod for a component that had been deleted": """\
+seed: 7
+scenario: appwrapper/pod-set-shapes/last-pod-is-missing/declared
+faults:
+- delete_object: {kind: AppWrapper, name: a}
+  when: {at: 0s}
+""",
+    "a Job completed without replacing a failed pod, which still counted": """\
+seed: 1632765862
+scenario: appwrapper/success/job-replaced-a-pod-itself
+workload: {appwrapper: a, replicas: 2, beside: [{kind: Pod, name: beside-0}]}
+faults: []
+""",
 }
 
 HELD_BACK = """\

@@ -19,7 +19,7 @@ from conformance.scenarios.appwrapper.workloads import (
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import kind_of
-from vocabulary.objects import Object, get_path, name_of, uid_of
+from vocabulary.objects import get_path, name_of, uid_of
 
 WITHOUT_CONTROLLERS: Final = "a cluster with these kinds has their controllers as well"
 CRDS: Final = "pod_set_crds.yaml"
@@ -148,9 +148,12 @@ def _submitted(world: World, shape: Shape, **parameters: Any) -> AppWrapper:
 
 
 def _make_pod(world: World, shape: Shape, path: str, number: int) -> None:
-    """Create a pod of the component as it is stored, which makes it the pod's owner."""
+    """Create a pod of the component as it is stored, which makes it the pod's owner; nobody makes
+    one for a component that is gone."""
     kind = kind_of(shape.template)
-    owner: Object = world.get(kind, name_of(shape.template)) or {}
+    owner = world.get(kind, name_of(shape.template))
+    if owner is None:
+        return
     template = get_path(owner, path)
     reference = {
         "apiVersion": kind.api_version,
