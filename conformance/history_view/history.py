@@ -8,7 +8,12 @@ from typing import Final
 
 from conformance.history_view.appwrapper import AppWrapperRun
 from conformance.history_view.autopilot import Autopilot
-from conformance.history_view.outages import is_unanswered, outages_of, starts_of
+from conformance.history_view.outages import (
+    is_unanswered,
+    outages_of,
+    refuses_other_deletes,
+    starts_of,
+)
 from conformance.history_view.parameters import OperatorParameters
 from conformance.history_view.profile import Profile, profile_of
 from conformance.history_view.rivals import doubled_since, overtaken
@@ -188,12 +193,33 @@ class History:
 
     @cached_property
     def timing(self) -> Timing:
-        failed = [write for write in self.operator_writes if is_unanswered(write)]
+        return self._timing(self.faults, self._unanswered)
+
+    def timing_of_delete(self, track: Track) -> Timing:
+        """The bounds for asking to delete one object, which refused deletes of others do not
+        move."""
+        faults = [fault for fault in self.faults if not refuses_other_deletes(fault, track)]
+        if len(faults) == len(self.faults):
+            return self.timing
+        of_track = (track.kind, track.namespace, track.name)
+        unanswered = [
+            write
+            for write in self._unanswered
+            if write.verb != "delete"
+            or write.code == 0
+            or (write.kind, write.namespace, write.name) == of_track
+        ]
+        return self._timing(faults, unanswered)
+
+    @cached_property
+    def _unanswered(self) -> list[Write]:
+        return [write for write in self.operator_writes if is_unanswered(write)]
+
+    def _timing(self, faults: Sequence[Fault], unanswered: Sequence[Write]) -> Timing:
         outages = outages_of(
-            self.profile, self.processes, self.faults, failed, self._explained_conflicts
+            self.profile, self.processes, faults, unanswered, self._explained_conflicts
         )
-        starts = starts_of(self.profile, self.processes, self.faults)
-        return Timing(self.header, outages, starts)
+        return Timing(self.header, outages, starts_of(self.profile, self.processes, faults))
 
     @cached_property
     def _explained_conflicts(self) -> list[Write]:

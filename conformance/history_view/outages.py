@@ -16,6 +16,7 @@ from typing import Any, Final
 from conformance.history_view.profile import Profile
 from conformance.history_view.refusals import MAX_BACKOFF_US, refused_for_us
 from conformance.history_view.timing import Outage, Start
+from conformance.history_view.tracks import Track
 from vocabulary.canonical import encode
 from vocabulary.clock import SECOND, Micros
 from vocabulary.durations import parse_duration
@@ -76,6 +77,21 @@ def outages_of(
     found += _unanswered(unanswered)
     found += [Outage(write.t, write.t, _failure(write), cost_us=0) for write in conflicts]
     return _merged(found)
+
+
+def refuses_other_deletes(fault: Fault, track: Track) -> bool:
+    """True if a fault refuses deletes alone, and never that of an object: it keeps nobody from
+    asking for it."""
+    kind, details = _spelled(fault)
+    if kind == "lift":
+        lifted = details.get("fault", {})
+        kind, details = next(iter(lifted.items()), ("", {}))
+    verbs = details.get("verb", ())
+    if kind != "api_error" or ([verbs] if isinstance(verbs, str) else list(verbs)) != ["delete"]:
+        return False
+    of_kind, name = details.get("kind", ""), details.get("name", "")
+    is_of_kind = of_kind in ("", track.kind, track.kind.partition(".")[0])
+    return not is_of_kind or name not in ("", track.name)
 
 
 def starts_of(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from conformance.history_view.appwrapper import AppWrapperRun
+from conformance.history_view.timing import Timing
 from conformance.history_view.tracks import Moment, Track
 from conformance.temporal.obligations import Obligation, met, undecided, violated
 from conformance.temporal.words import span, states_of, were, when
@@ -26,8 +27,11 @@ def eventually(
     steps: int = 1,
     origin: str = "",
     evidence: Sequence[Moment] = (),
+    timing: Timing | None = None,
 ) -> Obligation:
     """It must happen within a span of `since`, latency and outages on top.
+
+    `timing` are the bounds that hold for it; the history's own unless given.
 
     `origin` tells where the span comes from, if that has to be told.
 
@@ -43,7 +47,7 @@ def eventually(
       to rest once the span was over; what has not happened then will not happen
     - violated
     """
-    timing, end = aw.history.timing, aw.history.end
+    timing, end = timing or aw.history.timing, aw.history.end
     due_us = timing.due_us(since.t, within_us + (steps - 1) * timing.latency_us)
     if happened is not None and (due_us is None or happened.t <= due_us):
         return met(since, happened)
@@ -52,7 +56,7 @@ def eventually(
         return undecided(since, f"{what} was due, but to the end {outage.because}")
     if unless is not None and unless.t <= due_us:
         return undecided(since, f"{what} was due, but {when(unless)} overtook it")
-    if happened is None and end.t <= due_us and not _is_over(aw, since, within_us):
+    if happened is None and end.t <= due_us and not _is_over(aw, timing, since, within_us):
         return undecided(
             since, f"{what} is due at t={span(due_us)}, the history ends at t={span(end.t)}"
         )
@@ -68,7 +72,7 @@ def eventually(
     )
 
 
-def _is_over(aw: AppWrapperRun, since: Moment, within_us: Micros) -> bool:
+def _is_over(aw: AppWrapperRun, timing: Timing, since: Moment, within_us: Micros) -> bool:
     """Whether the run came to rest after a span had passed, with nothing left to be noticed.
 
     A simulated run rests when the controller neither waits for anything nor has a timer. A real
@@ -80,7 +84,7 @@ def _is_over(aw: AppWrapperRun, since: Moment, within_us: Micros) -> bool:
     return (
         history.is_stable
         and since.t + within_us <= end_us
-        and not history.timing.hindered(end_us if is_certain else since.t, end_us)
+        and not timing.hindered(end_us if is_certain else since.t, end_us)
     )
 
 

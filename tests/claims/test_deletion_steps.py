@@ -65,6 +65,32 @@ def test_a_component_that_is_deleted_later_than_the_first_is_a_violation() -> No
     assert_fails("AW-010", story, at=wrong)
 
 
+REFUSED = {"code": 403, "times": 0}
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_held_back"),
+    [
+        ({"verb": "delete", "kind": "Pod", **REFUSED}, False),
+        ({"verb": ["delete"], "name": "a-0", **REFUSED}, False),
+        ({"verb": "delete", **REFUSED}, True),
+        ({"verb": "delete", "kind": "ConfigMap", **REFUSED}, True),
+        ({"verb": ["delete", "update"], "kind": "Pod", **REFUSED}, True),
+    ],
+)
+def test_a_refused_delete_excuses_no_other_one(
+    fault: dict[str, object], is_held_back: bool
+) -> None:
+    story = resetting()
+    story.fault("injected", {"api_error": fault})
+    story.at(70.2).refused("delete", "Pod", "a-0", 403)
+    wrong = story.at(300).deletes("ConfigMap/a-config", gone=True)
+    if is_held_back:
+        assert verdict_of("AW-010", story).outcome is not Outcome.FAILED
+    else:
+        assert_fails("AW-010", story, at=wrong)
+
+
 @pytest.mark.parametrize("stable", [False, True])
 def test_a_component_that_is_never_deleted_is_a_violation(stable: bool) -> None:
     story = resetting()

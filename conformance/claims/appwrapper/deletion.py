@@ -109,6 +109,7 @@ def _first_deletes(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation
             within_us=delay_of(aw, deletion),
             happened=attempts[0] if attempts else None,
             unless=earliest(deletion.end, aw.removed, track.removed, _terminating(track)),
+            timing=aw.history.timing_of_delete(track),
         )
 
 
