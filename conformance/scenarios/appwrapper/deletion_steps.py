@@ -56,6 +56,20 @@ def one_refused_delete_is_sent_again(world: World) -> None:
     world.until(aw.is_in("Suspended"))
 
 
+@scenario(arms=["AW-007", "AW-010", "AW-094"])
+def all_deletes_are_refused_for_longer_than_the_grace_period(world: World) -> None:
+    """What was refused gave nobody time to stop: the first delete that is accepted is ordinary."""
+    aw = world.submit("mixed.yaml", forcefulDeletionGracePeriodDuration="20s")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    refusing = ApiErrors(verb=("delete",), code=403, times=0)
+    world.inject(refusing)
+    aw.suspend()
+    world.until(aw.is_in("Suspending"))
+    world.wait(30 * SECOND)
+    world.revert(refusing)
+    world.until(aw.is_in("Suspended"))
+
+
 @scenario(
     arms=["AW-007", "AW-010", "AW-094", "AW-095"],
     cases={"job": "job.yaml", "pods": "pods.yaml", "mixed": "mixed.yaml"},

@@ -179,7 +179,11 @@ def job_replaced_a_pod_itself(world: World) -> None:
     world.until(aw.shows("ResourcesDeployed", "False"))
 
 
-@scenario(arms=["AW-096", "INV-9", "MLB-051"], cases={"running": "Running", "all": "All"})
+@scenario(
+    arms=["AW-096", "INV-9", "MLB-051"],
+    cases={"running": "Running", "all": "All"},
+    only_simulated="the control plane has no training operator",
+)
 def pytorch_job_cleans_up_after_itself(world: World, policy: str) -> None:
     """A PyTorchJob whose workers are deleted as its master succeeds has succeeded."""
     manifest = world.manifest("pytorch_job.yaml")
@@ -191,7 +195,9 @@ def pytorch_job_cleans_up_after_itself(world: World, policy: str) -> None:
     world.until(aw.is_in("Succeeded"))
 
 
-@scenario(arms=["AW-021", "AW-041", "INV-9"])
+@scenario(
+    arms=["AW-021", "AW-041", "INV-9"], only_simulated="the control plane has no training operator"
+)
 def pytorch_job_cannot_clean_up(world: World) -> None:
     """A worker that does not stop after its job has succeeded fails the workload in the end."""
     manifest = world.manifest("pytorch_job.yaml")
@@ -204,7 +210,7 @@ def pytorch_job_cannot_clean_up(world: World) -> None:
     world.until(aw.is_in("Failed"))
 
 
-@scenario(arms=["AW-032", "AW-042"])
+@scenario(arms=["AW-032", "AW-042"], only_simulated="the control plane has no training operator")
 def pytorch_job_completes_while_its_worker_is_pending(world: World) -> None:
     """A pod that a complete job leaves Pending is no success, and fails by the warm-up grace."""
     aw = world.submit("pytorch_job_with_an_idle_worker.yaml", retryLimit=0)

@@ -147,6 +147,7 @@ class Merge:
             reason=reason,
             message=kept_message(reason, status.get("message", "")),
             uid=uid_of(event.get("responseObject") or {}),
+            **self._submitted(event),
             **self._request(event),
         )
 
