@@ -22,6 +22,7 @@ from vocabulary.kinds import (
     LEASE,
     PERSISTENT_VOLUME_CLAIM,
     POD,
+    REPLICA_SET,
     RESOURCE_QUOTA,
     SECRET,
     SERVICE,
@@ -77,7 +78,7 @@ _OF_THE_HARNESS: Final = frozenset(
     )
 )
 WRITTEN_IN_RUNS: Final[Mapping[Kind, tuple[str, ...]]] = {
-    APPWRAPPER: ("create", "delete"),
+    APPWRAPPER: ("create", "update", "delete"),
     CONFIG_MAP: ("create", "delete"),
     DEPLOYMENT: ("create", "delete"),
     JOB: ("delete",),
@@ -91,7 +92,7 @@ WRITTEN_IN_RUNS: Final[Mapping[Kind, tuple[str, ...]]] = {
     STATEFUL_SET: ("delete",),
 }
 """What users, faults and the harness do there, beside watching and patching."""
-EDITED_IN_RUNS: Final = (APPWRAPPER, CONFIG_MAP, POD, SERVICE)
+EDITED_IN_RUNS: Final = (APPWRAPPER, CONFIG_MAP, POD, REPLICA_SET, SERVICE)
 """What faults and users read one by one, to edit it."""
 
 
@@ -110,8 +111,10 @@ def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Ri
             verbs = ("list", "watch") if kind in ONLY_SEEN else ("list", "watch", "patch")
             found.update(_of(kind.group, kind.plural, *verbs))
     for kind, writes in WRITTEN_IN_RUNS.items():
-        reads = ("get",) if "create" in writes or kind in EDITED_IN_RUNS else ()
+        reads = ("get",) if "create" in writes else ()
         found.update(_of(kind.group, kind.plural, *reads, *writes))
+    for kind in EDITED_IN_RUNS:
+        found.update(_of(kind.group, kind.plural, "get"))
     if implementation.serves_webhooks:
         found.update((*_of("", "secrets", "create"), *_of("", "services", "create")))
     found.update(held(implementation, extra))
