@@ -388,3 +388,13 @@ def test_without_writers_nobody_can_tell_who_took_a_finalizer() -> None:
     story.at(20).deletes("AppWrapper/a", by="user", held_by=[FINALIZER, "example.com/hold"])
     story.at(20.1).finalizer(present=False)
     assert_passes("AW-095", story)
+
+
+def test_a_component_that_was_forgotten_tells_nothing_of_the_grace_period_before_force() -> None:
+    story = resetting(annotations={"forcefulDeletionGracePeriodDuration": "20s"})
+    story.at(70.2).deletes("Pod/a-0")
+    story.at(71).vanishes("Pod/a-0")
+    story.at(400).ends()
+    assert_fails("AW-010", story, at=last(story))
+    assert_fails("AW-012", story, at=last(story))
+    assert verdict_of("AW-077", story).outcome is not Outcome.FAILED

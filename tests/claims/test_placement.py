@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.parameters import DEFAULT_CONFIG
+from conformance.verdict import Outcome
 from tests.claims.judging import (
     assert_fails,
     assert_passes,
@@ -18,6 +19,7 @@ from tests.claims.stories import (
     attempt,
     begin,
     cleared,
+    first_pod,
     gpu_pod,
     migrated,
     retried,
@@ -25,7 +27,7 @@ from tests.claims.stories import (
     tagged,
 )
 from tests.claims.story import Story
-from tests.claims.templates import avoids, pod
+from tests.claims.templates import avoids, job, pod
 from vocabulary.objects import get_path, with_path
 
 FOO = {
@@ -210,6 +212,26 @@ def test_a_reset_for_a_pod_that_does_not_run_yet_is_a_violation() -> None:
     assert_passes("AW-092", story)
     wrong = story.enters("Resetting", Unhealthy="True")
     assert_fails("AW-092", story, at=wrong)
+
+
+@pytest.mark.parametrize(("at", "may_be_for_the_pod"), [(60, False), (90.5, True)])
+def test_a_reset_may_be_for_a_failed_pod_that_its_job_has_replaced(
+    at: float, may_be_for_the_pod: bool
+) -> None:
+    """The source may be read so (A14), and then its grace period has to be over."""
+    story = Story(job("a-job", gpus=1, affinity=avoids("ERR", "EVICT")))
+    story.node("n0")
+    story.node("n1")
+    attempt(begin(story), SOON)
+    story.at(30).becomes(first_pod(story), "Failed")
+    story.spawns("Job/a-job", "a-job-again")
+    story.runs("a-job-again", node="n1")
+    story.at(50).tags("EVICT")
+    wrong = story.at(at).enters("Resetting", Unhealthy="True")
+    if may_be_for_the_pod:
+        assert verdict_of("AW-092", story).outcome is not Outcome.FAILED
+    else:
+        assert_fails("AW-092", story, at=wrong)
 
 
 def test_a_second_reset_for_the_same_tag_is_a_violation() -> None:

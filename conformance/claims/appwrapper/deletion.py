@@ -288,7 +288,7 @@ def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
                 yield Timed(grace, undecided(first, f"{track} waits for pods"), from_above=True)
                 continue
             since_us = max(end.t for end in ends if end is not None)
-        yield no_later(
+        forced = no_later(
             aw,
             f"the forceful deletion of {track}",
             grace,
@@ -298,6 +298,8 @@ def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
             unless=earliest(deletion.end, aw.removed),
             steps=steps,
         )
+        is_top_level = aw.component_of(track) is not None
+        yield forced._replace(is_forgotten=is_top_level and not deletion.attempts_at(track))
 
 
 def _latest_start(aw: AppWrapperRun, deletion: Deletion) -> tuple[Moment, Micros, int]:

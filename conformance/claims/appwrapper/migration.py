@@ -18,7 +18,8 @@ from conformance.history_view import AppWrapperRun, Moment, Track
 from conformance.history_view.attempts import Attempt
 from conformance.history_view.autopilot import Taint
 from conformance.history_view.departures import Departure, Why
-from conformance.history_view.parameters import RETRY_LIMIT, Origin
+from conformance.history_view.health import spells
+from conformance.history_view.parameters import FAILURE_GRACE, RETRY_LIMIT, Origin
 from conformance.history_view.snapshots import FAILED, RESETTING, RUNNING
 from conformance.temporal import (
     Obligation,
@@ -247,7 +248,14 @@ def _stays(
             continue
         pod, since, until = found
         departure = departures.get(attempt.number)
-        if departure is not None and departure.at.n <= until.n and _has_no_reason(departure):
+        is_unexplained = (
+            departure is not None and departure.at.n <= until.n and _has_no_reason(departure)
+        )
+        if departure is not None and is_unexplained and _may_be_for_a_replaced_pod(aw, departure):
+            yield undecided(
+                departure.at, "a failed pod, though its Job has replaced it, may be the reason"
+            )
+        elif departure is not None and is_unexplained:
             yield violated(
                 departure.at,
                 f"{when(departure.at)}: {aw} entered {departure.to} with {pod} on {where}, and "
@@ -263,6 +271,17 @@ def _stays(
 def _has_no_reason(departure: Departure) -> bool:
     """Whether nothing else can be behind a departure, not even failed pods acted on too early."""
     return not departure.ripe and Why.FAILED_PODS not in departure.present
+
+
+def _may_be_for_a_replaced_pod(aw: AppWrapperRun, departure: Departure) -> bool:
+    """True if a grace period had passed since a pod failed, whatever has been made of it."""
+    attempt = departure.attempt
+    had_failed = spells(attempt.health, lambda health: health.failed_all > 0, attempt.begin)
+    if not had_failed or had_failed[-1].end is not None:
+        return False
+    grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, departure.at)[0]
+    earliest_us = aw.history.timing.stamped_us(had_failed[-1].begin.t) + grace.value
+    return departure.at.t >= earliest_us
 
 
 def _situation(

@@ -26,6 +26,8 @@ class Timed(NamedTuple):
     """Whether it bounds from above: only that shows that a cap is in force."""
     observed: Elapsed | Count | None = None
     """What happened, to be compared with other values; None where nothing can be violated."""
+    is_forgotten: bool = False
+    """Whether it did not happen since the controller knew nothing of it: that tells of no value."""
 
     @property
     def happened(self) -> Moment | None:
@@ -116,6 +118,8 @@ def _governed(timed: Timed, others: Iterable[int]) -> Obligation:
     if observed is None or obligation.fate is not Fate.VIOLATED:
         return obligation
     told = f"{observed.told(value.value)} (from {value.origin})"
+    if timed.is_forgotten:
+        return undecided(obligation.at, f"it was forgotten, whatever {told} would have had it do")
     if observed.fits_from_elsewhere(value.value):
         return undecided(obligation.at, f"{told} explains it, counted from another moment")
     for other in sorted(set(others) - {value.value}):

@@ -142,7 +142,7 @@ def everything_comes_and_goes_behind_broken_watches(world: World) -> None:
     world.until(aw.is_in("Resuming"))
     for kind in ("Job", "Pod"):
         world.inject(BreakWatch(kind=kind, gap=20 * SECOND))
-    world.until(aw.is_in("Running") & aw.has_pods(1, "Running"))
+    world.until(aw.is_in("Running") & aw.has_pods(2, "Running"))
     world.wait(5 * SECOND)
     aw.suspend()
     world.until(aw.is_in("Suspended"))
