@@ -340,7 +340,7 @@ seed: 157006822
 scenario: appwrapper/operator-faults/two-operators-without-election
 faults:
 - pause: {actor: operator}
-  when: {after: commit, by: operator, outcome: any, occurrence: 3}
+  when: {after: commit, by: operator, outcome: any, occurrence: 4}
 """
 """One operator stops before its first create, until the other runs the second attempt."""
 
