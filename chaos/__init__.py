@@ -9,7 +9,8 @@ A tour, in reading order:
 - `plan`, `scale`: faults with their triggers, and how large the scenario is made, as a YAML
   file that replays.
 - `injector`: carries a plan out, and undoes it. `undo_journal` survives a killed run.
-- `connection_rules`: the table of what lies between clients and the API server.
+- `connection_rules`, `effects`: the table of what lies between clients and the API server, and how
+  it hinders them.
 - `exploration`: every crash point of a recorded run, k of k.
 - `campaign`, `macros`, `shrinking`: plans by the thousand, and back to the smallest one.
 - `toolkit`: all of it as an extension of the Chaos Toolkit; `experiments` are ready to run.

@@ -10,6 +10,7 @@ and in a plan it is a mapping with that one key: `cordon: {node: n0}`. The life 
 `resolve` replaces what it chooses by (the first pod of an AppWrapper) by names, `inverse`
 says as faults what will undo it, `inject` does it. The inverse is known before anything is
 done, and it is data, so a run that was killed half-way can be cleaned up from its journal.
+`fault_effect` says how it hinders controllers: the injector records it, checkers read it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 from chaos.fields import PlanError, at, closest, mapping, read_fields, write_fields
 from chaos.ground import Ground
+from vocabulary.fault_effect import FaultEffect
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,6 +58,14 @@ class Fault(ABC):
     @abstractmethod
     def describe(self) -> str:
         """What is done, in plain English, without a full stop: `cordon node n0`."""
+
+    def fault_effect(self) -> FaultEffect:
+        """How it hinders the controllers under test; here: not at all.
+
+        A fault that strikes a process hinders nobody in this sense, since the process's own
+        entries in the history show when it was down, exactly.
+        """
+        return FaultEffect()
 
     def to_data(self) -> dict[str, Any]:
         """The fault as a plan spells it: one key, its name."""

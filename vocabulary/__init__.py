@@ -13,6 +13,7 @@ A tour, in reading order:
 - `selectors`: label selectors, both as text and as objects.
 - `requests`: what a client can ask of an API server, as data.
 - `errors`: what an API server answers when it refuses, as `metav1.Status`.
+- `fault_effect`: how a fault hinders a controller, as the fault itself describes it.
 - `history`: what was recorded of a run, entry by entry.
 - `canonical`: one byte string per value, and its digest.
 """

@@ -10,7 +10,10 @@ from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, TypeAlias
 
+from msgspec import structs
+
 from chaos.choice import KindName, named_kind
+from chaos.effects import effect_of
 from chaos.fault import Fault, FaultCodec, fault
 from chaos.fields import Many, OneOf, PlanError, Span, Whole, listed, refuse
 from chaos.ground import (
@@ -24,6 +27,7 @@ from chaos.ground import (
     Slow,
 )
 from vocabulary.clock import SECOND, format_seconds
+from vocabulary.fault_effect import FaultEffect
 
 ANSWERS: Final = {
     403: ("Forbidden", "exceeded quota"),
@@ -64,6 +68,9 @@ class ConnectionFault(Fault):
     @abstractmethod
     def rule(self) -> Rule:
         """What the connection does while this lasts."""
+
+    def fault_effect(self) -> FaultEffect:
+        return effect_of(self.rule())
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # nothing to read
         return (Lift(self),)
@@ -217,6 +224,9 @@ class Lift(Fault):
     fault: Annotated[ConnectionFault, _ConnectionFaultCodec()]
 
     leaves_nothing: ClassVar[bool] = True
+
+    def fault_effect(self) -> FaultEffect:
+        return structs.replace(self.fault.fault_effect(), ends=self.fault.to_data())
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # see leaves_nothing
         return ()

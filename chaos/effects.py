@@ -1,0 +1,45 @@
+"""The effect of a rule between clients and the API server, derived from the rule alone."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chaos.ground import Break, Delay, NoAnswer, Refuse, RequestRule, Rule, Slow
+from vocabulary.clock import SECOND, Micros
+from vocabulary.fault_effect import FaultEffect, Refusal
+
+FINAL_CODES: Final = (400, 404, 409, 410, 422)
+"""Answers by which a client learns that the same request will not succeed later."""
+
+
+def effect_of(rule: Rule) -> FaultEffect:
+    """The effect while the rule holds; a rule that names no actor hinders all of them."""
+    times = rule.times if isinstance(rule, RequestRule) else 1
+    costs_us: Micros | None = None
+    lingers_us: Micros = 0
+    refuses: Refusal | None = None
+    match rule.effect:
+        case Refuse() as answer if isinstance(rule, RequestRule):
+            refuses = _refusal(rule, answer)
+        case NoAnswer(after_us=span_us) | Slow(span_us) | Break(span_us):
+            costs_us, lingers_us = (times * span_us if times else None), span_us
+        case Delay(span_us):  # two kinds of objects may be late one after the other
+            costs_us, lingers_us = 2 * span_us, span_us
+    return FaultEffect(
+        hinders=rule.actor or "*",
+        costs_us=costs_us,
+        lingers_us=lingers_us,
+        backs_off=isinstance(rule.effect, Refuse | NoAnswer),
+        refuses=refuses,
+    )
+
+
+def _refusal(rule: RequestRule, answer: Refuse) -> Refusal:
+    return Refusal(
+        verbs=rule.verbs,
+        kind=rule.kind,
+        name=rule.name,
+        times=rule.times,
+        retry_after_us=answer.retry_after_seconds * SECOND,
+        for_good=answer.code in FINAL_CODES,
+    )
