@@ -1,4 +1,4 @@
-"""One byte string per value, so that equal runs give equal bytes and digests."""
+"""Canonical serialization: one byte string per value, so equal runs give equal digests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _encoder = msgspec.json.Encoder(order="deterministic")
 
 
 def encode(value: Any) -> bytes:
-    """JSON with sorted keys and no blanks; msgspec structs are written with their fields."""
+    """Serialize as JSON with sorted keys and no blanks; msgspec structs with their fields."""
     return _encoder.encode(value)
 
 

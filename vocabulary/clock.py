@@ -23,7 +23,7 @@ HOUR: Final = 60 * MINUTE
 DAY: Final = 24 * HOUR
 
 SIMULATION_EPOCH_US: Final = 1_767_225_600 * SECOND
-"""Where every simulated run begins: 2026-01-01T00:00:00Z. Fixed, so that bytes repeat."""
+"""The start of every simulated run, 2026-01-01T00:00:00Z; fixed, so that bytes repeat."""
 
 _UNIX_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -45,13 +45,13 @@ def to_rfc3339_micro(at_us: Micros) -> str:
 
 @lru_cache(maxsize=4096)
 def _whole_second(since_epoch: int) -> str:
-    """Formatting takes long, and much happens within one second."""
+    # Cached: formatting is slow, and many entries share one second.
     return f"{_UNIX_EPOCH + timedelta(seconds=since_epoch):%Y-%m-%dT%H:%M:%S}"
 
 
 @lru_cache(maxsize=4096)
 def parse_rfc3339(text: str) -> Micros:
-    """The point in time that an API timestamp names; ValueError if it names none."""
+    """Parse an API timestamp. Raises ValueError if it is malformed."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError(f"timestamp {text!r} has no time zone; write it with a trailing Z")
@@ -59,7 +59,7 @@ def parse_rfc3339(text: str) -> Micros:
 
 
 def format_seconds(span_us: Micros) -> str:
-    """A span for people: `12.001s`, `90s`, `0s`."""
+    """Format a span for readers: `12.001s`, `90s`, `0s`."""
     whole, rest = divmod(abs(span_us), SECOND)
     sign = "-" if span_us < 0 else ""
     return f"{sign}{whole}s" if not rest else f"{sign}{whole}.{rest:06d}".rstrip("0") + "s"

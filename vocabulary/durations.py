@@ -1,7 +1,7 @@
-"""Durations as Go's `time.ParseDuration` reads them, since annotations hold those.
+"""Go durations, as `time.ParseDuration` reads them; annotations hold these.
 
 Go counts nanoseconds in an int64; values that overflow it are errors there and here.
-Assay counts microseconds, so what is finer is cut off.
+Assay counts microseconds and truncates finer values.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _INT64_MAX: Final = 2**63 - 1
 
 @lru_cache(maxsize=4096)
 def parse_duration(text: str) -> Micros:
-    """The span that a Go duration string names, for example `1m30s`, `1.5h`, `-2s`, `0`.
+    """Parse a Go duration string, for example `1m30s`, `1.5h`, `-2s`, `0`.
 
     Raises ValueError for everything Go refuses: no unit, blanks, `3d`, exponents, overflow.
     """
@@ -56,7 +56,7 @@ def parse_duration(text: str) -> Micros:
 
 
 def format_duration(span_us: Micros) -> str:
-    """A span as a Go duration string that `parse_duration` reads back: `90s`, `1.5s`."""
+    """Format a span as a Go duration string: `90s`, `1.5s`. Inverse of `parse_duration`."""
     whole, rest_us = divmod(abs(span_us), SECOND)
     fraction = f".{rest_us:06d}".rstrip("0") if rest_us else ""
     return f"{'-' if span_us < 0 else ''}{whole}{fraction}s"

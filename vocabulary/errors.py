@@ -1,7 +1,7 @@
-"""What an API server answers when it refuses: `metav1.Status`, as an exception.
+"""API errors: `metav1.Status` as an exception.
 
-Reconcilers get it thrown into their generator. So a list that failed can never be mistaken
-for a list that is empty.
+Reconcilers get it thrown into their generator, so a failed list can never be mistaken for
+an empty one.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ _LACKS_RIGHTS: Final = re.compile(r'User "[^"]*" cannot \w+ resource "')
 class ApiError(Exception):
     """A failed request: HTTP code, machine-readable reason, message, details.
 
-    `code` 0 means that no answer came (connection refused, reply lost, timed out): the
-    write may or may not have happened.
+    `code` 0 means that no response arrived (connection refused, response lost, timeout):
+    the write may or may not have happened.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class ApiError(Exception):
         self.details = details
 
     def __reduce__(self) -> tuple[type[ApiError], tuple[Any, ...]]:
-        """Lets it cross to another process: exceptions are copied by their arguments."""
+        """Support pickling: exceptions are copied by their arguments."""
         return type(self), (self.code, self.reason, self.message, self.details)
 
     def to_status(self) -> dict[str, Any]:
-        """The `metav1.Status` body that a real API server would send."""
+        """Return the `metav1.Status` body that a real API server would send."""
         status: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",
@@ -69,12 +69,12 @@ class ApiError(Exception):
 
     @property
     def is_retriable(self) -> bool:
-        """Whether the same request may succeed later: no answer, throttled, or server trouble."""
+        """True if the same request may succeed later: no response, throttled, or a 5xx."""
         return self.code in (0, 408, 429) or self.code >= 500
 
 
 def _details(kind: Kind, name: str) -> dict[str, Any]:
-    """`details` of an error about one object: real servers put the plural under `kind`."""
+    # Real servers put the plural under `kind`.
     details: dict[str, Any] = {"name": name}
     if kind.group:
         details["group"] = kind.group
@@ -110,16 +110,16 @@ def conflict(kind: Kind, name: str, because: str) -> ApiError:
 
 
 def no_answer(because: str) -> ApiError:
-    """The request may have been carried out; nobody told us."""
+    """An error without a response: the request may or may not have been executed."""
     return ApiError(0, "NoAnswer", because)
 
 
 def lacks_rights(message: str) -> bool:
-    """True for the words with which RBAC forbids a request; quotas and webhooks have others."""
+    """True if RBAC denied the request, by its message; those of quotas and webhooks differ."""
     return _LACKS_RIGHTS.search(message) is not None
 
 
 def kept_message(reason: str, message: str) -> str:
-    """The part of a refusal's message that histories keep: why an object is invalid, and which
-    right was missing."""
+    """The part of an error's message that histories keep: why an object is invalid, or the
+    missing permission."""
     return message if reason == "Invalid" or lacks_rights(message) else ""

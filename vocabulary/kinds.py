@@ -1,7 +1,7 @@
-"""Kinds of resources: what an API server needs to know to route a request.
+"""Resource kinds, as an API server needs them to route a request.
 
-`Kind` is group, version, kind, plural and scope. Those that Assay itself speaks of have
-constants here; custom resources bring theirs in their CRD.
+`Kind` is group, version, kind, plural and scope. Kinds that Assay itself uses have constants
+here; custom resources bring theirs in their CRD.
 """
 
 from __future__ import annotations
@@ -104,11 +104,10 @@ _BY_GVK: Final = {(known.api_version, known.kind): known for known in KNOWN_KIND
 
 
 def kind_of(obj: Object) -> Kind:
-    """The kind that an object's apiVersion and kind name.
+    """Return an object's kind, from its apiVersion and kind.
 
-    A kind that is not known by name gets the plural that Kubernetes' own convention gives
-    it (lower case, `s`), namespaced: that is how unknown components of an AppWrapper are
-    addressed before discovery has been asked.
+    An unknown kind is assumed to be namespaced, with the conventional plural (lower case,
+    `s`): this is how unknown components of an AppWrapper are addressed before discovery.
     """
     api_version, kind = str(obj.get("apiVersion", "")), str(obj.get("kind", ""))
     known = _BY_GVK.get((api_version, kind))

@@ -1,9 +1,9 @@
-"""API objects: plain nested dicts, shared by everybody, mutated by nobody.
+"""API objects: plain nested dicts, shared by all and never mutated.
 
-An object that has been stored is a snapshot. The store, every cache, the history and the
-report hold the very same dict, since copying a pod costs more than all else that a step
-does. So reading is free, and changing means deriving: `with_path` copies the dicts along
-one path and shares the rest.
+A stored object is a snapshot. The store, every cache, the history and the report hold the
+same dict, since copying a pod costs more than everything else in a step. Reading is free;
+to change an object, derive a new one: `with_path` copies the dicts along one path and
+shares the rest.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def controller_of(obj: Object) -> Object | None:
 
 
 def is_terminating(obj: Object) -> bool:
-    """Whether deletion was asked for: the object has a deletionTimestamp."""
+    """True if the object has a deletionTimestamp."""
     return "deletionTimestamp" in meta(obj)
 
 
@@ -94,7 +94,7 @@ def with_path(obj: Object, path: str, value: Any) -> dict[str, Any]:
 
 
 def without_path(obj: Object, path: str) -> dict[str, Any]:
-    """A copy of the object without what is at a dotted path; equal if nothing is there."""
+    """A copy of the object without the value at a dotted path; equal if there is none."""
     head, _, rest = path.partition(".")
     copy = dict(obj)
     if not rest:
@@ -120,7 +120,7 @@ def condition_status(obj: Object, type_: str) -> str:
 
 
 def containers(pod_spec: Object, *, init: bool = True) -> Iterator[Object]:
-    """The containers of a pod's spec, init containers first where they are asked for."""
+    """The containers of a pod's spec, init containers first unless `init` is False."""
     if init:
         yield from pod_spec.get("initContainers") or ()
     yield from pod_spec.get("containers") or ()

@@ -1,7 +1,7 @@
-"""Regular expressions from outside, matched in linear time.
+"""Untrusted regular expressions, matched in linear time.
 
-Kubernetes reads the patterns of schemas with Go's engine, RE2: without look-around and
-back-references, and without the exponential time that Python's own can take.
+Kubernetes evaluates schema patterns with Go's engine, RE2: no look-around, no
+back-references, and none of the exponential time that Python's own engine can take.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _OPTIONS.max_mem = 8 * 1024**2
 
 
 class PatternError(ValueError):
-    """A pattern that RE2 does not take; the message says why."""
+    """A pattern that RE2 rejects; the message says why."""
 
 
 def compile_pattern(pattern: str) -> Any:
-    """The compiled pattern, with `search`, `fullmatch` and `pattern`. Raises PatternError."""
+    """Compile a pattern, with `search`, `fullmatch` and `pattern`. Raises PatternError."""
     if len(pattern) > MAX_PATTERN_CHARACTERS:
         raise PatternError(f"is longer than {MAX_PATTERN_CHARACTERS} characters")
     try:

@@ -35,7 +35,7 @@ _QUANTITY: Final = re.compile(
 
 @lru_cache(maxsize=4096)
 def parse_quantity(quantity: str | int | float) -> Fraction:
-    """The exact value of a quantity; ValueError if it is none."""
+    """Parse a quantity to its exact value. Raises ValueError if it is malformed."""
     if isinstance(quantity, int):
         return Fraction(quantity)
     text = str(quantity)

@@ -1,7 +1,7 @@
-"""Opens files that a stranger may have laid out: regular ones only, and without waiting.
+"""Open untrusted files: regular ones only, without blocking.
 
-To open a pipe waits for its writer, and to read a device may never end. Names come from files,
-too: some are none that a system can open.
+Opening a pipe blocks until it has a writer, and reading a device may never end. Names come
+from files, too, and some of them no system can open.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NO_NAME: Final = "no file can have this name"
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """The file, open for reading; raises OSError also for what is no regular file."""
+    """Open a file for reading. Raises OSError, also if it is not a regular file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     except ValueError as error:  # a NUL, or half of a surrogate pair
@@ -39,9 +39,10 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def path_below(folder: Path, name: str) -> Path:
-    """The file of that name below a folder.
+    """Return the path of the named file below a directory.
 
-    Raises OSError if it lies elsewhere, be it by a symbolic link, or if no file can have the name.
+    Raises OSError if it is outside of the directory, for instance by a symbolic link, or if the
+    name is invalid.
     """
     try:
         path = folder / name

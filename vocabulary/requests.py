@@ -1,13 +1,13 @@
-"""What a client can ask of an API server, as data.
+"""API requests as data.
 
-Reconcilers yield these, one at a time, and are sent what the server answered (the object,
-an `ObjectList`, or an `ApiError` thrown into them). So one reconciler runs unchanged in the
-simulation and on a real cluster, and between any two of its requests it can be killed.
+Reconcilers yield them, one at a time, and are sent the server's response (the object, an
+`ObjectList`, or an `ApiError` thrown into them). So the same reconciler runs unchanged in
+the simulation and on a real cluster, and can be killed between any two of its requests.
 
-`by` and similar attribution is not part of a request: the connection knows who speaks.
+A request has no attribution, such as `by`: the connection knows its client.
 
 Requests are msgspec structs: a run makes hundreds of them, and a frozen dataclass takes
-twenty times as long to be made.
+twenty times as long to construct.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class List(msgspec.Struct, frozen=True):
 
 
 class Create(msgspec.Struct, frozen=True):
-    """Store a new object. With `subresource` "eviction" or "binding" the body is that request."""
+    """Create an object. With `subresource` "eviction" or "binding", the body is that request."""
 
     kind: Kind
     object: Object
@@ -83,7 +83,7 @@ class Update(msgspec.Struct, frozen=True):
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """Change an object by a patch document; a list for `json`, an object for the others."""
+    """Patch an object; the document is a list for `json`, an object for the other types."""
 
     kind: Kind
     namespace: str
@@ -97,7 +97,7 @@ class Patch(msgspec.Struct, frozen=True):
 
 
 class Delete(msgspec.Struct, frozen=True):
-    """Ask for deletion; options left at None take the server's defaults."""
+    """Delete an object; options left at None take the server's defaults."""
 
     kind: Kind
     namespace: str
@@ -110,7 +110,7 @@ class Delete(msgspec.Struct, frozen=True):
 
 
 class DeleteCollection(msgspec.Struct, frozen=True):
-    """Delete all the objects that selectors choose, one by one, with the same options."""
+    """Delete all objects that the selectors match, one by one, with the same options."""
 
     kind: Kind
     namespace: str = ""
@@ -121,7 +121,7 @@ class DeleteCollection(msgspec.Struct, frozen=True):
 
 
 class ObjectList(msgspec.Struct, frozen=True):
-    """What a `List` is answered: the items, and the state of the store they belong to."""
+    """The response to a `List`: the items, and the store's resourceVersion."""
 
     items: tuple[Object, ...]
     resource_version: str

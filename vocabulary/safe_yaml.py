@@ -1,12 +1,12 @@
-"""YAML from people and clusters, read with suspicion.
+"""Read untrusted YAML.
 
-Plans, experiments, manifests and configuration come from outside. What is read here is
-plain data (mappings with text keys, lists, text, numbers, booleans, null) within limits;
-everything else is refused with the place where it stands: `file:line:column`.
+Plans, experiments, manifests and configuration come from outside. Only plain data (mappings
+with text keys, lists, text, numbers, booleans, null) within limits is accepted; everything
+else is rejected with its position: `file:line:column`.
 
-Refused on purpose: aliases, anchors and merge keys (a few bytes can unfold into gigabytes),
-tags (they name types), keys that occur twice (the last would win silently), keys that are
-not text, and numbers that JSON cannot hold. A date stays the text it is, as in Kubernetes.
+Rejected on purpose: aliases, anchors and merge keys (a few bytes can expand to gigabytes),
+tags (they name types), duplicate keys (the last would win silently), keys that are not
+text, and numbers that JSON cannot hold. A date remains text, as in Kubernetes.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ _COLLECTION_TAGS: Final = (None, "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq
 
 
 class YamlError(ValueError):
-    """Text that is not acceptable YAML; the message begins with `file:line:column`."""
+    """Unacceptable YAML; the message begins with `file:line:column`."""
 
 
 def load_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> Any:
-    """The one document of a text; None if it is empty. `source` is its name in errors."""
+    """Load the only document of a text; None if it is empty. Errors call the text `source`."""
     documents = load_all_yaml(text, source, max_bytes=max_bytes)
     if len(documents) > 1:
         raise YamlError(
@@ -47,7 +47,7 @@ def load_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> 
 
 
 def load_all_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES) -> list[Any]:
-    """All documents of a text, in order; those that are empty are None. Raises YamlError."""
+    """Load all documents of a text, in order; empty ones are None. Raises YamlError."""
     if isinstance(text, str):
         text = text.encode("utf-8", "surrogatepass")
     if len(text) > max_bytes:
@@ -68,17 +68,17 @@ def load_all_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES)
 
 
 def load_yaml_file(path: Path, *, max_bytes: int = MAX_BYTES) -> Any:
-    """The one document of a file; see `load_yaml`."""
+    """Load the only document of a file; see `load_yaml`."""
     return load_yaml(_read(path, max_bytes), str(path), max_bytes=max_bytes)
 
 
 def load_all_yaml_file(path: Path, *, max_bytes: int = MAX_BYTES) -> list[Any]:
-    """All documents of a file; see `load_all_yaml`."""
+    """Load all documents of a file; see `load_all_yaml`."""
     return load_all_yaml(_read(path, max_bytes), str(path), max_bytes=max_bytes)
 
 
 def _read(path: Path, max_bytes: int) -> bytes:
-    """At most one byte more than allowed, so a huge file costs nothing."""
+    # Reads at most one byte more than allowed, so a huge file costs nothing.
     try:
         with open_regular(path) as file:
             return file.read(max_bytes + 1)
@@ -92,7 +92,7 @@ _BaseLoader: type[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_BaseLoader):  # type: ignore[misc]
-    """The safe loader without its dates; libyaml's where it is built in, ten times faster."""
+    """The safe loader without dates; libyaml's where available, ten times as fast."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -106,7 +106,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 class _Reader:
-    """Builds data from the parser's events, so that nothing is built that was not checked."""
+    """Build data from the parser's events, so that only checked data is built."""
 
     def __init__(self, text: str, source: str) -> None:
         self._text = text

@@ -29,20 +29,20 @@ Requirement: TypeAlias = tuple[str, str, frozenset[str]]
 
 @lru_cache(maxsize=1024)
 def parse_selector(text: str) -> Matcher:
-    """A function from labels to bool for a selector in text form.
+    """Compile a selector in text form to a predicate on labels.
 
-    ValueError for one that is malformed, in the words that an API server has for it.
+    Raises ValueError if it is malformed, with the API server's message.
     """
     return _matcher(requirements(text))
 
 
 def requirements(text: str) -> tuple[Requirement, ...]:
-    """What a selector in text form demands, one by one; ValueError for one that is malformed."""
+    """Parse a selector in text form to its requirements. Raises ValueError if it is malformed."""
     return tuple(_Parser(text).requirements())
 
 
 class _Parser:
-    """Reads token by token, as a server's own parser does; "" is the end."""
+    """Parse token by token, as the API server's own parser does; "" is the end."""
 
     def __init__(self, text: str) -> None:
         self._tokens: list[str] = [*_TOKEN.findall(text), ""]
@@ -112,7 +112,7 @@ class _Parser:
 
 
 def matches(selector: Object | None, labels: Labels) -> bool:
-    """Whether a `metav1.LabelSelector` chooses these labels; None chooses nothing, {} all."""
+    """True if a `metav1.LabelSelector` matches the labels; None matches nothing, {} everything."""
     if selector is None:
         return False
     for key, value in (selector.get("matchLabels") or {}).items():
@@ -125,7 +125,7 @@ def matches(selector: Object | None, labels: Labels) -> bool:
 
 
 def to_text(labels: Labels) -> str:
-    """The selector in text form that demands exactly these labels."""
+    """Format labels as a selector in text form that requires each of them."""
     return ",".join(f"{key}={value}" for key, value in sorted(labels.items()))
 
 
@@ -134,9 +134,9 @@ def _matcher(requirements: tuple[tuple[str, str, frozenset[str]], ...]) -> Match
 
 
 def holds(key: str, operator: str, values: Collection[str], labels: Labels) -> bool:
-    """Whether labels meet one requirement, of an object's labels or of a node's.
+    """True if labels meet one requirement of a label selector or a node selector.
 
-    ValueError for an operator that is none; Gt and Lt are for nodes and for text.
+    Raises ValueError for an unknown operator; Gt and Lt exist in node selectors and in text.
     """
     match operator:
         case "In":
@@ -155,7 +155,7 @@ def holds(key: str, operator: str, values: Collection[str], labels: Labels) -> b
 
 
 def _is_beyond(label: str, operator: str, values: Collection[str]) -> bool:
-    """Whether a label is a whole number above, or below, the one value; False if it is none."""
+    # False if the label is not an integer.
     bound = next(iter(values), "")
     if not _is_whole(label) or not _is_whole(bound):
         return False

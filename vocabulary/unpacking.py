@@ -1,7 +1,7 @@
-"""Lines of a file that may be compressed, within limits on what it unpacks to.
+"""Lines of a plain or compressed file, within limits on its uncompressed size.
 
-A megabyte of gzip can unpack to a gigabyte. Nothing that Assay reads is so repetitive: the
-histories and audit logs that were measured unpack to 40 times their size at most.
+A megabyte of gzip can unpack to a gigabyte. Files that Assay reads are less repetitive: the
+measured histories and audit logs unpack to 40 times their size at most.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import BinaryIO, Final
 from vocabulary.regular_files import open_regular
 
 MAX_RATIO: Final = 200
-"""So many times its own size a file may unpack to."""
+"""The maximum uncompressed size, as a multiple of a file's own."""
 ALWAYS_ALLOWED_BYTES: Final = 16 * 1024**2
-"""What any file may unpack to, whatever the ratio."""
+"""The uncompressed size that every file may have, regardless of the ratio."""
 _CHUNK_BYTES: Final = 256 * 1024
 _GZIP: Final = b"\x1f\x8b"
 
 
 class UnpackError(ValueError):
-    """A file that is damaged, or beyond the limits; the message lacks the file's name."""
+    """A damaged file, or one beyond the limits; the message does not name the file."""
 
 
 class Lines:

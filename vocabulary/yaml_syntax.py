@@ -1,8 +1,8 @@
-"""What a parser of YAML complains of, in words for those who wrote the file.
+"""YAML parser errors, in terms of the file.
 
-The parser tells its own steps ("while scanning a simple key"). Here each of its complaints is told
-as what is wrong with the file and what to do, at the place where that can be seen: quotes
-that are not closed where they begin, not at the end of the file.
+The parser describes its own steps ("while scanning a simple key"). Here each of its errors
+becomes the mistake in the file and its fix, at the position where it can be seen: unclosed
+quotes where they begin, not at the end of the file.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ import yaml
 
 class _Words(NamedTuple):
     complaint: str
-    """A pattern of the complaint, after what the parser was at; libyaml's words or PyYAML's."""
+    """A pattern for the problem, without the parser's context; libyaml's words or PyYAML's."""
     said: str
-    """`{began}` is the line in which the part that is being read began."""
+    """The message; `{began}` is the first line of the part being parsed."""
     where_it_began: bool = False
-    """Whether that is the place to look at."""
+    """True if the error is shown there."""
 
 
 _WORDS: Final = (
@@ -86,7 +86,7 @@ _WORDS: Final = (
 
 
 def in_words(error: yaml.MarkedYAMLError) -> tuple[yaml.Mark | None, str]:
-    """The place to look at, and what is wrong there and what to do."""
+    """Return the position to show, and the mistake with its fix."""
     complaint = f"{error.context or ''}: {error.problem or ''}"
     began = error.context_mark or error.problem_mark
     for words in _WORDS:
