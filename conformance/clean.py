@@ -284,7 +284,7 @@ class _Cleaning:
                 return ()
             raise
         assert isinstance(answer, ObjectList)
-        return answer.items
+        return tuple(answer.items)
 
     def _ask(self, request: Request) -> Object | None:
         """A write; that its object has gone meanwhile, or has changed, is seen the next time, and

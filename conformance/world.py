@@ -206,7 +206,7 @@ class World(ABC):
             ),
             "harness",
         )
-        return found.items
+        return tuple(found.items)
 
     def patch(
         self, kind: Kind, name: str, body: Any, actor: str = "user", *, namespace: str = ""

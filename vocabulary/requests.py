@@ -12,7 +12,7 @@ twenty times as long to construct.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
@@ -123,7 +123,7 @@ class DeleteCollection(msgspec.Struct, frozen=True):
 class ObjectList(msgspec.Struct, frozen=True):
     """The response to a `List`: the items, and the store's resourceVersion."""
 
-    items: tuple[Object, ...]
+    items: Sequence[Object]
     resource_version: str
     continue_: str = ""
     remaining_item_count: int | None = None

@@ -118,7 +118,7 @@ class Stage(ABC):
         found: ObjectList = self.call(
             List(kind, namespace, label_selector=label_selector, live=True)
         )
-        return found.items
+        return tuple(found.items)
 
     def verdicts(self) -> list[Verdict]:
         """What every claim says of the history so far."""

@@ -4,7 +4,7 @@ A tour, in the order in which a reconcile runs through it:
 
 - `appwrapper_controller`: what wakes it, and for which AppWrapper.
 - `reconcile`: carries decisions out, one request at a time; each yield is a crash point.
-- `observe` → `observation`: reads what a decision needs; an immutable picture of it.
+- `observe` → `observation`, `pods`: reads what a decision needs; an immutable picture of it.
 - `decide`, `running`: the state machine, pure: an observation in, one step out (`steps`).
 - `transitions`, `status`: the one status write that enters a phase.
 - `rules`: every decision that could be made wrongly, one small method each.

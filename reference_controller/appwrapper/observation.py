@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
@@ -37,14 +37,14 @@ class Observation(msgspec.Struct, frozen=True):
     """Not earlier than the last read that went into this picture: what is written is stamped so."""
     parameters: Parameters
     components: tuple[Component, ...] = ()
-    pods: tuple[Object, ...] = ()
+    pods: Sequence[Object] = ()
     """The pods that belong to this AppWrapper, of any attempt."""
     bad_nodes: Mapping[str, frozenset[str]] | None = None
     """Per node the resources that Autopilot wants evacuated (NoExecute); sound nodes are left
     out."""
     is_live: bool = False
     """Whether components and pods were read from the API server itself, not from a cache."""
-    replica_sets: tuple[Object, ...] = ()
+    replica_sets: Sequence[Object] = ()
     """What its Deployments make pods by. One that outlives its Deployment makes pods still."""
 
 

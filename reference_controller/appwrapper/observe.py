@@ -6,17 +6,18 @@ be had is never taken for an empty one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
 from reference_controller.appwrapper.autopilot import marked_resources
-from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.config import Autopilot, OperatorConfig
 from reference_controller.appwrapper.names import APPWRAPPER_LABEL, Phase
 from reference_controller.appwrapper.observation import Component, Observation
 from reference_controller.appwrapper.parameters import Parameters
+from reference_controller.appwrapper.pods import Pods
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import (
     PERHAPS_CREATED,
@@ -25,6 +26,7 @@ from reference_controller.appwrapper.status import (
     phase_of,
 )
 from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
+from reference_controller.runtime.cached_list import counted
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, NODE, POD, REPLICA_SET, Kind, kind_of
@@ -62,7 +64,7 @@ class Observer:
         if phase not in (Phase.RESUMING, Phase.RUNNING):
             return self.glance(aw)
         looked_us = self.clock()
-        pods: tuple[Object, ...] = ()
+        pods: Sequence[Object] = ()
         bad_nodes: dict[str, frozenset[str]] = {}
         if phase == Phase.RUNNING:
             pods = yield from self._pods(aw, live)
@@ -88,7 +90,7 @@ class Observer:
         looked_us = self.clock()
         # From what makes to what is made: else a pod could come behind the look at pods.
         components = yield from self._components(aw, live, PERHAPS_CREATED)
-        replica_sets: tuple[Object, ...] = ()
+        replica_sets: Sequence[Object] = ()
         if any(kind_of(record) == DEPLOYMENT for record in component_records(aw)):
             replica_sets = yield from self._labelled(REPLICA_SET, aw, live)
         pods = yield from self._pods(aw, live)
@@ -131,12 +133,14 @@ class Observer:
     def _with_pods(
         self,
         components: tuple[Component, ...],
-        pods: tuple[Object, ...],
+        pods: Sequence[Object],
         aw: Object,
         live: bool,
         wanted: tuple[str, ...],
     ) -> Reading[tuple[Component, ...]]:
         """The same with those that are pods, looked up unless they were listed already."""
+        if not any(component.kind == POD for component in components):
+            return components
         complete = []
         listed = {name_of(pod): pod for pod in pods}
         for component in components:
@@ -150,7 +154,7 @@ class Observer:
                 complete.append(component)
         return tuple(complete)
 
-    def _pods(self, aw: Object, live: bool) -> Reading[tuple[Object, ...]]:
+    def _pods(self, aw: Object, live: bool) -> Reading[Sequence[Object]]:
         try:
             return (yield from self._labelled(POD, aw, live))
         except ApiError as error:
@@ -159,20 +163,22 @@ class Observer:
                 raise
             return believed
 
-    def _labelled(self, kind: Kind, aw: Object, live: bool) -> Reading[tuple[Object, ...]]:
+    def _labelled(self, kind: Kind, aw: Object, live: bool) -> Reading[Sequence[Object]]:
         """The objects of a kind that carry our label, and were made by this workload."""
         selector = f"{APPWRAPPER_LABEL}={name_of(aw)}"
         listed = yield List(kind, namespace_of(aw), label_selector=selector, live=live)
         is_made_by = self.rules.is_made_by
-        return tuple(obj for obj in listed.items if is_made_by(obj, aw))
+        return Pods(listed.items, lambda obj: is_made_by(obj, aw))
 
-    def _bad_nodes(
-        self, pods: tuple[Object, ...], live: bool
-    ) -> Reading[dict[str, frozenset[str]]]:
+    def _bad_nodes(self, pods: Sequence[Object], live: bool) -> Reading[dict[str, frozenset[str]]]:
         """The nodes that Autopilot wants these pods off."""
         autopilot = self.config.autopilot
         if autopilot is None or not autopilot.monitor_nodes:
             return {}
+        if not live:
+            known = yield List(NODE)
+            if not any(self._marks(node) for node, _ in counted(known.items, self._marks)):
+                return {}
         effects = self.rules.migrating_effects()
         resources = [
             resource
@@ -187,10 +193,15 @@ class Observer:
         bad: dict[str, frozenset[str]] = {}
         for name in nodes:
             node = (yield from read(NODE, "", name, live=live)) if name else None
-            marked = marked_resources(node, autopilot, effects) if node else frozenset[str]()
+            marked = self._marks(node) if node else frozenset[str]()
             if marked:
                 bad[name] = marked
         return bad
+
+    def _marks(self, node: Object) -> frozenset[str]:
+        """The resources of a node that Autopilot wants running pods off."""
+        autopilot = self.config.autopilot or Autopilot()
+        return marked_resources(node, autopilot, self.rules.migrating_effects())
 
 
 def _name_if(record: Object, wanted: tuple[str, ...]) -> str:

@@ -9,32 +9,31 @@ a lookup.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from typing import Final, NamedTuple, TypeAlias
+import weakref
+from collections.abc import Iterable, Iterator
+from functools import lru_cache, partial
+from typing import Final, NamedTuple
 
-from vocabulary.kinds import Kind
-from vocabulary.objects import (
-    Object,
-    get_path,
-    labels_of,
-    meta,
-    name_of,
-    namespace_of,
-    owner_references,
-    uid_of,
+from reference_controller.runtime.cached_list import (
+    CachedList,
+    Groups,
+    Index,
+    Indexer,
+    Place,
+    Traits,
+    place_of,
 )
+from vocabulary.kinds import Kind
+from vocabulary.objects import Object, get_path, labels_of, meta, owner_references, uid_of
 from vocabulary.requests import List, ObjectList
 from vocabulary.selectors import Matcher, parse_selector
 
-Indexer: TypeAlias = Callable[[Object], tuple[str, ...]]
-"""The values under which an object is found in an index."""
-
-_Place: TypeAlias = tuple[str, str]
-"""Namespace and name: a plain tuple, since one is made for every look-up."""
-
 _EQUALITY: Final = re.compile(r"([^\s=!,()]+)==?([^\s=!,()]+)(?:,|$)")
-_NOTHING: Final[dict[_Place, None]] = {}
+
+
+def everything(obj: Object) -> tuple[str, ...]:  # noqa: ARG001
+    """Index all objects under one value."""
+    return ("",)
 
 
 def owner_uid(obj: Object) -> tuple[str, ...]:
@@ -75,8 +74,10 @@ class KindCache:
         """resourceVersion of the last event or list."""
         self.is_synced = False
         """Whether the first list is in. Until then an absent object says nothing."""
-        self._objects: dict[_Place, Object] = {}
-        self._indexes: dict[Indexer, dict[str, dict[_Place, None]]] = {}
+        self._objects: dict[Place, Object] = {}
+        self._indexes: dict[tuple[Indexer, Traits | None], Index] = {}
+        self._lent: list[weakref.ref[CachedList]] = []
+        """Answers that may still be in use; they keep the objects as they are now."""
 
     def __iter__(self) -> Iterator[Object]:
         """All objects, in the order in which they were first seen."""
@@ -91,27 +92,28 @@ class KindCache:
         `indexer` is one of this module's (`owner_uid`, `label(key)`, `field(path)`) or any
         function that stays the same object from call to call.
         """
-        return tuple(self._objects[key] for key in sorted(self._keys(indexer, value)))
+        return CachedList(self._objects, partial(self._groups, indexer, value), "").fix()
 
     def answer(self, request: List) -> ObjectList:
         """What a cached read of that List is answered: ordered by namespace and name."""
         plan = _plan(request.label_selector, request.field_selector)
-        keys: Iterable[_Place]
-        keys = self._keys(*plan.start) if plan.start else self._objects
-        namespace = request.namespace
-        if namespace:
-            keys = [key for key in keys if key[0] == namespace]
-        objects = self._objects
-        items = [objects[key] for key in sorted(keys)]
-        if plan.labels is not None:
-            items = [obj for obj in items if plan.labels(labels_of(obj))]
-        for indexer, value in plan.fields:
-            items = [obj for obj in items if value in indexer(obj)]
+        groups = partial(self._groups, *plan.start)
+        listed = CachedList(self._objects, groups, request.namespace)
+        if plan.labels is None and not plan.fields:
+            self._lent.append(weakref.ref(listed))
+            return ObjectList(listed, self.revision)
+        items = [
+            obj
+            for obj in listed
+            if (plan.labels is None or plan.labels(labels_of(obj)))
+            and all(value in indexer(obj) for indexer, value in plan.fields)
+        ]
         return ObjectList(tuple(items), self.revision)
 
     def apply(self, event: str, obj: Object) -> Change:
         """Take in one watch event; returns it together with what was held before."""
-        key = _place_of(obj)
+        self._fix_lent()
+        key = place_of(obj)
         self.revision = meta(obj).get("resourceVersion", self.revision)
         old = self._objects.get(key)
         if event == "DELETED":
@@ -130,7 +132,8 @@ class KindCache:
         Every listed object is reported, changed or not, so that a relist heals an operator
         that missed anything.
         """
-        listed = {_place_of(obj): obj for obj in objects}
+        self._fix_lent()
+        listed = {place_of(obj): obj for obj in objects}
         changes: list[Change] = []
         for key, old in list(self._objects.items()):
             successor = listed.get(key)
@@ -147,27 +150,24 @@ class KindCache:
         self.is_synced = True
         return changes
 
-    def _keys(self, indexer: Indexer, value: str) -> dict[_Place, None]:
-        index = self._indexes.get(indexer)
+    def _groups(self, indexer: Indexer, value: str, traits: Traits | None) -> Groups:
+        index = self._indexes.get((indexer, traits))
         if index is None:
-            index = self._indexes[indexer] = {}
-            for key, obj in self._objects.items():
-                for filed in indexer(obj):
-                    index.setdefault(filed, {})[key] = None
-        return index.get(value, _NOTHING)
+            index = self._indexes[indexer, traits] = Index(indexer, traits)
+            for place, obj in self._objects.items():
+                index.move(place, None, obj)
+        return index.groups(value)
 
-    def _reindex(self, key: _Place, obj: Object | None, old: Object | None) -> None:
-        for indexer, index in self._indexes.items():
-            before = () if old is None else indexer(old)
-            after = () if obj is None else indexer(obj)
-            if before == after:
-                continue
-            for value in before:
-                index[value].pop(key, None)
-                if not index[value]:
-                    del index[value]
-            for value in after:
-                index.setdefault(value, {})[key] = None
+    def _reindex(self, place: Place, obj: Object | None, old: Object | None) -> None:
+        for index in self._indexes.values():
+            index.move(place, old, obj)
+
+    def _fix_lent(self) -> None:
+        for reference in self._lent:
+            listed = reference()
+            if listed is not None:
+                listed.fix()
+        self._lent.clear()
 
 
 class Caches:
@@ -206,13 +206,9 @@ def is_cacheable(request: List) -> bool:
 class _Plan(NamedTuple):
     """How to answer one pair of selectors: an index to begin with, and what is left to test."""
 
-    start: tuple[Indexer, str] | None
+    start: tuple[Indexer, str]
     labels: Matcher | None
     fields: tuple[tuple[Indexer, str], ...]
-
-
-def _place_of(obj: Object) -> _Place:
-    return namespace_of(obj), name_of(obj)
 
 
 @lru_cache(maxsize=1024)
@@ -233,4 +229,4 @@ def _plan(label_selector: str, field_selector: str) -> _Plan:
         return _Plan((label(equality[1]), equality[2]), rest, tuple(fields))
     if fields:
         return _Plan(fields[0], matcher, tuple(fields[1:]))
-    return _Plan(None, matcher, ())
+    return _Plan((everything, ""), matcher, ())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reference_controller.runtime.cached_list import counted
 from reference_controller.runtime.caches import KindCache, field, is_cacheable, label, owner_uid
 from vocabulary.kinds import POD
 from vocabulary.objects import Object, name_of
@@ -32,7 +34,7 @@ def synced(*objects: Object) -> KindCache:
     return cache
 
 
-def names(objects: tuple[Object, ...]) -> list[str]:
+def names(objects: Sequence[Object]) -> list[str]:
     return [name_of(obj) for obj in objects]
 
 
@@ -82,7 +84,7 @@ def test_dependents_are_found_by_the_uid_of_their_owner() -> None:
 def test_lists_are_ordered_by_namespace_and_name_whatever_the_order_of_events() -> None:
     cache = synced(pod("c"), pod("a"), pod("b"))
     assert names(cache.answer(List(POD)).items) == ["a", "b", "c"]
-    assert cache.answer(List(POD, "elsewhere")).items == ()
+    assert not cache.answer(List(POD, "elsewhere")).items
 
 
 def test_a_cached_list_understands_field_selectors_on_equality() -> None:
@@ -118,3 +120,41 @@ def test_a_list_through_an_index_chooses_what_the_selector_chooses(
     chosen = names(cache.answer(List(POD, label_selector=selector)).items)
     chooses = parse_selector(selector)
     assert chosen == [f"{i:03}" for i, labels in enumerate(all_labels) if chooses(labels)]
+
+
+def test_a_cached_list_shows_what_the_cache_held_when_it_answered() -> None:
+    cache = synced(pod("a", job="x"), pod("b", job="x"))
+    by_event = cache.answer(List(POD, label_selector="job=x"))
+    cache.apply("DELETED", pod("a", job="x"))
+    by_relist = cache.answer(List(POD, label_selector="job=x"))
+    cache.replace([pod("c", job="x")])
+    assert names(by_event.items) == ["a", "b"]
+    assert counted(by_event.items, node_of) == [(pod("a", job="x"), 2)]
+    assert names(by_relist.items) == ["b"]
+
+
+def node_of(obj: Object) -> str:
+    return str(obj["spec"].get("nodeName"))
+
+
+EVENTS = st.tuples(
+    st.sampled_from(["ADDED", "MODIFIED", "DELETED"]),
+    st.sampled_from("abcd"),
+    st.sampled_from(["n1", "n2"]),
+    st.sampled_from("xy"),
+)
+
+
+@given(st.lists(EVENTS))
+def test_an_index_counts_objects_by_their_traits_as_going_through_them_does(
+    events: list[tuple[str, str, str, str]],
+) -> None:
+    cache = synced()
+    request = List(POD, "ns", label_selector="job=x")
+    for event, name, node, job in events:
+        cache.apply(event, pod(name, node=node, job=job))
+        by_index = counted(cache.answer(request).items, node_of)
+        one_by_one = counted(tuple(cache.answer(request).items), node_of)
+        assert sorted((node_of(obj), count) for obj, count in by_index) == sorted(
+            (node_of(obj), count) for obj, count in one_by_one
+        )

@@ -16,7 +16,7 @@ from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError, no_answer, not_found
 from vocabulary.kinds import CONFIG_MAP, NODE, SECRET, Kind
 from vocabulary.objects import Object
-from vocabulary.requests import Create, Get, List, ObjectList, Reconcile, Request, Update
+from vocabulary.requests import Create, Get, List, Reconcile, Request, Update
 
 from .toy import SOURCE_LABEL, CopyController, Server, config_map, settle
 
@@ -82,7 +82,7 @@ def test_reads_of_watched_kinds_never_leave_unless_they_are_live() -> None:
 
     def reconcile(key: Key, now_us: Micros) -> Reconcile:
         answers.append((yield Get(CONFIG_MAP, *key)))
-        answers.append((yield List(CONFIG_MAP)))
+        answers.append(tuple((yield List(CONFIG_MAP)).items))
         answers.append((yield Get(CONFIG_MAP, *key, live=True)))
         answers.append((yield Get(SECRET, *key)))
         answers.append((yield List(CONFIG_MAP, live=True)))
@@ -100,7 +100,7 @@ def test_reads_of_watched_kinds_never_leave_unless_they_are_live() -> None:
         List(CONFIG_MAP, live=True),
     ]
     assert answers[0] == config_map("a", {})
-    assert answers[1] == ObjectList((config_map("a", {}),), "")
+    assert answers[1] == (config_map("a", {}),)
     assert answers[2:] == [{"from": "server"}] * 3
 
 

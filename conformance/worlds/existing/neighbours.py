@@ -97,4 +97,4 @@ def _all_of(connection: Asked, kind: Kind) -> tuple[Object, ...]:
             return ()
         raise
     assert isinstance(found, ObjectList)
-    return found.items
+    return tuple(found.items)

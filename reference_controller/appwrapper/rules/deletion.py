@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from reference_controller.appwrapper.names import Phase, Stamp
 from reference_controller.appwrapper.observation import Observation
+from reference_controller.appwrapper.pods import counted_pods
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
 from reference_controller.appwrapper.status import (
     attempt_of,
@@ -45,7 +46,8 @@ class DeletionRules(OwnershipRules):
         Then another instance of this controller has begun that since the AppWrapper was read.
         """
         components = (found for _, found in self.remaining(seen))
-        made = (*components, *seen.replica_sets, *seen.pods)
+        pods = (pod for pod, _ in counted_pods(seen.pods))
+        made = (*components, *seen.replica_sets, *pods)
         return any(attempt_of_object(obj) > attempt_of(seen.aw) for obj in made)
 
     def is_all_gone(self, seen: Observation) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from reference_controller.appwrapper.autopilot import runs_with_resource
 from reference_controller.appwrapper.names import COMPONENT_LABEL
 from reference_controller.appwrapper.observation import Component, Observation, PodCounts
+from reference_controller.appwrapper.pods import counted_pods
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
 from reference_controller.appwrapper.status import creation_state
 from vocabulary.kinds import JOB, PYTORCH_JOB
@@ -34,21 +35,21 @@ class HealthRules(OwnershipRules):
         names = [str(component.index) for component in seen.components]
         pending, running, succeeded, failed, leaving = ([0] * (len(names) + 1) for _ in range(5))
         position = {name: index for index, name in enumerate(names)}
-        for pod in seen.pods:
+        for pod, count in counted_pods(seen.pods):
             if not self.is_of_current_attempt(pod, seen.aw):
                 continue
             index = position.get(labels_of(pod).get(COMPONENT_LABEL, ""), len(names))
             phase = get_path(pod, "status.phase", "Pending")
             if phase == "Succeeded":
-                succeeded[index] += 1
+                succeeded[index] += count
             elif self.is_failed_pod(pod):
-                failed[index] += 1
+                failed[index] += count
             elif is_terminating(pod):
-                leaving[index] += 1
+                leaving[index] += count
             elif phase == "Running":
-                running[index] += 1
+                running[index] += count
             elif phase == "Pending":
-                pending[index] += 1
+                pending[index] += count
         expected = [self.expected_pods(component) for component in seen.components] + [0]
         return tuple(
             PodCounts(*counts)
@@ -154,7 +155,9 @@ class HealthRules(OwnershipRules):
             return False
         if any(counts.pending or counts.running for counts in census):
             return False
-        if any(self.is_active(pod) for pod in seen.pods) or self.failed_pods(seen, census):
+        if any(self.is_active(pod) for pod, _ in counted_pods(seen.pods)):
+            return False
+        if self.failed_pods(seen, census):
             return False
         strays = census[-1].succeeded
         return all(
