@@ -31,12 +31,12 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class FaultEffect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a fault hinders a controller from its injection to its end.
 
-    The default hinders nobody: the fault strikes the workload or its nodes, or its effect on a
+    The default hinders no controller: the fault strikes the workload or its nodes, or its effect on a
     process is recorded in the process's own entries.
     """
 
     hinders: str = ""
-    """The actor that it hinders; empty: nobody; a pattern may end in `*`."""
+    """The hindered actor, empty for none; a pattern may end in `*`."""
     costs_us: Micros | None = None
     """The longest delay that it causes; None: no bound, or the one that `refuses` implies."""
     lingers_us: Micros = 0

@@ -30,7 +30,7 @@ from vocabulary.history import Entry, Header, history_digest
 PAGE = Path(__file__).parents[2] / "docs" / "report.md"
 SCENARIO: Final = "appwrapper/deletion/slow-pods-hold-their-quota"
 MUTANT: Final = "mutant:quota-released-on-failed"
-WHEN: Final = ("any run", "a campaign", "somebody else's operator on a real cluster")
+WHEN: Final = ("any run", "a campaign", "a third-party operator on a real cluster")
 """What the page distinguishes. What it says of any run, it says of the others too."""
 
 
