@@ -31,7 +31,7 @@ class Refusal(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 class FaultEffect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How a fault hinders a controller from its injection to its end.
 
-    The default hinders no controller: the fault strikes the workload or its nodes, or its effect on a
+    The default hinders none: the fault strikes the workload or its nodes, or its effect on a
     process is recorded in the process's own entries.
     """
 
