@@ -1,18 +1,22 @@
 """Choosing what a fault hits: by name, or by what it is, decided when the fault strikes.
 
-Names of pods are made up by controllers, so a plan says `pod: {appwrapper: a, which: random}`
-instead. Candidates are put in order of their names and a random choice comes from the run's
-own seeded stream, so a replay hits the same one.
+Names of pods are made up by controllers, so a plan says `pod: {of: JobSet/a, which: random}`
+instead: the pods that the object owns, however many owners lie between. Candidates are put in
+order of their names and a random choice comes from the run's own seeded stream, so a replay
+hits the same one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
 
 from chaos.fields import PlanError, refuse, write_fields
 from chaos.ground import FaultRefusedError, Ground
+from chaos.subject_kind import subject_kind
+from vocabulary.errors import ApiError
 from vocabulary.kinds import KNOWN_KINDS, NODE, POD, Kind, kind_of
 from vocabulary.objects import (
     Object,
@@ -21,12 +25,10 @@ from vocabulary.objects import (
     is_terminating,
     labels_of,
     name_of,
+    owner_references,
 )
 from vocabulary.requests import Get, List
 from vocabulary.selectors import parse_selector
-
-APPWRAPPER_LABEL: Final = "workload.codeflare.dev/appwrapper"
-"""What an AppWrapper controller puts on every pod of a workload."""
 
 T = TypeVar("T")
 
@@ -77,16 +79,34 @@ class _KindCodec:
         return value
 
 
+class ObjectCodec:
+    """An object by kind and name: `Job/a`, `jobset.x-k8s.io/v1alpha2/JobSet/a`."""
+
+    def read(self, data: Any, path: str) -> str:
+        if not isinstance(data, str) or not all(data.rpartition("/")):
+            refuse(path, data, "a kind and a name, such as Job/a")
+        try:
+            named_object(data)
+        except ValueError as error:
+            raise PlanError(path, str(error)) from error
+        return data
+
+    def write(self, value: Any) -> Any:
+        return value
+
+
 Which: TypeAlias = Annotated[str | int, _WhichCodec()]
 Selector: TypeAlias = Annotated[str, _SelectorCodec()]
 KindName: TypeAlias = Annotated[str, _KindCodec()]
+ObjectName: TypeAlias = Annotated[str, ObjectCodec()]
 
 
 @dataclass(frozen=True, slots=True)
 class PodChoice:
     """Some pods of the namespace. Empty criteria fit all; deleted pods only where asked for."""
 
-    appwrapper: str = ""
+    of: ObjectName = ""
+    """The object that they belong to, for example `JobSet/a`."""
     owner: str = ""
     """Name of the controller that owns it, for example its Job."""
     labels: Selector = ""
@@ -95,15 +115,20 @@ class PodChoice:
     terminating: bool = False
     which: Which = "first"
 
+    object_field: ClassVar[str] = "of"
+
 
 @dataclass(frozen=True, slots=True)
 class ObjectChoice:
-    """Some objects of a kind; those of an AppWrapper carry its label or are owned by it."""
+    """Some objects of a kind."""
 
-    appwrapper: str = ""
+    of: ObjectName = ""
+    """The object that they belong to."""
     labels: Selector = ""
     terminating: bool = False
     which: Which = "first"
+
+    object_field: ClassVar[str] = "of"
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,11 +165,11 @@ def chosen_objects(ground: Ground, kind: Kind, name: str | ObjectChoice) -> tupl
         return (name,)
     namespace = ground.namespace if kind.namespaced else ""
     listed = ground.call(List(kind, namespace, label_selector=name.labels, live=True)).items
+    belonging = Belonging(ground, name.of)
     names = sorted(
         name_of(found)
         for found in listed
-        if is_terminating(found) <= name.terminating
-        and (not name.appwrapper or _belongs(found, name.appwrapper))
+        if is_terminating(found) <= name.terminating and found in belonging
     )
     return _pick(ground, names, name.which, f"no {kind} fits {_criteria(name)}")
 
@@ -163,8 +188,8 @@ def described(noun: str, chosen: str | PodChoice | ObjectChoice | NodeChoice) ->
     if isinstance(chosen, NodeChoice):
         if chosen.hosting is not None:
             words.append(f"that hosts {described('pod', chosen.hosting)}")
-    elif chosen.appwrapper:
-        words.append(f"of AppWrapper {chosen.appwrapper}")
+    elif chosen.of:
+        words.append(f"of {' '.join(chosen.of.rsplit('/', 1))}")
     if isinstance(chosen, PodChoice):
         words += [f"of {chosen.owner}"] * bool(chosen.owner)
         words += [f"on node {chosen.node}"] * bool(chosen.node)
@@ -189,6 +214,12 @@ def named_kind(name: str) -> Kind:
     return kind_of({"apiVersion": api_version, "kind": kind})
 
 
+def named_object(named: str) -> tuple[Kind, str]:
+    """Kind and name of an object such as `Job/a`; ValueError if the kind is not known."""
+    kind, _, name = named.rpartition("/")
+    return named_kind(kind), name
+
+
 def current(ground: Ground, kind: Kind, name: str) -> Object:
     """The object as it is stored now; raises ApiError 404 if there is none."""
     namespace = ground.namespace if kind.namespaced else ""
@@ -198,8 +229,9 @@ def current(ground: Ground, kind: Kind, name: str) -> Object:
 
 def _pods(ground: Ground, choice: PodChoice) -> tuple[Object, ...]:
     listed = ground.call(List(POD, ground.namespace, label_selector=choice.labels, live=True)).items
+    belonging = Belonging(ground, choice.of)
     fitting = sorted(
-        (pod for pod in listed if _fits(pod, choice)),
+        (pod for pod in listed if _fits(pod, choice) and pod in belonging),
         key=name_of,
     )
     return _pick(ground, fitting, choice.which, f"no pod fits {_criteria(choice)}")
@@ -209,18 +241,40 @@ def _fits(pod: Object, choice: PodChoice) -> bool:
     owner = controller_of(pod)
     return (
         is_terminating(pod) <= choice.terminating
-        and (not choice.appwrapper or labels_of(pod).get(APPWRAPPER_LABEL) == choice.appwrapper)
         and (not choice.owner or (owner is not None and owner.get("name") == choice.owner))
         and (not choice.node or get_path(pod, "spec.nodeName") == choice.node)
         and (not choice.phase or get_path(pod, "status.phase") == choice.phase)
     )
 
 
-def _belongs(obj: Object, appwrapper: str) -> bool:
-    owner = controller_of(obj)
-    return labels_of(obj).get(APPWRAPPER_LABEL) == appwrapper or (
-        owner is not None and owner.get("kind") == "AppWrapper" and owner.get("name") == appwrapper
-    )
+class Belonging:
+    """The objects that belong to one: by its kind's label, or by owner references up to it."""
+
+    def __init__(self, ground: Ground, of: str) -> None:
+        """An empty `of` stands for anything: every object belongs to it."""
+        self._ground = ground
+        self._of = named_object(of) if of else None
+        self._label = subject_kind(self._of[0]).label if self._of else ""
+        self._owners: dict[tuple[str, str], bool] = {}
+
+    def __contains__(self, obj: Object) -> bool:
+        return (
+            self._of is None
+            or (bool(self._label) and labels_of(obj).get(self._label) == self._of[1])
+            or any(self._leads_there(owner) for owner in owner_references(obj))
+        )
+
+    def _leads_there(self, reference: Object) -> bool:
+        assert self._of is not None
+        kind, name = kind_of(reference), str(reference.get("name"))
+        key = (kind.group_kind, name)
+        if key == (self._of[0].group_kind, self._of[1]):
+            return True
+        if key not in self._owners:
+            self._owners[key] = False  # an owner that owns itself leads nowhere
+            with suppress(ApiError):
+                self._owners[key] = current(self._ground, kind, name) in self
+        return self._owners[key]
 
 
 def _pick(ground: Ground, found: Sequence[T], which: str | int, none: str) -> tuple[T, ...]:

@@ -7,7 +7,7 @@ A fault is a frozen dataclass in `chaos/faults/`, registered under its name:
         node: str | NodeChoice
 
 and in a plan it is a mapping with that one key: `cordon: {node: n0}`. The life of a fault:
-`resolve` replaces what it chooses by (the first pod of an AppWrapper) by names, `inverse`
+`resolve` replaces what it chooses by (the first pod of a JobSet) by names, `inverse`
 says as faults what will undo it, `inject` does it. The inverse is known before anything is
 done, and it is data, so a run that was killed half-way can be cleaned up from its journal.
 `fault_effect` says how it hinders controllers: the injector records it, checkers read it.

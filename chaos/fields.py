@@ -15,6 +15,7 @@ import typing
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any, Final, Literal, NoReturn, Protocol, TypeAlias, TypeVar
 
+from chaos.subject_kind import registered
 from vocabulary.clock import Micros
 from vocabulary.durations import format_duration, parse_duration
 
@@ -224,8 +225,10 @@ ALWAYS_WRITTEN: Final = types.MappingProxyType({"always_written": True})
 
 def read_fields(cls: type[T], data: Any, path: str) -> T:
     """An instance of the dataclass from a mapping of its fields; raises PlanError."""
-    given = mapping(data, path)
     codecs = codecs_of(cls)
+    given = mapping(data, path)
+    if object_field := getattr(cls, "object_field", ""):
+        given = in_full(given, object_field, path)
     for key in given:
         if key not in codecs:
             known = f"known fields are {', '.join(codecs)}" if codecs else "it has no fields"
@@ -245,11 +248,33 @@ def write_fields(value: Any) -> dict[str, Any]:
     """The dataclass as plain data: its fields in order, those that equal their default left out."""
     data: dict[str, Any] = {}
     codecs = codecs_of(type(value))
+    object_field = getattr(value, "object_field", "")
     for field in dataclasses.fields(value):
         held = getattr(value, field.name)
-        if held != _default(field) or field.metadata == ALWAYS_WRITTEN:
+        if held and field.name == object_field:
+            data.update(in_short(held, object_field))
+        elif held != _default(field) or field.metadata == ALWAYS_WRITTEN:
             data[field.name] = codecs[field.name].write(held)
     return data
+
+
+def in_full(given: Mapping[str, Any], field: str, path: str) -> Mapping[str, Any]:
+    """The mapping with `{job: a}`, the short name of an object, as `{field: Job/a}`."""
+    full = dict(given)
+    for each in registered():
+        if each.word in full:
+            name = Text(empty=False).read(full.pop(each.word), at(path, each.word))
+            if field in full:
+                raise PlanError(at(path, each.word), f"stands beside {field}; name one object")
+            full[field] = f"{each.kind.kind}/{name}"
+    return full
+
+
+def in_short(named: str, field: str) -> dict[str, str]:
+    """An object `Job/a` as `{job: a}` where its kind is registered, else as `{field: Job/a}`."""
+    kind, _, name = named.rpartition("/")
+    words = {each.kind.kind: each.word for each in registered()}
+    return {words[kind]: name} if kind in words else {field: named}
 
 
 def codecs_of(cls: type) -> Mapping[str, Codec]:

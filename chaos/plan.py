@@ -14,8 +14,8 @@ A fault lasts until the faults of the run stop, or for the span `for`, or `until
 The steps of a scenario inject faults of their own, beside these. A plan that says `exhaustive:
 true` lists them too, `when: {injection: 1}`, and what it does not list does not happen. It may
 also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes. It may give an
-AppWrapper another shape, name and parameters: `workload: {appwrapper: a, replicas: 3}`. What it was
-written beside is told by `recorded: {sha256: …, assay: …}`, for a replay to be compared with.
+object another shape, name and parameters: `workload` (see `chaos.variation`). What it was written
+beside is told by `recorded: {sha256: …, assay: …}`, for a replay to be compared with.
 
 Reading is exact: what is not understood is an error that names its path.
 """
@@ -29,6 +29,7 @@ from typing import Any, Final
 
 import yaml
 
+import chaos.appwrapper
 import chaos.faults  # noqa: F401  # registers every fault
 from chaos.fault import Fault, fault_from_data
 from chaos.fields import (
@@ -46,7 +47,7 @@ from chaos.fields import (
 from chaos.recorded import Recorded
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.trigger import AtInjection, Combined, Named, Trigger, trigger_from_data
-from chaos.workload import Workload
+from chaos.variation import Variation, variation_from_data
 from vocabulary import canonical
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import format_duration
@@ -103,8 +104,8 @@ class Plan:
     implementation: str = ""
     """Which implementation to run; empty: the one the command is told, or the reference."""
     scale: Scale = AS_WRITTEN
-    workload: Workload | None = None
-    """What is changed about an AppWrapper; None: it is as the scenario wrote it."""
+    workload: Variation | None = None
+    """The changes to an object under test; None: it is as the scenario wrote it."""
     exhaustive: bool = False
     """Whether nothing else goes wrong: the scenario's steps inject only what is listed here."""
     recorded: Recorded | None = None
@@ -193,7 +194,9 @@ def plan_from_data(data: Any) -> Plan:
         triggers=triggers,
         implementation=Text().read(spelled.get("implementation", ""), "implementation"),
         scale=read_fields(Scale, spelled.get("scale", {}), "scale"),
-        workload=_workload(spelled),
+        workload=(
+            variation_from_data(spelled["workload"], "workload") if "workload" in spelled else None
+        ),
         exhaustive=YesNo().read(spelled.get("exhaustive", False), "exhaustive"),
         recorded=_recorded(spelled),
     )
@@ -218,13 +221,6 @@ def step_from_data(data: Any, path: str = "", names: frozenset[str] = frozenset(
             else None
         ),
     )
-
-
-def _workload(spelled: Mapping[str, Any]) -> Workload | None:
-    if "workload" not in spelled:
-        return None
-    workload = read_fields(Workload, spelled["workload"], "workload")
-    return None if workload.is_as_written else workload
 
 
 def _recorded(spelled: Mapping[str, Any]) -> Recorded | None:

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from chaos.choice import APPWRAPPER_LABEL
+from chaos.choice import named_object
 from chaos.ground import OPERATOR
+from chaos.subject_kind import subject_kind
 from vocabulary.clock import MINUTE, SECOND, Micros
 from vocabulary.history import Entry, Mark, Write
-from vocabulary.kinds import APPWRAPPER, EVENT, KNOWN_KINDS, LEASE, POD
-from vocabulary.objects import get_path, labels_of
+from vocabulary.kinds import EVENT, KNOWN_KINDS, LEASE, POD, kind_of
+from vocabulary.objects import Object, get_path, labels_of, owner_references
 
 SPAN_US: Final = (10 * SECOND, 10 * MINUTE)
 """The least and the most of a run within which faults strike."""
@@ -37,20 +38,21 @@ class Terrain:
     """What there is to be broken in a scenario, and for how long it runs."""
 
     scenario: str
-    appwrapper: str
-    components: tuple[str, ...] = ("Job",)
-    """Kinds of the AppWrapper's components."""
-    controllers: tuple[str, ...] = ("job-controller", "garbage-collector", "scheduler")
+    subject: str
+    """The object under test: `AppWrapper/a`."""
+    components: tuple[str, ...] = ()
+    """Kinds of the objects that it owns directly."""
+    controllers: tuple[str, ...] = ()
     """Processes that can be paused, the operator apart."""
-    watched: tuple[str, ...] = ("AppWrapper", "Pod", "Job")
+    watched: tuple[str, ...] = ()
     """Kinds of what changes, and of what the operator may therefore be late to hear."""
-    phases: tuple[str, ...] = ("Resuming", "Running", "Resetting", "Suspending", "Failed")
-    """What the AppWrapper's phase becomes."""
+    phases: tuple[str, ...] = ()
+    """What the subject's phase becomes."""
     conditions: tuple[tuple[str, str], ...] = ()
     """What its conditions become: type and status."""
     pod_phases: tuple[str, ...] = ()
     """What the phases of its pods become."""
-    writes: tuple[Written, ...] = (Written("patch", "AppWrapper", "status", 30),)
+    writes: tuple[Written, ...] = ()
     """What the operator writes."""
     span_us: Micros = 10 * MINUTE
     """Faults strike within so much of the beginning."""
@@ -59,19 +61,23 @@ class Terrain:
 
 
 def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
-    """What a recorded run of a scenario shows; None if no AppWrapper was created in it."""
-    seen = _Seen()
+    """The terrain that a recorded run of a scenario shows; None if no operator had work in it."""
+    writes: list[Write] = []
     span_us = SPAN_US[1]
     for entry in entries:
         if isinstance(entry, Mark) and entry.mark == "faults-stopped":
             span_us = entry.t
         if isinstance(entry, Write):
-            seen.add(entry)
-    if not seen.appwrapper or not seen.components:
+            writes.append(entry)
+    submitted = _submitted(writes)
+    if submitted is None:
         return None
+    seen = _Seen(submitted)
+    for write in writes[writes.index(submitted) :]:
+        seen.add(write)
     return Terrain(
         scenario,
-        seen.appwrapper,
+        seen.subject,
         components=tuple(seen.components),
         controllers=tuple(seen.controllers),
         watched=tuple(seen.changed),
@@ -80,14 +86,40 @@ def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
         pod_phases=tuple(seen.pod_phases),
         writes=tuple(Written(*sort, times) for sort, times in seen.writes.items()),
         span_us=min(max(span_us, SPAN_US[0]), SPAN_US[1]),
+        without=seen.without(),
+    )
+
+
+def _submitted(writes: list[Write]) -> Write | None:
+    """The creation of the object under test: the first by others that the operator changes."""
+    worked_on = {
+        (write.kind, write.name)
+        for write in writes
+        if write.event == "MODIFIED" and _is_operator(write.actor)
+    }
+    return next(
+        (
+            write
+            for write in writes
+            if write.event == "ADDED"
+            and not _is_operator(write.actor)
+            and (write.kind, write.name) in worked_on
+        ),
+        None,
     )
 
 
 class _Seen:
     """What writes have shown so far; the dicts are sets that keep their order."""
 
-    def __init__(self) -> None:
-        self.appwrapper = ""
+    def __init__(self, submitted: Write) -> None:
+        obj = submitted.object or {}
+        kind = _spelled(submitted.kind, str(obj.get("apiVersion", "")))
+        self.subject = f"{kind}/{submitted.name}"
+        self._submitted = (submitted.kind, submitted.name)
+        self._kind = subject_kind(named_object(self.subject)[0])
+        self._owned = {self._submitted}
+        """Kinds and names of the subject and of all that it owns."""
         self.components: dict[str, None] = {}
         self.controllers: dict[str, None] = {}
         self.changed: dict[str, None] = {}
@@ -98,36 +130,42 @@ class _Seen:
 
     def add(self, write: Write) -> None:
         obj = write.object or {}
-        is_appwrapper = write.kind == str(APPWRAPPER)
-        if is_appwrapper and write.event == "ADDED" and not self.appwrapper:
-            self.appwrapper = write.name
-            for component in get_path(obj, "spec.components", ()):
-                template = component.get("template") or {}
-                api_version, kind = template.get("apiVersion", ""), template.get("kind", "")
-                self.components[_spelled(_group_kind(api_version, kind), api_version)] = None
-        if not self.appwrapper:
-            return  # what a cluster begins with
         kind = _spelled(write.kind, str(obj.get("apiVersion", "")))
         if write.actor == OPERATOR:
             self.writes[write.verb, kind, write.subresource] += 1
-        elif write.actor not in _PEOPLE and not write.actor.startswith(f"{OPERATOR}/"):
+        elif write.actor not in _PEOPLE and not _is_operator(write.actor):
             self.controllers[write.actor] = None
         if not write.event:
             return
         if write.kind not in _UNWATCHED:
             self.changed[kind] = None
+        owners = {(kind_of(owner).group_kind, owner.get("name")) for owner in owner_references(obj)}
+        if self._submitted in owners and write.event == "ADDED":
+            self.components[kind] = None
+        if self._owned & owners:
+            self._owned.add((write.kind, write.name))
         phase = str(get_path(obj, "status.phase", ""))
-        if is_appwrapper and write.name == self.appwrapper:
+        if (write.kind, write.name) == self._submitted:
             self.phases.update({phase: None} if phase else {})
             for entry in get_path(obj, "status.conditions", ()):
                 self.conditions[str(entry.get("type")), str(entry.get("status"))] = None
-        elif write.kind == str(POD) and labels_of(obj).get(APPWRAPPER_LABEL) == self.appwrapper:
+        elif write.kind == str(POD) and (
+            (write.kind, write.name) in self._owned or self._is_labelled(obj)
+        ):
             self.pod_phases.update({phase: None} if phase else {})
 
+    def without(self) -> frozenset[str]:
+        """Entries of the menus that would find nothing to strike."""
+        missing = {"suspend": self._kind.suspend, "hold_object": self.components}
+        return frozenset(entry for entry, needed in missing.items() if not needed)
 
-def _group_kind(api_version: str, kind: str) -> str:
-    group = api_version.rpartition("/")[0]
-    return f"{kind}.{group}" if group else kind
+    def _is_labelled(self, obj: Object) -> bool:
+        label = self._kind.label
+        return bool(label) and labels_of(obj).get(label) == self._submitted[1]
+
+
+def _is_operator(actor: str) -> bool:
+    return actor == OPERATOR or actor.startswith(f"{OPERATOR}/")
 
 
 def _spelled(group_kind: str, api_version: str) -> str:

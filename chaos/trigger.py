@@ -1,8 +1,9 @@
 """When a fault strikes: at a time, at an event at one of six places, or a combination.
 
     when: {at: 12s}
-    when: {after: commit, by: operator, verb: update, kind: AppWrapper, name: a,
-           field: {status.phase: [Running, Resetting]}, occurrence: 1}
+    when: {object: JobSet/a, condition: Completed}
+    when: {after: commit, by: operator, verb: update, kind: Job, name: a,
+           field: {status.phase: [Running, Failed]}, occurrence: 1}
     when: {before: delivery, to: operator, kind: Pod, event: deleted}
     when: {all: [running, {at: 30s}]}
     when: {then: [running, {after: commit, kind: Pod, event: created}]}
@@ -11,9 +12,10 @@
 
 `all` is due when the last of its parts is, `any` when the first is; `then` looks out for
 each part only once the one before it was due. A word in place of a mapping names a trigger
-of the plan's `triggers`. `injection` stands for what the scenario's own steps inject; it is
-told by them and combines with nothing. This file says what triggers are; `chaos.trigger_set`
-watches them.
+of the plan's `triggers`. `object` with a `phase` or a `condition` is short for the commit that
+gives the object this phase, or this condition the status True. `injection` stands for what the
+scenario's own steps inject, and combines with nothing. This file says what triggers are;
+`chaos.trigger_set` watches them.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from chaos.choice import KindName, Selector, named_kind
+from chaos.choice import KindName, ObjectCodec, Selector, named_kind
 from chaos.fields import (
     Count,
     Many,
@@ -31,6 +33,7 @@ from chaos.fields import (
     Span,
     at,
     closest,
+    in_full,
     listed,
     mapping,
     read_fields,
@@ -277,7 +280,7 @@ def _combined(
 
 
 def _on(spelled: Mapping[str, Any], path: str) -> On:
-    on = read_fields(On, spelled, path)
+    on = read_fields(On, _in_full(spelled, path), path)
     if (on.after is None) == (on.before is None):
         found = "both" if on.after else "neither"
         raise PlanError(
@@ -303,6 +306,26 @@ def _on(spelled: Mapping[str, Any], path: str) -> On:
     if on.kind:
         named_kind(on.kind)
     return on
+
+
+def _in_full(spelled: Mapping[str, Any], path: str) -> Mapping[str, Any]:
+    """The mapping with `{object: Job/a, phase: Failed}` as kind, name and change of a field."""
+    full = dict(in_full(spelled, "object", path))
+    if "object" not in full:
+        return spelled
+    kind, _, name = ObjectCodec().read(full.pop("object"), at(path, "object")).rpartition("/")
+    shown: dict[str, Any] = {"kind": kind, "name": name}
+    if "phase" in full:
+        shown["field"] = {"status.phase": full.pop("phase")}
+    elif "condition" in full:
+        wanted = full.pop("condition")
+        if not isinstance(wanted, str | Mapping):
+            refuse(at(path, "condition"), wanted, "a condition, or {condition: status}")
+        statuses = {wanted: "True"} if isinstance(wanted, str) else wanted
+        shown["field"] = {f"status.conditions[{type_}].status": s for type_, s in statuses.items()}
+    for key in shown.keys() & full.keys():
+        raise PlanError(at(path, key), "stands beside object, which says it already")
+    return {**shown, **full} if "before" in full else {"after": "commit", **shown, **full}
 
 
 def _steps(field: str, path: str) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from chaos.choice import APPWRAPPER_LABEL
+from chaos.appwrapper.faults import APPWRAPPER_LABEL
 from vocabulary.kinds import APPWRAPPER, POD, Kind
 from vocabulary.objects import (
     Object,

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from chaos.scale import AS_WRITTEN, Scale
-from chaos.workload import Workload
+from chaos.variation import Variation
 
 if TYPE_CHECKING:
     from conformance.world import World
@@ -54,7 +54,7 @@ class Scenario:
     """Which of its function's cases it is; 0: the first, or the only one."""
     scale: Scale = AS_WRITTEN
     """What a plan leaves of the manifests' replicas and components."""
-    workload: Workload | None = None
+    workload: Variation | None = None
     """What a plan changes about an AppWrapper."""
 
     def scaled(self, scale: Scale) -> Scenario:
@@ -62,7 +62,7 @@ class Scenario:
         nodes = self.nodes if scale.nodes is None else scale.nodes
         return replace(self, nodes=nodes, scale=scale)
 
-    def varied(self, workload: Workload | None) -> Scenario:
+    def varied(self, workload: Variation | None) -> Scenario:
         """The same with an AppWrapper changed as a plan says."""
         return replace(self, workload=workload)
 

@@ -1,10 +1,11 @@
-"""An AppWrapper's manifest as a plan changes it (`chaos.workload`)."""
+"""An AppWrapper's manifest as a plan changes it (`chaos.appwrapper.variation`)."""
 
 from __future__ import annotations
 
 from typing import Any, Final
 
-from chaos.workload import Added, Workload
+from chaos.appwrapper.variation import Added, AppWrapperVariation
+from chaos.variation import Variation
 from conformance.appwrapper import PARAMETER_PREFIX
 from conformance.pod_templates import with_annotations, with_behaviour
 from vocabulary.kinds import APPWRAPPER, kind_of
@@ -18,9 +19,11 @@ _REPLICAS: Final = {
 """Where the wrapped kinds say how many pods they have at a time."""
 
 
-def varied(obj: Object, workload: Workload | None) -> Object:
+def varied(obj: Object, workload: Variation | None) -> Object:
     """The manifest, changed if it is the AppWrapper that the plan names."""
-    if workload is None or kind_of(obj) != APPWRAPPER or name_of(obj) != workload.appwrapper:
+    if not isinstance(workload, AppWrapperVariation):
+        return obj
+    if kind_of(obj) != APPWRAPPER or name_of(obj) != workload.appwrapper:
         return obj
     components = [
         *(_component(entry, workload) for entry in get_path(obj, "spec.components", ())),
@@ -35,7 +38,7 @@ def varied(obj: Object, workload: Workload | None) -> Object:
     return with_path(changed, "metadata.name", workload.name) if workload.name else changed
 
 
-def _component(entry: Object, workload: Workload) -> Object:
+def _component(entry: Object, workload: AppWrapperVariation) -> Object:
     """The component with the numbers of pods and the policies that the plan gives it.
 
     Declared podSets would contradict other numbers, so a component that has them keeps its own.

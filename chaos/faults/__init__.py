@@ -5,7 +5,9 @@
 - `process`: the operator and other controllers, killed, restarted, paused, doubled.
 - `lease`: the operator's Lease, taken by somebody else.
 - `api_error`, `watch`: what lies between a client and the API server.
-- `delete_object`, `create_object`, `edit_object`, `appwrapper`: what users do.
+- `delete_object`, `create_object`, `edit_object`, `suspend`, `tamper`: what users do.
+
+Suites bring faults of their own, which are registered as their modules are imported.
 """
 
 from typing import Final
@@ -19,22 +21,22 @@ from chaos.faults.api_error import (
     TimeOut,
     WebhookOutage,
 )
-from chaos.faults.appwrapper import Suspend, Tamper
 from chaos.faults.create_object import CreateObject
 from chaos.faults.delete_object import DeleteObject, HoldObject, ReleaseObject
 from chaos.faults.edit_object import EditObject
 from chaos.faults.lease import ReturnLease, TakeLease
-from chaos.faults.node_label import AutopilotLabel, Cordon, LabelNode, NodeNotReady, Uncordon
+from chaos.faults.node_label import Cordon, LabelNode, NodeNotReady, Uncordon
 from chaos.faults.node_lost import NodeDeleted, NodeLost
 from chaos.faults.node_taint import Taint, Untaint
 from chaos.faults.pod import DeletePod, EvictPod, KillPod, StickPod
 from chaos.faults.process import DoubleOperator, Kill, Pause, Restart, Resume, Start
+from chaos.faults.suspend import Suspend
+from chaos.faults.tamper import Tamper
 from chaos.faults.watch import BreakWatch, DelayWatch, StaleReads
 
 __all__ = [
     "UNDOING",
     "ApiErrors",
-    "AutopilotLabel",
     "BreakWatch",
     "ConnectionFault",
     "Cordon",

@@ -1,4 +1,4 @@
-"""Faults which are a field or label of a node: Autopilot's verdict, a cordon, not ready."""
+"""Faults which are a field or label of a node: a cordon, not ready."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from chaos.ground import Ground
 from vocabulary.kinds import NODE
 from vocabulary.objects import uid_of
 
-AUTOPILOT_KEY: Final = "autopilot.ibm.com/gpuhealth"
 NOT_READY_LABEL: Final = "assay.dev/not-ready"
 """The simulated kubelets and the KWOK stages report NotReady for a node with this label."""
 
 
 @dataclass(frozen=True, slots=True)
-class _NodePatch(Fault):
-    """What the faults of this file share: one merge patch on a node, and its inverse."""
+class NodePatch(Fault):
+    """A fault that is one merge patch on a node, and its inverse."""
 
     node: str | NodeChoice
 
@@ -45,7 +44,7 @@ class _NodePatch(Fault):
 
 
 @fault("label_node")
-class LabelNode(_NodePatch):
+class LabelNode(NodePatch):
     """Set a label of a node; null removes it."""
 
     key: Name
@@ -61,25 +60,8 @@ class LabelNode(_NodePatch):
         return f"label {node} with {self.key}={self.value}"
 
 
-@fault("autopilot_label")
-class AutopilotLabel(_NodePatch):
-    """Have Autopilot judge a node's GPUs: PASS, WARN, TESTING, ERR or EVICT; null: no verdict."""
-
-    value: str | None
-    key: Name = AUTOPILOT_KEY
-
-    def patch(self) -> Mapping[str, Any]:
-        return {"metadata": {"labels": {self.key: self.value}}}
-
-    def describe(self) -> str:
-        node = described("node", self.node)
-        if self.value is None:
-            return f"have Autopilot withdraw its verdict {self.key} on {node}"
-        return f"have Autopilot label {node} with {self.key}={self.value}"
-
-
 @fault("cordon")
-class Cordon(_NodePatch):
+class Cordon(NodePatch):
     """Mark a node unschedulable, as `kubectl cordon` does; its pods stay."""
 
     def patch(self) -> Mapping[str, Any]:
@@ -90,7 +72,7 @@ class Cordon(_NodePatch):
 
 
 @fault("uncordon")
-class Uncordon(_NodePatch):
+class Uncordon(NodePatch):
     """Make a node schedulable again, as `kubectl uncordon` does."""
 
     def patch(self) -> Mapping[str, Any]:
@@ -101,7 +83,7 @@ class Uncordon(_NodePatch):
 
 
 @fault("node_not_ready")
-class NodeNotReady(_NodePatch):
+class NodeNotReady(NodePatch):
     """Have a node's kubelet report NotReady; it still runs, and still stops pods when told to."""
 
     def patch(self) -> Mapping[str, Any]:

@@ -10,7 +10,7 @@ fault of a plan (`inject_fault`); each is undone by `revert_faults`. And as a st
 temporal claim (`claim_holds`), judged on all that happened since the experiment began, not
 only on how things look at the end.
 
-- `actions`, `pod_actions`, `node_actions`, `probes`: the activities. Those that
+- `modules`, `actions`, `pod_actions`, `node_actions`, `probes`: the activities. Those that
   chaostoolkit-kubernetes also has take the same parameters.
 - `stage`: what activities act on: a cluster, and the history of what happened there.
 - `kubernetes_stage`, `kubernetes_ground`, `watch_recorder`: the cluster of a kubeconfig.
@@ -26,6 +26,8 @@ from chaoslib.discovery.discover import (
 )
 from chaoslib.types import DiscoveredActivities, Discovery
 
+from chaos.toolkit.modules import ACTIONS, PROBES
+
 __all__ = ["discover"]
 
 EXTENSION = "assay"
@@ -36,8 +38,9 @@ def discover(discover_system: bool = True) -> Discovery:  # noqa: ARG001  # the 
     """What this extension offers: its actions and its probes."""
     found: Discovery = initialize_discovery_result(EXTENSION, VERSION, "kubernetes")
     activities: list[DiscoveredActivities] = []
-    for module in ("actions", "pod_actions", "node_actions"):
-        activities += discover_actions(f"chaos.toolkit.{module}")
-    activities += discover_probes("chaos.toolkit.probes")
+    for module in ACTIONS:
+        activities += discover_actions(module)
+    for module in PROBES:
+        activities += discover_probes(module)
     found["activities"] = activities
     return found

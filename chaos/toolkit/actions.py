@@ -1,4 +1,4 @@
-"""Actions on anything: every fault, AppWrappers, objects, the operator.
+"""Actions on anything: every fault, objects, the operator.
 
 Annotations are evaluated here, since discovery shows parameter types only if they are.
 """
@@ -10,12 +10,11 @@ from chaoslib.exceptions import ActivityFailed
 from chaoslib.types import Configuration, Secrets
 
 from chaos.choice import named_kind
-from chaos.faults import DeleteObject, EditObject, Kill, Pause, Restart, Resume, Suspend
+from chaos.faults import DeleteObject, EditObject, Kill, Pause, Restart, Resume
 from chaos.ground import OPERATOR
 from chaos.toolkit.stage import POLL_US, stage_of
 from vocabulary.clock import SECOND
 from vocabulary.clock import seconds as span_of
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import get_path, name_of
 from vocabulary.requests import create
 
@@ -26,11 +25,11 @@ __all__ = [
     "kill_operator",
     "pause_operator",
     "restart_operator",
-    "resume_appwrapper",
+    "resume",
     "resume_operator",
     "revert_faults",
     "submit",
-    "suspend_appwrapper",
+    "suspend",
     "wait",
     "wait_for_phase",
 ]
@@ -44,7 +43,7 @@ def inject_fault(
 ) -> List[str]:
     """
     Inject any fault that a plan can hold, spelled as there, for example
-    `{"kill_pod": {"pod": {"appwrapper": "a", "which": "random"}, "exit_code": 137}}`.
+    `{"kill_pod": {"pod": {"of": "JobSet/a", "which": "random"}, "exit_code": 137}}`.
 
     What was done is returned in English; `revert_faults` undoes it.
     """
@@ -83,7 +82,7 @@ def submit(
 
 
 def wait_for_phase(
-    name: str,
+    object: str,
     phase: str,
     timeout: int = 300,
     ns: str = "",
@@ -91,19 +90,20 @@ def wait_for_phase(
     secrets: Secrets = None,
 ) -> str:
     """
-    Wait until an AppWrapper is in a phase, or in one of several (`"Failed|Succeeded"`).
+    Wait until an object such as `JobSet/a` is in a phase, or in one of several
+    (`"Failed|Succeeded"`).
     Fails if it is not there after `timeout` seconds.
     """
     stage = stage_of(configuration, ns)
     wanted = phase.split("|")
     waited_us = 0
     while True:
-        found = str(get_path(stage.find(APPWRAPPER, name), "status.phase", ""))
+        found = str(get_path(stage.named(object), "status.phase", ""))
         if found in wanted:
             return found
         if waited_us >= timeout * SECOND:
             raise ActivityFailed(
-                f"AppWrapper {name} is in phase {found!r} after {timeout}s, expected {phase}"
+                f"{object} is in phase {found!r} after {timeout}s, expected {phase}"
             )
         stage.wait(POLL_US)
         waited_us += POLL_US
@@ -178,28 +178,30 @@ def edit_object(
     return stage_of(configuration, ns).inject(EditObject(kind, name, patch))
 
 
-def suspend_appwrapper(
-    name: str,
+def suspend(
+    object: str,
     ns: str = "",
     configuration: Configuration = None,
     secrets: Secrets = None,
 ) -> List[str]:
     """
-    Suspend an AppWrapper, as Kueue does to preempt it.
+    Suspend an object such as `JobSet/a`, as Kueue does to preempt it.
     """
-    return stage_of(configuration, ns).inject(Suspend(name))
+    return stage_of(configuration, ns).inject_data({"suspend": {"object": object}})
 
 
-def resume_appwrapper(
-    name: str,
+def resume(
+    object: str,
     ns: str = "",
     configuration: Configuration = None,
     secrets: Secrets = None,
 ) -> List[str]:
     """
-    Resume a suspended AppWrapper.
+    Let a suspended object go on.
     """
-    return stage_of(configuration, ns).inject(Suspend(name, suspended=False))
+    return stage_of(configuration, ns).inject_data(
+        {"suspend": {"object": object, "suspended": False}}
+    )
 
 
 def _require_kind(kind: str) -> None:

@@ -13,20 +13,17 @@ from chaoslib.types import Configuration, Secrets
 from chaos.toolkit.stage import stage_of
 from conformance.claim import CLAIMS
 from conformance.verdict import Outcome, Verdict
-from vocabulary.kinds import APPWRAPPER, POD
+from vocabulary.kinds import POD
 from vocabulary.objects import condition_status, get_path
 
 __all__ = [
-    "appwrapper_phase",
     "claim_holds",
     "claim_verdict",
     "condition",
     "count_pods",
     "no_claim_violated",
+    "phase",
     "pods_in_phase",
-    "quota_reserved",
-    "resources_deployed",
-    "retry_count",
 ]
 
 logger = logging.getLogger("chaostoolkit")
@@ -83,66 +80,30 @@ def no_claim_violated(
     return sum(not _holds(verdict) for verdict in judged) == 0
 
 
-def appwrapper_phase(
-    name: str,
+def phase(
+    object: str,
     ns: str = "",
     configuration: Configuration = None,
     secrets: Secrets = None,
 ) -> str:
     """
-    The phase of an AppWrapper; empty if it has none, or is gone.
+    The phase of an object such as `JobSet/a`; empty if it has none, or is gone.
     """
-    return str(get_path(stage_of(configuration, ns).find(APPWRAPPER, name), "status.phase", ""))
-
-
-def quota_reserved(
-    name: str,
-    ns: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> bool:
-    """
-    Whether an AppWrapper holds its quota (condition QuotaReserved).
-    """
-    return _condition(configuration, ns, name, "QuotaReserved") == "True"
-
-
-def resources_deployed(
-    name: str,
-    ns: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> bool:
-    """
-    Whether resources of an AppWrapper may exist (condition ResourcesDeployed).
-    """
-    return _condition(configuration, ns, name, "ResourcesDeployed") == "True"
+    return str(get_path(stage_of(configuration, ns).named(object), "status.phase", ""))
 
 
 def condition(
-    name: str,
+    object: str,
     type: str,
     ns: str = "",
     configuration: Configuration = None,
     secrets: Secrets = None,
 ) -> str:
     """
-    The status of a condition of an AppWrapper: True, False, Unknown, or empty if it has none.
+    The status of a condition of an object such as `JobSet/a`: True, False, Unknown, or empty
+    if it has none.
     """
-    return _condition(configuration, ns, name, type)
-
-
-def retry_count(
-    name: str,
-    ns: str = "",
-    configuration: Configuration = None,
-    secrets: Secrets = None,
-) -> int:
-    """
-    How often an AppWrapper was reset, as it counts itself.
-    """
-    found = stage_of(configuration, ns).find(APPWRAPPER, name)
-    return int(get_path(found, "status.resettingCount", 0))
+    return condition_status(stage_of(configuration, ns).named(object) or {}, type)
 
 
 def count_pods(
@@ -183,10 +144,6 @@ def _phases(configuration: Configuration, ns: str, label_selector: str, phase: s
     pods = stage_of(configuration, ns).objects(POD, label_selector)
     phases = [str(get_path(pod, "status.phase", "")) for pod in pods]
     return [found for found in phases if not phase or found == phase]
-
-
-def _condition(configuration: Configuration, ns: str, name: str, type_: str) -> str:
-    return condition_status(stage_of(configuration, ns).find(APPWRAPPER, name) or {}, type_)
 
 
 def _plain(verdict: Verdict) -> Dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from chaoslib.exceptions import ActivityFailed
 
+from chaos.choice import named_object
 from chaos.fault import Fault, fault_from_data
 from chaos.fields import PlanError
 from chaos.ground import Ground
@@ -111,6 +112,13 @@ class Stage(ABC):
                 return None
             raise ActivityFailed(f"{error.reason}: {error.message}") from error
         return found
+
+    def named(self, named: str) -> Object | None:
+        """The object of that kind and name, `JobSet/a`; ActivityFailed if there is no such kind."""
+        try:
+            return self.find(*named_object(named))
+        except ValueError as error:
+            raise ActivityFailed(str(error)) from error
 
     def objects(self, kind: Kind, label_selector: str = "") -> tuple[Object, ...]:
         """The objects of a kind, in the stage's namespace if they have one."""

@@ -2,20 +2,21 @@
 
 The Chaos Toolkit starts processes, sends HTTP requests and imports any Python module that an
 experiment names, already when it validates one. In virtual time only the activities of
-`chaos.toolkit` act on nothing but the simulated cluster; whatever else an experiment holds needs
-its user's word.
+`chaos.toolkit.modules` act on nothing but the simulated cluster; whatever else an experiment
+holds needs its user's word.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from types import ModuleType
 from typing import Any, Final
 
-from chaos.toolkit import actions, node_actions, pod_actions, probes
+from chaos.toolkit.modules import ACTIONS, PROBES
 
 SIMULATED: Final[Mapping[str, ModuleType]] = {
-    module.__name__: module for module in (actions, node_actions, pod_actions, probes)
+    name: import_module(name) for name in (*ACTIONS, *PROBES)
 }
 _READ_FROM_ELSEWHERE: Final = "vault"
 

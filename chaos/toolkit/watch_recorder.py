@@ -14,19 +14,20 @@ from typing import Any, Final
 
 import msgspec
 
+from chaos.subject_kind import registered
 from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
 from vocabulary.clock import Micros
 from vocabulary.history import Entry, Event, Fault, Process, Write
-from vocabulary.kinds import APPWRAPPER, JOB, KNOWN_KINDS, NODE, POD, Kind
+from vocabulary.kinds import JOB, KNOWN_KINDS, NODE, POD, Kind
 from vocabulary.objects import Object, meta, name_of, namespace_of, uid_of
 
 SETTLE_SECONDS: Final = 0.3
 """Watches of different kinds arrive in any order; so long is waited for the slowest."""
 _UNWATCHED: Final = ("Event", "Lease.coordination.k8s.io", "Namespace")
 WATCHED: Final = tuple(kind for kind in KNOWN_KINDS if str(kind) not in _UNWATCHED)
-LISTED_FIRST: Final = (APPWRAPPER, JOB, POD, NODE)
-"""No history begins before these have been listed."""
+LISTED_FIRST: Final = (JOB, POD, NODE)
+"""No history begins before these and the kinds under test have been listed."""
 LIST_SECONDS: Final = 30.0
 
 
@@ -42,7 +43,9 @@ class WatchRecorder:
         self.has_every_version = True
         """False once some may be missing: of what was there before, or while a watch was cut."""
         self._kinds_begun: set[str] = set()
-        self._listed = {str(kind): threading.Event() for kind in LISTED_FIRST}
+        self._tested = {str(each.kind) for each in registered()}
+        first = (*self._tested, *map(str, LISTED_FIRST))
+        self._listed = {kind: threading.Event() for kind in first}
         self._informers = [
             Informer(connection, kind, namespace, self._replace, self._deliver) for kind in WATCHED
         ]
@@ -96,7 +99,7 @@ class WatchRecorder:
         What is gone by then was deleted at some point that nobody saw; the list's own
         revision is the latest it can have been.
         """
-        began_before = kind == APPWRAPPER and bool(objects)
+        began_before = str(kind) in self._tested and bool(objects)
         if began_before or str(kind) in self._kinds_begun:
             self.has_every_version = False
         self._kinds_begun.add(str(kind))

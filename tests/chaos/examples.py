@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import NodeChoice, ObjectChoice, PodChoice
 from chaos.fault import Fault
 from chaos.faults import (
     ApiErrors,
-    AutopilotLabel,
     BreakWatch,
     Cordon,
     CreateObject,
@@ -43,10 +43,22 @@ from chaos.faults import (
     Untaint,
     WebhookOutage,
 )
+from chaos.terrain import Terrain, Written
+
+TERRAIN = Terrain(
+    "s",
+    "AppWrapper/a",
+    components=("Job",),
+    controllers=("job-controller", "garbage-collector", "scheduler"),
+    watched=("AppWrapper", "Pod", "Job"),
+    phases=("Resuming", "Running", "Resetting", "Suspending", "Failed"),
+    writes=(Written("patch", "AppWrapper", "status", 30),),
+)
+"""The terrain of a scenario that nothing special happens in."""
 
 EXAMPLES: tuple[Fault, ...] = (
     Taint("n0", "autopilot.ibm.com/gpuhealth", "EVICT", "NoExecute"),
-    Taint(NodeChoice(hosting=PodChoice(appwrapper="a")), "example.com/broken"),
+    Taint(NodeChoice(hosting=PodChoice(of="AppWrapper/a")), "example.com/broken"),
     Untaint("n0", "example.com/broken", "NoSchedule"),
     LabelNode("n0", "zone", "y"),
     LabelNode("n0", "zone", None),
@@ -58,7 +70,7 @@ EXAMPLES: tuple[Fault, ...] = (
     NodeLost("n1"),
     NodeDeleted("n0"),
     KillPod("a-0", 137, "OOMKilled"),
-    KillPod(PodChoice(appwrapper="a", which="all"), 3),
+    KillPod(PodChoice(of="AppWrapper/a", which="all"), 3),
     StickPod("a-0", "terminating"),
     StickPod("a-2", "image"),
     StickPod(PodChoice(phase="Pending"), "not_ready"),
@@ -86,7 +98,9 @@ EXAMPLES: tuple[Fault, ...] = (
     DelayWatch(kind="AppWrapper", by=3_000_000),
     BreakWatch(gap=1_000_000),
     DeleteObject("Job", "job-a", "Foreground"),
-    DeleteObject("Job.batch", ObjectChoice(appwrapper="a"), "Orphan", finalizer="example.com/held"),
+    DeleteObject(
+        "Job.batch", ObjectChoice(of="AppWrapper/a"), "Orphan", finalizer="example.com/held"
+    ),
     DeleteObject("AppWrapper", "a", actor="chaos"),
     DeleteObject("Job", "job-a", "Background", grace_period_seconds=0),
     HoldObject("Job", "job-a"),
@@ -95,10 +109,10 @@ EXAMPLES: tuple[Fault, ...] = (
         {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "job-a"}, "spec": {}}
     ),
     EditObject("AppWrapper", "a", {"metadata": {"annotations": {"note": "x"}}}),
-    EditObject("Job", ObjectChoice(appwrapper="a"), {"spec": {"parallelism": None}}),
+    EditObject("Job", ObjectChoice(of="AppWrapper/a"), {"spec": {"parallelism": None}}),
     EditObject("Job", "job-a", {"status": {"failed": 1}}, "status", "chaos"),
-    Suspend("a"),
-    Suspend("a", suspended=False),
+    Suspend("AppWrapper/a"),
+    Suspend("AppWrapper/a", suspended=False),
     Tamper("Job", "job-a", "labels"),
     Tamper("Job", "job-a", "annotations"),
     Tamper("AppWrapper", "a", "finalizers"),

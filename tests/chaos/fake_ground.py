@@ -10,7 +10,7 @@ from chaos.connection_rules import ConnectionRules
 from chaos.ground import FaultRefusedError, ProcessState
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError, already_exists, conflict, not_found
-from vocabulary.kinds import kind_of
+from vocabulary.kinds import APPWRAPPER, kind_of
 from vocabulary.objects import (
     Object,
     finalizers_of,
@@ -201,7 +201,18 @@ def node(name: str, **labels: str) -> dict[str, Any]:
     }
 
 
-def pod(name: str, *, on: str = "n0", appwrapper: str = "a", phase: str = "Running") -> Any:
+def owner(api_version: str, kind: str, name: str) -> dict[str, Any]:
+    return {"apiVersion": api_version, "kind": kind, "name": name, "controller": True}
+
+
+def pod(
+    name: str,
+    *,
+    on: str = "n0",
+    appwrapper: str = "a",
+    phase: str = "Running",
+    by: Mapping[str, Any] | None = None,
+) -> Any:
     return {
         "apiVersion": "v1",
         "kind": "Pod",
@@ -209,7 +220,7 @@ def pod(name: str, *, on: str = "n0", appwrapper: str = "a", phase: str = "Runni
             "name": name,
             "namespace": NAMESPACE,
             "labels": {"workload.codeflare.dev/appwrapper": appwrapper},
-            "ownerReferences": [{"kind": "Job", "name": "job-a", "controller": True}],
+            "ownerReferences": [by or owner("batch/v1", "Job", "job-a")],
         },
         "spec": {"nodeName": on},
         "status": {"phase": phase},
@@ -225,7 +236,7 @@ def job(name: str = "job-a", appwrapper: str = "a") -> dict[str, Any]:
             "namespace": NAMESPACE,
             "labels": {"team": "x"},
             "annotations": {"note": "y"},
-            "ownerReferences": [{"kind": "AppWrapper", "name": appwrapper, "controller": True}],
+            "ownerReferences": [owner(APPWRAPPER.api_version, "AppWrapper", appwrapper)],
         },
         "spec": {"parallelism": 2},
         "status": {"active": 2},

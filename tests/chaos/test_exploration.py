@@ -3,27 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import combinations
 from typing import Any
 
 import pytest
 
-from chaos.campaign import FAULT_MENU, USER_MENU, pairwise, random_plan
+from chaos.appwrapper.variation import Added, AppWrapperVariation
+from chaos.campaign import pairwise, random_plan
 from chaos.exploration import CRASH_PLACES, CrashPoint, crash_points
 from chaos.fault import FAULTS, Fault
 from chaos.faults import ApiErrors, Cordon, Kill, KillPod, StaleReads
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
 from chaos.macros import restart_storm, swizzle
+from chaos.menu import FAULT_MENU, USER_MENU
 from chaos.plan import Plan, Step, parse_plan, plan_from_data
 from chaos.shrinking import shrink
-from chaos.terrain import Terrain, Written
+from chaos.subject_kind import subject_kind
+from chaos.terrain import Written
 from chaos.trigger import At, Named, On
-from chaos.workload import Added, Workload
+from tests.chaos.examples import TERRAIN
 from tests.chaos.fake_ground import small_cluster
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Mark, Process, Write
+from vocabulary.kinds import APPWRAPPER
 
 PASSED_BY = (Place.BEFORE_COMMIT, Place.AFTER_COMMIT, Place.BEFORE_REPLY, Place.AFTER_REPLY)
 
@@ -127,11 +131,8 @@ def test_no_crash_point_lies_at_a_delivery():
         CrashPoint(1, 1, Place.BEFORE_DELIVERY, "x").trigger()
 
 
-TERRAIN = Terrain("s", "a")
-
-
 def test_every_fault_is_on_a_menu_or_is_the_undoing_or_a_variant_of_one_that_is():
-    menu = {*FAULT_MENU, *USER_MENU}
+    menu = {*FAULT_MENU, *USER_MENU, *subject_kind(APPWRAPPER).menu}
     others = {
         "edit_object",
         "label_node",
@@ -157,13 +158,12 @@ def test_random_plans_come_to_use_every_fault_on_the_menu():
     used = {
         step.fault.plan_key for seed in range(400) for step in random_plan(TERRAIN, seed).faults
     }
-    assert used == {*FAULT_MENU, *USER_MENU}
+    assert used == {*FAULT_MENU, *USER_MENU, "autopilot_label"}
 
 
 def test_random_plans_strike_at_whatever_the_run_showed():
-    shown = Terrain(
-        "s",
-        "a",
+    shown = replace(
+        TERRAIN,
         conditions=(("Unhealthy", "True"),),
         pod_phases=("Running",),
         writes=(Written("delete", "Job", "", 1),),
@@ -181,7 +181,7 @@ def test_random_plans_strike_at_whatever_the_run_showed():
 def test_random_plans_vary_every_part_of_a_workload():
     varied = [random_plan(TERRAIN, seed).workload for seed in range(300)]
     drawn = {key for workload in varied if workload for key in workload.to_data()}
-    assert drawn == {field.name for field in fields(Workload)}
+    assert drawn == {field.name for field in fields(AppWrapperVariation)}
     assert None in varied
 
 
@@ -212,7 +212,7 @@ def test_users_act_while_the_operator_is_down():
 def test_pairwise_tries_every_fault_alone_and_every_pair_once():
     plans = list(pairwise(TERRAIN, 1))
     groups = [tuple(sorted(step.fault.plan_key for step in plan.faults)) for plan in plans]
-    names = sorted({*FAULT_MENU, *USER_MENU})
+    names = sorted({*FAULT_MENU, *USER_MENU, "autopilot_label"})
     assert sorted(groups) == sorted([*((name,) for name in names), *combinations(names, 2)])
     assert plans == list(pairwise(TERRAIN, 1))
 
@@ -263,7 +263,7 @@ def test_shrinking_keeps_only_the_faults_that_matter_in_their_simplest_form():
 
 
 def test_shrinking_gives_the_workload_back_what_the_failure_does_not_need():
-    workload = Workload(
+    workload = AppWrapperVariation(
         "a",
         name="b",
         replicas=3,
@@ -281,7 +281,7 @@ def test_shrinking_gives_the_workload_back_what_the_failure_does_not_need():
             and Added("Pod", "y") in varied.beside
         )
 
-    assert shrink(plan, needs_a_limit_and_a_pod).workload == Workload(
+    assert shrink(plan, needs_a_limit_and_a_pod).workload == AppWrapperVariation(
         "a", parameters={"retryLimit": "-1"}, beside=(Added("Pod", "y"),)
     )
     assert shrink(plan, lambda _: True).workload is None

@@ -181,14 +181,16 @@ def test_a_fault_that_was_refused_strikes_when_it_is_repeated_and_the_plan_strik
     log: list[tuple[str, str]] = []
     injector = Injector(ground, lambda action, _data, text: log.append((action, text)), plan)
     ground.failing = ApiError(500, "InternalError", "failed calling webhook")
-    assert injector.inject(Suspend("a")) == ()
+    assert injector.inject(Suspend("AppWrapper/a")) == ()
     assert injector.refusal == "InternalError: failed calling webhook"
     ground.failing = None
-    (done,) = injector.inject(Suspend("a"), is_repeated=True)
-    assert done.fault == Suspend("a")
+    (done,) = injector.inject(Suspend("AppWrapper/a"), is_repeated=True)
+    assert done.fault == Suspend("AppWrapper/a")
     assert injector.refusal == ""
     assert [action for action, _ in log] == ["refused", "refused", "injected"]
-    assert [(step.fault, step.when) for step in injector.struck] == [(Suspend("a"), AtInjection(1))]
+    assert [(step.fault, step.when) for step in injector.struck] == [
+        (Suspend("AppWrapper/a"), AtInjection(1))
+    ]
 
 
 def test_in_a_replay_it_strikes_when_it_is_repeated_as_well():
@@ -197,11 +199,11 @@ def test_in_a_replay_it_strikes_when_it_is_repeated_as_well():
     ground = small_cluster()
     injector = Injector(ground, lambda *_: None, plan)
     ground.failing = ApiError(500, "InternalError", "failed calling webhook")
-    assert injector.inject(Suspend("a")) == ()
+    assert injector.inject(Suspend("AppWrapper/a")) == ()
     assert injector.refusal == "InternalError: failed calling webhook"
     ground.failing = None
-    (done,) = injector.inject(Suspend("a"), is_repeated=True)
-    assert (done.fault, injector.refusal) == (Suspend("a"), "")
+    (done,) = injector.inject(Suspend("AppWrapper/a"), is_repeated=True)
+    assert (done.fault, injector.refusal) == (Suspend("AppWrapper/a"), "")
 
 
 def test_a_fault_whose_request_got_no_answer_counts_as_injected_and_is_undone():
@@ -262,8 +264,8 @@ def test_the_journal_knows_how_to_undo_what_a_killed_run_left(tmp_path):
     injector = Injector(ground, lambda *_: None, journal=UndoJournal(path))
     for fault in (
         Taint("n0", "k", effect="NoExecute"),
-        Suspend("a"),
-        KillPod(PodChoice(appwrapper="a"), 3),
+        Suspend("AppWrapper/a"),
+        KillPod(PodChoice(of="AppWrapper/a"), 3),
         DeleteObject("Job", "job-a", finalizer="example.com/held"),
         Kill("operator", restart_after=None),
     ):

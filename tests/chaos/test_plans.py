@@ -10,7 +10,7 @@ import pytest
 from chaos.campaign import random_plan
 from chaos.fields import PlanError
 from chaos.plan import Plan, load_plan, parse_plan, plan_from_data
-from chaos.terrain import Terrain
+from tests.chaos.examples import TERRAIN
 from vocabulary.safe_yaml import YamlError
 
 GOOD = """\
@@ -59,6 +59,58 @@ def test_the_yaml_of_a_plan_is_what_a_person_would_write_and_reads_back_equal():
     assert parse_plan(plan.to_yaml()) == plan
 
 
+def trigger(text: str) -> object:
+    return parse_plan(f"scenario: s\nfaults: [{{kill: {{}}, when: {text}}}]").faults[0].when
+
+
+@pytest.mark.parametrize(
+    ("short", "full"),
+    [
+        (
+            "{object: Job/a, phase: Failed}",
+            "{after: commit, kind: Job, name: a, field: {status.phase: Failed}}",
+        ),
+        (
+            "{appwrapper: a, phase: [Running, Resetting], delay: 3s}",
+            "{after: commit, kind: AppWrapper, name: a, delay: 3s, "
+            "field: {status.phase: [Running, Resetting]}}",
+        ),
+        (
+            "{object: example.com/v1/Widget/a, condition: Done, before: reply}",
+            "{before: reply, kind: example.com/v1/Widget, name: a, "
+            "field: {'status.conditions[Done].status': 'True'}}",
+        ),
+        (
+            "{object: Job/a, condition: {Suspended: False}, occurrence: 2}",
+            "{after: commit, kind: Job, name: a, occurrence: 2, "
+            "field: {'status.conditions[Suspended].status': False}}",
+        ),
+        ("{object: Job/a, event: deleted}", "{after: commit, kind: Job, name: a, event: deleted}"),
+    ],
+)
+def test_a_trigger_on_an_object_is_short_for_the_commit_that_changes_it(short: str, full: str):
+    assert trigger(short) == trigger(full)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("kill_pod: {pod: {appwrapper: a}}", "kill_pod: {pod: {of: AppWrapper/a}}"),
+        ("suspend: {appwrapper: a}", "suspend: {object: AppWrapper/a}"),
+        (
+            "cordon: {node: {hosting: {appwrapper: a}}}",
+            "cordon: {node: {hosting: {of: AppWrapper/a}}}",
+        ),
+    ],
+)
+def test_an_object_of_a_registered_kind_may_be_named_in_short_and_is_written_so(
+    one: str, other: str
+):
+    assert parse_plan(with_fault(one)) == parse_plan(with_fault(other))
+    assert one in parse_plan(with_fault(other)).to_yaml()
+    assert "{of: Job/a}" in parse_plan(with_fault("kill_pod: {pod: {of: Job/a}}")).to_yaml()
+
+
 def test_a_workload_of_which_nothing_is_changed_is_that_of_the_scenario():
     assert parse_plan("scenario: s\nworkload: {appwrapper: a}") == Plan("s")
 
@@ -95,7 +147,7 @@ def test_a_plan_without_faults_says_so():
 
 @pytest.mark.parametrize("seed", range(200))
 def test_random_plans_read_back_equal_through_yaml(seed: int):
-    plan = random_plan(Terrain("s", "a"), seed)
+    plan = random_plan(TERRAIN, seed)
     assert parse_plan(plan.to_yaml()) == plan
 
 
@@ -155,6 +207,22 @@ BAD = [
         with_fault("kill_pod: {pod: {which: frist}}"),
         "faults[0].kill_pod.pod.which: is 'frist', expected first, last, random, all, "
         "or an index from 0",
+    ),
+    (
+        with_fault("kill_pod: {pod: {of: a}}"),
+        "faults[0].kill_pod.pod.of: is 'a', expected a kind and a name, such as Job/a",
+    ),
+    (
+        with_fault("kill_pod: {pod: {of: Job/a, appwrapper: b}}"),
+        "faults[0].kill_pod.pod.appwrapper: stands beside of; name one object",
+    ),
+    (
+        with_fault("kill: {}", "{object: Job/a, kind: Pod}"),
+        "faults[0].when.kind: stands beside object, which says it already",
+    ),
+    (
+        with_fault("kill: {}", "{object: Job/a, condition: [a]}"),
+        "faults[0].when.condition: is a list, expected a condition, or {condition: status}",
     ),
     (
         with_fault("kill_pod: {pod: a, exit_code: 256}"),
@@ -310,7 +378,10 @@ BAD = [
     ),
     ("scenario: s\nscale: []", "scale: is a list, expected a mapping (key: value)"),
     ("scenario: s\nscale: {nodes: 0}", "scale.nodes: is 0, expected a whole number from 1 to 100"),
-    ("scenario: s\nworkload: {replicas: 1}", "workload.appwrapper: is missing"),
+    (
+        "scenario: s\nworkload: {replicas: 1}",
+        "workload: names no object to change; begin with one of appwrapper",
+    ),
     (
         "scenario: s\nworkload: {appwrapper: a, parameters: {retryLimit: 1}}",
         "workload.parameters.retryLimit: is 1, expected text; put it in quotes if it looks like "

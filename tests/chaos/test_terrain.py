@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from chaos.campaign import random_plan
+from chaos.plan import parse_plan
 from chaos.terrain import Written, terrain_of
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Mark, Write
 from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object
 
+WRAPPER = {"apiVersion": APPWRAPPER.api_version, "kind": APPWRAPPER.kind}
 WIDGET = {"apiVersion": "assay.dev/v1", "kind": "Widget"}
 JOB = {"apiVersion": "batch/v1", "kind": "Job"}
 
@@ -22,10 +25,9 @@ def wrote(
     )
 
 
-def submission(*templates: Object) -> Write:
-    """The creation of an AppWrapper that wraps these."""
-    components = [{"template": template} for template in templates]
-    return wrote("user", str(APPWRAPPER), {"spec": {"components": components}})
+def owned(obj: Object, by: Object) -> Object:
+    """The object with an owner reference."""
+    return {**obj, "metadata": {"ownerReferences": [{**by, "name": "a"}]}}
 
 
 def status(phase: str, **conditions: str) -> Write:
@@ -45,15 +47,15 @@ def pod(phase: str, appwrapper: str = "a") -> Write:
 
 RECORDED: list[Entry] = [
     wrote("harness", "Node", {"apiVersion": "v1"}),
-    submission(JOB, WIDGET),
+    wrote("user", str(APPWRAPPER), WRAPPER),
     status("Running", Unhealthy="False"),
     status("Running", Unhealthy="True"),
-    wrote("operator", "Job.batch", JOB),
+    wrote("operator", "Job.batch", owned(JOB, WRAPPER)),
     wrote("job-controller", "Event", {"apiVersion": "v1"}),
     pod("Pending"),
     pod("Running"),
     pod("Unknown", appwrapper="another"),
-    wrote("operator/1", "Widget.assay.dev", WIDGET),
+    wrote("operator/1", "Widget.assay.dev", owned(WIDGET, WRAPPER)),
     wrote("chaos", "ReplicaSet.apps", {"apiVersion": "apps/v1"}, event="", code=403),
     Mark(n=0, t=90 * SECOND, mark="faults-stopped"),
 ]
@@ -62,7 +64,7 @@ RECORDED: list[Entry] = [
 def test_random_plans_break_what_the_recorded_run_showed_and_nothing_else() -> None:
     terrain = terrain_of("any", RECORDED)
     assert terrain is not None
-    assert terrain.appwrapper == "a"
+    assert terrain.subject == "AppWrapper/a"
     assert terrain.components == ("Job", "assay.dev/v1/Widget")
     assert terrain.watched == ("AppWrapper", "Job", "Pod", "assay.dev/v1/Widget")
     assert terrain.controllers == ("job-controller", "kubelet/n0")
@@ -76,5 +78,37 @@ def test_random_plans_break_what_the_recorded_run_showed_and_nothing_else() -> N
     assert terrain.span_us == 90 * SECOND
 
 
-def test_a_run_without_an_appwrapper_has_nothing_to_be_broken() -> None:
-    assert terrain_of("any", RECORDED[:1]) is None
+def test_a_run_in_which_the_operator_changed_nothing_of_others_has_nothing_to_be_broken() -> None:
+    assert terrain_of("any", RECORDED[:2]) is None
+
+
+def test_a_kind_that_no_suite_registered_is_found_and_followed_by_ownership() -> None:
+    changed = {**WIDGET, "status": {"conditions": [{"type": "Done", "status": "True"}]}}
+    terrain = terrain_of(
+        "any",
+        [
+            wrote("user", "ConfigMap", {"apiVersion": "v1"}),
+            wrote("user", "Widget.assay.dev", WIDGET),
+            wrote("operator", "Widget.assay.dev", changed, verb="patch", event="MODIFIED"),
+            wrote("operator", "Job.batch", owned(JOB, WIDGET)),
+            wrote("job-controller", "Pod", {**owned({}, JOB), "status": {"phase": "Pending"}}),
+        ],
+    )
+    assert terrain is not None
+    assert terrain.subject == "assay.dev/v1/Widget/a"
+    assert terrain.components == ("Job",)
+    assert terrain.conditions == (("Done", "True"),)
+    assert terrain.pod_phases == ("Pending",)
+    plans = [random_plan(terrain, seed) for seed in range(100)]
+    assert [parse_plan(plan.to_yaml()) for plan in plans] == plans
+    assert not any("autopilot_label" in plan.to_yaml() for plan in plans)
+
+
+def test_a_run_that_shows_no_component_offers_none_to_be_held() -> None:
+    written = wrote("operator", "Job.batch", JOB, verb="update", event="MODIFIED")
+    terrain = terrain_of("any", [wrote("user", "Job.batch", JOB), written])
+    assert terrain is not None and terrain.without == {"hold_object"}
+    kinds = {
+        step.fault.plan_key for seed in range(300) for step in random_plan(terrain, seed).faults
+    }
+    assert "hold_object" not in kinds and "tamper" in kinds

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from chaoslib.exceptions import ActivityFailed, InvalidExperiment
 
+from chaos.appwrapper import activities
 from chaos.faults import ApiErrors, KillPod
 from chaos.injector import Injector
 from chaos.toolkit import actions, node_actions, pod_actions, probes
@@ -28,7 +29,8 @@ from vocabulary.objects import annotations_of, get_path, is_terminating, labels_
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS = sorted((ROOT / "chaos" / "experiments").glob("*.yaml"))
 ACTIONS = (actions, pod_actions, node_actions)
-ACTIVITIES = [(module, name) for module in (*ACTIONS, probes) for name in module.__all__]
+PROBES = (probes, activities)
+ACTIVITIES = [(module, name) for module in (*ACTIONS, *PROBES) for name in module.__all__]
 
 
 def chaos(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
@@ -59,7 +61,7 @@ def test_chaos_discover_lists_every_activity_with_its_description_and_parameter_
     listed = {(activity["type"], activity["name"]): activity for activity in found["activities"]}
     assert listed.keys() == {
         *(("action", name) for module in ACTIONS for name in module.__all__),
-        *(("probe", name) for name in probes.__all__),
+        *(("probe", name) for module in PROBES for name in module.__all__),
     }
     kill = listed["action", "kill_pods"]
     assert kill["doc"].startswith("End the containers of pods with an exit code")
@@ -258,8 +260,8 @@ def test_a_random_selection_repeats_for_the_same_seed():
         (lambda: actions.submit(job()), "AlreadyExists"),
         (lambda: probes.claim_holds("AW-999"), "'AW-999' is not a claim; did you mean AW-"),
         (
-            lambda: actions.wait_for_phase("a", "Failed", timeout=3),
-            "AppWrapper a is in phase 'Running' after 3s, expected Failed",
+            lambda: actions.wait_for_phase("AppWrapper/a", "Failed", timeout=3),
+            "AppWrapper/a is in phase 'Running' after 3s, expected Failed",
         ),
     ],
 )
@@ -277,7 +279,7 @@ def test_actions_break_what_they_say_and_revert_faults_puts_it_right(stage):
     node_actions.label_node("autopilot.ibm.com/gpuhealth", "EVICT", name="n0")
     node_actions.cordon_node("n1")
     actions.edit_object("Job", "job-a", {"spec": {"parallelism": 9}})
-    actions.suspend_appwrapper("a")
+    actions.suspend("AppWrapper/a")
     actions.kill_operator(restart_after=-1)
     actions.inject_fault({"stale_reads": {"kind": "Pod"}})
     after = ground(stage)
@@ -298,8 +300,8 @@ def test_actions_that_undo_one_another(stage):
     node_actions.uncordon_node("n0")
     actions.pause_operator()
     actions.resume_operator()
-    actions.suspend_appwrapper("a")
-    actions.resume_appwrapper("a")
+    actions.suspend("AppWrapper/a")
+    actions.resume("AppWrapper/a")
     assert ground(stage).world() == before
 
 
@@ -326,7 +328,7 @@ def test_a_deleted_object_is_held_by_its_finalizer_until_the_faults_are_reverted
 def test_waiting_passes_time_on_the_stage(stage):
     actions.wait(2.5)
     assert stage.waited_us == 2_500_000
-    assert actions.wait_for_phase("a", "Failed|Running") == "Running"
+    assert actions.wait_for_phase("AppWrapper/a", "Failed|Running") == "Running"
 
 
 def test_probes_read_the_state_of_an_appwrapper_and_its_pods(stage):
@@ -337,12 +339,12 @@ def test_probes_read_the_state_of_an_appwrapper_and_its_pods(stage):
         "conditions": [{"type": "QuotaReserved", "status": "True"}],
     }
     ground(stage).put(wrapper)
-    assert probes.appwrapper_phase("a") == "Running"
-    assert probes.appwrapper_phase("gone") == ""
-    assert probes.retry_count("a") == 2
-    assert probes.quota_reserved("a") and not probes.quota_reserved("gone")
-    assert not probes.resources_deployed("a")
-    assert probes.condition("a", "QuotaReserved") == "True"
+    assert probes.phase("AppWrapper/a") == "Running"
+    assert probes.phase("AppWrapper/gone") == ""
+    assert activities.retry_count("a") == 2
+    assert activities.quota_reserved("a") and not activities.quota_reserved("gone")
+    assert not activities.resources_deployed("a")
+    assert probes.condition("AppWrapper/a", "QuotaReserved") == "True"
     assert probes.count_pods() == 3
     assert probes.count_pods(SELECTOR, "Running") == 2
     assert not probes.pods_in_phase(SELECTOR)

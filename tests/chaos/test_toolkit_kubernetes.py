@@ -109,7 +109,7 @@ def test_what_a_kubeconfig_cannot_do_is_refused_with_what_would_do(ground, fault
 
 
 def test_objects_are_changed_through_the_kubeconfig(ground, connection):
-    Suspend("a").inject(ground)
+    Suspend("AppWrapper/a").inject(ground)
     wrapper = connection.server.get(str(APPWRAPPER), "a")
     assert get_path(wrapper, "spec.suspend") is True
 

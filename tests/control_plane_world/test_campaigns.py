@@ -9,7 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from chaos.campaign import FAULT_MENU, random_plan
+from chaos.campaign import random_plan
+from chaos.menu import FAULT_MENU
 from chaos.plan import plan_from_data
 from chaos.terrain import terrain_of
 from conformance.implementation import implementation

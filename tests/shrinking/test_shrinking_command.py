@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.campaign import FAULT_MENU
+from chaos.menu import FAULT_MENU
 from chaos.plan import load_plan
 from conformance.cli.exit_code import ExitCode
 from conformance.report.yaml_text import read_report

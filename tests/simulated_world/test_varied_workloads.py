@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from chaos.appwrapper.variation import Added, AppWrapperVariation
 from chaos.plan import Plan, parse_plan
-from chaos.workload import Added, Workload
 from conformance.implementation import implementation
 from conformance.running.runner import run_one
 from conformance.running.shrunk import whole_plan
@@ -82,9 +82,9 @@ def test_other_appwrappers_and_declared_pod_sets_stay_as_they_are() -> None:
         "metadata": {"name": "a"},
         "spec": {"components": [declared]},
     }
-    three = Workload("a", replicas=3)
+    three = AppWrapperVariation("a", replicas=3)
     assert varied(manifest, three) == manifest
-    another = Workload("b", name="c", beside=(Added("Pod", "p"),))
+    another = AppWrapperVariation("b", name="c", beside=(Added("Pod", "p"),))
     assert varied(manifest, another) == manifest
     assert varied(template, three) == template
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from chaos.appwrapper.faults import AUTOPILOT_KEY, AutopilotLabel
 from chaos.choice import NodeChoice, PodChoice
-from chaos.faults import AutopilotLabel, KillPod, LabelNode, Taint
-from chaos.faults.node_label import AUTOPILOT_KEY
+from chaos.faults import KillPod, LabelNode, Taint
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE
 from conformance.world import World
@@ -51,7 +51,7 @@ def last_pod_leaves_an_evicted_node(world: World) -> None:
     """A node is left whichever of the workload's pods runs on it."""
     aw = world.submit("gpu_job.yaml", failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    last_pod = PodChoice(appwrapper="a", which="last")
+    last_pod = PodChoice(of="AppWrapper/a", which="last")
     world.inject(AutopilotLabel(NodeChoice(hosting=last_pod), "EVICT"))
     world.until(aw.is_in("Resetting"))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
@@ -65,7 +65,7 @@ def failed_pod_does_not_keep_another_on_its_node(world: World) -> None:
     world.inject(KillPod("a-0"))
     world.until(aw.shows("Unhealthy"))
     world.inject(
-        AutopilotLabel(NodeChoice(hosting=PodChoice(appwrapper="a", phase="Running")), "EVICT")
+        AutopilotLabel(NodeChoice(hosting=PodChoice(of="AppWrapper/a", phase="Running")), "EVICT")
     )
     world.until(aw.is_in("Resetting"))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))

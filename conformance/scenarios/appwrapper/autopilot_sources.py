@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from chaos.appwrapper.faults import AUTOPILOT_KEY, AutopilotLabel
 from chaos.fault import Fault
-from chaos.faults import AutopilotLabel, LabelNode, Taint
-from chaos.faults.node_label import AUTOPILOT_KEY
+from chaos.faults import LabelNode, Taint
 from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import ITS_NODE

@@ -8,7 +8,7 @@ from chaos.choice import NodeChoice, PodChoice
 from conformance.world import World
 from vocabulary.kinds import RESOURCE_QUOTA
 
-FIRST_POD: Final = PodChoice(appwrapper="a")
+FIRST_POD: Final = PodChoice(of="AppWrapper/a")
 ITS_NODE: Final = NodeChoice(hosting=FIRST_POD)
 
 NO_PODS: Final = "no-pods"

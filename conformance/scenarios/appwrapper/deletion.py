@@ -9,7 +9,7 @@ from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
 
-ALL_PODS = PodChoice(appwrapper="a", which="all")
+ALL_PODS = PodChoice(of="AppWrapper/a", which="all")
 
 
 @scenario(
@@ -133,7 +133,7 @@ def replica_set_goes_last(world: World) -> None:
     """When nothing but a ReplicaSet is left, its end is the end of the deletion."""
     aw = world.submit("deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    hold = HoldObject("ReplicaSet", ObjectChoice(appwrapper="a"))
+    hold = HoldObject("ReplicaSet", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)
     aw.suspend()
     world.wait(2 * SECOND)
@@ -151,7 +151,7 @@ def node_is_lost_during_a_reset(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod("a-0"))
     world.until(aw.shows("Unhealthy"))
-    world.inject(NodeLost(NodeChoice(hosting=PodChoice(appwrapper="a", which="last"))))
+    world.inject(NodeLost(NodeChoice(hosting=PodChoice(of="AppWrapper/a", which="last"))))
     world.until(aw.has_reset(1))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
@@ -224,7 +224,7 @@ def held_component_and_stuck_pods(world: World) -> None:
     """Force is used on every remaining pod and on every remaining component."""
     aw = world.submit("pods.yaml", behaviour="run forever, never stop", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    hold = HoldObject("Service", ObjectChoice(appwrapper="a"))
+    hold = HoldObject("Service", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)
     world.inject(KillPod("a-0"))
     world.until(aw.is_in("Failed"))

@@ -168,7 +168,7 @@ def job_retries_by_itself(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_pods(1, "Failed"))
     world.until(aw.has_pods(1, "Running"))
-    world.inject(KillPod(PodChoice(appwrapper="a", phase="Running"), exit_code=0))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a", phase="Running"), exit_code=0))
     world.until(aw.is_in("Succeeded"))
 
 
@@ -215,7 +215,7 @@ def component_is_deleted_by_a_user(world: World, case: tuple[str, str]) -> None:
     manifest, kind = case
     aw = world.submit(manifest, failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(DeleteObject(kind, ObjectChoice(appwrapper="a")))
+    world.inject(DeleteObject(kind, ObjectChoice(of="AppWrapper/a")))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chaos.faults import AutopilotLabel
-from chaos.faults.node_label import AUTOPILOT_KEY
+from chaos.appwrapper.faults import AUTOPILOT_KEY, AutopilotLabel
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.workloads import appwrapper, job, pod_spec
 from conformance.world import World

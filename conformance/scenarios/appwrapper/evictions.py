@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from chaos.appwrapper.faults import AUTOPILOT_KEY, AutopilotLabel
 from chaos.choice import NodeChoice, PodChoice
-from chaos.faults import AutopilotLabel, KillPod, LabelNode, Taint
-from chaos.faults.node_label import AUTOPILOT_KEY
+from chaos.faults import KillPod, LabelNode, Taint
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE
 from conformance.world import World
@@ -83,7 +83,7 @@ def pods_that_have_ended_are_not_moved(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.has_pods(1, "Succeeded"))
-    ended = PodChoice(appwrapper="a", phase="Succeeded")
+    ended = PodChoice(of="AppWrapper/a", phase="Succeeded")
     world.inject(AutopilotLabel(NodeChoice(hosting=ended), "EVICT"))
     world.wait(3 * world.durations.failure_grace_us)
 

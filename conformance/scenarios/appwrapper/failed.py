@@ -103,9 +103,9 @@ def resources_return_within_minutes(world: World) -> None:
     aw = world.submit("job.yaml", behaviour="run forever, never stop")
     for resets in range(1, world.durations.retry_limit + 1):
         world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-        world.inject(KillPod(PodChoice(appwrapper="a", phase="Running")))
+        world.inject(KillPod(PodChoice(of="AppWrapper/a", phase="Running")))
         world.until(aw.has_reset(resets))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(KillPod(PodChoice(appwrapper="a", phase="Running")))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a", phase="Running")))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))

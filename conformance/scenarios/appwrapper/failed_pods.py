@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import NodeChoice, PodChoice
-from chaos.faults import AutopilotLabel, Cordon, KillPod
+from chaos.faults import Cordon, KillPod
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE
 from conformance.scenarios.appwrapper.job_shapes import BEYOND_BACK_OFF, EVICTED
@@ -24,7 +25,7 @@ from vocabulary.kinds import POD
 from vocabulary.objects import name_of
 from vocabulary.requests import Patch
 
-FAILED_POD = PodChoice(appwrapper="a", phase="Failed")
+FAILED_POD = PodChoice(of="AppWrapper/a", phase="Failed")
 UNSCHEDULABLE = pod_spec({"requests": {"cpu": "1000"}})
 GPU = pod_spec({"limits": {"nvidia.com/gpu": "1"}})
 BY_ITS_KUBELET = "a kubelet evicts so only where memory or disk of its node runs out"

@@ -64,7 +64,7 @@ def _failed(world: World) -> AppWrapper:
 
 def _suspending(world: World) -> AppWrapper:
     aw = _running(world)
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspending"))
     world.wait(SECOND)
     return aw
@@ -127,7 +127,7 @@ def suspended_before_force_is_used(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
     world.wait(world.durations.forceful_deletion_us * 3 // 4)
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
@@ -138,13 +138,13 @@ def interrupted_while_force_is_used(world: World, is_suspended: bool) -> None:
     """A reset that already uses force is suspended, or its AppWrapper deleted: force goes on."""
     aw = world.submit("pods.yaml", behaviour="run forever, never stop")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    hold = HoldObject("Service", ObjectChoice(appwrapper="a"))
+    hold = HoldObject("Service", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
     world.wait(world.durations.forceful_deletion_us * 5 // 4)
     if is_suspended:
-        world.inject(Suspend("a"))
+        world.inject(Suspend("AppWrapper/a"))
         world.until(aw.is_in("Suspending"))
     else:
         aw.delete()

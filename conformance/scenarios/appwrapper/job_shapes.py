@@ -27,11 +27,11 @@ from vocabulary.requests import Patch
 MANY = 40
 """More pods than lists are usually cut to."""
 EVICTED = {"type": "DisruptionTarget", "status": "True", "reason": "TerminationByKubelet"}
-A_RUNNING_POD = PodChoice(appwrapper="a", phase="Running")
+A_RUNNING_POD = PodChoice(of="AppWrapper/a", phase="Running")
 BEYOND_BACK_OFF = "30s"
 """A Job's controller waits 10 s before it replaces a failed pod, which shortened grace periods do
 not last."""
-EVERY_RUNNING_POD = PodChoice(appwrapper="a", phase="Running", which="all")
+EVERY_RUNNING_POD = PodChoice(of="AppWrapper/a", phase="Running", which="all")
 
 
 def _let_pods_succeed(world: World, aw: AppWrapper, rounds: int) -> None:
@@ -152,7 +152,7 @@ def succeeded_pod_is_deleted_before_its_job_is_complete(
         lambda: get_path(world.get(JOB, "a-job") or {}, "status.succeeded", 0) == 1,
     )
     world.until(counted & aw.has_pods(1, "Succeeded"))
-    world.inject(DeletePod(PodChoice(appwrapper="a", phase="Succeeded")))
+    world.inject(DeletePod(PodChoice(of="AppWrapper/a", phase="Succeeded")))
     world.wait(SECOND)
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
@@ -206,7 +206,7 @@ def finished_job_is_collected_while_another_component_runs(world: World) -> None
     """A component that a TTL deletes before the workload is done is missing, whoever set it."""
     aw = world.submit(appwrapper(job({"ttlSecondsAfterFinished": 3}), bare_pod(name="a-0")))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(KillPod(PodChoice(appwrapper="a", owner="a-job"), exit_code=0))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a", owner="a-job"), exit_code=0))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -245,6 +245,6 @@ def one_of_many_pods_is_not_replaced(world: World) -> None:
     world.wait(durations.warmup_grace_us + 2 * durations.failure_grace_us)
     for node in world.nodes:
         world.inject(Cordon(node))
-    world.inject(DeletePod(PodChoice(appwrapper="a", which="last")))
+    world.inject(DeletePod(PodChoice(of="AppWrapper/a", which="last")))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))

@@ -23,7 +23,7 @@ def suspended_before_an_answer_comes(world: World) -> None:
     aw = world.submit("pods.yaml")
     world.until(_service_exists(world))
     world.wait(SECOND)
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
     world.revert(LOST)
 

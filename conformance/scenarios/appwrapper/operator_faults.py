@@ -28,7 +28,7 @@ from conformance.scenarios.appwrapper.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
 
-RUNNING_POD = PodChoice(appwrapper="a", phase="Running")
+RUNNING_POD = PodChoice(of="AppWrapper/a", phase="Running")
 RENEW_DEADLINE_US = 10 * SECOND
 """client-go's: a leader may act for so long after its last renewal, whoever holds the Lease."""
 
@@ -79,7 +79,7 @@ def down_while_it_is_suspended(world: World) -> None:
     aw = world.submit("job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Restart(downtime=3 * SECOND))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
@@ -198,7 +198,7 @@ def suspended_over_a_bad_connection(world: World, fault: Fault) -> None:
     """What cannot be read is not taken for gone: quota is kept while lists fail."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 20s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspending"))
     world.inject(fault)
     world.wait(5 * SECOND)
@@ -216,7 +216,7 @@ def suspended_blindly(world: World) -> None:
     world.until(aw.has_pods(2, "Running"))
     world.wait(5 * SECOND)
     world.inject(failing)
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.wait(5 * SECOND)
     world.revert(failing)
     world.revert(stale)

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
+from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import PodChoice
 from chaos.faults import (
     ApiErrors,
-    AutopilotLabel,
     DeleteObject,
     Kill,
     KillPod,
@@ -190,12 +190,12 @@ def between_two_failures(world: World, replace: Replace) -> None:
     aw = world.submit("pods.yaml", retryLimit=2)
     for resets in (1, 2):
         world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-        world.inject(KillPod(PodChoice(appwrapper="a", phase="Running")))
+        world.inject(KillPod(PodChoice(of="AppWrapper/a", phase="Running")))
         world.until(aw.has_reset(resets))
         world.until(aw.is_in("Running") & aw.shows("PodsReady"))
         replace(world)
         world.wait(2 * DOWN_US)
-    world.inject(KillPod(PodChoice(appwrapper="a", phase="Running")))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a", phase="Running")))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -254,7 +254,7 @@ def down_while_an_unhealthy_workload_completes(world: World) -> None:
     world.until(aw.shows("Unhealthy"))
     world.inject(Kill(restart_after=60 * SECOND))
     world.until(aw.has_pods(1, "Running"))
-    world.inject(KillPod(PodChoice(appwrapper="a", phase="Running"), exit_code=0))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a", phase="Running"), exit_code=0))
     world.until(aw.is_in("Succeeded"))
 
 

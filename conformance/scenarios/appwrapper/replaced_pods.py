@@ -54,7 +54,7 @@ def every_pod_is_replaced_in_turn(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us)
     for which in ("first", "last", "first"):
-        world.inject(DeletePod(PodChoice(appwrapper="a", which=which)))
+        world.inject(DeletePod(PodChoice(of="AppWrapper/a", which=which)))
         world.wait(2 * SECOND)
         world.until(aw.has_pods(2, "Running"))
         world.wait(2 * world.durations.failure_grace_us)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chaos.faults import AutopilotLabel, KillPod, LabelNode
+from chaos.appwrapper.faults import AutopilotLabel
+from chaos.faults import KillPod, LabelNode
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE
 from conformance.scenarios.appwrapper.workloads import appwrapper, container, job, pod_spec

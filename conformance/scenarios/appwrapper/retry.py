@@ -150,7 +150,7 @@ def two_appwrappers_keep_their_own_counts(world: World) -> None:
     second = world.submit(world.renamed(manifest, "b"), retryLimit=2)
     world.until(first.is_in("Failed"))
     world.until(second.is_in("Running"))
-    world.inject(KillPod(PodChoice(appwrapper="b")))
+    world.inject(KillPod(PodChoice(of="AppWrapper/b")))
     world.until(second.has_reset(1))
     world.until(second.is_in("Running"))
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import ObjectChoice, PodChoice
-from chaos.faults import AutopilotLabel, BreakWatch, Cordon, DeleteObject, KillPod
+from chaos.faults import BreakWatch, Cordon, DeleteObject, KillPod
 from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE, allow_pods, refuse_pods
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND, Micros
 
-RUNNING_POD = PodChoice(appwrapper="a", phase="Running")
+RUNNING_POD = PodChoice(of="AppWrapper/a", phase="Running")
 EVICTED = AutopilotLabel(ITS_NODE, "EVICT")
 
 
@@ -130,7 +131,7 @@ def component_is_deleted_within_the_failure_grace_period(world: World, kind: str
     world.inject(KillPod("a-1"))
     world.until(aw.shows("Unhealthy"))
     world.wait(SECOND)
-    world.inject(DeleteObject(kind, ObjectChoice(appwrapper="a")))
+    world.inject(DeleteObject(kind, ObjectChoice(of="AppWrapper/a")))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 

@@ -105,7 +105,7 @@ def forced_pod_is_held_by_a_foreign_finalizer(world: World, manifest: str) -> No
     """A pod counts for as long as it stands, whatever grace period it was deleted with."""
     aw = world.submit(manifest)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    hold = HoldObject("Pod", ObjectChoice(appwrapper="a"))
+    hold = HoldObject("Pod", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)
     aw.suspend()
     world.wait(2 * world.durations.forceful_deletion_us)

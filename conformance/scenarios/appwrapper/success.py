@@ -191,7 +191,7 @@ def pytorch_job_cleans_up_after_itself(world: World, policy: str) -> None:
     template["spec"]["runPolicy"] = {"cleanPodPolicy": policy}
     aw = world.submit(manifest)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(KillPod(PodChoice(appwrapper="a", labels=MASTER), exit_code=0))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a", labels=MASTER), exit_code=0))
     world.until(aw.is_in("Succeeded"))
 
 
@@ -205,8 +205,8 @@ def pytorch_job_cannot_clean_up(world: World) -> None:
     template["spec"]["runPolicy"] = {"cleanPodPolicy": "All"}
     aw = world.submit(manifest, retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(StickPod(PodChoice(appwrapper="a", labels=WORKER)))
-    world.inject(KillPod(PodChoice(appwrapper="a", labels=MASTER), exit_code=0))
+    world.inject(StickPod(PodChoice(of="AppWrapper/a", labels=WORKER)))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a", labels=MASTER), exit_code=0))
     world.until(aw.is_in("Failed"))
 
 

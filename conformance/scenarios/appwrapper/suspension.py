@@ -16,7 +16,7 @@ def while_resuming(world: World) -> None:
     """Suspended while its components are still being created, it deletes what there is."""
     aw = world.submit("mixed.yaml")
     world.until(aw.is_in("Resuming"))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
@@ -27,7 +27,7 @@ def while_creation_is_refused(world: World) -> None:
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Resuming"))
     world.wait(SECOND)
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
@@ -39,7 +39,7 @@ def while_resuming_again(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
     world.until(aw.is_in("Resuming", "Running"))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
@@ -50,7 +50,7 @@ def before_its_pods_were_heard_of(world: World) -> None:
     world.inject(stale)
     aw = world.submit("job.yaml", behaviour="run forever, stop 20s")
     world.until(aw.has_pods(2, "Running"))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.wait(5 * SECOND)
     world.revert(stale)
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
@@ -61,7 +61,7 @@ def while_running(world: World) -> None:
     """Suspended while it runs, it deletes everything, then releases its quota; and resumes."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
     aw.resume()
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
@@ -75,7 +75,7 @@ def pods_outlive_their_controllers(world: World, manifest: str) -> None:
     """Pods that stop slowly hold the quota, whoever made them and is gone already."""
     aw = world.submit(manifest, behaviour="run forever, stop 5s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
@@ -87,7 +87,7 @@ def while_a_failure_is_borne(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.shows("Unhealthy"))
     world.wait(SECOND)
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
     aw.resume()
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
@@ -100,7 +100,7 @@ def while_a_reset_deletes(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
     world.wait(3 * world.durations.retry_pause_us)
 
@@ -114,7 +114,7 @@ def during_the_retry_pause(world: World) -> None:
     world.until(aw.has_reset(1))
     world.until(aw.has_pods(0))
     world.wait(SECOND)
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
     world.wait(3 * world.durations.retry_pause_us)
 
@@ -124,7 +124,7 @@ def flipped_back_before_it_is_done(world: World) -> None:
     """Resumed while it is still suspending, it first finishes suspending."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspending"))
     aw.resume()
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
@@ -135,7 +135,7 @@ def with_pods_that_do_not_stop(world: World) -> None:
     """Suspended with pods that cannot be stopped, it forces them and then releases its quota."""
     aw = world.submit("job.yaml", behaviour="run forever, never stop")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
@@ -159,7 +159,7 @@ def while_failed_and_waiting(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Failed"))
     world.wait(SECOND)
-    world.inject(Suspend("a"))
+    world.inject(Suspend("AppWrapper/a"))
     world.until(aw.shows("QuotaReserved", "False"))
     aw.resume()
     world.wait(5 * SECOND)

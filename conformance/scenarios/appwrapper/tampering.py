@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chaos.choice import APPWRAPPER_LABEL, ObjectChoice, PodChoice
+from chaos.appwrapper.faults import APPWRAPPER_LABEL
+from chaos.choice import ObjectChoice, PodChoice
 from chaos.faults import (
     CreateObject,
     DeleteObject,
@@ -54,7 +55,7 @@ def pod_loses_its_label(world: World) -> None:
     aw = world.submit("job.yaml", behaviour="run forever, stop 2s", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     stripped = {"metadata": {"labels": {APPWRAPPER_LABEL: None}}}
-    world.inject(EditObject("Pod", ObjectChoice(appwrapper="a"), stripped))
+    world.inject(EditObject("Pod", ObjectChoice(of="AppWrapper/a"), stripped))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -79,7 +80,7 @@ def annotations_are_stripped(world: World) -> None:
     """Without its annotations an AppWrapper goes on by the operator's own parameters."""
     aw = world.submit("pods.yaml", retryPausePeriodDuration="7s", retryLimit=5)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(KillPod(PodChoice(appwrapper="a")))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a")))
     world.until(aw.has_reset(1))
     world.inject(Tamper("AppWrapper", "a", "annotations"))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
@@ -90,7 +91,7 @@ def name_is_taken_between_two_attempts(world: World) -> None:
     """A user's object that takes a component's name during the pause is left alone."""
     aw = world.submit("mixed.yaml", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(KillPod(PodChoice(appwrapper="a")))
+    world.inject(KillPod(PodChoice(of="AppWrapper/a")))
     world.until(aw.shows("ResourcesDeployed", "False"))
     world.inject(CreateObject(USERS_CONFIG))
     world.until(aw.is_in("Failed"))
@@ -118,7 +119,7 @@ def pods_are_deleted_one_by_one(world: World) -> None:
     aw = world.submit("deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     for _ in range(3):
-        world.inject(DeletePod(PodChoice(appwrapper="a")))
+        world.inject(DeletePod(PodChoice(of="AppWrapper/a")))
         world.until(aw.has_pods(2, "Running"))
         world.wait(2 * SECOND)
     world.wait(2 * world.durations.failure_grace_us)

@@ -5,8 +5,9 @@ Elsewhere an operator that polls is made to look at its AppWrappers every second
 
 from __future__ import annotations
 
+from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import ObjectChoice
-from chaos.faults import AutopilotLabel, DeleteObject, KillPod
+from chaos.faults import DeleteObject, KillPod
 from conformance.scenario import scenario
 from conformance.scenarios.appwrapper.common import FIRST_POD, ITS_NODE, refuse_pods
 from conformance.world import World
@@ -58,7 +59,7 @@ def component_is_deleted(world: World) -> None:
     delay_us = 2 * world.durations.failure_grace_us
     aw = world.submit("pods.yaml", deletionOnFailureGracePeriodDuration=format_duration(delay_us))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
-    world.inject(DeleteObject("Service", ObjectChoice(appwrapper="a")))
+    world.inject(DeleteObject("Service", ObjectChoice(of="AppWrapper/a")))
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 

@@ -1,15 +1,12 @@
-"""Another workload than the scenario wrote: what a plan changes about one AppWrapper.
+"""AppWrappers of another shape than the scenario wrote.
 
-    workload:
-      appwrapper: a
-      name: a-name.with-dots
-      replicas: 3
-      behaviour: run 20s, exit 1
-      parameters: {retryLimit: "-1", failureGracePeriodDuration: 1.5s}
-      beside: [{kind: Deployment, name: also-0}]
-
-A failure may need a shape that no scenario has. Like faults, what is changed is written into the
-plan, so that a replay gives the same run, and is taken away again by shrinking.
+workload:
+  appwrapper: a
+  name: a-name.with-dots
+  replicas: 3
+  behaviour: run 20s, exit 1
+  parameters: {retryLimit: "-1", failureGracePeriodDuration: 1.5s}
+  beside: [{kind: Deployment, name: also-0}]
 """
 
 from __future__ import annotations
@@ -18,7 +15,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
 from typing import Annotated, Any, Final, Literal, TypeAlias
 
-from chaos.fields import Many, Name, Part, Text, Whole, listed, mapping, write_fields
+from chaos.fields import Many, Name, Part, Text, Whole, listed, mapping
+from chaos.variation import Variation
 
 MAX_PODS: Final = 100
 
@@ -52,7 +50,7 @@ class Added:
 
 
 @dataclass(frozen=True, slots=True)
-class Workload:
+class AppWrapperVariation(Variation):
     """How an AppWrapper differs from the scenario's; an unset field changes nothing."""
 
     appwrapper: Name
@@ -74,11 +72,12 @@ class Workload:
     beside: Annotated[tuple[Added, ...], Many(Part(Added))] = ()
     """Components after the scenario's own."""
 
-    def to_data(self) -> dict[str, Any]:
-        return write_fields(self)
+    @property
+    def new_name(self) -> str:
+        return self.name
 
     def describe(self) -> str:
-        """`AppWrapper a has 3 replicas, behaviour run 20s, exit 1 and retryLimit="-1"`."""
+        """`AppWrapper a has 3 replicas, pods that run 20s, exit 1 and retryLimit="-1"`."""
         words = [f"the name {self.name}"] * bool(self.name)
         for attribute in ("replicas", "completions"):
             if getattr(self, attribute) is not None:
@@ -92,10 +91,9 @@ class Workload:
 
     @property
     def is_as_written(self) -> bool:
-        return self == Workload(self.appwrapper)
+        return self == AppWrapperVariation(self.appwrapper)
 
-    def simpler(self) -> Iterator[Workload]:
-        """Variants that change less, one after the other."""
+    def simpler(self) -> Iterator[AppWrapperVariation]:
         for each in fields(self):
             if each.default is not MISSING and getattr(self, each.name) != each.default:
                 yield replace(self, **{each.name: each.default})

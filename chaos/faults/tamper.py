@@ -1,4 +1,4 @@
-"""What users do to AppWrappers and their parts while these run."""
+"""Users who strip objects of what controllers rely on."""
 
 from __future__ import annotations
 
@@ -10,32 +10,8 @@ from chaos.choice import KindName, ObjectChoice, chosen_objects, current, descri
 from chaos.fault import Fault, fault
 from chaos.faults.edit_object import EditObject
 from chaos.faults.editing import edit, inverse_patch
-from chaos.fields import Name
 from chaos.ground import Ground
-from vocabulary.kinds import APPWRAPPER
-from vocabulary.objects import Object, get_path, labels_of, uid_of
-
-
-@fault("suspend")
-class Suspend(Fault):
-    """Flip `spec.suspend` of an AppWrapper, as Kueue does to preempt it or let it go on."""
-
-    appwrapper: Name
-    suspended: bool = True
-
-    is_user_act: ClassVar[bool] = True
-
-    def inverse(self, ground: Ground) -> tuple[Fault, ...]:
-        before = get_path(current(ground, APPWRAPPER, self.appwrapper), "spec.suspend")
-        return (replace(self, suspended=bool(before)),)
-
-    def inject(self, ground: Ground) -> None:
-        patch = {"spec": {"suspend": self.suspended}}
-        edit(ground, APPWRAPPER, self.appwrapper, lambda _: patch, actor="user")
-
-    def describe(self) -> str:
-        return f"{'suspend' if self.suspended else 'resume'} AppWrapper {self.appwrapper}"
-
+from vocabulary.objects import Object, labels_of, uid_of
 
 _TAMPERING: Final = {
     "labels": "its labels",

@@ -1,12 +1,11 @@
-"""Workloads at random: shapes, names and parameter values that no scenario has."""
+"""AppWrappers at random: shapes, names and parameter values that no scenario has."""
 
 from __future__ import annotations
 
 import random
 from typing import Final, get_args
 
-from chaos.terrain import Terrain
-from chaos.workload import Added, AddedKind, Workload
+from chaos.appwrapper.variation import Added, AddedKind, AppWrapperVariation
 
 MAX_CHANGES: Final = 4
 
@@ -30,8 +29,8 @@ _PARAMETERS: Final = (
 )
 
 
-def random_workload(rng: random.Random, terrain: Terrain) -> Workload | None:
-    """The terrain's AppWrapper, changed in up to four ways; None if in none."""
+def random_variation(rng: random.Random, appwrapper: str) -> AppWrapperVariation | None:
+    """The AppWrapper of that name, changed in up to four ways; None if in none."""
     changes: dict[str, object] = {}
     for _ in range(rng.randint(1, MAX_CHANGES)):
         match rng.choice(("pods", "job", "behaviour", "parameters", "beside", "name")):
@@ -52,7 +51,7 @@ def random_workload(rng: random.Random, terrain: Terrain) -> Workload | None:
                 changes["name"] = rng.choice(_NAMES)
     if not changes:
         return None
-    return Workload(terrain.appwrapper, **changes)  # type: ignore[arg-type]  # by their names
+    return AppWrapperVariation(appwrapper, **changes)  # type: ignore[arg-type]  # by their names
 
 
 def _value(rng: random.Random, parameter: str) -> str:

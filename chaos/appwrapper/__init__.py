@@ -1,0 +1,8 @@
+"""What is AppWrapper's own among faults, random plans and experiments.
+
+- `faults`: its faults, and the registration of its kind.
+- `variation`, `random_variation`: AppWrappers of other shapes than scenarios write.
+- `activities`: its actions and probes for the Chaos Toolkit.
+"""
+
+import chaos.appwrapper.faults  # noqa: F401  # registers the kind and its faults
