@@ -10,8 +10,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from importlib import resources
 from typing import Any, Final
 
 import yaml
@@ -21,19 +19,16 @@ from conformance.deployed_reference import in_one_namespace
 from conformance.nearest import meant
 from conformance.profiles.names import shipped
 from conformance.under_test import DeployedPlace, Installed, Launch, Place
-from reference_controller import appwrapper
-from reference_controller.appwrapper.admission import UserInfo
-from reference_controller.appwrapper.admission import admit as admit_appwrapper
-from reference_controller.appwrapper.config import OperatorConfig
-from reference_controller.appwrapper.mutants import MUTANTS
-from reference_controller.appwrapper.rules import Rules
-from reference_controller.runtime.admission_review import Admit, Operation
+from reference_controller import programs
+from reference_controller.reference_program import ReferenceProgram
+from reference_controller.rules import Rules
+from reference_controller.runtime.admission_review import Operation, UserInfo, Webhooks, admitted
 from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, Kind
+from vocabulary.kinds import DEPLOYMENT, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Delete, Request
 
@@ -50,6 +45,7 @@ class Implementation:
     """What a world needs to run the thing under test."""
 
     name: str
+    program: ReferenceProgram[Any, Any]
     rules: Callable[[], Rules]
     """Makes the rules of one process: a restart loses whatever the old ones remember."""
     facts: dict[str, Any] = field(default_factory=dict)
@@ -69,9 +65,9 @@ class Implementation:
         """The same, with what is to be expected of it where time is not virtual."""
         return replace(self, facts=REAL_FACTS)
 
-    def controller(self, config: Mapping[str, Any]) -> Controller:
-        """A controller with that operator configuration."""
-        return appwrapper.controller(_parsed(config), self.rules())
+    def controllers(self, config: Mapping[str, Any]) -> tuple[Controller, ...]:
+        """Controllers of one process with that operator configuration."""
+        return self.program.controllers(self._parsed(config), self.rules())
 
     def operator_builder(
         self, config: Mapping[str, Any], *, namespace: str, identity: str, elect: bool
@@ -81,11 +77,13 @@ class Implementation:
 
         def build(_now_us: Micros) -> Operator:
             election = (
-                LeaderElection(LeaseSettings(namespace, "appwrapper-leader", identity))
+                LeaderElection(LeaseSettings(namespace, f"{self.program.name}-leader", identity))
                 if elect
                 else None
             )
-            return Operator(self.controller(config), election=election)
+            return Operator(
+                self.controllers(config), concurrency=self.program.concurrency, election=election
+            )
 
         return build
 
@@ -96,12 +94,13 @@ class Implementation:
 
         `on_crash` is told ("webhook", exception) of each review that ended in a bug.
         """
-        parsed, rules = _parsed(config), self.rules()
+        webhooks = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
 
         def admit(
             request: Request, actor: str, new: dict[str, Any], old: Object | None
         ) -> dict[str, Any]:
-            if request.kind != APPWRAPPER or isinstance(request, Delete):
+            webhook = webhooks.get(request.kind)
+            if webhook is None or isinstance(request, Delete):
                 return new
             if getattr(request, "subresource", ""):
                 return new
@@ -113,10 +112,7 @@ class Implementation:
                 groups=(),
             )
             try:
-                admitted = admit_appwrapper(
-                    operation, new, old, user, parsed, rules=rules, may_create=_anybody_may_create
-                )
-                return dict(admitted)
+                return dict(admitted(webhook, operation, new, old, user))
             except ApiError:
                 raise
             except Exception as error:
@@ -127,18 +123,13 @@ class Implementation:
 
         return admit
 
-    def review(self, config: Mapping[str, Any]) -> Admit:
+    def webhooks(self, config: Mapping[str, Any]) -> Webhooks:
         """The implementation's webhooks, as a webhook server calls them."""
-        parsed, rules = _parsed(config), self.rules()
-
-        def admit(operation: Operation, new: Object, old: Object | None, user: UserInfo) -> Object:
-            return admit_appwrapper(operation, new, old, user, parsed, rules=rules)
-
-        return admit
+        return self.program.webhooks(self._parsed(config), self.rules(), None)
 
     def crds(self) -> tuple[Object, ...]:
         """The custom resource definitions that it brings."""
-        found = _manifests("crd.yaml")
+        found = self.program.manifests.objects(*self.program.manifests.crds)
         return (
             found if self.change_definition is None else tuple(map(self.change_definition, found))
         )
@@ -149,7 +140,7 @@ class Implementation:
         Roles for people come with it too, but an operator under test has no right that an
         installed one lacks.
         """
-        documents = _manifests("rbac.yaml")
+        documents = self.program.manifests.objects(*self.program.manifests.rbac)
         bound = [
             (found["roleRef"]["kind"], found["roleRef"]["name"])
             for found in documents
@@ -197,7 +188,7 @@ class Implementation:
         config_file = place.folder / f"{place.label}.yaml"
         config_file.write_text(yaml.safe_dump(dict(place.config)), encoding="utf-8")
         command = (
-            *(sys.executable, "-m", "conformance.cli", "controller", "run", "appwrapper"),
+            *(sys.executable, "-m", "conformance.cli", "controller", "run", self.program.name),
             *(("--mutant", mutant) if mutant else ()),
             *("--kubeconfig", str(place.kubeconfig)),
             *("--config", str(config_file)),
@@ -211,8 +202,16 @@ class Implementation:
     def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
         """As its shipped manifests have it, for one namespace, without webhooks."""
         mutant = self.name.partition(":")[2]
-        shipped = next(d for d in _manifests("deployment.yaml") if d["kind"] == DEPLOYMENT.kind)
+        documents = self.program.manifests.objects(*self.program.manifests.deployment)
+        shipped = next(found for found in documents if found["kind"] == DEPLOYMENT.kind)
         return in_one_namespace(shipped, place, ("--mutant", mutant) if mutant else ())
+
+    def _parsed(self, config: Mapping[str, Any]) -> Any:
+        """The parsed configuration; parsed once per process, since campaigns ask for it a lot."""
+        key = self.program.name, repr(config)
+        if key not in _CONFIGS:
+            _CONFIGS[key] = self.program.config.from_data(config)
+        return _CONFIGS[key]
 
 
 FEDERATED_USER: Final = {
@@ -242,14 +241,18 @@ SIMULATED_FACTS: Final[dict[str, Any]] = {
 
 def implementation(name: str) -> Implementation:
     """`reference`, or `mutant:<name>`; raises UnknownImplementationError."""
+    program = programs.load("appwrapper")
+    mutants = program.mutants
     if name == "reference":
-        return Implementation("reference", Rules, SIMULATED_FACTS)
+        return Implementation("reference", program, program.rules, SIMULATED_FACTS)
     kind, _, mutant = name.partition(":")
-    if kind == "mutant" and mutant in MUTANTS:
-        wrong = MUTANTS[mutant]
-        return Implementation(name, wrong.rules, SIMULATED_FACTS, wrong.definition, wrong.role)
-    names = MUTANTS if kind == "mutant" else ("reference", *shipped(), *MUTANTS)
-    hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in MUTANTS else it)
+    if kind == "mutant" and mutant in mutants:
+        wrong = mutants[mutant]
+        return Implementation(
+            name, program, wrong.rules, SIMULATED_FACTS, wrong.definition, wrong.role
+        )
+    names = mutants if kind == "mutant" else ("reference", *shipped(), *mutants)
+    hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in mutants else it)
     raise UnknownImplementationError(
         f"{name!r} is not an implementation; {hint} Use reference, mutant:NAME (assay mutants "
         f"--list shows them), a shipped profile ({', '.join(shipped())}), or a profile's file, "
@@ -257,23 +260,9 @@ def implementation(name: str) -> Implementation:
     )
 
 
-@lru_cache(maxsize=8)
-def _manifests(file: str) -> tuple[Object, ...]:
-    text = resources.files(appwrapper).joinpath("manifests", file).read_text("utf-8")
-    return tuple(yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-
-
-_CONFIGS: dict[str, OperatorConfig] = {}
+_CONFIGS: dict[tuple[str, str], Any] = {}
 
 
 def _anybody_may_create(_user: UserInfo, _kind: Kind, _namespace: str) -> bool:
     """The simulated API server has no roles: it refuses nobody anything."""
     return True
-
-
-def _parsed(config: Mapping[str, Any]) -> OperatorConfig:
-    """The parsed configuration; parsed once per process, since campaigns ask for it a lot."""
-    key = repr(config)
-    if key not in _CONFIGS:
-        _CONFIGS[key] = OperatorConfig.from_data(config)
-    return _CONFIGS[key]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from reference_controller.runtime.admission_review import Admit
+from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.objects import Object
 
@@ -189,8 +189,8 @@ class UnderTest(Protocol):
     def rbac(self) -> tuple[Object, ...]:
         """The roles that its users are given."""
 
-    def review(self, config: Mapping[str, Any], /) -> Admit | None:
-        """Its admission webhooks as a function; None if it serves them itself, or has none."""
+    def webhooks(self, config: Mapping[str, Any], /) -> Webhooks:
+        """Its admission webhooks as functions; none if it serves them itself, or has none."""
 
     @property
     def serves_webhooks(self) -> bool:

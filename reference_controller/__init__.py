@@ -1,10 +1,12 @@
-"""What right looks like: controllers that implement every specified behaviour.
+"""Reference controllers, which implement every specified behaviour.
 
 - `appwrapper`: the AppWrapper controller: reconciler without I/O, pure decisions, mutants.
-- `runtime`: what controllers share: caches, work queue, leader election, and the thin shell
-  that runs one as a process on a real cluster.
-- `programs`: which controllers there are, by name, ready to be run as a process.
+- `runtime`: shared by all controllers: caches, work queues, leader election, webhooks, and the
+  thin shell that runs them as a process on a real cluster.
+- `rules`, `mutants`: one decision, one method; right and wrong decisions, and their comparison.
+- `reference_program`: the description of a reference; `manifests`: its installation.
+- `programs`: the references of all installed packages, by name.
 
-This room speaks the vocabulary alone: it knows neither the claims it is judged by nor the
-cluster it runs on.
+Only `appwrapper` knows AppWrappers. This room speaks the vocabulary alone: it knows neither the
+claims it is judged by nor the cluster it runs on.
 """

@@ -1,4 +1,4 @@
-"""`assay controller run`: the reference controller as an operator on a real cluster."""
+"""`assay controller`: reference controllers as operators on a real cluster."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import typer
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.file_kinds import CONFIGURATION, KUBECONFIG, only
 
+_Name = Annotated[str, typer.Argument(help="The program, for instance appwrapper.")]
+
 app = typer.Typer(help="The reference controllers, as operators.", no_args_is_help=True)
 
 
 @app.command("run")
 def run(
-    name: Annotated[str, typer.Argument(help="Which controller: appwrapper.")] = "appwrapper",
+    name: _Name = "appwrapper",
     *,
     kubeconfig: Annotated[
         Path | None,
@@ -55,7 +57,7 @@ def run(
     assay controller run appwrapper --kubeconfig ~/.kube/config --leader-elect
     assay controller run appwrapper --health-port 8081 --metrics-port 8081
     """
-    from reference_controller.programs import program_for
+    from reference_controller import programs
     from reference_controller.runtime import logs
     from reference_controller.runtime.options import OperatorOptions
     from reference_controller.runtime.process import run as run_program
@@ -79,13 +81,14 @@ def run(
         log_level=log_level,
     )
     logs.set_up(options.log_level)
-    code = run_program(program_for(name, options), options)
+    code = run_program(programs.load(name).program(options), options)
     # The process has said why; 1 would read as a violated claim.
     raise typer.Exit(ExitCode.ENVIRONMENT if code == 1 else code)
 
 
 @app.command("manifests")
 def manifests(
+    name: _Name = "appwrapper",
     *,
     image: Annotated[
         str, typer.Option(help="An image whose entry point is assay.")
@@ -99,9 +102,9 @@ def manifests(
         ),
     ] = False,
 ) -> None:
-    """Print what installs the AppWrapper controller in a cluster, as YAML.
+    """Print the manifests that install a reference controller in a cluster, as YAML.
 
-    Its webhooks' certificate is made up anew each time.
+    The certificate of its webhooks is a new one each time.
 
     \b
     assay controller manifests --image registry.example.org/assay:1.0 | kubectl apply -f -
@@ -112,8 +115,7 @@ def manifests(
     assay controller manifests --no-webhooks | kubectl apply -f -
     assay controller run appwrapper --kubeconfig .assay/cluster/kubeconfig
     """
-    from reference_controller.appwrapper.manifests import WEBHOOK_HOST, installation
-    from reference_controller.runtime.webhook_certificate import issue
+    from reference_controller import programs
 
-    text = installation(image, issue(WEBHOOK_HOST), with_webhooks=not no_webhooks)
+    text = programs.load(name).manifests.installation(image, with_webhooks=not no_webhooks)
     typer.echo(text, nl=False)

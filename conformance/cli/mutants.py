@@ -58,15 +58,16 @@ def mutants(
         options = RunOptions(jobs=jobs)
         run_generic_mutants(generic, seed, wanted, options, floor, quiet=quiet)
         return
-    from reference_controller.appwrapper.mutants import MUTANTS
+    from reference_controller import programs
 
+    known = programs.load("appwrapper").mutants
     if only_list:
-        for name in sorted(MUTANTS):
-            typer.echo(f"{name:<48} {MUTANTS[name].sentence}")
-        typer.echo(f"{len(MUTANTS)} mutants")
+        for name in sorted(known):
+            typer.echo(f"{name:<48} {known[name].sentence}")
+        typer.echo(f"{len(known)} mutants")
         return
-    chosen = tuple(_known(name, list(MUTANTS)) for name in names or sorted(MUTANTS))
-    _run(chosen, RunOptions(seed=seed, jobs=jobs), quiet=quiet)
+    chosen = tuple(_known(name, list(known)) for name in names or sorted(known))
+    _run(chosen, RunOptions(seed=seed, jobs=jobs), are_all=len(chosen) == len(known), quiet=quiet)
 
 
 def _known(name: str, known: list[str]) -> str:
@@ -79,7 +80,7 @@ def _known(name: str, known: list[str]) -> str:
     )
 
 
-def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
+def _run(names: tuple[str, ...], options: RunOptions, *, are_all: bool, quiet: bool) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
@@ -87,7 +88,6 @@ def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
     from conformance.cli.judging import all_claims
     from conformance.cli.progress import showing_progress
     from conformance.running.mutation import claims_without_mutants, run_mutants
-    from reference_controller.appwrapper.mutants import MUTANTS
 
     console = Console()
     with showing_progress(console, quiet=quiet, tell_failures=False) as on_progress:
@@ -106,7 +106,7 @@ def _run(names: tuple[str, ...], options: RunOptions, *, quiet: bool) -> None:
         table.add_row(sign, Text(row.mutant), killers)
     console.print(table)
     alive = [row.mutant for row in rows if not row.killed_by]
-    if len(rows) == len(MUTANTS):
+    if are_all:
         for claim in claims_without_mutants(rows, all_claims()):
             typer.echo(f"{claim} killed no mutant; write one that it, or it alone, would catch")
     # What a mutant is killed by was seen with that seed; with another one a race may go well.

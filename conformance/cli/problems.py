@@ -25,6 +25,7 @@ _CODES: Final = {
     "typer._click.exceptions.UsageError": ExitCode.BAD_INPUT,  # where Typer brings Click along
     "conformance.audit_log.events.AuditLogError": ExitCode.BAD_INPUT,
     "conformance.report.conformance_report.ReportError": ExitCode.BAD_INPUT,
+    "vocabulary.entry_points.EntryPointError": ExitCode.BAD_INPUT,
     "vocabulary.history.HistoryError": ExitCode.BAD_INPUT,
     "vocabulary.safe_yaml.YamlError": ExitCode.BAD_INPUT,
     "fixtures.parent_bound.HolderError": ExitCode.BAD_INPUT,
@@ -33,7 +34,7 @@ _CODES: Final = {
     "chaoslib.exceptions.InvalidExperiment": ExitCode.BAD_INPUT,
     "conformance.running.workers.UnknownClusterError": ExitCode.ENVIRONMENT,
     "conformance.implementation.UnknownImplementationError": ExitCode.BAD_INPUT,
-    "reference_controller.appwrapper.config.ConfigError": ExitCode.BAD_INPUT,
+    "reference_controller.runtime.options.ConfigError": ExitCode.BAD_INPUT,
     "reference_controller.runtime.options.OptionsError": ExitCode.BAD_INPUT,
     "conformance.profiles.program.ProgramMissingError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.builder.BuildError": ExitCode.ENVIRONMENT,

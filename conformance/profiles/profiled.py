@@ -33,7 +33,7 @@ from conformance.under_test import (
     registered_as,
 )
 from conformance.verdict import Outcome
-from reference_controller.runtime.admission_review import Admit
+from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
 from vocabulary.objects import Object, get_path
@@ -151,9 +151,9 @@ class Profiled:
         }
         return (*self._manifests(told.rbac, ROLES), *([granted] if rules else []))
 
-    def review(self, _config: Mapping[str, Any], /) -> Admit | None:
+    def webhooks(self, _config: Mapping[str, Any], /) -> Webhooks:
         """None: a program's webhooks are its own."""
-        return None
+        return {}
 
     @property
     def serves_webhooks(self) -> bool:

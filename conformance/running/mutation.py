@@ -22,7 +22,7 @@ from conformance.running.side_by_side import side_by_side
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
-from reference_controller.appwrapper.mutants import MUTANTS, comparing
+from reference_controller.rules import comparing
 
 
 class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,9 +71,12 @@ def run_mutants(
 
 def who_decides_otherwise(scenario: str, *, names: Collection[str], seed: int) -> frozenset[str]:
     """The mutants among `names` whose history of a scenario may differ from the reference's."""
-    found = {name for name in names if MUTANTS[name].is_installed_wrong}
-    rules = comparing((MUTANTS[name] for name in names), found)
-    run_one(SCENARIOS[scenario], replace(implementation("reference"), rules=rules), seed)
+    reference = implementation("reference")
+    mutants = reference.program.mutants
+    found = {name for name in names if mutants[name].is_installed_wrong}
+    wrong = {name: mutants[name].rules for name in names}
+    rules = comparing(reference.program.rules, wrong, found)
+    run_one(SCENARIOS[scenario], replace(reference, rules=rules), seed)
     return frozenset(found)
 
 
@@ -84,7 +87,7 @@ def kill(
 
     `otherwise` tells of each scenario which mutants decide anything otherwise there.
     """
-    mutant = MUTANTS[name]
+    mutant = implementation("reference").program.mutants[name]
     missing = set(mutant.killed_by)
     killers: dict[str, str] = {}
     errors: dict[str, str] = {}
@@ -133,7 +136,7 @@ def claims_without_mutants(results: Iterable[MutantResult], claims: Iterable[str
 def mutants_by_claim() -> dict[str, tuple[str, ...]]:
     """For each claim the mutants that it is meant to kill; `run_mutants` shows whether it does."""
     meant: dict[str, list[str]] = {}
-    for name in sorted(MUTANTS):
-        for claim in MUTANTS[name].killed_by:
+    for name, mutant in sorted(implementation("reference").program.mutants.items()):
+        for claim in mutant.killed_by:
             meant.setdefault(claim, []).append(name)
     return {claim: tuple(names) for claim, names in meant.items()}

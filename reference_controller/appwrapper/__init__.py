@@ -14,6 +14,7 @@ A tour, in the order in which a reconcile runs through it:
 - `events`, `metrics`: what people are told.
 - `manifests/`: the CRD, permissions, deployment and webhooks for a real cluster.
 - `mutants`: the same controller with one decision made wrong, many times over.
+- `program`: all of this as one description, for `reference_controller.programs`.
 
 What it does not do: talk to anything. `reference_controller.runtime` does.
 """
@@ -23,11 +24,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from reference_controller.appwrapper.appwrapper_controller import AppWrapperController
-from reference_controller.appwrapper.config import ConfigError, OperatorConfig
+from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.rules import RIGHT, Rules
 from vocabulary.clock import Micros
 
-__all__ = ["AppWrapperController", "ConfigError", "OperatorConfig", "Rules", "controller"]
+__all__ = ["AppWrapperController", "OperatorConfig", "Rules", "controller"]
 
 
 def controller(

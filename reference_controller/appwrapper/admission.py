@@ -6,9 +6,9 @@ Filling in happens on creation only; what is refused is refused with the field a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Literal, TypeAlias
+from typing import Final
 
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.pod_sets import (
@@ -18,22 +18,13 @@ from reference_controller.appwrapper.pod_sets import (
     pod_template_at,
 )
 from reference_controller.appwrapper.rules import RIGHT, Rules
-from reference_controller.runtime.admission_review import UserInfo
+from reference_controller.runtime.admission_review import MayCreate, Operation, UserInfo
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, Kind, kind_of
+from vocabulary.kinds import APPWRAPPER, kind_of
 from vocabulary.objects import Object, get_path, labels_of, meta, name_of, namespace_of
-
-__all__ = ["MayCreate", "UserInfo", "admit"]
-
-Operation: TypeAlias = Literal["CREATE", "UPDATE"]
 
 MAX_NAME_LENGTH: Final = 63
 """Its name is the value of a label on every pod."""
-
-
-MayCreate: TypeAlias = Callable[[UserInfo, Kind, str], bool]
-"""(user, kind, namespace) → whether the user may create such an object himself: a
-SubjectAccessReview on a real cluster. The plural of the kind may be a guess."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,8 @@ _BY_NODE: Final = field("spec.nodeName")
 class AppWrapperController:
     """One controller of AppWrappers. Its only memory is what it wrote and told itself."""
 
+    name: Final = "appwrapper"
+
     def __init__(
         self, config: OperatorConfig, rules: Rules, clock: Callable[[], Micros] | None = None
     ) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
+from reference_controller.runtime.options import ConfigError
 from vocabulary.clock import DAY, HOUR, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 
@@ -19,10 +20,6 @@ EFFECTS: Final = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 SOURCES: Final = ("labels", "taints", "both")
 
 T = TypeVar("T")
-
-
-class ConfigError(ValueError):
-    """A configuration that cannot be used; the message names the key and what to write."""
 
 
 @dataclass(frozen=True, slots=True)

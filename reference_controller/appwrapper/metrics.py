@@ -33,6 +33,8 @@ HELP: Final = {
 class Metrics:
     """Counters of one controller; they begin at 0 with its process."""
 
+    help: Final = HELP
+
     def __init__(self) -> None:
         self._values: Counter[tuple[str, Labels]] = Counter()
 

@@ -1,7 +1,7 @@
-"""AdmissionReview v1: what an API server posts to a webhook, and what it wants to hear.
+"""AdmissionReview v1: an API server's request to a webhook, and the answer to it.
 
-Pure: a controller gives one function, `admit`, which returns the object to store or raises
-an ApiError. The same function hangs directly in the simulated API server.
+Pure: a program gives functions by kind, which return the object to store or raise an ApiError.
+The same functions hang directly in the simulated API server.
 """
 
 from __future__ import annotations
@@ -9,38 +9,68 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from reference_controller.runtime import json_patch
 from vocabulary.errors import ApiError
+from vocabulary.kinds import Kind
 from vocabulary.objects import Object
 
 Operation: TypeAlias = Literal["CREATE", "UPDATE"]
+Phase: TypeAlias = Literal["mutate", "validate"]
+"""API servers first ask all mutating webhooks of a kind, then all validating ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class UserInfo:
-    """Who makes the request, as authenticated by the API server."""
+    """The user that makes the request, as authenticated by the API server."""
 
     username: str
     uid: str = ""
     groups: tuple[str, ...] = ()
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """What the authenticator knows besides, for authorizers to decide by."""
+    """Attributes from the authenticator, for authorizers to decide by."""
 
 
 Admit: TypeAlias = Callable[[Operation, Object, Object | None, UserInfo], Object]
 """(operation, new object, old object or None, user) → the object to store."""
 
+MayCreate: TypeAlias = Callable[[UserInfo, Kind, str], bool]
+"""(user, kind, namespace) → True if the user may create such an object: a SubjectAccessReview on
+a real cluster. The plural of the kind may be a guess."""
+
+
+class Webhook(NamedTuple):
+    """The admission of one kind's objects; both functions may be the same."""
+
+    mutate: Admit | None = None
+    """Its changes are stored, and it may refuse."""
+    validate: Admit | None = None
+    """It may refuse; its changes are not stored."""
+
+
+Webhooks: TypeAlias = Mapping[Kind, Webhook]
+
+
+def admitted(
+    webhook: Webhook, operation: Operation, new: Object, old: Object | None, user: UserInfo
+) -> Object:
+    """The object to store after both phases; raises ApiError if one refuses it."""
+    if webhook.mutate is not None:
+        new = webhook.mutate(operation, new, old, user)
+    if webhook.validate is not None and webhook.validate is not webhook.mutate:
+        webhook.validate(operation, new, old, user)
+    return new
+
 
 class ReviewError(ValueError):
-    """A body that is no AdmissionReview v1; the message says what is wrong."""
+    """A body that is no AdmissionReview v1 of a kind served here; the message says why."""
 
 
-def review(body: bytes, admit: Admit, *, may_change: bool) -> bytes:
-    """The answer to one AdmissionReview; with `may_change`, changes are sent as a JSON patch.
+def review(body: bytes, webhooks: Webhooks, phase: Phase) -> bytes:
+    """The answer to one AdmissionReview; changes are sent as a JSON patch if it mutates.
 
     Operations other than CREATE and UPDATE are allowed as they are. Raises ReviewError.
     """
@@ -53,17 +83,30 @@ def review(body: bytes, admit: Admit, *, may_change: bool) -> bytes:
             f"AdmissionReview of version {document.apiVersion!r}; "
             "set admissionReviewVersions: [v1] in the webhook configuration"
         )
+    request = document.request
+    admit = _admit(webhooks, request.kind, phase)
     return msgspec.json.encode(
         {
             "apiVersion": document.apiVersion,
             "kind": "AdmissionReview",
-            "response": {"uid": document.request.uid, **_verdict(document, admit, may_change)},
+            "response": {"uid": request.uid, **_verdict(request, admit, phase)},
         }
     )
 
 
-def _verdict(document: _Review, admit: Admit, may_change: bool) -> dict[str, Any]:
-    request = document.request
+def _admit(webhooks: Webhooks, asked: _Kind, phase: Phase) -> Admit:
+    for kind, webhook in webhooks.items():
+        if (kind.group, kind.version, kind.kind) == (asked.group, asked.version, asked.kind):
+            admit: Admit | None = getattr(webhook, phase)
+            if admit is not None:
+                return admit
+    raise ReviewError(
+        f"nothing here is to {phase} a {asked.kind} of {asked.group or 'the core group'} "
+        f"{asked.version}; take it out of the webhook configuration's rules"
+    )
+
+
+def _verdict(request: _Request, admit: Admit, phase: Phase) -> dict[str, Any]:
     if request.operation not in ("CREATE", "UPDATE") or request.object is None:
         return {"allowed": True}
     given = request.userInfo
@@ -75,10 +118,10 @@ def _verdict(document: _Review, admit: Admit, may_change: bool) -> dict[str, Any
     )
     operation: Operation = "CREATE" if request.operation == "CREATE" else "UPDATE"
     try:
-        admitted = admit(operation, request.object, request.oldObject, user)
+        stored = admit(operation, request.object, request.oldObject, user)
     except ApiError as error:
         return {"allowed": False, "status": error.to_status()}
-    patch = json_patch.diff(request.object, admitted) if may_change else []
+    patch = json_patch.diff(request.object, stored) if phase == "mutate" else []
     if not patch:
         return {"allowed": True}
     encoded = base64.b64encode(msgspec.json.encode(patch)).decode()
@@ -92,9 +135,16 @@ class _User(msgspec.Struct):
     extra: dict[str, list[str] | None] | None = None
 
 
+class _Kind(msgspec.Struct):
+    group: str
+    version: str
+    kind: str
+
+
 class _Request(msgspec.Struct):
     uid: str
     operation: str
+    kind: _Kind
     object: dict[str, Any] | None = None
     oldObject: dict[str, Any] | None = None  # noqa: N815 - the API's name
     userInfo: _User = msgspec.field(default_factory=_User)  # noqa: N815 - the API's name

@@ -1,4 +1,4 @@
-"""What a controller has to be in order to run here: three members, none of which does I/O.
+"""The interface of a controller: four members, none of which does I/O.
 
 The runtime calls `keys_for` for each event of a watched kind and `reconcile` for each key
 that is due. A controller that needs the time in the middle of a long reconcile takes a clock
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Key(NamedTuple):
-    """What is reconciled: the namespace ("" for cluster-scoped) and name of one object."""
+    """The object to reconcile: its namespace ("" for cluster-scoped) and name."""
 
     namespace: str
     name: str
@@ -35,14 +35,19 @@ def key_of(obj: Object) -> Key:
 
 
 class Controller(Protocol):
-    """One controller: which kinds wake it, for which keys, and what it does for a key."""
+    """One controller: the kinds that wake it, the keys it is woken for, and a pass over a key."""
+
+    @property
+    def name(self) -> str:
+        """Unique among the controllers of an operator; labels its metrics."""
+        ...
 
     @property
     def watches(self) -> tuple[Kind, ...]:
         """The kinds that informers feed to it from the start, before anything is reconciled.
 
         A kind of which a reconcile reads an object, other than live, is fed to it from then on,
-        where the operator may list it.
+        where the operator may list it. Other kinds of the operator's caches are not.
         """
         ...
 

@@ -1,13 +1,13 @@
-"""What an operator tells Prometheus, and the observer that counts it.
+"""An operator's metrics for Prometheus, and the observer that counts them.
 
-Whatever controller-runtime counts too has its name and labels here, so that dashboards and
+Metrics that controller-runtime has too bear its names and labels, so that dashboards and
 alerts made for operators in Go take this one as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Final, Protocol
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Final, Protocol, runtime_checkable
 
 from prometheus_client import (
     CollectorRegistry,
@@ -24,7 +24,7 @@ from reference_controller.runtime import http_request
 from reference_controller.runtime.caches import Change
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.runtime.logs import LOG, fields
-from reference_controller.runtime.operator import Outcome
+from reference_controller.runtime.observer import Outcome
 from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import Kind
@@ -53,14 +53,34 @@ class Sample(Protocol):
     def value(self) -> int: ...
 
 
+class Counters(Protocol):
+    """The counters of one controller."""
+
+    @property
+    def help(self) -> Mapping[str, str]:
+        """One line about each counter, by name."""
+        ...
+
+    def samples(self) -> Iterable[Sample]:
+        """All counters, as they stand."""
+        ...
+
+
+@runtime_checkable
+class Counting(Protocol):
+    """A controller that has counters of its own."""
+
+    @property
+    def metrics(self) -> Counters: ...
+
+
 class Metrics:
     """The metrics of one operator; an `Observer` of it. Safe to share between threads."""
 
-    def __init__(self, primary: Kind, controller: str, host: str) -> None:
-        """`primary` is the kind whose phases are logged, `controller` the name of what reconciles
-        it, and `host` that of the API server, with its port."""
-        self._primary = primary
-        self._controller = controller
+    def __init__(self, operator: str, kinds: Collection[Kind], host: str) -> None:
+        """`operator` is the program's name, `kinds` are those whose phases are logged, and `host`
+        is that of the API server, with its port."""
+        self._kinds = kinds
         self._host = host
         self.registry = CollectorRegistry()
         self._reconciles = Counter(
@@ -100,19 +120,17 @@ class Metrics:
             "1 while this replica may reconcile.",
             ["name"],
             registry=self.registry,
-        ).labels(controller)
+        ).labels(operator)
         self.queue_depth = Gauge(
             "workqueue_depth", "Keys that wait for a worker.", ["name"], registry=self.registry
-        ).labels(controller)
+        )
         self.synced = Gauge(
             "caches_synced", "1 once every watched kind was listed.", registry=self.registry
         )
 
-    def add_samples(
-        self, samples: Callable[[], Iterable[Sample]], texts: Mapping[str, str]
-    ) -> None:
-        """Expose a controller's own counters too; `texts` says what each of them counts."""
-        self.registry.register(_Samples(samples, texts))
+    def add(self, counters: Counters) -> None:
+        """Expose a controller's own counters too."""
+        self.registry.register(_Collector(counters))
 
     def expose(self) -> bytes:
         """All metrics in Prometheus' text format."""
@@ -129,7 +147,7 @@ class Metrics:
         self._request_seconds.labels(method, self._host).observe(span_us / SECOND)
 
     def changed(self, kind: Kind, change: Change) -> None:
-        if kind != self._primary or change.old is None:
+        if change.old is None or kind not in self._kinds:
             return  # what the first list shows was entered before our time
         phase = get_path(change.object, "status.phase")
         before = get_path(change.old, "status.phase")
@@ -138,42 +156,50 @@ class Metrics:
             LOG.info("phase", extra=details)
 
     def reconciled(
-        self, key: Key, outcome: Outcome, error: Exception | None, began_us: Micros, now_us: Micros
+        self,
+        controller: str,
+        key: Key,
+        outcome: Outcome,
+        error: Exception | None,
+        began_us: Micros,
+        now_us: Micros,
     ) -> None:
         result = "success" if outcome == "done" else "error"
-        self._reconciles.labels(self._controller, result).inc()
-        self._reconcile_seconds.labels(self._controller).observe((now_us - began_us) / SECOND)
+        self._reconciles.labels(controller, result).inc()
+        self._reconcile_seconds.labels(controller).observe((now_us - began_us) / SECOND)
+        told = {"controller": controller, "key": key}
         if outcome == "crashed":
-            self._panics.labels(self._controller).inc()
-            LOG.error("a bug ended a reconcile", extra=fields(key=key), exc_info=error)
+            self._panics.labels(controller).inc()
+            LOG.error("a bug ended a reconcile", extra=fields(**told), exc_info=error)
         elif isinstance(error, ApiError):
-            # Conflicts and lost answers are a controller's daily bread: it comes back.
+            # Conflicts are part of a controller's normal work: it comes back.
             level = "info" if error.is_conflict else "warning"
-            details = fields(key=key, code=error.code, reason=error.reason, error=error.message)
+            details = fields(**told, code=error.code, reason=error.reason, error=error.message)
             getattr(LOG, level)("reconcile will be tried again", extra=details)
         else:
-            LOG.debug("reconciled", extra=fields(key=key, outcome=outcome))
+            LOG.debug("reconciled", extra=fields(**told, outcome=outcome))
 
     def leadership_changed(self, leads: bool) -> None:
         self.leader.set(leads)
         LOG.info("leading" if leads else "not leading any more")
 
 
-class _Samples(Collector):
+class _Collector(Collector):
     """A controller's counters as Prometheus wants them: one family per name."""
 
-    def __init__(self, samples: Callable[[], Iterable[Sample]], texts: Mapping[str, str]) -> None:
-        self._samples = samples
-        self._texts = texts
+    def __init__(self, counters: Counters) -> None:
+        self._counters = counters
 
     def collect(self) -> Iterator[Metric]:
         families: dict[str, CounterMetricFamily] = {}
-        for sample in self._samples():
+        for sample in self._counters.samples():
             names = tuple(sample.labels)
             family = families.get(sample.name)
             if family is None:
                 family = CounterMetricFamily(
-                    sample.name, self._texts.get(sample.name, sample.name), labels=names
+                    sample.name,
+                    self._counters.help.get(sample.name, sample.name),
+                    labels=names,
                 )
                 families[sample.name] = family
             family.add_metric([sample.labels[name] for name in names], sample.value)

@@ -1,4 +1,4 @@
-"""One process's worth of operator as a state machine: informer caches, work queue, workers.
+"""One operator process as a state machine: shared informer caches, and its controllers' queues.
 
 It does no I/O and knows no clock. A driver feeds it what informers see (`replace`, `deliver`),
 sends the requests it asks for (`poll`) and brings the replies (`answer`). The simulation
@@ -7,25 +7,31 @@ drives it in virtual time, `process` drives it on a real cluster; the code betwe
 Every request that leaves through `poll` is a point at which the process can die. Restarting
 it means building a new `Operator`: nothing survives but what the API server stores.
 
-Beside the kinds that a controller always watches, it watches those whose objects a reconcile
+Its controllers share the caches (one LIST and WATCH per kind) and the election. Each has a work
+queue and workers of its own, so that a busy or broken one cannot hold up the others. Their queues
+take turns: one key each, in the order in which the controllers were given.
+
+Beside the kinds that a controller always watches, it is fed those whose objects a reconcile
 has read. A driver that may not list such a kind changes nothing: reads of it stay live.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from reference_controller.runtime.caches import Caches, Change, KindCache, is_cacheable
 from reference_controller.runtime.controller import ClockUser, Controller, Key
 from reference_controller.runtime.leader_election import LeaderElection
-from reference_controller.runtime.work_queue import MAX_BACKOFF_US, WorkQueue
+from reference_controller.runtime.observer import Observer, Outcome
+from reference_controller.runtime.work_queue import MAX_BACKOFF_US
+from reference_controller.runtime.workers import Run, Workers
 from vocabulary.clock import MILLISECOND, Micros
 from vocabulary.errors import ApiError, not_found
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object
-from vocabulary.requests import Get, List, ObjectList, Reconcile, Request
+from vocabulary.requests import Get, List, ObjectList, Request
 
 MIN_REQUEUE_US: Final = MILLISECOND
 """A reconcile that asks to come back at once does so this much later: virtual time must move."""
@@ -35,8 +41,6 @@ MAX_CRASHES_KEPT: Final = 16
 
 EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED"]
 Reply: TypeAlias = Object | ObjectList | ApiError
-Outcome: TypeAlias = Literal["done", "failed", "crashed", "abandoned"]
-"""How a reconcile ended: returned, let an ApiError escape, raised anything else, was cut off."""
 
 
 class Pending(NamedTuple):
@@ -46,80 +50,60 @@ class Pending(NamedTuple):
     request: Request
 
 
-class Observer(Protocol):
-    """What a driver may want to know for its logs and metrics."""
-
-    def changed(self, kind: Kind, change: Change) -> None:
-        """A cache took in a change."""
-        ...
-
-    def reconciled(
-        self, key: Key, outcome: Outcome, error: Exception | None, began_us: Micros, now_us: Micros
-    ) -> None:
-        """A reconcile ended; `error` is what escaped it, where something did."""
-        ...
-
-    def leadership_changed(self, leads: bool) -> None:
-        """This operator began or ceased to lead."""
-        ...
-
-
-class _Run:
-    """A reconcile that is under way: one worker is busy with it."""
-
-    __slots__ = ("began_us", "key", "reconcile", "requests", "sought")
-
-    def __init__(self, key: Key, reconcile: Reconcile, began_us: Micros) -> None:
-        self.key = key
-        self.reconcile = reconcile
-        self.began_us = began_us
-        self.requests = 0
-        self.sought: Kind | None = None
-        """The kind that the request under way reads, if a cache would have answered it."""
-
-
 class Operator:
     """The state of one operator process. Not thread-safe: a driver with threads locks it."""
 
     def __init__(
         self,
-        controller: Controller,
+        controllers: Sequence[Controller],
         *,
         workers: int = 1,
+        concurrency: Mapping[str, int] | None = None,
         resync_us: Micros | None = None,
         max_backoff_us: Micros = MAX_BACKOFF_US,
         election: LeaderElection | None = None,
         observer: Observer | None = None,
     ) -> None:
-        """`workers` reconciles run side by side, never two of one key. With `resync_us`, all
-        cached objects are looked at anew after each such span. With `election`, nothing is
-        reconciled but while this operator leads."""
-        assert workers > 0
-        self.watches: tuple[Kind, ...] = tuple(controller.watches)
+        """Each controller reconciles with so many `workers` side by side, never two on one key;
+        `concurrency` has other numbers, by controller name. With `resync_us`, all cached objects
+        are reconciled again after each such span. With `election`, nothing is reconciled except
+        while this operator leads."""
+        names = [controller.name for controller in controllers]
+        assert len(set(names)) == len(names), f"controllers need names of their own: {names}"
+        self.watches: tuple[Kind, ...] = tuple(
+            dict.fromkeys(kind for controller in controllers for kind in controller.watches)
+        )
         self.caches = Caches(self.watches)
         self.crashes: deque[Exception] = deque(maxlen=MAX_CRASHES_KEPT)
-        """The latest that escaped from reconciles and were no ApiError: the controller's bugs."""
+        """The latest that escaped from reconciles and were no ApiError: bugs of controllers."""
         self.unwatched: deque[Kind] = deque()
         """Kinds that need an informer from now on. A driver takes each out and starts one, after
         any call of `poll` or `answer`."""
-        self._readers: dict[Kind, dict[Key, None]] = {}
+        self._readers: dict[Kind, dict[tuple[Workers, Key], None]] = {}
         """Per kind not listed yet: the keys that read it live, and may have missed an event."""
-        self._controller = controller
         self._now_us: Micros = 0
-        if isinstance(controller, ClockUser):
-            controller.use_clock(lambda: self._now_us)
-        self._workers = workers
+        self._workers = tuple(
+            Workers(each, (concurrency or {}).get(each.name, workers), max_backoff_us)
+            for each in controllers
+        )
+        self._turns = deque(self._workers)
+        """The order in which they begin reconciles; the first comes next."""
+        self._fed: dict[KindCache, list[Workers]] = {}
+        """Per cache: the controllers to tell about its changes."""
+        for one in self._workers:
+            for kind in one.controller.watches:
+                self._feed(one, self.caches[kind])
+            if isinstance(one.controller, ClockUser):
+                one.controller.use_clock(lambda: self._now_us)
         self._resync_us = resync_us
         self._next_resync_us: Micros | None = None
-        self._max_backoff_us = max_backoff_us
-        self._queue = WorkQueue(max_backoff_us=max_backoff_us)
         self._election = election
         self._election_ticket = 0
         self._observer = observer
         self._leads = election is None
         self._stopping = False
         self._unsynced = len(self.watches)
-        self._runs: dict[int, _Run] = {}  # by ticket: in flight, or in the outbox
+        self._runs: dict[int, Run] = {}  # by ticket: in flight, or in the outbox
         self._outbox: deque[Pending] = deque()
         self._last_ticket = 0
 
@@ -139,17 +123,17 @@ class Operator:
             if not self._unsynced and self._resync_us:
                 self._next_resync_us = now_us + self._resync_us
         for change in cache.replace(objects, revision):
-            self._changed(kind, change)
-        for key in self._readers.pop(kind, ()):
+            self._changed(cache, change)
+        for one, key in self._readers.pop(kind, ()):
             if self._leads:
-                self._queue.add(key)
+                one.queue.add(key)
 
     def deliver(self, kind: Kind, event: EventType, obj: Object, now_us: Micros) -> None:
         """One watch event of a kind that was listed before."""
         del now_us  # queues and caches need no time here; the seam gives it to all calls alike
         cache = self.caches[kind]
         assert cache.is_synced, f"{kind}: a watch event before the first list; call replace()"
-        self._changed(kind, cache.apply(event, obj))
+        self._changed(cache, cache.apply(event, obj))
 
     # What leaves, and what comes back
 
@@ -171,13 +155,12 @@ class Operator:
             assert self._resync_us is not None
             self._next_resync_us = now_us + self._resync_us
             self._enqueue_all()
-        while len(self._runs) < self._workers:
-            key = self._queue.take(now_us)
-            if key is None:
-                return None
-            run = _Run(key, self._controller.reconcile(key, now_us), now_us)
-            pending = self._advance(run, None, now_us)
-            if pending is not None:
+        passed = 0
+        while passed < len(self._turns):
+            self._turns.rotate(-1)
+            run = self._turns[-1].begin(now_us)
+            passed = 0 if run is not None else passed + 1
+            if run is not None and (pending := self._advance(run, None, now_us)) is not None:
                 return pending
         return None
 
@@ -201,7 +184,7 @@ class Operator:
             self._cut_off(run, now_us)
             return
         if run.sought is not None and not isinstance(reply, ApiError):
-            self._watch(run.sought, run.key)
+            self._watch(run.sought, run)
         pending = self._advance(run, reply, now_us)
         if pending is not None:
             self._outbox.append(pending)
@@ -218,32 +201,33 @@ class Operator:
     def work_due_us(self) -> Micros | None:
         """As `wake_at_us` without housekeeping (resync, lease): the timers that do work.
 
-        While all workers wait for replies no timer counts: the next reply polls anyway, and
-        a driver that slept until a time already past would spin.
+        While all workers of a controller wait for replies its timers do not count: the next
+        reply polls anyway, and a driver that slept until a time already past would spin.
         """
-        if not self._may_begin or len(self._runs) >= self._workers:
-            return None
-        return self._queue.next_due_us()
+        due_us: Micros | None = None
+        if self._may_begin:
+            for one in self._workers:
+                due_us = _earlier(due_us, one.due_us())
+        return due_us
 
     @property
     def is_idle(self) -> bool:
         """Nothing is under way and no key waits; timers may be set."""
-        return not self._runs and not len(self._queue)
+        return not self._runs and not any(len(one.queue) for one in self._workers)
 
     @property
     def is_synced(self) -> bool:
-        """Whether every kind that the controller always watches was listed."""
+        """True once every kind that a controller always watches was listed."""
         return not self._unsynced
 
     @property
     def leads(self) -> bool:
-        """Whether it reconciles; always, if there is no election."""
+        """True while it reconciles; always, if there is no election."""
         return self._leads
 
-    @property
-    def queue_depth(self) -> int:
-        """How many keys wait for a worker."""
-        return len(self._queue)
+    def queue_depth(self, controller: str) -> int:
+        """The number of keys that wait for a worker of the controller of that name."""
+        return sum(len(one.queue) for one in self._workers if one.controller.name == controller)
 
     # The end
 
@@ -259,7 +243,7 @@ class Operator:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether an orderly end is complete."""
+        """True once an orderly end is complete."""
         is_released = self._election is None or self._election.is_released
         return self._stopping and not self._runs and is_released
 
@@ -267,31 +251,37 @@ class Operator:
 
     @property
     def _may_begin(self) -> bool:
-        """Whether reconciles may begin, as far as that does not depend on free workers."""
+        """True if reconciles may begin, as far as that does not depend on free workers."""
         return self._leads and not self._unsynced and not self._stopping
 
-    def _watch(self, kind: Kind, reader: Key) -> None:
+    def _feed(self, one: Workers, cache: KindCache) -> None:
+        """Tell a controller about the changes of a cache from now on."""
+        one.caches[cache.kind] = cache
+        self._fed.setdefault(cache, []).append(one)
+
+    def _watch(self, kind: Kind, reader: Run) -> None:
         """Have an informer for a kind, of which there are objects, from now on."""
         if self.caches.get(kind) is None:
             self.caches.add(kind)
             self.unwatched.append(kind)
-        if not self.caches[kind].is_synced:
-            self._readers.setdefault(kind, {})[reader] = None
+        cache = self._cache_for(reader.workers, kind)
+        if cache is None:
+            self._readers.setdefault(kind, {})[reader.workers, reader.key] = None
 
-    def _changed(self, kind: Kind, change: Change) -> None:
+    def _changed(self, cache: KindCache, change: Change) -> None:
         if self._observer is not None:
-            self._observer.changed(kind, change)
+            self._observer.changed(cache.kind, change)
         if self._leads:
-            for key in self._controller.keys_for(kind, change.object, change.old, self.caches):
-                self._queue.add(key)
+            for one in self._fed[cache]:
+                one.enqueue(cache.kind, change.object, change.old, self.caches)
 
     def _enqueue_all(self) -> None:
-        for cache in self.caches:
+        for cache, fed in self._fed.items():
             for obj in cache:
-                for key in self._controller.keys_for(cache.kind, obj, obj, self.caches):
-                    self._queue.add(key)
+                for one in fed:
+                    one.enqueue(cache.kind, obj, obj, self.caches)
 
-    def _advance(self, run: _Run, reply: Reply | None, now_us: Micros) -> Pending | None:
+    def _advance(self, run: Run, reply: Reply | None, now_us: Micros) -> Pending | None:
         """Run the reconcile up to its next request that has to leave; None if it ended."""
         reconcile = run.reconcile
         try:
@@ -305,7 +295,7 @@ class Operator:
                     raise RuntimeError(
                         f"the reconcile of {run.key} made {run.requests} requests and goes on"
                     )
-                reply = self._from_caches(request)
+                reply = self._from_caches(run.workers, request)
                 if reply is None:
                     is_read = type(request) is Get and not request.live
                     run.sought = request.kind if is_read else None
@@ -316,30 +306,30 @@ class Operator:
             wake_at_us: Micros | None = returned.value
             if wake_at_us is not None:
                 wake_at_us = max(wake_at_us, now_us + MIN_REQUEUE_US)
-            self._queue.succeeded(run.key, wake_at_us)
+            run.workers.queue.succeeded(run.key, wake_at_us)
             self._ended(run, "done", None, now_us)
         except ApiError as error:
-            self._queue.failed(run.key, now_us)
+            run.workers.queue.failed(run.key, now_us)
             self._ended(run, "failed", error, now_us)
         except Exception as error:  # noqa: BLE001 - one object must not take all others down
             self.crashes.append(error)
-            self._queue.failed(run.key, now_us)
+            run.workers.queue.failed(run.key, now_us)
             self._ended(run, "crashed", error, now_us)
         return None
 
-    def _from_caches(self, request: Request) -> Object | ObjectList | ApiError | None:
+    def _from_caches(self, one: Workers, request: Request) -> Object | ObjectList | ApiError | None:
         """The answer to a read that an informer serves; None if the request has to leave."""
         if type(request) is Get:
             if request.live:
                 return None
-            cache = self._synced(request.kind)
+            cache = self._cache_for(one, request.kind)
             if cache is None:
                 return None
             return cache.get(request.namespace, request.name) or not_found(
                 request.kind, request.name
             )
         if type(request) is List and is_cacheable(request):
-            cache = self._synced(request.kind)
+            cache = self._cache_for(one, request.kind)
             if cache is None:
                 return None
             try:
@@ -348,16 +338,26 @@ class Operator:
                 return ApiError(400, "BadRequest", str(error))
         return None
 
-    def _synced(self, kind: Kind) -> KindCache | None:
-        """The cache of a kind, if a list has come in."""
-        cache = self.caches.get(kind)
-        return cache if cache is not None and cache.is_synced else None
+    def _cache_for(self, one: Workers, kind: Kind) -> KindCache | None:
+        """The cache of a kind that a controller reads, if a list has come in.
 
-    def _ended(self, run: _Run, outcome: Outcome, error: Exception | None, now_us: Micros) -> None:
+        A controller that reads a kind for the first time is told about its changes from then on,
+        also if the kind is cached because another controller watches it.
+        """
+        cache = one.caches.get(kind)
+        if cache is None:
+            cache = self.caches.get(kind)
+            if cache is None:
+                return None
+            self._feed(one, cache)
+        return cache if cache.is_synced else None
+
+    def _ended(self, run: Run, outcome: Outcome, error: Exception | None, now_us: Micros) -> None:
         if self._observer is not None:
-            self._observer.reconciled(run.key, outcome, error, run.began_us, now_us)
+            name = run.workers.controller.name
+            self._observer.reconciled(name, run.key, outcome, error, run.began_us, now_us)
 
-    def _cut_off(self, run: _Run, now_us: Micros) -> None:
+    def _cut_off(self, run: Run, now_us: Micros) -> None:
         run.reconcile.close()
         self._ended(run, "abandoned", None, now_us)
 
@@ -385,7 +385,8 @@ class Operator:
                 self._cut_off(run, now_us)
             self._runs.clear()
             self._outbox.clear()
-            self._queue = WorkQueue(max_backoff_us=self._max_backoff_us)
+            for one in self._workers:
+                one.forget()
         if self._observer is not None:
             self._observer.leadership_changed(leads)
 

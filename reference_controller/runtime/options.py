@@ -1,4 +1,4 @@
-"""What can be set when an operator runs as a process."""
+"""The settings of an operator that runs as a process."""
 
 from __future__ import annotations
 
@@ -13,9 +13,13 @@ class OptionsError(ValueError):
     """An option that cannot be used; the message says which, why, and what to do."""
 
 
+class ConfigError(ValueError):
+    """A configuration that cannot be used; the message names the key and what to write."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OperatorOptions:
-    """Where the API server is, what to reconcile there, and what to listen on."""
+    """The API server, the namespace to reconcile there, and the ports to listen on."""
 
     kubeconfig: Path | None = None
     """None: the service account where there is one, else $KUBECONFIG or ~/.kube/config."""
@@ -29,11 +33,11 @@ class OperatorOptions:
     """The name of a mutant to run in the place of the sound controller."""
 
     workers: int = 4
-    """How many reconciles run side by side."""
+    """The reconciles of each controller that run side by side."""
     resync_us: Micros | None = 10 * 3600 * SECOND
-    """How often every object is looked at although nothing happened; None: never."""
+    """The interval at which every object is reconciled although nothing happened; None: never."""
     request_timeout_us: Micros = 15 * SECOND
-    """How long one request may take before it counts as unanswered."""
+    """The longest that one request may take before it counts as unanswered."""
 
     leader_elect: bool = False
     identity: str = ""

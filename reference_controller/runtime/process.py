@@ -15,25 +15,24 @@ import signal
 import socket
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from functools import partial
 from http import HTTPStatus
 from types import FrameType
 from typing import Final
 from urllib.parse import urlsplit
 
 from reference_controller.runtime import logs
-from reference_controller.runtime.admission_review import Admit
 from reference_controller.runtime.connection import Connection, connect, own_namespace
-from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.discovery import Discovery
 from reference_controller.runtime.endpoints import Endpoints, Page, Pages, probe
 from reference_controller.runtime.informer import Informer
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
 from reference_controller.runtime.logs import LOG, fields
-from reference_controller.runtime.metrics import CONTENT_TYPE, Metrics, Sample
+from reference_controller.runtime.metrics import CONTENT_TYPE, Counting, Metrics
 from reference_controller.runtime.operator import EventType, Operator, Pending, Reply
 from reference_controller.runtime.options import OperatorOptions, OptionsError
+from reference_controller.runtime.program import Program
 from reference_controller.runtime.wall_clock import now_us
 from reference_controller.runtime.webhook_server import WebhookServer
 from vocabulary.clock import SECOND
@@ -47,23 +46,6 @@ STOP_SECONDS: Final = 8.0
 is still in flight then is left unanswered, as if the process had been killed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
-    """What a controller brings to a process."""
-
-    name: str
-    """For logs and metrics, and as the name of its Lease."""
-    controller: Controller
-    primary: Kind
-    """The controller's own kind: its phases are logged."""
-    admit: Admit | None = None
-    """What its webhooks decide, if it has any."""
-    samples: Callable[[], Iterable[Sample]] | None = None
-    """Its own counters, for /metrics."""
-    samples_help: Mapping[str, str] = field(default_factory=dict)
-    """What each of them counts."""
-
-
 class OperatorProcess:
     """Everything that runs in one operator process. `run` is the whole life of a real one;
     tests that want several in one process use `start` and `stop`."""
@@ -72,34 +54,38 @@ class OperatorProcess:
         """Connects nowhere yet, but takes its ports; raises OptionsError."""
         self.exit_code = 0
         self._options = options
-        watches = tuple(program.controller.watches)
+        watches = {kind for each in program.controllers for kind in each.watches}
+        reconciles = sum(
+            program.concurrency.get(each.name, options.workers) for each in program.controllers
+        )
         self._connection: Connection = connect(
             options.kubeconfig,
             options.context,
             user_agent=options.user_agent,
             timeout_us=options.request_timeout_us,
-            pool_size=len(watches) + options.workers + 1,
+            pool_size=len(watches) + reconciles + 1,
         )
         host = urlsplit(self._connection.server).netloc
-        self._metrics = Metrics(program.primary, program.name, host)
-        if program.samples is not None:
-            self._metrics.add_samples(program.samples, program.samples_help)
+        self._metrics = Metrics(program.name, program.kinds, host)
         self._discovery = Discovery(self._connection)
         self._operator = Operator(
-            program.controller,
+            program.controllers,
             workers=options.workers,
+            concurrency=program.concurrency,
             resync_us=options.resync_us,
             election=_election(program, options),
             observer=self._metrics,
         )
-        self._metrics.queue_depth.set_function(lambda: self._operator.queue_depth)
+        for each in program.controllers:
+            depth = self._metrics.queue_depth.labels(each.name)
+            depth.set_function(partial(self._operator.queue_depth, each.name))
+            if isinstance(each, Counting):
+                self._metrics.add(each.metrics)
         self._metrics.synced.set_function(lambda: self._operator.is_synced)
         self._metrics.leader.set(self._operator.leads)
         self._changed = threading.Condition()
-        self._informers = [self._informer(kind) for kind in watches]
-        self._workers = [
-            self._thread(self._work, f"worker-{n}") for n in range(options.workers + 1)
-        ]
+        self._informers = [self._informer(kind) for kind in self._operator.watches]
+        self._workers = [self._thread(self._work, f"worker-{n}") for n in range(reconciles + 1)]
         self._ended = threading.Event()
         self.endpoints: list[Endpoints] = []
         self.webhooks: WebhookServer | None = None
@@ -251,7 +237,7 @@ class OperatorProcess:
                 self.endpoints.append(endpoints)
         if options.webhook_port is None:
             return
-        if program.admit is None:
+        if not program.webhooks:
             raise OptionsError(f"webhook_port: {program.name} has no webhooks; leave it out")
         assert options.webhook_certificate is not None
         assert options.webhook_key is not None
@@ -260,7 +246,7 @@ class OperatorProcess:
             options.webhook_port,
             options.webhook_certificate,
             options.webhook_key,
-            program.admit,
+            program.webhooks,
         )
         LOG.info("listening", extra=fields(port=self.webhooks.port, pages="/mutate /validate"))
 

@@ -1,4 +1,7 @@
-"""HTTPS for admission webhooks: POST /mutate and /validate, AdmissionReview v1 both ways."""
+"""HTTPS for admission webhooks: POST /mutate and /validate, AdmissionReview v1 both ways.
+
+All kinds share the two paths: a review names the kind of its object.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Final
 
-from reference_controller.runtime.admission_review import Admit, ReviewError, review
+from reference_controller.runtime.admission_review import Phase, ReviewError, Webhooks, review
 from reference_controller.runtime.logs import LOG, fields
 from reference_controller.runtime.options import OptionsError
 from reference_controller.runtime.server_thread import OwnThreadServer, ServerThread
@@ -18,18 +21,20 @@ from reference_controller.runtime.server_thread import OwnThreadServer, ServerTh
 MAX_BODY_BYTES: Final = 8 * 1024**2
 """API servers accept objects of about 1.5 MB; a review holds two of them."""
 CLIENT_TIMEOUT_SECONDS: Final = 15.0
-"""API servers give a webhook 10 s by default. Nobody waits longer for us, nor we for them."""
+"""API servers give a webhook 10 s by default; a slower client has given up."""
 
-_MAY_CHANGE: Final = {"/mutate": True, "/validate": False}
+_PHASES: Final[dict[str, Phase]] = {"/mutate": "mutate", "/validate": "validate"}
 
 
 class WebhookServer(ServerThread):
     """Listens from its construction on; serves between `start` and `stop`."""
 
-    def __init__(self, host: str, port: int, certificate: Path, key: Path, admit: Admit) -> None:
+    def __init__(
+        self, host: str, port: int, certificate: Path, key: Path, webhooks: Webhooks
+    ) -> None:
         """Port 0 takes any free one. Raises OptionsError for unusable files or ports."""
         try:
-            server = _Server((host, port), certificate, key, admit)
+            server = _Server((host, port), certificate, key, webhooks)
         except ssl.SSLError as error:
             raise OptionsError(
                 f"webhook_certificate {certificate}, webhook_key {key}: {error}; "
@@ -42,9 +47,9 @@ class WebhookServer(ServerThread):
 
 class _Server(OwnThreadServer):
     def __init__(
-        self, address: tuple[str, int], certificate: Path, key: Path, admit: Admit
+        self, address: tuple[str, int], certificate: Path, key: Path, webhooks: Webhooks
     ) -> None:
-        self.admit = admit
+        self.webhooks = webhooks
         self._files = (certificate, key)
         self._loaded_ns = self._changed_ns()
         self._context = self._load()
@@ -93,7 +98,7 @@ class _Server(OwnThreadServer):
         return context
 
     def _changed_ns(self) -> tuple[int, ...]:
-        """When each file was written; 0 while there is none."""
+        """The time of each file's last change; 0 while there is none."""
         return tuple(path.stat().st_mtime_ns if path.exists() else 0 for path in self._files)
 
 
@@ -104,7 +109,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         path = self.path.partition("?")[0]
-        if path not in _MAY_CHANGE:
+        phase = _PHASES.get(path)
+        if phase is None:
             self._answer(HTTPStatus.NOT_FOUND, b"serves /mutate and /validate\n")
             return
         length = self.headers.get("Content-Length", "")
@@ -113,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         body = self.rfile.read(int(length))
         try:
-            answer = review(body, self.server.admit, may_change=_MAY_CHANGE[path])
+            answer = review(body, self.server.webhooks, phase)
         except ReviewError as error:
             self._answer(HTTPStatus.BAD_REQUEST, f"{error}\n".encode())
         except Exception:  # noqa: BLE001 - the API server must hear that its webhook failed

@@ -1,4 +1,4 @@
-"""Which key is reconciled next: client-go's rate-limited work queue, without threads or clock.
+"""A controller's keys in order: client-go's rate-limited work queue, without threads or clock.
 
 Its laws, each of which some controller bug has broken somewhere:
 
@@ -44,8 +44,13 @@ class WorkQueue:
         self._failures: dict[Key, int] = {}
 
     def __len__(self) -> int:
-        """How many keys wait to be handed out now; timers and taken keys do not count."""
+        """The number of keys that wait to be handed out now; timers and taken keys do not count."""
         return len(self._waiting)
+
+    @property
+    def taken(self) -> int:
+        """The number of keys that workers have."""
+        return len(self._taken)
 
     def add(self, key: Key) -> None:
         """Hand the key out as soon as no worker has it."""

@@ -13,10 +13,9 @@ from conformance.running.mutation import kill, who_decides_otherwise
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from reference_controller.appwrapper.mutants import MUTANTS, comparing
-from reference_controller.appwrapper.mutants.answers import decision_of
-from reference_controller.appwrapper.mutants.mutant import Mutant
+from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.rules import Rules
+from reference_controller.rules import comparing, decision_of
 
 
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS)[::8])
@@ -63,8 +62,9 @@ class BreaksDown(Rules):
 
 def test_answers_are_compared_each_time_and_the_sound_one_counts() -> None:
     otherwise: set[str] = set()
-    breaks_down = Mutant("breaks-down", "It breaks down.", ("AW-052",), BreaksDown)
-    rules = comparing([MUTANTS["one-reset-too-many"], breaks_down], otherwise)()
+    one_too_many = MUTANTS["one-reset-too-many"].rules
+    wrong = {"one-reset-too-many": one_too_many, "breaks-down": BreaksDown}
+    rules = comparing(Rules, wrong, otherwise)()
     assert rules.is_within_limit(2, 3)
     assert otherwise == set()
     assert not rules.is_within_limit(3, 3)
@@ -80,8 +80,7 @@ class AnswersAnyway(Rules):
 
 def test_where_the_sound_rules_break_down_a_mutant_may_do_something_else() -> None:
     otherwise: set[str] = set()
-    anyway = Mutant("answers-anyway", "It answers anyway.", ("AW-052",), AnswersAnyway)
-    rules = comparing([anyway], otherwise)()
+    rules = comparing(Rules, {"answers-anyway": AnswersAnyway}, otherwise)()
     no_number: Any = None
     with pytest.raises(TypeError):
         rules.is_within_limit(1, no_number)
@@ -94,7 +93,7 @@ def test_a_mutant_of_two_decisions_cannot_be_compared() -> None:
             return True
 
     with pytest.raises(ValueError, match="exactly one decision"):
-        decision_of(TwoDecisions)
+        decision_of(TwoDecisions, Rules)
 
 
 class ForgetsTheLimit(Rules):
@@ -110,8 +109,7 @@ class ForgetsTheLimit(Rules):
 
 def test_what_a_mutant_remembers_is_that_of_one_process() -> None:
     otherwise: set[str] = set()
-    forgets = Mutant("forgets-the-limit", "It forgets the limit.", ("AW-052",), ForgetsTheLimit)
-    process = comparing([forgets], otherwise)
+    process = comparing(Rules, {"forgets-the-limit": ForgetsTheLimit}, otherwise)
     process().is_within_limit(1, 1)
     process().is_within_limit(1, 2)
     assert otherwise == set()

@@ -22,8 +22,7 @@ import yaml
 
 from fixtures.control_plane import Api, ControlPlane, kubeconfig, wait_until
 from fixtures.control_plane.ports import LOOPBACK, free_ports
-from reference_controller.appwrapper.manifests import WEBHOOK_HOST, installation
-from reference_controller.runtime.webhook_certificate import issue
+from reference_controller.appwrapper.manifests import MANIFESTS
 
 NAMESPACE = "appwrapper-system"
 SERVICE_ACCOUNT = "appwrapper-controller"
@@ -38,7 +37,7 @@ ROOT = Path(__file__).parents[2]
 
 def documents() -> list[dict[str, Any]]:
     """What `assay controller manifests` prints, parsed."""
-    return list(yaml.safe_load_all(installation(IMAGE, issue(WEBHOOK_HOST))))
+    return list(yaml.safe_load_all(MANIFESTS.installation(IMAGE)))
 
 
 def written_files(

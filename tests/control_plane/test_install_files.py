@@ -14,7 +14,8 @@ from conformance.cli import main
 from conformance.implementation import implementation
 from fixtures.control_plane import kubeconfig
 from reference_controller.appwrapper import OperatorConfig, manifests
-from reference_controller.appwrapper.manifests import DEFAULT_IMAGE, FILES, WEBHOOK_HOST
+from reference_controller.appwrapper.manifests import MANIFESTS
+from reference_controller.manifests import DEFAULT_IMAGE
 from reference_controller.runtime import process
 from reference_controller.runtime.options import OperatorOptions
 from reference_controller.runtime.webhook_certificate import issue
@@ -44,8 +45,12 @@ def test_the_command_prints_every_shipped_file_with_nothing_left_to_fill_in(
     code, out, _ = printed(monkeypatch, capsys, "--image", "registry.example.org:5000/a@sha256:0f")
     assert code == 0
     shipped = Path(manifests.__file__).parent
-    assert sorted(path.name for path in shipped.glob("*.yaml")) == sorted(FILES)
-    kinds = [d["kind"] for file in FILES for d in yaml.safe_load_all((shipped / file).read_text())]
+    assert sorted(path.name for path in shipped.glob("*.yaml")) == sorted(MANIFESTS.files)
+    kinds = [
+        d["kind"]
+        for file in MANIFESTS.files
+        for d in yaml.safe_load_all((shipped / file).read_text())
+    ]
     found = list(yaml.safe_load_all(out))
     assert [document["kind"] for document in found] == kinds
     (container,) = the("Deployment", found)["spec"]["template"]["spec"]["containers"]
@@ -79,14 +84,14 @@ def test_the_webhooks_trust_the_authority_of_the_certificate_and_it_names_their_
     secret = the("Secret", found)
     certificate = x509.load_pem_x509_certificate(b64decode(secret["data"]["tls.crt"]))
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    assert names.get_values_for_type(x509.DNSName) == [WEBHOOK_HOST]
+    assert names.get_values_for_type(x509.DNSName) == [MANIFESTS.webhook_host]
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
         (webhook,) = the(kind, found)["webhooks"]
         config = webhook["clientConfig"]
         authority = x509.load_pem_x509_certificate(b64decode(config["caBundle"]))
         certificate.verify_directly_issued_by(authority)
         service = config["service"]
-        assert f"{service['name']}.{service['namespace']}.svc" == WEBHOOK_HOST
+        assert f"{service['name']}.{service['namespace']}.svc" == MANIFESTS.webhook_host
 
 
 def test_two_installations_share_no_key() -> None:

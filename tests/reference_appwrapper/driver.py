@@ -78,7 +78,7 @@ class World:
         self._incarnation += 1
         made = controller(self.config, self.rules, lambda: self.loop.now_us)
         self.controller = made
-        self.operator = Operator(made)
+        self.operator = Operator((made,))
         kinds = {str(kind): kind for kind in made.watches}
         for kind in made.watches:
             try:

@@ -13,9 +13,10 @@ from conformance.claims import load
 from conformance.implementation import implementation
 from reference_controller import appwrapper
 from reference_controller.appwrapper import OperatorConfig, Rules
-from reference_controller.appwrapper.mutants import MUTANTS, Mutant
-from reference_controller.appwrapper.mutants.answers import decision_of
+from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.mutants import Mutant
+from reference_controller.rules import decision_of
 from vocabulary.objects import Object
 
 EACH = pytest.mark.parametrize("one", MUTANTS.values(), ids=MUTANTS)
@@ -29,15 +30,15 @@ def definition() -> Object:
 
 
 @pytest.mark.parametrize("one", [one for one in MUTANTS.values() if not one.is_installed_wrong])
-def test_a_mutant_overrides_exactly_one_decision_of_the_sound_rules(one: Mutant) -> None:
+def test_a_mutant_overrides_exactly_one_decision_of_the_sound_rules(one: Mutant[Rules]) -> None:
     own = [name for name, value in vars(one.rules).items() if callable(value)]
-    assert own == [decision_of(one.rules)]
+    assert own == [decision_of(one.rules, Rules)]
     assert hasattr(Rules, own[0])
 
 
 @pytest.mark.parametrize("one", [one for one in MUTANTS.values() if one.definition is not None])
 def test_a_mutant_that_is_installed_wrong_has_the_sound_rules_and_its_own_definition(
-    one: Mutant,
+    one: Mutant[Rules],
 ) -> None:
     assert one.rules is Rules
     assert one.definition is not None
@@ -47,7 +48,9 @@ def test_a_mutant_that_is_installed_wrong_has_the_sound_rules_and_its_own_defini
 
 
 @pytest.mark.parametrize("one", [one for one in MUTANTS.values() if one.role is not None])
-def test_a_mutant_whose_roles_are_wrong_has_the_sound_rules_and_lacks_a_right(one: Mutant) -> None:
+def test_a_mutant_whose_roles_are_wrong_has_the_sound_rules_and_lacks_a_right(
+    one: Mutant[Rules],
+) -> None:
     assert one.rules is Rules
     sound, wrong = (
         {
@@ -63,7 +66,7 @@ def test_a_mutant_whose_roles_are_wrong_has_the_sound_rules_and_lacks_a_right(on
 
 @EACH
 def test_a_mutant_has_a_readable_name_a_sentence_and_claims_that_should_kill_it(
-    one: Mutant,
+    one: Mutant[Rules],
 ) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", one.name)
     assert one.sentence.endswith(".")
@@ -73,7 +76,7 @@ def test_a_mutant_has_a_readable_name_a_sentence_and_claims_that_should_kill_it(
 
 def test_a_mutants_controller_follows_its_own_rules() -> None:
     one = MUTANTS["one-reset-too-many"]
-    assert one.build(OperatorConfig()).rules.is_within_limit(3, 3)
+    assert appwrapper.controller(OperatorConfig(), one.rules()).rules.is_within_limit(3, 3)
     assert not Rules().is_within_limit(3, 3)
 
 

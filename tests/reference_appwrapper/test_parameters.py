@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reference_controller.appwrapper import ConfigError, OperatorConfig
+from reference_controller.appwrapper import OperatorConfig
 from reference_controller.appwrapper import parameters as p
 from reference_controller.appwrapper.config import FaultTolerance
 from reference_controller.appwrapper.rules import RIGHT
+from reference_controller.runtime.options import ConfigError
 from vocabulary.clock import DAY, HOUR, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration
 

@@ -6,7 +6,8 @@ import json
 import sys
 from pathlib import Path
 
-from reference_controller.programs import run_operator
+from reference_controller import programs
+from reference_controller.runtime import process
 from reference_controller.runtime.options import OperatorOptions
 
 if __name__ == "__main__":
@@ -14,4 +15,5 @@ if __name__ == "__main__":
     for name in ("kubeconfig", "config_file", "webhook_certificate", "webhook_key"):
         if name in given:
             given[name] = Path(given[name])
-    sys.exit(run_operator(OperatorOptions(**given)))
+    options = OperatorOptions(**given)
+    sys.exit(process.run(programs.load("appwrapper").program(options), options))

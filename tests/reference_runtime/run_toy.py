@@ -8,9 +8,10 @@ from pathlib import Path
 
 from toy import CopyController  # type: ignore[import-not-found] # found beside this script
 
-from reference_controller.runtime.admission_review import Operation, UserInfo
+from reference_controller.runtime.admission_review import Operation, UserInfo, Webhook
 from reference_controller.runtime.options import OperatorOptions
-from reference_controller.runtime.process import Program, run
+from reference_controller.runtime.process import run
+from reference_controller.runtime.program import Program
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP
 from vocabulary.objects import Object, with_path
@@ -28,5 +29,10 @@ if __name__ == "__main__":
     for name in ("kubeconfig", "webhook_certificate", "webhook_key"):
         if name in given:
             given[name] = Path(given[name])
-    program = Program(name="toy", controller=CopyController(), primary=CONFIG_MAP, admit=admit)
+    program = Program(
+        name="toy",
+        controllers=(CopyController(),),
+        kinds=(CONFIG_MAP,),
+        webhooks={CONFIG_MAP: Webhook(mutate=admit, validate=admit)},
+    )
     sys.exit(run(program, OperatorOptions(**given)))

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from reference_controller.programs import AccessReviewer
-from reference_controller.runtime.admission_review import UserInfo, review
+from reference_controller.runtime.access_review import AccessReviewer
+from reference_controller.runtime.admission_review import UserInfo, Webhook, review
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, Kind
 from vocabulary.objects import get_path
@@ -89,9 +89,10 @@ def test_what_an_authenticator_knows_besides_reaches_the_controller() -> None:
 
     review(
         b'{"apiVersion":"admission.k8s.io/v1","request":{"uid":"1","operation":"CREATE",'
+        b'"kind":{"group":"batch","version":"v1","kind":"Job"},'
         b'"object":{},"userInfo":{"username":"ann","uid":"1","groups":["team"],'
         b'"extra":{"scopes":["a","b"]}}}}',
-        admit,
-        may_change=True,
+        {JOB: Webhook(mutate=admit)},
+        "mutate",
     )
     assert seen == [USER]

@@ -10,15 +10,17 @@ ROUNDS = 60
 FIRST_USE = f"""
 import importlib, sys, threading
 import reference_controller.runtime.admission_review as module
+from vocabulary.kinds import POD
 
 REVIEW = (
     b'{{"apiVersion":"admission.k8s.io/v1","request":'
-    b'{{"uid":"u","operation":"DELETE","userInfo":{{"username":"me"}}}}}}'
+    b'{{"uid":"u","operation":"DELETE","kind":{{"group":"","version":"v1","kind":"Pod"}},'
+    b'"userInfo":{{"username":"me"}}}}}}'
 )
 
 def use(together):
     together.wait()
-    module.review(REVIEW, None, may_change=False)
+    module.review(REVIEW, {{POD: module.Webhook(validate=max)}}, "validate")
 
 sys.setswitchinterval(1e-6)
 for _ in range({ROUNDS}):

@@ -27,6 +27,7 @@ TICK_US = 100 * MILLISECOND
 class Busy:
     """A controller that always has something to do."""
 
+    name = "busy"
     watches = (CONFIG_MAP,)
 
     def keys_for(
@@ -51,7 +52,7 @@ class Candidate:
         self.acted_at_us: list[Micros] = []
         election = LeaderElection(LeaseSettings("ns", "operator", identity))
         server.objects[SECRET, "ns", "a"] = {"kind": "Secret"}
-        self.operator = Operator(Busy(), election=election)
+        self.operator = Operator((Busy(),), election=election)
         self.operator.replace(CONFIG_MAP, [config_map("a", {})], 0)
 
     def tick(self, now_us: Micros) -> None:
@@ -195,7 +196,7 @@ def test_a_follower_asks_to_be_polled_for_its_election_only() -> None:
     server = Server()
     run([Candidate("one", server)], 0, TICK_US)
     election = LeaderElection(LeaseSettings("ns", "operator", "two"))
-    follower = Operator(Busy(), election=election, resync_us=SECOND)
+    follower = Operator((Busy(),), election=election, resync_us=SECOND)
     follower.replace(CONFIG_MAP, [config_map("a", {})], 0)
     settle(follower, server, TICK_US)
     wake_at_us = follower.wake_at_us()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from reference_controller.runtime.controller import Key
 from reference_controller.runtime.metrics import Metrics
@@ -18,8 +18,18 @@ class Counted(NamedTuple):
     value: int
 
 
+class Made:
+    help: ClassVar = {"toy_made_total": "Things made."}
+
+    def __init__(self) -> None:
+        self.made = [Counted("toy_made_total", {"kind": "Pod"}, 3)]
+
+    def samples(self) -> list[Counted]:
+        return self.made
+
+
 def toy_metrics() -> Metrics:
-    return Metrics(CONFIG_MAP, "toy", "api:6443")
+    return Metrics("toy", [CONFIG_MAP], "api:6443")
 
 
 def sampled(metrics: Metrics) -> dict[str, float]:
@@ -30,10 +40,10 @@ def sampled(metrics: Metrics) -> dict[str, float]:
 
 
 def test_a_controllers_own_counters_are_exposed_as_they_stand_at_that_moment() -> None:
-    counted = [Counted("toy_made_total", {"kind": "Pod"}, 3)]
+    counters = Made()
     metrics = toy_metrics()
-    metrics.add_samples(lambda: counted, {"toy_made_total": "Things made."})
-    counted.append(Counted("toy_made_total", {"kind": "Job"}, 4))
+    metrics.add(counters)
+    counters.made.append(Counted("toy_made_total", {"kind": "Job"}, 4))
     exposed = metrics.expose().decode()
     assert "# HELP toy_made_total Things made." in exposed
     assert 'toy_made_total{kind="Pod"} 3.0' in exposed
@@ -47,8 +57,8 @@ def test_requests_and_reconciles_have_the_names_and_labels_of_controller_runtime
     metrics.answered(create({"apiVersion": "v1", "kind": "Pod"}), None, 2 * MILLISECOND)
     stale = conflict(POD, "a", "stale")
     metrics.answered(Delete(POD, "ns", "a"), stale, 2 * MILLISECOND)
-    metrics.reconciled(Key("ns", "a"), "failed", stale, 0, 4 * MILLISECOND)
-    metrics.reconciled(Key("ns", "a"), "done", None, 0, 4 * MILLISECOND)
+    metrics.reconciled("toy", Key("ns", "a"), "failed", stale, 0, 4 * MILLISECOND)
+    metrics.reconciled("toy", Key("ns", "a"), "done", None, 0, 4 * MILLISECOND)
     samples = sampled(metrics)
     requests = 'rest_client_requests_total{code="%s",host="api:6443",method="%s"}'
     assert samples[requests % ("<error>", "GET")] == 1
@@ -64,7 +74,7 @@ def test_requests_and_reconciles_have_the_names_and_labels_of_controller_runtime
 
 def test_a_bug_counts_as_an_error_and_as_a_panic() -> None:
     metrics = toy_metrics()
-    metrics.reconciled(Key("ns", "a"), "crashed", ValueError("a bug"), 0, 0)
+    metrics.reconciled("toy", Key("ns", "a"), "crashed", ValueError("a bug"), 0, 0)
     samples = sampled(metrics)
     assert samples['controller_runtime_reconcile_panics_total{controller="toy"}'] == 1
     assert samples['controller_runtime_reconcile_total{controller="toy",result="error"}'] == 1
@@ -73,7 +83,7 @@ def test_a_bug_counts_as_an_error_and_as_a_panic() -> None:
 def test_who_leads_and_how_long_the_queue_is_are_told_by_name() -> None:
     metrics = toy_metrics()
     metrics.leadership_changed(True)
-    metrics.queue_depth.set(3)
+    metrics.queue_depth.labels("toy").set(3)
     samples = sampled(metrics)
     assert samples['leader_election_master_status{name="toy"}'] == 1
     assert samples['workqueue_depth{name="toy"}'] == 3
@@ -82,5 +92,5 @@ def test_who_leads_and_how_long_the_queue_is_are_told_by_name() -> None:
 def test_nothing_is_exposed_that_only_this_client_library_has() -> None:
     metrics = toy_metrics()
     metrics.answered(Get(POD, "ns", "a"), None, 0)
-    metrics.reconciled(Key("ns", "a"), "done", None, 0, 0)
+    metrics.reconciled("toy", Key("ns", "a"), "done", None, 0, 0)
     assert not [name for name in sampled(metrics) if "_created" in name]

@@ -26,6 +26,8 @@ SOURCE = config_map("a", {"k": "1"}, **{SOURCE_LABEL: "yes"})
 class Scripted:
     """A controller whose reconcile is a function of the test."""
 
+    name = "scripted"
+
     def __init__(self, reconcile: Callable[[Key, Micros], Reconcile], *watches: Kind) -> None:
         self.watches = watches or (CONFIG_MAP,)
         self.reconcile = reconcile
@@ -37,7 +39,7 @@ class Scripted:
 
 
 def started(controller: Scripted, *names: str, workers: int = 1) -> Operator:
-    operator = Operator(controller, workers=workers)
+    operator = Operator((controller,), workers=workers)
     for kind in operator.watches:
         operator.replace(kind, [config_map(name, {}) for name in names], 0)
         names = ()
@@ -47,7 +49,7 @@ def started(controller: Scripted, *names: str, workers: int = 1) -> Operator:
 def copying() -> tuple[Operator, Server]:
     server = Server()
     server.handle(Create(CONFIG_MAP, SOURCE, "ns", "a"))
-    operator = Operator(CopyController())
+    operator = Operator((CopyController(),))
     server.list_into(operator, 0)
     server.events.clear()
     return operator, server
@@ -70,7 +72,7 @@ def test_nothing_is_reconciled_before_every_watched_kind_was_listed_once() -> No
         yield Get(SECRET, *key)
         return None
 
-    operator = Operator(Scripted(reconcile, CONFIG_MAP, NODE))
+    operator = Operator((Scripted(reconcile, CONFIG_MAP, NODE),))
     operator.replace(CONFIG_MAP, [SOURCE], 0)
     assert operator.poll(0) is None
     operator.replace(NODE, [], 0)
@@ -323,7 +325,7 @@ def test_a_new_operator_completes_what_a_killed_one_began(crash_after: int) -> N
         pending = operator.poll(0)
         if pending is not None:
             server.handle(pending.request)  # carried out, but the reply is lost with the process
-    successor = Operator(CopyController())
+    successor = Operator((CopyController(),))
     server.list_into(successor, 0)
     server.events.clear()
     settle(successor, server)
@@ -347,7 +349,7 @@ def test_a_resync_looks_at_every_object_again_after_its_period() -> None:
         yield Get(CONFIG_MAP, *key)
         return None
 
-    operator = Operator(Scripted(reconcile), resync_us=10 * SECOND)
+    operator = Operator((Scripted(reconcile),), resync_us=10 * SECOND)
     operator.replace(CONFIG_MAP, [config_map("a", {}), config_map("b", {})], 0)
     assert operator.poll(0) is None
     assert operator.wake_at_us() == 10 * SECOND

@@ -6,14 +6,15 @@ import http.client
 import re
 import socket
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
 from reference_controller.runtime.options import OperatorOptions, OptionsError
-from reference_controller.runtime.process import OperatorProcess, Program, run
-from vocabulary.kinds import CONFIG_MAP
+from reference_controller.runtime.process import OperatorProcess, run
+from reference_controller.runtime.program import Program
 
+from .test_metrics import Counted
 from .toy import CopyController
 
 
@@ -49,7 +50,7 @@ def kubeconfig(tmp_path: Path) -> Path:
 
 
 CERTIFICATE = {"webhook_certificate": Path(__file__), "webhook_key": Path(__file__)}
-PROGRAM = Program(name="toy", controller=CopyController(), primary=CONFIG_MAP)
+PROGRAM = Program(name="toy", controllers=(CopyController(),))
 
 
 def test_probes_and_metrics_share_one_port_if_they_are_given_the_same(kubeconfig: Path) -> None:
@@ -67,10 +68,45 @@ def test_probes_and_metrics_share_one_port_if_they_are_given_the_same(kubeconfig
         endpoints.stop()
 
 
+class Counters:
+    help: ClassVar = {"copies_total": "Copies made."}
+
+    def samples(self) -> list[Counted]:
+        return [Counted("copies_total", {"kind": "Pod"}, 3)]
+
+
+class Counts(CopyController):
+    name = "counts"
+    metrics = Counters()
+
+
+def test_metrics_show_each_controller_by_name_and_its_own_counters(kubeconfig: Path) -> None:
+    program = Program(name="both", controllers=(CopyController(), Counts()))
+    (endpoints,) = OperatorProcess(
+        program, OperatorOptions(kubeconfig=kubeconfig, metrics_port=0)
+    ).endpoints
+    endpoints.start()
+    try:
+        text = answer(endpoints.port, "/metrics").read().decode()
+    finally:
+        endpoints.stop()
+    for line in (
+        'workqueue_depth{name="toy"} 0.0',
+        'workqueue_depth{name="counts"} 0.0',
+        'leader_election_master_status{name="both"} 1.0',
+        'copies_total{kind="Pod"} 3.0',
+    ):
+        assert line in text.splitlines()
+
+
 def status_of(port: int, path: str) -> int:
+    return answer(port, path).status
+
+
+def answer(port: int, path: str) -> http.client.HTTPResponse:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
     connection.request("GET", path)
-    return connection.getresponse().status
+    return connection.getresponse()
 
 
 @pytest.mark.parametrize(

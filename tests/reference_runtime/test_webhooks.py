@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from fixtures.control_plane import ControlPlane, users
 from reference_controller.runtime import json_patch
-from reference_controller.runtime.admission_review import Operation, UserInfo
+from reference_controller.runtime.admission_review import Operation, UserInfo, Webhook, admitted
 from reference_controller.runtime.options import OptionsError
 from reference_controller.runtime.webhook_server import MAX_BODY_BYTES, WebhookServer
 from vocabulary.errors import ApiError
+from vocabulary.kinds import CONFIG_MAP, SECRET
 from vocabulary.objects import Object, with_path
 
 from .certificate import self_signed
@@ -73,10 +74,20 @@ def admit(operation: Operation, new: Object, old: Object | None, user: UserInfo)
     return with_path(new, "metadata.by", f"{operation} {user.username} {'/'.join(user.groups)}")
 
 
+def checked(operation: Operation, new: Object, old: Object | None, user: UserInfo) -> Object:
+    raise ApiError(403, "Forbidden", "no Secret may be stored")
+
+
+WEBHOOKS = {
+    CONFIG_MAP: Webhook(mutate=admit, validate=admit),
+    SECRET: Webhook(validate=checked),
+}
+
+
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[WebhookServer]:
     certificate, key = self_signed(tmp_path)
-    webhooks = WebhookServer("127.0.0.1", 0, certificate, key, admit)
+    webhooks = WebhookServer("127.0.0.1", 0, certificate, key, WEBHOOKS)
     webhooks.start()
     yield webhooks
     webhooks.stop()
@@ -97,6 +108,7 @@ def reviewed(server: WebhookServer, path: str, **request: Any) -> dict[str, Any]
         "request": {
             "uid": "42",
             "operation": "CREATE",
+            "kind": {"group": "", "version": "v1", "kind": "ConfigMap"},
             "userInfo": {"username": "ann", "groups": ["g", "h"], "extra": {"k": ["v"]}},
             "object": {"spec": {}},
             "oldObject": None,
@@ -139,6 +151,27 @@ def test_other_operations_are_none_of_its_business(server: WebhookServer) -> Non
     assert response == {"uid": "42", "allowed": True}
 
 
+def test_each_kind_is_admitted_by_its_own_functions(server: WebhookServer) -> None:
+    secret = {"group": "", "version": "v1", "kind": "Secret"}
+    refused = reviewed(server, "/validate", kind=secret)
+    assert refused["status"]["message"] == "no Secret may be stored"
+    for path, kind in (("/mutate", "Secret"), ("/validate", "Pod")):
+        asked = {"uid": "1", "kind": {**secret, "kind": kind}, "operation": "CREATE", "object": {}}
+        body = {"apiVersion": "admission.k8s.io/v1", "request": asked}
+        status, said = post(server, path, json.dumps(body).encode())
+        assert status == 400
+        assert f"nothing here is to {path[1:]} a {kind} of the core group v1" in said.decode()
+
+
+def test_an_object_is_stored_as_mutated_if_validation_lets_it_pass() -> None:
+    user = UserInfo("ann")
+    stored = admitted(Webhook(mutate=admit, validate=lambda *_: {}), "CREATE", {}, None, user)
+    assert stored["metadata"]["by"] == "CREATE ann "
+    with pytest.raises(ApiError, match="no Secret may be stored"):
+        admitted(Webhook(mutate=admit, validate=checked), "CREATE", {}, None, user)
+    assert admitted(Webhook(), "CREATE", {"a": 1}, None, user) == {"a": 1}
+
+
 @pytest.mark.parametrize(
     ("path", "body", "status"),
     [
@@ -147,12 +180,14 @@ def test_other_operations_are_none_of_its_business(server: WebhookServer) -> Non
         (
             "/mutate",
             b'{"apiVersion": "admission.k8s.io/v1beta1", "request": {"uid": "1",'
+            b' "kind": {"group": "", "version": "v1", "kind": "ConfigMap"},'
             b' "operation": "CREATE"}}',
             400,
         ),
         (
             "/validate",
             b'{"apiVersion": "admission.k8s.io/v1", "request": {"uid": "1",'
+            b' "kind": {"group": "", "version": "v1", "kind": "ConfigMap"},'
             b' "operation": "CREATE", "object": {"bug": true}}}',
             500,
         ),
@@ -208,7 +243,7 @@ def test_a_renewed_certificate_that_is_unusable_leaves_the_one_before_it_in_serv
 def test_files_that_are_no_certificate_are_an_option_error(tmp_path: Path) -> None:
     certificate, key = self_signed(tmp_path)
     with pytest.raises(OptionsError, match="PEM and belong together"):
-        WebhookServer("127.0.0.1", 0, key, certificate, admit)
+        WebhookServer("127.0.0.1", 0, key, certificate, WEBHOOKS)
 
 
 @pytest.mark.control_plane

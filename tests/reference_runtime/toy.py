@@ -28,6 +28,7 @@ def config_map(name: str, data: dict[str, str], **labels: str) -> dict[str, Any]
 class CopyController:
     """For each ConfigMap labelled `example.com/copy`, keeps a second one with the same data."""
 
+    name = "toy"
     watches = (CONFIG_MAP,)
 
     def keys_for(

@@ -13,7 +13,7 @@ from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Outcome
-from reference_controller.appwrapper.rules import Rules
+from reference_controller import programs
 from reference_controller.runtime.controller import Controller
 from vocabulary.clock import MINUTE, SECOND
 
@@ -22,8 +22,8 @@ SCENARIO = SCENARIOS["appwrapper/operator-restarts/restarted-with-another-config
 
 @dataclass(frozen=True)
 class KeepsItsFirstConfiguration(Implementation):
-    def controller(self, config: Mapping[str, Any]) -> Controller:
-        return super().controller({"userRBACAdmissionCheck": config["userRBACAdmissionCheck"]})
+    def controllers(self, config: Mapping[str, Any]) -> tuple[Controller, ...]:
+        return super().controllers({"userRBACAdmissionCheck": config["userRBACAdmissionCheck"]})
 
 
 def test_a_configuration_is_in_force_from_the_next_start_of_the_operator() -> None:
@@ -38,7 +38,8 @@ def test_a_configuration_is_in_force_from_the_next_start_of_the_operator() -> No
 
 
 def test_an_operator_that_keeps_its_first_configuration_is_convicted() -> None:
-    stale = KeepsItsFirstConfiguration("stale", Rules, SIMULATED_FACTS)
+    program = programs.load("appwrapper")
+    stale = KeepsItsFirstConfiguration("stale", program, program.rules, SIMULATED_FACTS)
     run = run_one(SCENARIO, stale, DEFAULT_SEED)
     failed = {found.claim for found in run.verdicts if found.outcome is Outcome.FAILED}
     assert {"AW-049", "AW-074"} <= failed

@@ -28,6 +28,7 @@ from typing import Any, Final, NoReturn
 from conformance.worlds.control_plane.network import enter
 from fixtures import parent_bound
 from fixtures.control_plane.process import Process
+from reference_controller import programs
 
 OURS: Final = (sys.executable, "-m", "conformance.cli")
 """A command that begins so needs no new interpreter."""
@@ -38,8 +39,7 @@ _PRELOADED: Final = (
     "kubernetes.client",
     "kubernetes.config",
     "pydantic.type_adapter",
-    "reference_controller.appwrapper.admission",
-    "reference_controller.appwrapper.mutants",
+    "reference_controller.runtime.access_review",
     "reference_controller.runtime.process",
     "typer._adapters",
     "vocabulary.safe_yaml",
@@ -96,6 +96,9 @@ def main() -> None:
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     for module in _PRELOADED:
         importlib.import_module(module)
+    for name in programs.names():
+        with contextlib.suppress(Exception):  # it is reported when that program is run
+            programs.load(name)
     gc.freeze()  # what is imported is never garbage: children need not copy it to find out
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries those that have ended
     starter = os.getpid()

@@ -7,7 +7,7 @@ fault that takes them down stops this server, and the API server then refuses th
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
@@ -15,7 +15,7 @@ from conformance.under_test import registered_as
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.ports import free_ports, listening_address
 from reference_controller.runtime.webhook_server import WebhookServer
-from vocabulary.kinds import APPWRAPPER, Kind
+from vocabulary.kinds import Kind
 from vocabulary.requests import Create
 
 _GROUP: Final = "admissionregistration.k8s.io"
@@ -29,19 +29,21 @@ class Webhooks:
 
     def __init__(self, session: Session, namespace: str, config: Mapping[str, Any]) -> None:
         self._session = session
-        self._admit = session.implementation.review(config)
+        self._webhooks = session.implementation.webhooks(config)
         self._server: WebhookServer | None = None
         (self._port,) = free_ports(1)
-        if self._admit is None:
-            return
-        for kind, path in (("Mutating", "mutate"), ("Validating", "validate")):
-            self._register(kind, path, namespace)
+        for which, path in (("Mutating", "mutate"), ("Validating", "validate")):
+            kinds = [kind for kind, webhook in self._webhooks.items() if getattr(webhook, path)]
+            if kinds:
+                self._register(which, path, kinds, namespace)
 
     def start(self) -> None:
-        if self._server is None and self._admit is not None:
+        if self._server is None and self._webhooks:
             pair = self._session.plane.webhook_pair
             host = listening_address(self._session.webhook_host)
-            self._server = WebhookServer(host, self._port, pair.certificate, pair.key, self._admit)
+            self._server = WebhookServer(
+                host, self._port, pair.certificate, pair.key, self._webhooks
+            )
             self._server.start()
 
     def stop(self) -> None:
@@ -49,7 +51,7 @@ class Webhooks:
             self._server.stop()
             self._server = None
 
-    def _register(self, which: str, path: str, namespace: str) -> None:
+    def _register(self, which: str, path: str, kinds: Sequence[Kind], namespace: str) -> None:
         kind = Kind(
             _GROUP,
             "v1",
@@ -72,11 +74,12 @@ class Webhooks:
             "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
             "rules": [
                 {
-                    "apiGroups": [APPWRAPPER.group],
-                    "apiVersions": [APPWRAPPER.version],
+                    "apiGroups": [served.group],
+                    "apiVersions": [served.version],
                     "operations": ["CREATE", "UPDATE"],
-                    "resources": [APPWRAPPER.plural],
+                    "resources": [served.plural],
                 }
+                for served in kinds
             ],
         }
         manifest = {

@@ -132,7 +132,7 @@ def examine(
             pod_image=pod_image,
             operator_image=operator_image,
             serves_webhooks=implementation.serves_webhooks
-            or implementation.review(DEFAULT_CONFIG) is not None,
+            or bool(implementation.webhooks(DEFAULT_CONFIG)),
             installed=implementation.installed,
             server=connection.server,
             version=version,

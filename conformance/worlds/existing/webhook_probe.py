@@ -26,7 +26,7 @@ def require_reachable(session: Session, namespace: str) -> None:
 
     Nobody is asked where none are served here: those of an installed operator are its own.
     """
-    if session.implementation.review(DEFAULT_CONFIG) is None:
+    if not session.implementation.webhooks(DEFAULT_CONFIG):
         return
     webhooks = Webhooks(session, namespace, DEFAULT_CONFIG)
     webhooks.start()

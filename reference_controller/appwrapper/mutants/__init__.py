@@ -20,8 +20,6 @@ the claims measure controllers. They are grouped by what goes wrong:
 - `completion`: success, and what PodsReady says of the pods.
 - `templates`: what the user wrote beside what is injected.
 - `installation`: the CustomResourceDefinition.
-
-`answers` finds out in which runs a mutant matters at all.
 """
 
 from __future__ import annotations
@@ -44,13 +42,10 @@ from reference_controller.appwrapper.mutants import (
     templates,
     timing,
 )
-from reference_controller.appwrapper.mutants.answers import comparing
-from reference_controller.appwrapper.mutants.mutant import MUTANTS, Mutant
+from reference_controller.appwrapper.mutants.mutant import MUTANTS
 
 __all__ = [
     "MUTANTS",
-    "Mutant",
-    "comparing",
     "completion",
     "creation",
     "deletion",

@@ -1,8 +1,7 @@
 """Every decision that could be made wrongly, one small pure method each.
 
-The rest of the controller asks `Rules` and carries out what it says. So a mutant is a
-subclass which overrides exactly one method, and a reader who wants to know *what right looks
-like* reads this package and nothing else:
+The rest of the controller asks `Rules` and carries out what it says. A reader who wants to know
+*what right looks like* reads this package and nothing else:
 
 - `parameters`: annotations over the operator's configuration, and the cap.
 - `ownership`: which objects and pods are ours.
@@ -18,8 +17,7 @@ like* reads this package and nothing else:
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
+from reference_controller import rules
 from reference_controller.appwrapper.rules.admission import AdmissionRules
 from reference_controller.appwrapper.rules.creation import CreationRules
 from reference_controller.appwrapper.rules.deletion import DeletionRules
@@ -29,7 +27,6 @@ from reference_controller.appwrapper.rules.parameters import ParameterRules
 from reference_controller.appwrapper.rules.quota import QuotaRules
 from reference_controller.appwrapper.rules.retries import RetryRules
 from reference_controller.appwrapper.rules.timing import TimingRules
-from vocabulary.clock import Micros
 
 __all__ = ["Rules"]
 
@@ -44,12 +41,9 @@ class Rules(
     CreationRules,
     InjectionRules,
     AdmissionRules,
+    rules.Rules,
 ):
-    """What right looks like. Each operator process has an object of its own."""
-
-    def use_clock(self, clock: Callable[[], Micros]) -> None:
-        """Take the clock of the process. The sound rules keep nothing but what status keeps, and
-        need none; mutants that keep a timer in memory do."""
+    """The right decisions."""
 
 
 RIGHT = Rules()

@@ -1,0 +1,40 @@
+"""The AppWrapper controller as a program that others run, install and mutate."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+from reference_controller.appwrapper.admission import admit
+from reference_controller.appwrapper.appwrapper_controller import AppWrapperController
+from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.manifests import MANIFESTS
+from reference_controller.appwrapper.mutants import MUTANTS
+from reference_controller.appwrapper.rules import Rules
+from reference_controller.reference_program import ReferenceProgram
+from reference_controller.runtime.admission_review import MayCreate, Webhook, Webhooks
+from vocabulary.kinds import APPWRAPPER
+
+
+def _controllers(config: OperatorConfig, rules: Rules) -> tuple[AppWrapperController]:
+    return (AppWrapperController(config, rules),)
+
+
+def _webhooks(config: OperatorConfig, rules: Rules, may_create: MayCreate | None) -> Webhooks:
+    both = partial(admit, config=config, rules=rules, may_create=may_create)
+    return {APPWRAPPER: Webhook(mutate=both, validate=both)}
+
+
+PROGRAM: Final = ReferenceProgram(
+    name="appwrapper",
+    config=OperatorConfig,
+    section="appwrapper",
+    # Keys of the released operator's file.
+    other_sections=("certManagement", "controllerManager", "webhooksEnabled"),
+    controllers=_controllers,
+    webhooks=_webhooks,
+    kinds=(APPWRAPPER,),
+    manifests=MANIFESTS,
+    rules=Rules,
+    mutants=MUTANTS,
+)

@@ -1,0 +1,85 @@
+"""Mutants: a right controller with exactly one decision made wrong, or installed wrong.
+
+Mutants measure a suite: each must be killed by some claim. They are for nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeAlias, TypeVar
+
+from reference_controller.rules import Rules
+from vocabulary.objects import Object
+
+R = TypeVar("R", bound=Rules)
+ChangeManifest: TypeAlias = Callable[[Object], Object]
+"""A CustomResourceDefinition, or a role, as the controller ships it → as the mutant installs it."""
+C = TypeVar("C", bound=ChangeManifest)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant(Generic[R]):
+    """One wrong decision."""
+
+    name: str
+    """kebab-case, unique."""
+    sentence: str
+    """The mistake, as one sentence about the controller."""
+    killed_by: tuple[str, ...]
+    """The claims that notice, the one that is meant first."""
+    rules: type[R]
+    """A subclass of the right rules that overrides exactly one method."""
+    definition: ChangeManifest | None = None
+    """The wrong decision, where it is one of the CustomResourceDefinition."""
+    role: ChangeManifest | None = None
+    """The wrong decision, where it is one of the roles."""
+
+    @property
+    def is_installed_wrong(self) -> bool:
+        """True if its manifests are wrong, and the rules are the right ones."""
+        return self.definition is not None or self.role is not None
+
+
+class Mutants(dict[str, Mutant[R]]):
+    """The mutants of one reference by name, filled by decorators as its modules are imported."""
+
+    def __init__(self, right: type[R]) -> None:
+        """`right`: the rules of the reference."""
+        super().__init__()
+        self._right = right
+
+    def wrong_rules(
+        self, name: str, sentence: str, *killed_by: str
+    ) -> Callable[[type[R]], type[R]]:
+        """Class decorator: register rules as a mutant."""
+
+        def register(rules: type[R]) -> type[R]:
+            self.add(Mutant(name, sentence, killed_by, rules))
+            return rules
+
+        return register
+
+    def wrong_definition(self, name: str, sentence: str, *killed_by: str) -> Callable[[C], C]:
+        """Decorator: register a change of the CustomResourceDefinition as a mutant."""
+
+        def register(change: C) -> C:
+            self.add(Mutant(name, sentence, killed_by, self._right, change))
+            return change
+
+        return register
+
+    def wrong_role(self, name: str, sentence: str, *killed_by: str) -> Callable[[C], C]:
+        """Decorator: register a change of each of the controller's roles as a mutant."""
+
+        def register(change: C) -> C:
+            self.add(Mutant(name, sentence, killed_by, self._right, role=change))
+            return change
+
+        return register
+
+    def add(self, mutant: Mutant[R]) -> None:
+        """Raises ValueError if the name is taken."""
+        if mutant.name in self:
+            raise ValueError(f"mutant {mutant.name} is defined twice; names are unique")
+        self[mutant.name] = mutant

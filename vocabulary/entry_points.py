@@ -1,0 +1,70 @@
+"""Objects that installed packages register by name, found as entry points.
+
+Nothing is imported before it is loaded by its name. An editable installation keeps the entry
+points of the day on which it was made: where this source tree declares others, that is an error,
+since one suite or program would be missing without a word.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from typing import Any, Final
+
+_SOURCES: Final = Path(__file__).parents[1] / "pyproject.toml"
+"""There is none where a wheel is installed."""
+
+
+class EntryPointError(ValueError):
+    """A name that is not registered, or not unambiguously; the message says what to do."""
+
+
+class EntryPoints:
+    """One group of entry points."""
+
+    def __init__(self, group: str) -> None:
+        self.group = group
+
+    def names(self) -> tuple[str, ...]:
+        """All registered names, sorted. Raises EntryPointError if the installation is stale."""
+        found = {point.name: point for point in entry_points(group=self.group)}
+        self._require_declared(list(found.values()), self._declared())
+        return tuple(sorted(found))
+
+    def load(self, name: str) -> Any:
+        """Import the object of that name. Raises EntryPointError unless it is exactly one."""
+        found = list(entry_points(group=self.group, name=name))
+        declared = self._declared()
+        self._require_declared(found, {name: declared[name]} if name in declared else {})
+        targets = {point.value: point for point in found}
+        if not targets:
+            there = ", ".join(self.names()) or "none"
+            raise EntryPointError(f"{self.group}: there is no {name!r}; there is: {there}")
+        if len(targets) > 1:
+            said = " and ".join(f"{value} ({_origin(point)})" for value, point in targets.items())
+            raise EntryPointError(
+                f"{self.group}: {name!r} is registered twice, as {said}; uninstall one of them"
+            )
+        return found[0].load()
+
+    def _declared(self) -> dict[str, str]:
+        """The entries that this source tree declares, if it is one."""
+        if not _SOURCES.is_file():
+            return {}
+        project = tomllib.loads(_SOURCES.read_text("utf-8")).get("project", {})
+        entries: dict[str, str] = project.get("entry-points", {}).get(self.group, {})
+        return entries
+
+    def _require_declared(self, found: list[EntryPoint], declared: dict[str, str]) -> None:
+        installed = {(point.name, point.value) for point in found}
+        if stale := declared.items() - installed:
+            names = ", ".join(sorted(name for name, _ in stale))
+            raise EntryPointError(
+                f"{self.group}: {names} of {_SOURCES} is not in the installation's metadata; run "
+                f"pip install -e . again, in {_SOURCES.parent}"
+            )
+
+
+def _origin(point: EntryPoint) -> str:
+    return f"of {point.dist.name}" if point.dist is not None else "of an unknown package"
