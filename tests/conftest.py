@@ -1,4 +1,4 @@
-"""What all tests share: nothing is judged by a clock, and many wait side by side."""
+"""Shared by all tests: no test depends on a clock, and many wait in parallel."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ settings.load_profile("assay")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """What tests start ends with the process that runs them, and a worker with its session."""
+    """Bind test processes to the process that runs them, and a worker to its session."""
     if hasattr(config, "workerinput"):
         parent_bound.die_with_parent(os.getppid())
     else:
@@ -37,7 +37,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long comes first, so that nothing of it is begun when all else is through."""
+    """Order tests by duration, longest first, so that no long one starts last."""
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     items[:] = in_shares(items, config.stash[DURATIONS].seconds, workers)
 
@@ -54,7 +54,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(autouse=True)
 def folder_for_temporary_files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What another test's killed harness left there is no affair of this one's `assay clean`.
+    """Hide leftovers of another test's killed harness from this test's `assay clean`.
 
     With a `MonkeyPatch` of its own: one that is shared is undone after all fixtures that came
     later, and what a test changes by it is to be as before when they end.

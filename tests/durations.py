@@ -11,11 +11,11 @@ KEY: Final = "assay/seconds"
 LONG_SECONDS: Final = 5.0
 """So long takes a test that is to be begun early, whether it waits or works."""
 USUAL_SECONDS: Final = 10.0
-"""What a test on a real control plane takes that has never been timed."""
+"""The assumed duration of an unmeasured test on a real control plane."""
 
 
 class Durations:
-    """What tests took, set-up and all, by name; of a run of some tests, the others' stays."""
+    """Test durations, including set-up, by name; a partial run keeps those of other tests."""
 
     def __init__(self, config: pytest.Config) -> None:
         # None with -p no:cacheprovider. With xdist the workers tell the controller, which writes.

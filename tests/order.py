@@ -1,7 +1,7 @@
-"""In which order tests are handed out: what takes long is begun first, in even shares.
+"""The order of tests: long ones first, in even shares.
 
 pytest-xdist (`--dist worksteal`) cuts the collected tests, in their order, into as many shares of
-equal number as there are workers. Whoever is through takes over the second half of what the one
+equal number as there are workers. An idle worker takes over the second half of what the one
 with the most tests left has. So each share has to begin with a part of what takes long: otherwise
 one worker has all of it, and others get to the last of it when nothing else is left.
 

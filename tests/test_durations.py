@@ -1,4 +1,4 @@
-"""What tests took is known in the next run, and nowhere else."""
+"""Durations of tests are known in the next run, and nowhere else."""
 
 from __future__ import annotations
 

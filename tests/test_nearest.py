@@ -1,4 +1,4 @@
-"""What is suggested for a name that there is not is what somebody may have meant."""
+"""Suggestions for unknown names are what the user may have meant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is measured, each figure with its target.
+"""The measured figures, each with its target.
 
 Times are processor time, so that a machine which others use too gives the same numbers, but
 for what has to be waited for: those say "wall".
@@ -55,7 +55,7 @@ class Timed(NamedTuple):
 
 
 def processor_seconds(do: Callable[[], Any]) -> tuple[Any, float]:
-    """What a call answers, and the processor time that it takes."""
+    """The result of a call, and its processor time."""
     began = time.process_time()
     answer = do()
     return answer, time.process_time() - began

@@ -1,4 +1,4 @@
-"""What makes campaigns of thousands of runs cheap must not change what they say."""
+"""Optimizations for campaigns of thousands of runs must not change their results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fault hits is chosen when it strikes, deterministically, or the fault is refused."""
+"""A fault's target is chosen when it strikes, deterministically, or the fault is rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The injector strikes when told to, deterministically, and puts everything right again."""
+"""The injector strikes on its triggers, deterministically, and reverts everything afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What random plans learn from a recorded run about what there is to be broken."""
+"""The terrain that random plans read from a recorded run."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def test_what_is_not_an_experiment_is_refused_with_its_file(tmp_path):
 
 
 class FakeStage(Stage):
-    """A stage on the fake ground, whose time passes when it is told to wait."""
+    """A stage on the fake ground; its time passes by waiting."""
 
     def __init__(self, ground: FakeGround) -> None:
         super().__init__(ground)

@@ -1,4 +1,4 @@
-"""What the toolkit does with nothing but a kubeconfig: objects, a Deployment, and watches."""
+"""The toolkit with only a kubeconfig: objects, a Deployment, and watches."""
 
 from __future__ import annotations
 

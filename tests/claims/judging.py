@@ -1,4 +1,4 @@
-"""What tests say of one claim on one story."""
+"""Evaluate one claim on one story."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stored histories, and every verdict on them as it was when somebody last looked at it.
+"""Stored histories, and every verdict on them as last reviewed.
 
 The histories stay as they are whatever becomes of scenarios and controllers, so a verdict changes
 if and only if a checker does. Each is judged three times: as it is; as if nothing had been granted

@@ -1,4 +1,4 @@
-"""Recorded histories told otherwise, so that checkers see what no recorded run has shown.
+"""Transform recorded histories, so that checkers see cases that no recorded run has.
 
 Each way of retelling makes of a history another one, that may be of no controller: slower, without
 some of its entries, with others at work, with other values. The verdicts prove nothing of the
@@ -74,11 +74,11 @@ ALWAYS: Final = {
     ("metadata", "uid"),
     ("metadata", "namespace"),
 }
-"""What is in every object that an API server tells of."""
+"""Fields of every object from an API server."""
 
 
 class Chance:
-    """What chance decides, the same in every version of Python."""
+    """Random decisions, the same in every version of Python."""
 
     def __init__(self, seed: str) -> None:
         self._random = Random(seed)
@@ -125,7 +125,7 @@ def with_losses(recording: Recording, chance: Chance) -> Recording:
 
 
 def by_others(recording: Recording, chance: Chance) -> Recording:
-    """Some writes are somebody else's."""
+    """Some writes are attributed to another actor."""
 
     def retold(entry: Entry) -> Entry:
         if isinstance(entry, Write) and chance.is_so(0.2):

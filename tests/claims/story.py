@@ -1,4 +1,4 @@
-"""Histories told by hand, second by second, so that a checker sees exactly what a test means.
+"""Histories written by hand, second by second, so that a checker sees exactly what a test means.
 
 A `Story` is about one AppWrapper, `a`. `at(seconds)` sets the clock, every other method
 writes what happens then and returns its position, which is what a violation names:
@@ -51,7 +51,7 @@ class Story:
         self.entries: list[Entry] = []
         self.now = 0.0
         self.stored: dict[str, dict[str, Any]] = {}
-        """What is stored, by `kind/name`."""
+        """The stored objects, by `kind/name`."""
         self._uids = 0
         self._annotations = {PREFIX + key: text for key, text in (annotations or {}).items()}
         self._suspended = suspended
@@ -73,7 +73,7 @@ class Story:
         return History(self.header, self.entries)
 
     def at(self, time: float) -> Story:
-        """What follows happens then, in seconds since the run began."""
+        """Set the time of the following events, in seconds since the run began."""
         assert time >= self.now, "a story is told in order"
         self.now = time
         return self
@@ -82,7 +82,7 @@ class Story:
 
     @property
     def spec(self) -> dict[str, Any]:
-        """What its user wrote."""
+        """The user's changes."""
         spec: dict[str, Any] = {"components": [{"template": dict(c)} for c in self.components]}
         return {**spec, "suspend": True} if self._suspended else spec
 
@@ -133,7 +133,7 @@ class Story:
         return self.changes({**obj, "status": status}, by="operator", subresource="status")
 
     def suspends(self, value: bool = True, by: str = "user") -> int:
-        """Somebody sets spec.suspend."""
+        """Another actor sets spec.suspend."""
         return self.changes(with_path(self.stored["AppWrapper/a"], "spec.suspend", value), by=by)
 
     def annotated(self, **annotations: str) -> int:
@@ -256,7 +256,7 @@ class Story:
         gone: bool = False,
         held_by: Sequence[str] = (),
     ) -> int:
-        """Somebody asks for a deletion; unless `gone`, the object lingers, terminating."""
+        """Request a deletion; unless `gone`, the object lingers, terminating."""
         obj = self.stored[key]
         options: dict[str, Any] = {} if grace is None else {"gracePeriodSeconds": grace}
         if propagation:
@@ -270,7 +270,7 @@ class Story:
         return self._write("delete", terminating, by, "MODIFIED", options=options)
 
     def vanishes(self, key: str, by: str = "kubelet/n0") -> int:
-        """An object's last moment, by whoever is the last to let it go."""
+        """Remove an object, as the actor that removes its last finalizer."""
         return self._write(
             "delete", self.stored[key], by, "DELETED", options={"gracePeriodSeconds": 0}
         )

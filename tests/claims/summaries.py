@@ -32,7 +32,7 @@ def summary_path(way: str) -> Path:
 
 
 def summarised(way: str) -> str:
-    """What all claims say of all stored histories, retold in that way."""
+    """Evaluate all claims on all stored histories, transformed in that way."""
     outcomes: Counter[tuple[str, Outcome]] = Counter()
     armed: Counter[str] = Counter()
     said: dict[str, list[str]] = {}

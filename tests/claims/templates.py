@@ -1,4 +1,4 @@
-"""What the AppWrappers of stories are made of: component templates, and what pods may ask for."""
+"""The AppWrappers of stories: component templates and resource requests of pods."""
 
 from __future__ import annotations
 

@@ -143,7 +143,7 @@ def story_label() -> dict[str, str]:
 
 
 def strips(story: Story, by: str = "user") -> int:
-    """Somebody takes every finalizer off the AppWrapper."""
+    """Another actor removes every finalizer from the AppWrapper."""
     obj = with_path(story.stored["AppWrapper/a"], "metadata.finalizers", [])
     return story.changes(obj, by=by)
 

@@ -342,7 +342,7 @@ def test_a_finalizer_that_is_put_back_is_a_violation() -> None:
 
 
 def held_by_others() -> Story:
-    """A deleted AppWrapper of which nothing is left, with a finalizer of somebody else."""
+    """A deleted AppWrapper without any objects left, with a foreign finalizer."""
     story = started()
     story.at(20).deletes("AppWrapper/a", by="user", held_by=[FINALIZER, "example.com/hold"])
     cleared(story, 20.2)

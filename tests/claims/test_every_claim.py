@@ -1,4 +1,4 @@
-"""What is true of every claim: how it is written, what arms it, and that sound runs pass it."""
+"""Requirements on every claim: its wording, its scenarios, and that sound runs pass it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the history view says of objects, components, health and departures."""
+"""The history view: objects, components, health and ends of attempts."""
 
 from __future__ import annotations
 

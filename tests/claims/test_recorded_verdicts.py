@@ -1,4 +1,4 @@
-"""What a checker looks at does not change unnoticed: every verdict on stored histories is recorded.
+"""Checkers do not change unnoticed: every verdict on stored histories is recorded.
 
 A difference is no mistake by itself. If it is meant, record the verdicts anew and have the
 difference reviewed: `python -m tests.claims.record`.

@@ -1,4 +1,4 @@
-"""What a checker looks at does not change unnoticed, in histories that nobody has recorded either.
+"""Checkers do not change unnoticed, in transformed histories either.
 
 A difference is no mistake by itself: see test_recorded_verdicts.
 """

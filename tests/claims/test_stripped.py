@@ -1,4 +1,4 @@
-"""AppWrappers that somebody else took the finalizer off: what nobody could hold decides nothing."""
+"""AppWrappers whose finalizer another actor removed: no operator could hold these."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_one_that_was_being_deleted_is_gone_with_its_finalizer(claim: str) -> No
 
 
 def without_requests(story: Story) -> Story:
-    """The same, but nobody knows who wrote what."""
+    """The same, with unknown writers."""
     header, entries = watched((story.header, story.entries), complete=True)
     story.header, story.entries = header, list(entries)
     return story

@@ -1,8 +1,8 @@
-"""Histories of which much is missing: no claim may be called violated that was kept.
+"""Incomplete histories: no claim may be reported as violated that was kept.
 
-Every scenario's run of the reference, which keeps all claims, is reduced to what somebody
-who only watched might have of it. The other way round, what mutants do wrong must still be
-found in such histories if it shows in them, or the checkers would just have been silenced.
+Every scenario's run of the reference, which keeps all claims, is reduced to the view of a client
+that only watched. Conversely, violations by mutants must still be found in such histories if they
+show in them, or the checkers would just have been silenced.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def recorded(scenario: str, controller: str = "reference") -> Recording:
 
 
 def alarms(recording: Recording) -> list[str]:
-    """What the checkers find wrong, or where they fail themselves."""
+    """Violations reported by the checkers, and their exceptions."""
     return [
         f"{verdict.claim}: {verdict.because}"
         for verdict in claims.judge(History(*recording))

@@ -1,4 +1,4 @@
-"""What is left of a recorded run for somebody who only watched, and not all the time."""
+"""Reduce a recorded run to the view of a client that only watched, with interruptions."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _header(header: Header, *, complete: bool = False) -> Header:
 
 
 def _seen(entries: Sequence[Entry]) -> list[Entry]:
-    """What a watch shows of each entry; nothing of a request without effect."""
+    """The watch events of each entry; none for a request without effect."""
     return [
         replace(entry, actor="", verb="", subresource="", options={}, code=200, submitted=None)
         if isinstance(entry, Write)

@@ -53,7 +53,7 @@ def record(folder: Path, mutant: str = "") -> list[dict[str, Any]]:
 
 @contextmanager
 def operator(plane: ControlPlane, folder: Path, mutant: str) -> Iterator[None]:
-    """The operator as a process, started as whoever runs it by hand would."""
+    """Start the operator as a process, as its user would."""
     kubeconfig = plane.mint_kubeconfig(User(OPERATOR_USER, ("system:masters",)))
     command = [sys.executable, "-m", "conformance.cli", "controller", "run", "appwrapper"]
     command += ["--kubeconfig", str(kubeconfig), "--config", str(CONFIG)]
@@ -68,7 +68,7 @@ def operator(plane: ControlPlane, folder: Path, mutant: str) -> Iterator[None]:
 
 
 def act(kubeconfig: Path) -> None:
-    """What a user does: submit two workloads, and see one of them fail."""
+    """Act as a user: submit two workloads, and see one of them fail."""
     connection = config.new_client_from_config(str(kubeconfig))
     core, custom = client.CoreV1Api(connection), client.CustomObjectsApi(connection)
     core.create_namespace({"metadata": {"name": NAMESPACE}})

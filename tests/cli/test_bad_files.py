@@ -12,7 +12,7 @@ from tests.cli.conftest import Assay, Reports
 
 NO_FOLDER = Path("/dev/null")
 NOWHERE = NO_FOLDER / "out"
-"""A path that nobody can make, whoever runs this."""
+"""A path that cannot be created, even by root."""
 RELEASED = Path(__file__).parents[2] / "reports/project-codeflare-appwrapper/v1-1-2-control-plane"
 """A report of the operator whose findings are asked for."""
 
@@ -51,7 +51,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def given(tmp_path: Path) -> Path:
-    """What a command is given, once it is there."""
+    """The command's argument, created first."""
     return tmp_path / "given.yaml"
 
 

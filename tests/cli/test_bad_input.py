@@ -1,4 +1,4 @@
-"""Whatever is wrong with what a user gives: one clear sentence, exit code 2, nothing done."""
+"""Invalid input gives one clear sentence and exit code 2, and changes nothing."""
 
 from __future__ import annotations
 

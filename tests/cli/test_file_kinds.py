@@ -1,4 +1,4 @@
-"""A file of one kind where another is expected: it is told what it is, and what takes it."""
+"""A file of another kind than expected: the message names its kind and the command for it."""
 
 from __future__ import annotations
 

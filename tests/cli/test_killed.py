@@ -1,4 +1,4 @@
-"""What is left of a command that was told to end: nothing that runs; and what it says of that."""
+"""An interrupted command leaves no process running, and reports what it left."""
 
 from __future__ import annotations
 

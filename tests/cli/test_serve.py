@@ -1,4 +1,4 @@
-"""`assay serve` as a process: it answers with its token, and ends cleanly when told to."""
+"""`assay serve` as a process: it requires its token, and ends cleanly on a signal."""
 
 from __future__ import annotations
 

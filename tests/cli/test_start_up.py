@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 EXTRAS = ("kubernetes", "tenacity", "prometheus_client", "cryptography", "pytest_kind", "chaoslib")
-"""What `pip install assay` alone does not bring."""
+"""Packages that `pip install assay` alone does not install."""
 HEAVY = ("rich", "jinja2", "yaml", "msgspec", "kubernetes", "jsonschema", "asyncio", "ssl")
 
 
@@ -36,7 +36,7 @@ def test_no_room_is_imported_before_a_command_runs() -> None:
 
 
 def test_a_simulated_run_needs_no_extra_and_waits_for_no_other_cluster(tmp_path: Path) -> None:
-    """What is blocked cannot be imported, as if it were not installed."""
+    """Make blocked packages fail to import, as if they were not installed."""
     run = ["assay", "run", "one-failure-is-retried", "--quiet", "--out", str(tmp_path / "out")]
     loaded = _loaded_by(
         f"import sys; sys.modules.update(dict.fromkeys({(*EXTRAS, 'pytest', 'hypothesis')}))\n"

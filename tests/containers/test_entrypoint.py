@@ -1,6 +1,6 @@
 """The script that test containers run, under this machine's shell: it obeys files as they change.
 
-Nothing here waits for a span to pass: what takes time is told apart by order alone.
+No test here waits for a duration to pass: events are distinguished by order alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which containers are killed and frozen in their nodes, and when: told by the pods' commits."""
+"""The choice and timing of containers to kill and freeze in their nodes, from the pods' commits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vocabulary.kinds import POD
 
 
 class Node:
-    """Writes down what it is told to execute."""
+    """Records the commands it is to execute."""
 
     def __init__(self) -> None:
         self.heard: list[tuple[str, ...]] = []
@@ -39,7 +39,7 @@ def commit(event: Any = "MODIFIED", *, terminating: bool = False, **wishes: str)
 
 
 def told(*commits: Commit) -> list[tuple[str, ...]]:
-    """What nodes were told, up to the end."""
+    """The commands sent to nodes, up to the end."""
     node = Node()
     processes = PodProcesses(node)
     for each in commits:

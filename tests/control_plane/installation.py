@@ -36,7 +36,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def documents() -> list[dict[str, Any]]:
-    """What `assay controller manifests` prints, parsed."""
+    """The output of `assay controller manifests`, parsed."""
     return list(yaml.safe_load_all(MANIFESTS.installation(IMAGE)))
 
 
@@ -158,7 +158,7 @@ def _assay() -> Sequence[str]:
 
 
 def _stored_files(api: Api) -> dict[tuple[str, str], dict[str, str]]:
-    """What a kubelet would write into volumes, read back from the API server."""
+    """The files that a kubelet would write to volumes, read from the API server."""
     path = f"/api/v1/namespaces/{NAMESPACE}"
     found = {
         ("configMap", stored["metadata"]["name"]): dict(stored.get("data") or {})

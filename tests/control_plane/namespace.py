@@ -1,4 +1,4 @@
-"""What a test asks of a namespace of its own."""
+"""Requests of a test in its own namespace."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay clean` against what nobody is left to finish: held objects, stuck pods, dead webhooks."""
+"""`assay clean` with objects that cannot end by themselves: held, stuck, or with dead webhooks."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ def test_what_does_not_go_away_is_named(
 def test_what_an_experiment_broke_is_mended_by_its_journal(
     plane: ControlPlane, namespace: Namespace, tmp_path: Path
 ) -> None:
-    """A node that is nobody's run's is tainted, a pod held: no label would lead there."""
+    """A node outside of any run is tainted and a pod held there: no label leads to them."""
     journal = tmp_path / "undo.jsonl"
     namespace.pod("p")
     before = plane.api().get(f"{nodes.NODES}/b0")["spec"].get("taints")

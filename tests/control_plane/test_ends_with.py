@@ -1,4 +1,4 @@
-"""What Assay starts ends with its holder, however that ends: killed, or stopped and then killed."""
+"""Assay's processes end with their holder, however it ends: killed, or stopped and then killed."""
 
 from __future__ import annotations
 

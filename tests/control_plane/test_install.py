@@ -34,7 +34,7 @@ from .namespace import is_ready
 pytestmark = pytest.mark.control_plane
 
 ANN: Final = User("ann")
-"""Who may edit what is in the namespace `team`, by the role that every cluster has for it."""
+"""A user that may edit the namespace `team`, by the standard cluster role."""
 TEAM: Final = "team"
 RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
 REGISTRATIONS: Final = "/apis/admissionregistration.k8s.io/v1"
@@ -120,7 +120,7 @@ def operator(
 
 
 def _lead_here(plane: ControlPlane, operator: InstalledOperator) -> None:
-    """Without kube-proxy nobody reaches a Service's address, but a name can stand for it.
+    """Replace the Service's address, unreachable without kube-proxy, by a name.
 
     The API server goes on to demand a certificate for the Service's own name.
     """
@@ -334,7 +334,7 @@ def requests(plane: ControlPlane) -> list[dict[str, Any]]:
 
 
 def refused(plane: ControlPlane) -> list[str]:
-    """What it asked for without the right to."""
+    """Its requests without permission."""
     return [
         f"{event['verb']} {event['requestURI']}"
         for event in requests(plane)

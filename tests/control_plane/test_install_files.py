@@ -141,7 +141,7 @@ def test_the_command_understands_the_deployments_arguments_and_listens_where_the
 
 
 def nowhere(folder: Path) -> Path:
-    """A kubeconfig for a server that nobody asks anything."""
+    """A kubeconfig for a server that is never contacted."""
     (folder / "ca.crt").write_bytes(issue("nowhere").authority)
     config = kubeconfig.with_token("https://127.0.0.1:1", folder / "ca.crt", "nobody", "none")
     return kubeconfig.write(folder / "kubeconfig", config)

@@ -1,4 +1,4 @@
-"""What the annotations of a pod make the fake kubelet do."""
+"""The fake kubelet's handling of a pod's annotations."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Healthy(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(("127.0.0.1", port), Healthy).serve_forever()
 """
 ANY_PORT = 0
-"""Nobody knows where it listens then, and so it never becomes ready."""
+"""Its port is unknown then, so it never becomes ready."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What `ci/agreement` accepts of two reports, and what it names as a problem."""
+"""`ci/agreement`: accepted differences between two reports, and problems."""
 
 from __future__ import annotations
 

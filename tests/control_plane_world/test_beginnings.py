@@ -36,7 +36,7 @@ RUN = "run-0"
 
 
 class BrokenOffError(Exception):
-    """What was being done when the run broke off cannot be done."""
+    """The action that was in progress when the run aborted fails."""
 
 
 class CountedNetwork(MachineNetwork):
@@ -160,7 +160,7 @@ class FakeSession:
     # What is left.
 
     def left(self) -> set[str]:
-        """What a run has and has not given back."""
+        """The resources that a run holds and has released."""
         return {
             *(what for what, count in self.given.items() if count),
             *(f"port {port}" for port in self.ports if is_listening(port)),

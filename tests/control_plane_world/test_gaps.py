@@ -41,7 +41,7 @@ def test_a_history_with_a_gap_violates_nothing_that_the_whole_one_does_not(subje
 
 
 def with_gap(entries: Sequence[Entry], begin: int, end: int) -> list[Entry]:
-    """The history that is known if no watch told anything between two positions.
+    """The known history if no watch reported anything between two positions.
 
     The list after that shows of each object its latest version, and the audit log still has all
     requests; of those that made the versions before it is not known what they made.
@@ -60,7 +60,7 @@ def with_gap(entries: Sequence[Entry], begin: int, end: int) -> list[Entry]:
 
 
 def _told_late(entry: Entry, is_latest: bool, was_known: bool) -> Entry:
-    """What is known of a write in the gap."""
+    """The known part of a write in the gap."""
     assert isinstance(entry, Write)
     if not is_latest or (entry.event == "DELETED" and not was_known):
         return msgspec.structs.replace(entry, event="", rv=0, object=None)

@@ -280,7 +280,7 @@ def test_actors_go_by_the_names_of_the_simulation() -> None:
 
 
 def submitted(verb: str, user: str, subresource: str = "", **more: Any) -> object:
-    """What the entry of one audited request holds as submitted."""
+    """The submitted part of the entry of one audited request."""
     event = audited(verb, 7, 0.1, user, subresource=subresource, **more)
     (entry,) = merged([commit(7, "ADDED", 0.1)], [event])
     assert isinstance(entry, Write)

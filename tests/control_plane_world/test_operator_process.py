@@ -45,7 +45,7 @@ def launch(request: pytest.FixtureRequest, starter: Starter) -> Launch:
 
 @pytest.fixture
 def life() -> list[str]:
-    """What was recorded of the operator."""
+    """The operator's recorded entries."""
     return []
 
 

@@ -38,7 +38,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 class Looks:
-    """Whoever waits; says so when it has looked a few times."""
+    """A waiting thread's probe; set after a few looks."""
 
     def __init__(self) -> None:
         self.waits = threading.Event()
@@ -51,7 +51,7 @@ class Looks:
 
 
 def taking(looks: Callable[[], None], port: int = PORT) -> tuple[threading.Thread, threading.Event]:
-    """Somebody who takes a turn at the port, and whether he has got it."""
+    """Start a thread that takes a turn at the port; the event is set once it has it."""
     got = threading.Event()
 
     def take() -> None:

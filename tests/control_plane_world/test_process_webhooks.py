@@ -63,7 +63,7 @@ class FakeRecorder:
 
 
 class Ground:
-    """What the webhooks need of a session."""
+    """The parts of a session that webhooks need."""
 
     def __init__(self, folder: Path) -> None:
         self.created: dict[str, Create] = {}
@@ -80,7 +80,7 @@ class Ground:
         )
 
         self.refusals: list[str] = []
-        """What the next creations that nothing is stored of are refused with, in their order."""
+        """The errors of the next dry-run creations, in order."""
         self.asked = 0
 
     def handle(self, request: Create) -> None:

@@ -1,4 +1,4 @@
-"""What the proxy does to requests and watches, in front of a server that only answers."""
+"""The proxy's effects on requests and watches, with a minimal upstream server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a list tells after a watch was broken: in the order of the store, with what is known."""
+"""Entries from a list after a broken watch: in the store's order, with everything known."""
 
 from __future__ import annotations
 

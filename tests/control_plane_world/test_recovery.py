@@ -1,7 +1,7 @@
-"""What watches missed is recovered from the audit log as it was, or not at all.
+"""Versions missed by watches are recovered from the audit log unchanged, or not at all.
 
-Simulated runs say what was. Told as an API server tells it, by watches that break for a while
-and by a log of requests, they must come out whole.
+Simulated runs are complete. Reported as by an API server, with watches that break for a while
+and a log of requests, they must come out whole.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BEGAN_US = 1_700_000_000 * SECOND
 SCENARIO = "appwrapper/retry/one-failure-is-retried"
 SUBJECTS = sorted({id_.rpartition("/")[0] for id_ in SCENARIOS})
 LEFT_OUT = ("Node", "ResourceQuota", "Lease.coordination.k8s.io")
-"""Nodes of a simulated cluster are nobody's loan; of the others no claim speaks."""
+"""Nodes of a simulated cluster are not leased; no claim covers the other kinds."""
 GAPS = 3
 """So many gaps are tried in each history."""
 ANSWERED_BY_OBJECT = ("Pod", "Service", "PersistentVolumeClaim", "Node")
@@ -126,7 +126,7 @@ def answers(write: Write) -> bool:
 
 
 def with_gap(commits: Sequence[Commit], begin: int, end: int) -> list[Commit]:
-    """What is known if no watch told anything between two positions, and then a list did."""
+    """The commits known if no watch reported anything between two positions, followed by a list."""
     known: dict[str, Commit] = {}
     for commit in commits[:begin]:
         known[uid(commit.object)] = commit
@@ -153,7 +153,7 @@ def uid(obj: Object) -> str:
 def merged(
     commits: Sequence[Commit], log: Sequence[dict[str, Any]], kinds: list[Kind]
 ) -> list[Any]:
-    """The history's entries: all but the versions that no response told."""
+    """The history's entries, except for versions without a response."""
     entries = Merge(BEGAN_US, {}, kinds).entries(commits, log, ())
     return [
         (e.actor, e.verb, e.kind, e.name, e.uid, e.event, e.code, lasting(e))

@@ -41,7 +41,7 @@ exec PYTHON -m conformance.cli controller run appwrapper --mutant anti-affinity-
   --config "$1" --kubeconfig "$2" --namespace "$3" --health-port "$4" --identity "$5"
 """
 REFUSED = "appwrapper/autopilot/other-resources-are-monitored"
-"""Its operator is told to monitor example.com/foo."""
+"""Configure its operator to monitor example.com/foo."""
 VIOLATED = "appwrapper/injection/every-pod-is-labelled/pod"
 
 
@@ -64,7 +64,7 @@ def test_a_program_that_has_never_come_up_is_told_with_what_it_logged_first() ->
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """The folder with a profile of somebody's own: a script that starts a mutant, or does not."""
+    """A directory with a custom profile: a script that starts a mutant, or fails."""
     reference = implementation("reference")
     (tmp_path / "crds.yaml").write_text(yaml.safe_dump_all(reference.crds()), encoding="utf-8")
     (tmp_path / "roles.yaml").write_text(yaml.safe_dump_all(reference.rbac()), encoding="utf-8")

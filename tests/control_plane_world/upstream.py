@@ -1,4 +1,4 @@
-"""A tiny API server for the proxy: it answers what it is told to, and remembers what it heard."""
+"""A tiny API server for the proxy, with prepared responses and a record of requests."""
 
 from __future__ import annotations
 

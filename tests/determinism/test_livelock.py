@@ -36,7 +36,7 @@ class Unsettled(Rules):
 
 
 class Resetting(Rules):
-    """Resets a workload for ever, whatever its pods do."""
+    """Resets a workload indefinitely, whatever its pods do."""
 
     def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
         return 1

@@ -1,4 +1,4 @@
-"""What a script holds: ways to ask a cluster, each of which writes one step of a transcript.
+"""Dialogues of scripts: requests to a cluster, each written as one step of a transcript.
 
 A refusal is an answer like any other, so nothing here raises for it. What raises is waiting in
 vain: the rest of a script would make no sense.
@@ -33,7 +33,7 @@ from vocabulary.requests import (
 
 WITHIN_SECONDS: Final = 30.0
 SETTLED_SECONDS: Final = 0.3
-"""What was waited for has to stand still this long before it is written down."""
+"""The time for which an awaited state has to be stable before it is written."""
 
 Events = list[Event]
 Show = Sequence[str]
@@ -42,7 +42,7 @@ Step = dict[str, Any]
 
 
 class WaitedInVainError(Exception):
-    """What a script waited for did not happen; its transcript ends there."""
+    """An awaited state was not reached; the transcript ends there."""
 
 
 class Dialogue:
@@ -170,7 +170,7 @@ class Dialogue:
         return self.create_in_subresource(POD, pod, "eviction", body)
 
     def table(self, kind: Kind, name: str = "") -> Answer:
-        """What `kubectl get` shows: columns and cells."""
+        """The output of `kubectl get`: columns and cells."""
         target = kind.path(self._in(kind), name) + "?includeObject=None"
         return self.raw("GET", target, accept=TABLE, label=f"table of {kind} {name}".strip())
 
@@ -351,7 +351,7 @@ def _label(verb: str, kind: Kind, name: str, subresource: str) -> str:
 
 
 def _same(one: Answer, other: Answer) -> bool:
-    """Whether nothing happened in between; a list's own revision moves with every write."""
+    """True if nothing happened in between; a list's own revision moves with every write."""
     if "items" in one.body:
         return bool(one.body["items"] == other.body.get("items"))
     return one.body == other.body

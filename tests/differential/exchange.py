@@ -1,4 +1,4 @@
-"""What both sides understand: HTTP requests of the Kubernetes API, and their answers.
+"""The common protocol of both sides: HTTP requests of the Kubernetes API, and responses.
 
 The same bytes go to a real API server and into the simulated one. So what is compared is what
 a client sees: status codes, `Status` bodies, objects, lists, tables, watch events.

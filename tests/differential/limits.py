@@ -20,7 +20,7 @@ class Limit:
 
     id: str
     what: str
-    """What differs, as a sentence about the simulation."""
+    """The difference, as a sentence about the simulation."""
     why: str
     scripts: tuple[str, ...]
     steps: str = ".*"

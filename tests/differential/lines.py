@@ -1,4 +1,4 @@
-"""What a cluster that is not real has to get right, line by line.
+"""Requirements on a simulated cluster, line by line.
 
 The numbers are those of the list that the simulation was written against: 4 is what all
 objects have in common, 5 is the Job controller. A script says which lines it covers; a line

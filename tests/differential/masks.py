@@ -1,4 +1,4 @@
-"""What is volatile in an answer, rule by rule, and what is written in its place.
+"""Volatile values in responses, rule by rule, with their replacements.
 
 A mask hides differences, so each is as narrow as it can be and says why it is needed. Identity
 and order survive: the same uid is the same `<uid 1>` wherever it stands, and an object's
@@ -246,7 +246,7 @@ def _tokens(steps: Sequence[dict[str, Any]]) -> list[tuple[re.Pattern[str], str]
 
 
 def _ranks(steps: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """What stands for a version of an object → its rank among those of that object."""
+    """Values that stand for an object's versions → their rank among those of that object."""
     versions: dict[str, set[int]] = {}
     for found in _VERSION.finditer(encode(steps).decode()):
         versions.setdefault(found["uid"], set()).add(int(found["version"]))

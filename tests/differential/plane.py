@@ -1,4 +1,4 @@
-"""What both sides stand on: one node, two kinds of custom resources, the same settings."""
+"""The common ground of both sides: one node, two kinds of custom resources, the same settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scripts wait for, with words for it."""
+"""Awaited states, with descriptions."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def how_many(number: int, of_item: Predicate) -> Predicate:
 
 
 def events(number: int) -> Predicate:
-    """A watch has told so much."""
+    """A watch has reported so many events."""
     return OfEvents(
         f"{number} events came", lambda body: False, of_events=lambda all_: len(all_) >= number
     )

@@ -46,7 +46,7 @@ def recorded(
 
 
 def changes(script: Script, transcript: Transcript) -> list[Difference]:
-    """What is no longer as it was recorded."""
+    """The differences from the recording."""
     return differences(load(script), transcript)
 
 

@@ -19,7 +19,7 @@ MINIMUM = 80
 
 @pytest.fixture(scope="module")
 def comparisons() -> dict[str, Comparison]:
-    """What has been compared so far, by script: each is played once."""
+    """Comparisons so far, by script, since each is played once."""
     return {}
 
 

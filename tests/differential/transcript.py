@@ -1,4 +1,4 @@
-"""What was asked and answered, as a file: one JSON line per step, so that a change is readable."""
+"""Requests and responses as a file: one JSON line per step, so that changes are readable."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`assay run --cluster existing` as somebody types it, and what it leaves on the cluster."""
+"""`assay run --cluster existing` as typed by a user, and what it leaves on the cluster."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WHOLE = (
 
 
 def assay(*words: str, code: int | None = 0) -> str:
-    """What the command said, both ways; it must end with that code."""
+    """Run the command, check its exit code, and return its output."""
     ended = subprocess.run(
         [*ASSAY, *words],
         stdin=subprocess.DEVNULL,
@@ -57,7 +57,7 @@ def wait_until_known(plane: ControlPlane, names: Sequence[str]) -> None:
 
 
 def standing(plane: ControlPlane) -> dict[str, Any]:
-    """What is on the cluster: nodes in all that lasts of them, of everything else the names."""
+    """The cluster's contents: the lasting fields of nodes, the names of everything else."""
     api = plane.api()
     found: dict[str, Any] = {}
     for path in WHOLE:

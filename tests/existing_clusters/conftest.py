@@ -1,4 +1,4 @@
-"""Somebody else's cluster: a control plane with nodes, of which tests use the kubeconfig alone."""
+"""An existing cluster: a control plane with nodes, used by its kubeconfig alone."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="package")
 def guest(plane: ControlPlane) -> Path:
-    """The kubeconfig of somebody with the rights that Assay says it needs, and no others."""
+    """The kubeconfig of a user with exactly the permissions that Assay asks for."""
     lines = rights.rules(rights.required(implementation("reference"), all_crds()))
     name = "assay-guest"
     role = {

@@ -26,7 +26,7 @@ WHOLE = {
 
 @contextmanager
 def installed(plane: ControlPlane, *words: str) -> Iterator[list[dict[str, Any]]]:
-    """What `assay suite manifests` prints with these words, applied by an administrator."""
+    """Apply the output of `assay suite manifests`, with these arguments, as an administrator."""
     documents = list(yaml.safe_load_all(assay("suite", "manifests", *words)))
     admin = config.new_client_from_config(str(plane.kubeconfig()))
     api = plane.api()

@@ -64,7 +64,7 @@ class OneDeployment:
         return {}
 
     def at(self, kind: Kind, namespace: str, name: str) -> Any:
-        """What is stored there; None if nothing is."""
+        """The stored object; None if there is none."""
         return self.stored.get((kind.kind, namespace, name))
 
     def listed(self) -> tuple[Object, ...]:

@@ -1,4 +1,4 @@
-"""What roles cannot say an API server refuses all the same: one is asked, as the account."""
+"""An API server enforces the restrictions that roles cannot express, tried with the account."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An operator of which only the pods are known: found, killed, and brought back by somebody."""
+"""An operator known only by its pods: found, killed, and recreated by its own controller."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ PODS = InstalledPods(namespace=HOME, lease="", settings=DEFAULT_CONFIG, selector
 
 
 class Kept(OneDeployment):
-    """Whoever runs the pods brings back what is deleted, under another name and uid."""
+    """A controller that recreates deleted pods, with another name and uid."""
 
     def listed(self) -> tuple[Object, ...]:
         made = super().listed()

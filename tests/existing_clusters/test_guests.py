@@ -1,4 +1,4 @@
-"""Somebody's pod on a node that was to be lent ends one run, and the suite goes on."""
+"""A foreign pod on a node to be leased ends one run, and the suite continues."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a cluster cannot host is known, with the reason, before anything is run."""
+"""Scenarios that a cluster cannot host are known, with the reason, before any run."""
 
 from __future__ import annotations
 

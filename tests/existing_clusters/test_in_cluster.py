@@ -80,7 +80,7 @@ def pod(plane: ControlPlane, documents: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def environment(plane: ControlPlane) -> dict[str, str]:
-    """What a kubelet sets in every container."""
+    """Environment variables that a kubelet sets in every container."""
     server = urlsplit(plane.server)
     return {
         **{name: value for name, value in os.environ.items() if name != "KUBECONFIG"},
@@ -106,7 +106,7 @@ def mounted(plane: ControlPlane, pod: Mapping[str, Any], folder: Path) -> Path:
 def audited(
     plane: ControlPlane, pod: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
 ) -> list[dict[str, Any]]:
-    """What was asked of the API server while the Job's container ran, as it should."""
+    """The requests to the API server while the Job's container ran."""
     folder = tmp_path_factory.mktemp("job")
     before, begin = standing(plane), audit.size(plane.audit_log)
     (container,) = pod["spec"]["containers"]

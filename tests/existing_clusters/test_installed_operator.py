@@ -1,4 +1,4 @@
-"""An operator that somebody has installed: borrowed, configured for each run, and given back."""
+"""An installed operator: leased, configured for each run, and restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A harness that is killed on somebody else's cluster: `assay clean` puts all of it in order."""
+"""A harness killed on an existing cluster: `assay clean` restores everything."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run_until(
 def test_a_suite_that_is_told_to_end_puts_the_cluster_in_order_itself(
     plane: ControlPlane, guest: Path, tmp_path: Path
 ) -> None:
-    """So a pod is told, when somebody deletes the Job."""
+    """Terminate the process as a kubelet does when the Job is deleted."""
     before = standing(plane)
     code = run_until(plane, guest, tmp_path, signal.SIGTERM, SCENARIOS[0])
     assert code == ExitCode.INTERRUPTED

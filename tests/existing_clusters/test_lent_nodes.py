@@ -1,4 +1,4 @@
-"""What was asked of a node by an earlier run is no part of the history of the one that has it."""
+"""An earlier run's writes to a leased node are not in the history of the next run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who waits for nodes is told when they do not come, and a node with a guest is not lent."""
+"""The wait for nodes ends with a reason; nodes with foreign pods are not leased."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Cluster:
 
 
 class Clock:
-    """What is left of a session's time: so many looks at it."""
+    """The rest of a session's time, as a number of looks at it."""
 
     def __init__(self, looks: float = math.inf) -> None:
         self.looks = looks

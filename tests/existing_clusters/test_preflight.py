@@ -1,4 +1,4 @@
-"""Before anything is touched: what is missing is named with what to do, and somebody agrees."""
+"""The preflight names problems with the next step, and asks before anything is changed."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_nodes_with_guests_and_real_kubelets_are_left_alone_and_it_says_why(
 
 @pytest.fixture
 def operator(plane: ControlPlane) -> Iterator[str]:
-    """An AppWrapper operator that somebody has deployed."""
+    """An existing Deployment of an AppWrapper operator."""
     labels = {"app": "batch"}
     container = {"name": "manager", "image": "example.com/appwrapper-controller:v1"}
     spec = {
@@ -167,7 +167,7 @@ def undertaking() -> Undertaking:
 
 
 class Terminal(StringIO):
-    """What somebody types."""
+    """The user's input."""
 
     def isatty(self) -> bool:
         return True

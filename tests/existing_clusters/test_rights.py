@@ -59,8 +59,8 @@ def test_an_audit_log_tells_the_rights_that_one_user_has_used_and_lacked() -> No
 
 @dataclass(frozen=True)
 class Asked:
-    """With what rights users and faults write, and read one by one, in the scenarios that such a
-    cluster hosts."""
+    """Permissions that users and faults use for writes and single reads, in the scenarios hosted
+    by such a cluster."""
 
     writes: set[Right]
     reads: set[Right]
@@ -113,7 +113,7 @@ def test_no_right_to_write_is_asked_for_that_no_scenario_and_no_operator_uses(
 def test_what_is_read_one_by_one_is_edited_by_faults_or_made_by_the_suite_and_nothing_else(
     asked: Asked,
 ) -> None:
-    """What is made is read again if the answer to its creation was lost: `PatientConnection`."""
+    """Created objects are read again if the response was lost: `PatientConnection`."""
     required = {*rights.required(REFERENCE, all_crds()), *rights.INSTALLING, *rights.ACCOUNTS}
     held = rights.held(REFERENCE, all_crds())
     gets = {right for right in required if right.verb == "get"}

@@ -1,4 +1,4 @@
-"""Runs on somebody else's cluster: verdicts as elsewhere, and everything as it was before."""
+"""Runs on an existing cluster: verdicts as elsewhere, and everything restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The time of all runs ends when one cannot be made, or when the suite is told to end."""
+"""All runs end when one cannot begin, or when the suite is asked to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What runs a suite in a cluster, as it is printed: rights, pod, and a command that exists."""
+"""The manifests that run a suite in a cluster: permissions, pod, and an existing command."""
 
 from __future__ import annotations
 

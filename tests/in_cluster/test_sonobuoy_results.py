@@ -1,4 +1,4 @@
-"""What the plugin's container hands to Sonobuoy, whatever becomes of the suite."""
+"""The results that the plugin's container submits to Sonobuoy, however the suite ends."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def program(folder: Path, name: str, answers: dict[str, str | None]) -> Path:
 
 
 def asked(folder: Path, name: str) -> list[str]:
-    """What a program was asked, in order."""
+    """The requests to a program, in order."""
     path = folder / f"{name}.asked"
     return path.read_text().splitlines() if path.exists() else []
 

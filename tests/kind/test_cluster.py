@@ -1,4 +1,4 @@
-"""Whose a kind cluster is: one suite's at a time, and what was there before stays."""
+"""Ownership of a kind cluster: one suite at a time, and existing contents stay."""
 
 from __future__ import annotations
 

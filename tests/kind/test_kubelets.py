@@ -20,7 +20,7 @@ def commit(labels: dict[str, str], kind: Kind = NODE) -> Commit:
 
 
 def commands(folder: Path, *commits: Commit) -> list[str]:
-    """What a machine is told while it hears of these, and at the end."""
+    """The commands to a machine on these commits, and at the end."""
     kubelets = Kubelets(NodeContainers(str(program(folder, "docker", {"exec": ""})), "c"))
     for each in commits:
         kubelets.heard("", each)

@@ -1,4 +1,4 @@
-"""What a kind cluster takes is found, or named with what to do; nothing is fetched unasked."""
+"""Requirements of a kind cluster are found, or named with the next step; nothing is downloaded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the proxy changes for an operator that watches the whole cluster, and in protobuf."""
+"""The proxy's changes for an operator that watches the whole cluster, and in protobuf."""
 
 from __future__ import annotations
 

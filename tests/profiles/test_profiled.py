@@ -1,4 +1,4 @@
-"""What a profile makes of a run: the configuration, the command, the ConfigMap, the facts."""
+"""A profile's effect on a run: the configuration, the command, the ConfigMap, the facts."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ kind: Service
 
 
 def with_webhooks(folder: Path, port: str, certificates: str, told: str) -> Profiled:
-    """One whose process serves webhooks; `told` is what its configuration says beside the rest."""
+    """A profile whose process serves webhooks, with additional configuration."""
     text = OWN.replace("crds: [crd.yaml]", "crds: [crd.yaml], webhooks: [webhooks.yaml]")
     served = f"webhooks: {{port: {port}, certificates: {certificates}}}"
     text = text.replace("process: {", f"process: {{{served}, ")

@@ -1,4 +1,4 @@
-"""A profile is read strictly: what is wrong is told with file, line, field and what to do."""
+"""Profiles are read strictly: errors have file, line, field and correction."""
 
 from __future__ import annotations
 

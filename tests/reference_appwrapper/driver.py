@@ -237,7 +237,7 @@ class World:
 
 
 def pod(name: str = "p", behaviour: str = "", **spec: Any) -> dict[str, Any]:
-    """A bare pod with one container, which behaves as it is told."""
+    """A bare pod with one container, with the annotated behaviour."""
     annotations = {"assay.dev/behaviour": behaviour} if behaviour else {}
     container = {"name": "main", "image": "registry.invalid/main"}
     if "resources" in spec:

@@ -1,4 +1,4 @@
-"""What is filled in, and what is refused, when an AppWrapper is submitted or changed."""
+"""Defaulting and validation of AppWrappers on create and update."""
 
 from __future__ import annotations
 

@@ -203,7 +203,7 @@ def test_a_pod_whose_forceful_deletion_was_noted_is_deleted_again_unless_a_final
 
 
 def test_the_time_of_a_deletion_runs_though_there_is_nothing_left_to_ask_for() -> None:
-    """Somebody has deleted the component and left its pods: only force will end those."""
+    """Another actor deleted the component and orphaned its pods: only force will end those."""
     orphaned = (pod("Running"),)
     step = deleting(
         seen(appwrapper("Failed", conditions=DELETING), component(), pods=orphaned), RIGHT

@@ -1,4 +1,4 @@
-"""What the controller does not ask the API server, since it knows already."""
+"""Requests that the controller avoids, since it knows the answer already."""
 
 from __future__ import annotations
 

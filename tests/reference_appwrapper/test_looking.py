@@ -54,7 +54,7 @@ def answer(reading: Any, request: Get | List, stands: bool) -> Any:
 def test_what_one_makes_before_it_goes_is_seen_whenever_that_happens(
     course: tuple[Kind, ...],
 ) -> None:
-    """Each makes the next, and is gone then; somebody may do so between any two reads."""
+    """Each creates the next and is then gone; this may happen between any two reads."""
     states: list[frozenset[Kind]] = []
     for maker, made in pairwise(course):
         states += [frozenset({maker}), frozenset({maker, made})]

@@ -1,4 +1,4 @@
-"""What wakes the controller, and for which AppWrapper."""
+"""The events that wake the controller, and for which AppWrapper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEY = Key("team", "a")
 
 
 class Fed:
-    """A controller with its caches, told of one change at a time as the runtime does."""
+    """A controller with its caches, given one change at a time as by the runtime."""
 
     def __init__(self) -> None:
         self.controller = controller(OperatorConfig())

@@ -1,4 +1,4 @@
-"""What a user may create is asked of the API server as it knows the user and the resource."""
+"""The API server reviews a user's right to create, with the real user and resource."""
 
 from __future__ import annotations
 

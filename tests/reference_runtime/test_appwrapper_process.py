@@ -136,7 +136,7 @@ def phases(operator: ChildProcess, name: str) -> list[str]:
 
 
 def troubles(operator: ChildProcess) -> list[dict[str, Any]]:
-    """What it logged as wrong, but for the custom kinds that this cluster does not serve."""
+    """Logged errors, except for custom kinds that this cluster does not serve."""
     return [
         line
         for line in operator.log()

@@ -1,5 +1,5 @@
-"""What many threads decode from their first moment on: msgspec crashes the process if two of them
-teach it the same type at once, and nothing but a signal is left to tell of it."""
+"""First decoding in many threads: msgspec crashes the process if two of them build the same type's
+codec at once, and only a signal shows it."""
 
 from __future__ import annotations
 

@@ -206,7 +206,7 @@ def test_a_follower_asks_to_be_polled_for_its_election_only() -> None:
 
 
 def edit_lease(server: Server, **spec: str) -> None:
-    """Somebody else writes to the Lease."""
+    """Another client writes to the Lease."""
     lease = server.objects[LEASE, "ns", "operator"]
     server.handle(Update(LEASE, {**lease, "spec": {**lease["spec"], **spec}}))
 

@@ -1,4 +1,4 @@
-"""What /metrics shows, beside what the process tests see of it."""
+"""The contents of /metrics, in addition to the process tests."""
 
 from __future__ import annotations
 

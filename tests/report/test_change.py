@@ -1,4 +1,4 @@
-"""What an entry did, in a few words; what two snapshots differ in, in full."""
+"""An entry's change, in a few words; the difference of two snapshots, in full."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A claim that nobody asked for, that failed, and that is in the report no more: did it hold?"""
+"""A violated claim that was not selected and is no longer in the report: did it hold?"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All that is wrong with data is told at once, in the words of msgspec that stops at the first."""
+"""All errors in data are reported at once, in the words of msgspec, which stops at the first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the terminal shows of a failure, and that nothing from a cluster can act there."""
+"""Failures in the terminal, and that text from a cluster cannot control it."""
 
 from __future__ import annotations
 

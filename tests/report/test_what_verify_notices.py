@@ -31,7 +31,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "report.md"
 SCENARIO: Final = "appwrapper/deletion/slow-pods-hold-their-quota"
 MUTANT: Final = "mutant:quota-released-on-failed"
 WHEN: Final = ("any run", "a campaign", "a third-party operator on a real cluster")
-"""What the page distinguishes. What it says of any run, it says of the others too."""
+"""The page's cases. Its rows on any run apply to the others too."""
 
 
 class Kept(NamedTuple):
@@ -125,7 +125,7 @@ def kept(all_kept: dict[str, Kept], when: str) -> Kept:
 
 
 def complaints(report: ConformanceReport, kept: Kept) -> Sequence[object]:
-    """What is said of a report that stands in the folder of that one."""
+    """The problems reported for a report in the directory of that one."""
     try:
         msgspec.convert(msgspec.to_builtins(report), ConformanceReport)
     except msgspec.ValidationError as error:
@@ -234,7 +234,7 @@ def listed_for(when: str) -> set[str]:
 
 
 def is_listed(field: str, listed: set[str]) -> bool:
-    """Whether the page names the field, or what it is a part of."""
+    """True if the page names the field, or a field that contains it."""
     return any(field == name or re.match(rf"{re.escape(name)}(\[\])?\.", field) for name in listed)
 
 

@@ -28,7 +28,7 @@ faults:
   when: {at: 2s}
   for: 10s
 """
-"""Four faults that hurt nobody."""
+"""Four harmless faults."""
 
 
 def noisy_run(scenario: str, mutant: str, seed: int = DEFAULT_SEED) -> RunResult:

@@ -1,4 +1,4 @@
-"""What random plans have found, each shrunk to what it took: it must not come back."""
+"""Bugs found by random plans, each shrunk to its minimum: they must not come back."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ NAMESPACE = "default"
 
 
 class Cluster:
-    """What can be served: a loop and an API server. `user` sends a request as a user."""
+    """A cluster to serve: a loop and an API server. `user` sends a request as a user."""
 
     def __init__(self, seed: int = 1) -> None:
         self.loop = Loop(seed)
@@ -55,7 +55,7 @@ class Cluster:
         return deleted
 
     def events(self, since: int = 0) -> list[tuple[str, str]]:
-        """What happened to the store: event and name."""
+        """Changes of the store: event and name."""
         return [(change.event, change.key.name) for change in self.store.changes[since:]]
 
     def names(self, kind: Kind, **selectors: str) -> list[str]:

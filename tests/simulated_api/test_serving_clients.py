@@ -1,4 +1,4 @@
-"""The served cluster: what clients that read strictly, ask for little or send much are told."""
+"""The served cluster's responses to clients that read strictly, ask for little or send much."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ BOMB = b"a: &a [x,x,x,x]\nb: &b [*a,*a,*a]\nc: &c [*b,*b,*b]\n"
 
 
 def exchange(served: ServedCluster, request: bytes) -> bytes:
-    """What the server answers until it closes the connection."""
+    """The server's responses until it closes the connection."""
     with socket.create_connection(("127.0.0.1", served.port), timeout=60) as connection:
         connection.sendall(request)
         return b"".join(iter(lambda: connection.recv(65536), b""))

@@ -97,7 +97,7 @@ class Lab:
         }
 
     def writes(self, kind: Kind | None = None, **fields: Any) -> list[history.Write]:
-        """What was recorded, narrowed by kind and by fields of the entries."""
+        """The recorded entries, filtered by kind and by fields."""
         return [
             entry
             for entry in self.cluster.recorder.entries
@@ -107,7 +107,7 @@ class Lab:
         ]
 
     def events(self, kind: Kind, name: str) -> list[str]:
-        """What watchers saw of an object: event, phase, and whether it was being deleted."""
+        """An object as seen by watches: event, phase, and whether it was being deleted."""
         seen = []
         for entry in self.writes(kind, name=name):
             if entry.event and entry.object is not None:

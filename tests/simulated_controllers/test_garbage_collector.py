@@ -284,7 +284,7 @@ def test_a_collector_that_stands_still_catches_up_afterwards(stop: str) -> None:
 
 
 def test_a_collector_that_goes_on_hears_what_it_missed_in_order() -> None:
-    """Else it would believe in dependents that are gone, and keep their owner for ever."""
+    """Otherwise it would keep an owner indefinitely, for dependents that are gone."""
     lab = Lab()
     owner = lab.create(config_map("owner"))
     lab.run(1)

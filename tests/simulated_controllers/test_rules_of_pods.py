@@ -1,4 +1,4 @@
-"""Which pod goes first, when one has ended, where one may run, and what it asks of a node."""
+"""Rules of pods: deletion order, completion, placement and resource requests."""
 
 from __future__ import annotations
 

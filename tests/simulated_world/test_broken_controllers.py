@@ -1,4 +1,4 @@
-"""A controller whose code raises is told so: what was raised, by which line, and that once."""
+"""An exception in a controller is reported once, with its type and line."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from typing import Any
 
 Manifest = dict[str, Any]
 PAST = "2020-01-01T00:00:00Z"
-"""A container that ended then keeps nobody waiting: back-off counts from its end."""
+"""Containers end at this time, so that back-off, which counts from their end, is over."""
 
 
 def metadata(name: str, **fields: Any) -> Manifest:
@@ -78,7 +78,7 @@ def template(behaviour: dict[str, str] | None = None, **spec: Any) -> Manifest:
 
 
 def job(name: str, behaviour: dict[str, str] | None = None, /, **spec: Any) -> Manifest:
-    """A Job whose pods end as told; fields of the pod's spec go into `pod`."""
+    """A Job whose pods end as annotated; fields of the pod's spec go into `pod`."""
     pod_fields = {"restartPolicy": "Never", **spec.pop("pod", {})}
     return {
         "apiVersion": "batch/v1",
