@@ -39,68 +39,66 @@ class Limit:
 LIMITS: Final[tuple[Limit, ...]] = (
     Limit(
         "no-rbac",
-        "There are no roles: everybody may do everything, so a blocking owner reference needs no"
+        "There is no RBAC: every user may do everything, so a blocking owner reference needs no"
         " permission.",
-        "What an operator may do is checked on real clusters, with its own manifests; a scenario"
-        " that needs a refusal injects one.",
+        "An operator's permissions are tested on real clusters, with its own manifests; a"
+        " scenario that needs a rejection injects one.",
         ("blocking-needs-permission",),
     ),
     Limit(
         "no-disruption-budgets",
-        "PodDisruptionBudgets are not served: no eviction is refused for one.",
-        "Batch workloads are evicted, not protected; to refuse an eviction is a fault to inject.",
+        "PodDisruptionBudgets are not served, so they never block an eviction.",
+        "Batch workloads are evicted, not protected; a rejected eviction is a fault to inject.",
         ("eviction-budget",),
     ),
     Limit(
         "unknown-fields",
-        "Fields that a built-in kind does not have are kept, and strict field validation"
-        " complains of repeated ones only.",
-        "It would take the schemas of all built-in kinds, on every write; what a controller sends"
-        " is compared field by field in its own tests.",
+        "Unknown fields of built-in kinds are kept, and strict field validation reports only"
+        " duplicates.",
+        "Checking would require the schemas of all built-in kinds, on every write; a controller's"
+        " own tests compare what it sends field by field.",
         ("unknown-fields",),
     ),
     Limit(
         "definitions-at-once",
-        "A CustomResourceDefinition is established in the moment in which it is created.",
-        "Scenarios begin with their definitions in place; the wait for them shows nothing.",
+        "A CRD is established immediately when it is created.",
+        "Scenarios begin with their CRDs installed; waiting for them tests nothing.",
         ("definition-life",),
         fields=r"body\.status\.(acceptedNames|conditions).*|body\.metadata\.resourceVersion",
     ),
     Limit(
         "definition-schemas",
-        "Of a CustomResourceDefinition its names, scope and versions are checked, its schema only"
-        " as far as it is used.",
-        "A definition is somebody's released file; a real API server has accepted it before.",
+        "A CRD's names, scope and versions are validated, its schema only as far as it is used.",
+        "CRDs are released files that a real API server has accepted before.",
         ("definition-validation",),
     ),
     Limit(
         "embedded-fields",
-        "Unknown metadata of an object that is embedded in a custom resource is kept.",
-        "Embedded objects are shaped when they are created for what they are.",
+        "Unknown metadata of an object embedded in a custom resource is kept.",
+        "Embedded objects are pruned when they are created themselves.",
         ("pruning",),
         steps=r"create Widget\.tests\.assay\.dev t",
         fields=r"body\.spec\.template\.metadata\.odd",
     ),
     Limit(
         "embedded-types",
-        "Metadata of an embedded object may hold values of a wrong type.",
-        "Embedded objects are checked when they are created for what they are.",
+        "Metadata of an embedded object may have values of a wrong type.",
+        "Embedded objects are validated when they are created themselves.",
         ("pruning",),
         steps=r"create Widget\.tests\.assay\.dev e .*",
     ),
     Limit(
         "causes-of-refusals",
-        "A custom resource that is refused for its scale, or for a number of a wrong kind, is"
-        " refused for fewer causes, or with other words.",
-        "Go's validators find the same mistake several times over, in passing; that it is refused,"
-        " and for which field, agrees.",
+        "A custom resource that is rejected for its scale, or for a number of a wrong type, is"
+        " rejected with fewer causes, or with other words.",
+        "Go's validators report the same error several times; the rejection and its field agree.",
         ("schema-validation", "scale"),
         fields=r"body\.(message|details\..*)",
     ),
     Limit(
         "labels-of-long-names",
-        "A Job whose name is too long for a label is refused for its own labels too.",
-        "A real server copies the template's labels to the Job only after it was checked.",
+        "A Job whose name is too long for a label is also rejected for its own labels.",
+        "A real server copies the template's labels to the Job only after validation.",
         ("invalid-metadata",),
         steps="create Job.batch a+",
     ),

@@ -27,26 +27,25 @@ from tests.differential.transcript import load, play
 PAGE: Final = Path(__file__).parents[2] / "docs" / "differential.md"
 
 INTRODUCTION: Final = """\
-# The simulation against a real control plane
+# The simulation compared with a real control plane
 
-A claim that is judged in the simulation is worth what the simulation is worth. So the same
-scripts run on a real control plane (etcd, kube-apiserver, kube-controller-manager,
-kube-scheduler; KWOK plays the kubelets) and on the simulated one, and everything that a client
-can see of both is compared field by field: status codes, refusals with their reasons, messages
-and details, objects, lists, tables and watch events. Where they disagree, the simulation is
-wrong until shown otherwise.
+Verdicts from the simulation are only as good as the simulation. Therefore the same scripts run on a
+real control plane (etcd, kube-apiserver, kube-controller-manager, kube-scheduler; KWOK plays the
+kubelets) and on the simulated one, and everything visible to a client is compared field by field:
+status codes, errors with their reasons, messages and details, objects, lists, tables and watch
+events. If they disagree, the simulation is considered wrong until shown otherwise.
 
 The real side is recorded, so that the comparison runs everywhere:
 
 ```
 pytest tests/differential                        # the simulation against the recordings
-python -m tests.differential.record              # record anew, on a control plane of its own
-python -m tests.differential.record --check      # is what is recorded still true?
+python -m tests.differential.record              # record again, on a new control plane
+python -m tests.differential.record --check      # check the recordings
 python -m tests.differential.page                # write this page
 ```
 
-Recording needs the binaries that `assay cluster build` makes. A script is a function with a
-title in `tests/differential/scripts/`; adding one is adding a function and recording it.
+Recording requires the programs built by `assay cluster build`. A script is a function with a title
+in `tests/differential/scripts/`; to add one, add a function and record it.
 """
 
 
@@ -116,8 +115,8 @@ def _limits(comparisons: Sequence[Comparison]) -> str:
         for limit in LIMITS
     ]
     return "## Named limits\n\n" + (
-        "What differs and is accepted. A limit that no longer shows fails the tests.\n\n"
-        + _table(("limit", "what differs", "why", "scripts", "values"), rows)
+        "Accepted differences. A limit that no longer shows fails the tests.\n\n"
+        + _table(("limit", "difference", "reason", "scripts", "values"), rows)
     )
 
 
@@ -130,16 +129,16 @@ def _lines(comparisons: Sequence[Comparison]) -> str:
         (number, line.text, ", ".join(covering[number]), line.not_shown)
         for number, line in LINES.items()
     ]
-    return "## What is covered\n\n" + _table(
-        ("line", "what has to hold", "scripts", "not shown by a control plane"), rows
+    return "## Coverage\n\n" + _table(
+        ("line", "requirement", "scripts", "not shown by a control plane"), rows
     )
 
 
 def _masks() -> str:
     rows = [(mask.what, mask.becomes or "left out", mask.reason) for mask in MASKS]
     return (
-        "## What is masked\n\nValues that cannot agree are replaced on both sides before they are"
-        " compared.\n\n" + _table(("values", "become", "because"), rows)
+        "## Masks\n\nValues that cannot agree are replaced on both sides before they are"
+        " compared.\n\n" + _table(("values", "replacement", "reason"), rows)
     )
 
 
@@ -147,7 +146,7 @@ def _scripts(comparisons: Sequence[Comparison]) -> str:
     by_subject: dict[str, list[Comparison]] = defaultdict(list)
     for one in comparisons:
         by_subject[one.script.subject].append(one)
-    parts = ["## The scripts\n"]
+    parts = ["## Scripts\n"]
     for subject, of_subject in by_subject.items():
         rows = [
             (
@@ -160,7 +159,7 @@ def _scripts(comparisons: Sequence[Comparison]) -> str:
             for one in of_subject
         ]
         heading = subject.replace("_", " ").capitalize()
-        table = _table(("what it shows", "script", "lines", "steps", "outcome"), rows)
+        table = _table(("behavior", "script", "lines", "steps", "outcome"), rows)
         parts.append(f"### {heading}\n\n{table}")
     return "\n".join(parts)
 
