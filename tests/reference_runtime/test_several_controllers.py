@@ -22,7 +22,7 @@ from .toy import Server, config_map, settle
 
 
 class Reader:
-    """Reads one object of a kind for each key, live if it is told so, and notes what it did."""
+    """Reads one object of a kind for each key, live if requested, and records its actions."""
 
     def __init__(
         self, name: str, *watches: Kind, reads: Kind = NODE, live: bool = True, breaks: str = ""
