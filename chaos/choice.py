@@ -175,7 +175,7 @@ def chosen_objects(ground: Ground, kind: Kind, name: str | ObjectChoice) -> tupl
 
 
 def described(noun: str, chosen: str | PodChoice | ObjectChoice | NodeChoice) -> str:
-    """The target in English: `pod a-0`, `the first pod of AppWrapper a on node n0`."""
+    """The target in English: `pod a-0`, `the first pod of JobSet a on node n0`."""
     if isinstance(chosen, str):
         return f"{noun} {chosen}"
     which = chosen.which

@@ -35,7 +35,7 @@ class CrashPoint:
     """How many writes there are."""
     place: Place
     write: str
-    """Which write it was in the recorded run: `update AppWrapper a/status`."""
+    """Which write it was in the recorded run: `update JobSet a/status`."""
     actor: str = OPERATOR
 
     def trigger(self) -> Trigger:
@@ -63,7 +63,7 @@ class CrashPoint:
         return replace(base, faults=(*base.faults, kill))
 
     def describe(self) -> str:
-        """`killed after commit of write 3 of 17: update AppWrapper a/status`."""
+        """`killed after commit of write 3 of 17: update JobSet a/status`."""
         return f"killed {self.place} of write {self.k} of {self.of}: {self.write}"
 
     def _after_commit(self, k: int) -> On:

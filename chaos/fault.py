@@ -22,6 +22,7 @@ from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 from chaos.fields import PlanError, at, closest, mapping, read_fields, write_fields
 from chaos.ground import Ground
+from chaos.subject_kind import registered
 from vocabulary.fault_effect import FaultEffect
 
 
@@ -100,7 +101,11 @@ def fault_from_data(data: Any, path: str = "") -> Fault:
         found = ", ".join(spelled) or "none"
         raise PlanError(path, f"expected exactly one fault, found {found}")
     ((key, fields),) = spelled.items()
-    return read_fields(fault_class(key, path), {} if fields is None else fields, at(path, key))
+    cls = fault_class(key, path)
+    given = dict(mapping({} if fields is None else fields, at(path, key)))
+    for each in registered():
+        given = {**each.implied.get(key, {}), **given}
+    return read_fields(cls, given, at(path, key))
 
 
 def fault_class(key: str, path: str = "") -> type[Fault]:

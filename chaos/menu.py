@@ -132,7 +132,7 @@ FAULT_MENU: Final[dict[str, MenuEntry]] = {
     ),
     "lose_reply": lambda rng, terrain: LoseReply(verb=_verbs(rng, terrain)),
     "slow_api": lambda rng, _: SlowApi(by=random_seconds(rng, 1, 30), times=rng.randint(1, 5)),
-    "webhook_outage": lambda _rng, _: WebhookOutage(),
+    "webhook_outage": lambda _rng, terrain: WebhookOutage(terrain.subject.rpartition("/")[0]),
     "stale_reads": lambda rng, terrain: StaleReads(kind=rng.choice(("", *terrain.watched))),
     "delay_watch": lambda rng, terrain: DelayWatch(
         kind=rng.choice(terrain.watched), by=random_seconds(rng, 1, 60)

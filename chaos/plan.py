@@ -1,10 +1,10 @@
 """Plans: which faults strike when, as a file that replays.
 
     seed: 1729
-    scenario: appwrapper/quota-release/slow-pods
+    scenario: jobset/restarts/slow-pods
     faults:
     - kill: {actor: operator}
-      when: {after: commit, by: operator, kind: AppWrapper, field: {status.phase: Resetting}}
+      when: {after: commit, by: operator, kind: JobSet, field: {status.restarts: 1}}
     - taint: {node: n0, key: example.com/broken, effect: NoExecute}
       when: {at: 12s}
       for: 30s

@@ -30,6 +30,10 @@ class SubjectKind:
     """The label with its name on the pods and other parts of an object; empty: there is none."""
     suspend: str = SUSPEND
     """The path of the boolean field that suspends it; empty: it cannot be suspended."""
+    implied: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """By fault: fields that plans leave out which are older than the suites of other kinds."""
+    deployment: tuple[str, str] | None = None
+    """Namespace and name of the operator's Deployment, as its project installs it."""
     menu: Mapping[str, Callable[[random.Random, Any], Any]] = field(default_factory=dict)
     """Further entries of `chaos.menu` for runs that test this kind."""
     variation: type[Variation] | None = None

@@ -39,7 +39,7 @@ class Terrain:
 
     scenario: str
     subject: str
-    """The object under test: `AppWrapper/a`."""
+    """The object under test: `JobSet/a`."""
     components: tuple[str, ...] = ()
     """Kinds of the objects that it owns directly."""
     controllers: tuple[str, ...] = ()

@@ -1,6 +1,6 @@
 """Another workload than the scenario wrote: what a plan changes about one object.
 
-    workload: {appwrapper: a, replicas: 3}
+    workload: {jobset: a, replicas: 3}
 
 A failure may need a shape that no scenario has. Like faults, what is changed is written into the
 plan, so that a replay gives the same run, and is taken away again by shrinking. Each suite

@@ -24,21 +24,15 @@ def undo(
     An object that is gone needs no mending. Raises PlanError for a file that is no journal,
     and ApiError if the cluster does not answer.
     """
-    from chaos.toolkit.kubernetes_ground import (
-        DeployedOperator,
-        KubernetesGround,
-        OperatorDeployment,
-    )
-    from chaos.toolkit.kubernetes_stage import OPERATOR_DEPLOYMENT, OPERATOR_NAMESPACE
+    from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround
+    from chaos.toolkit.kubernetes_stage import usual_deployment
 
     found: list[str] = []
     refused: list[str] = []
     connection = connect(
         kubeconfig, context or None, user_agent="assay-clean", timeout_us=30 * SECOND, pool_size=2
     )
-    operator = DeployedOperator(
-        connection, OperatorDeployment(OPERATOR_NAMESPACE, OPERATOR_DEPLOYMENT)
-    )
+    operator = DeployedOperator(connection, usual_deployment())
     for injection in outstanding(journal):
         found += [fault.describe() for fault in injection.faults]
         if really:

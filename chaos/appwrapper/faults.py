@@ -48,6 +48,8 @@ register(
     SubjectKind(
         APPWRAPPER,
         label=APPWRAPPER_LABEL,
+        implied={"webhook_outage": {"kind": APPWRAPPER.kind}},
+        deployment=("appwrapper-system", "appwrapper-controller-manager"),
         menu={"autopilot_label": _autopilot_label},
         variation=AppWrapperVariation,
         random_variation=random_variation,

@@ -108,7 +108,7 @@ class _RequestFault(ConnectionFault):
         )
 
     def _requests(self) -> str:
-        """The requests in English: `the operator's next 2 updates of AppWrapper a`."""
+        """The requests in English: `the operator's next 2 updates of JobSet a`."""
         verbs = listed(self.verb) if self.verb else ""
         noun = f"{verbs} request" if verbs else "request"
         count = {0: f"every {noun}", 1: f"the next {noun}"}.get(
@@ -186,7 +186,7 @@ class SlowApi(_RequestFault):
 class WebhookOutage(ConnectionFault):
     """The admission webhook is down and its failure policy is Fail: writes are refused."""
 
-    kind: KindName = "AppWrapper"
+    kind: KindName
 
     def rule(self) -> Rule:
         kind = named_kind(self.kind)

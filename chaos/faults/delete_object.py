@@ -26,7 +26,7 @@ Propagation: TypeAlias = Literal["Background", "Foreground", "Orphan"]
 
 @fault("delete_object")
 class DeleteObject(Fault):
-    """Delete an object of any kind: a component, a pod's Job, the AppWrapper itself.
+    """Delete an object of any kind: a pod's Job, or the object under test itself.
 
     With `finalizer` that finalizer is put on it first, so it stays, terminating, until the
     faults stop.

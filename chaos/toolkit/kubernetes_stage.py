@@ -31,6 +31,7 @@ from chaoslib.exceptions import ActivityFailed
 
 from chaos.ground import OPERATOR, Processes
 from chaos.injector import Injector
+from chaos.subject_kind import registered
 from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround, OperatorDeployment
 from chaos.toolkit.local_operator import LocalOperator
 from chaos.toolkit.stage import Stage
@@ -47,8 +48,6 @@ from vocabulary.requests import Get
 
 USER_AGENT: Final = "assay chaos-toolkit"
 TIMEOUT_US: Final = 30 * SECOND
-OPERATOR_NAMESPACE: Final = "appwrapper-system"
-OPERATOR_DEPLOYMENT: Final = "appwrapper-controller-manager"
 ELSEWHERE: Final = "none"
 OPERATOR_LOG: Final = "operator.log"
 
@@ -141,9 +140,10 @@ def operator_processes(
     """The operator: run by the experiment itself where it is told how, else as deployed."""
     command = configuration.get("operator_command")
     if not command:
+        usual = usual_deployment()
         deployment = OperatorDeployment(
-            str(configuration.get("operator_namespace") or OPERATOR_NAMESPACE),
-            str(configuration.get("operator_deployment") or OPERATOR_DEPLOYMENT),
+            str(configuration.get("operator_namespace") or usual.namespace),
+            str(configuration.get("operator_deployment") or usual.name),
         )
         if deployment.name != ELSEWHERE:
             _require(connection, deployment)
@@ -153,6 +153,11 @@ def operator_processes(
     atexit.register(operator.close)
     operator.start(OPERATOR)
     return operator
+
+
+def usual_deployment() -> OperatorDeployment:
+    """The Deployment of the first suite's operator, as its project installs it."""
+    return OperatorDeployment(*next(each.deployment for each in registered() if each.deployment))
 
 
 def _require(connection: Connection, operator: OperatorDeployment) -> None:
@@ -166,7 +171,7 @@ def _require(connection: Connection, operator: OperatorDeployment) -> None:
             f"there is no operator: no Deployment {operator.namespace}/{operator.name}. Name "
             "yours with ASSAY_OPERATOR_NAMESPACE and ASSAY_OPERATOR_DEPLOYMENT "
             f"({ELSEWHERE}: it runs elsewhere), or have the experiment start one: "
-            "ASSAY_OPERATOR_COMMAND='assay controller run appwrapper --health-port {health_port}'"
+            "ASSAY_OPERATOR_COMMAND='assay controller run NAME --health-port {health_port}'"
         ) from error
 
 

@@ -71,7 +71,7 @@ def no_claim_violated(
 ) -> bool:
     """
     Whether nothing that has happened since the experiment began contradicts any claim, or
-    any claim of a profile, for example `appwrapper`.
+    any claim of a profile.
     """
     verdicts = stage_of(configuration, ns).verdicts()
     judged = [v for v in verdicts if not profile or CLAIMS[v.claim].profile == profile]

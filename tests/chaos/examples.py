@@ -91,7 +91,7 @@ EXAMPLES: tuple[Fault, ...] = (
     TimeOut(verb=("create",), kind="Job.batch", after=10_000_000),
     LoseReply(verb=("create",), kind="Job"),
     SlowApi(actor="", by=1_000_000),
-    WebhookOutage(),
+    WebhookOutage("AppWrapper"),
     Lift(StaleReads(kind="Pod")),
     StaleReads(kind="Pod"),
     StaleReads(),

@@ -369,7 +369,7 @@ def test_an_api_error_names_kinds_in_full_and_answers_as_an_api_server_does():
 
 
 def test_a_webhook_outage_hits_everybodys_writes_of_the_object_and_not_of_its_status():
-    rule = WebhookOutage().rule()
+    rule = WebhookOutage("AppWrapper").rule()
     assert isinstance(rule, RequestRule)
     create = Create(APPWRAPPER, {}, "test", "a")
     assert rule.matches("user", create) and rule.matches("operator", create)

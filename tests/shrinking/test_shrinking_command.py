@@ -100,7 +100,6 @@ def test_fault_pairs_try_every_fault_alone_and_with_every_other(
     assay: Assay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     menu = dict(list(FAULT_MENU.items())[:3])
-    monkeypatch.setattr("chaos.campaign.FAULT_MENU", menu)
-    monkeypatch.setattr("chaos.campaign.USER_MENU", {})
+    monkeypatch.setattr("chaos.campaign._menu", lambda _: menu)
     ended = assay("run", SLOW_PODS, "--fault-pairs", "-j", 1)
     assert "random plans: 6 were run" in ended.out

@@ -156,7 +156,7 @@ API_FAULTS: dict[str, Fault] = {
     "late-appwrappers": DelayWatch(kind="AppWrapper", by=3 * SECOND),
     "broken-watches": BreakWatch(gap=2 * SECOND),
     "slow-answers": SlowApi(by=2 * SECOND, times=6),
-    "webhook-outage": WebhookOutage(),
+    "webhook-outage": WebhookOutage("AppWrapper"),
 }
 
 
