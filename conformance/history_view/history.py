@@ -54,6 +54,12 @@ class History:
         self.marks: list[Mark] = []
         self._index(entries)
 
+    def close(self) -> None:
+        """Break the cycles: reference counts free the history then, with all derived from it."""
+        for aw in self.appwrappers:
+            aw.answers.clear()
+        vars(self).clear()
+
     def _index(self, entries: Iterable[Entry]) -> None:
         tracks, is_operator = self.tracks, self.profile.is_operator
         for entry in entries:

@@ -39,10 +39,9 @@ def collecting_seldom() -> Iterator[None]:
 def collector_at_rest() -> Iterator[None]:
     """Keep the cycle collector out of a run; it collects between runs, by itself.
 
-    Reference counting frees nearly all that a run makes. What is left (some 2,000 objects: the
-    world, its loop, and the callbacks between them) is garbage only once the run is over, so
-    to look for it earlier finds nothing. It took 6 % of a run's time, and more the more
-    histories were kept.
+    Reference counting frees what a run makes: a world and a history break their cycles at
+    their end. To look for garbage earlier finds nothing. It took 6 % of a run's time, and more
+    the more histories were kept.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -49,7 +49,9 @@ def run_one(
         except HungError as hung:
             world.give_up(str(hung))
             error = world.given_up
-        return _judged(world, implementation, plan, variant, error, began)
+        result = _judged(world, implementation, plan, variant, error, began)
+        world.close()
+        return result
 
 
 def run_really(
@@ -113,7 +115,9 @@ def _judged(
     began: float,
 ) -> RunResult:
     header, entries = world.history()
-    verdicts = claims.judge(History(header, entries))
+    history = History(header, entries)
+    verdicts = claims.judge(history)
+    history.close()
     replayed = replace(
         plan or Plan(header.scenario),
         scenario=header.scenario,

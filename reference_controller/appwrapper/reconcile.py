@@ -259,7 +259,10 @@ class Reconciliation:
         if step.starts and is_accepted:
             yield from self._record(deciding.deletion_started(self.observer.glance(self.aw)))
         if refused is not None:
-            raise refused
+            try:
+                raise refused
+            finally:
+                refused = None  # its traceback holds this frame
         return Stay(step.wake_at_us)
 
     def _refresh(self) -> Generator[Request, Any, bool]:

@@ -28,12 +28,15 @@ class Connection:
         self._outcome: Happening | None = None
 
     def carry(self, actor: str, request: Request) -> Any:
-        """The server's answer; a refusal is returned, not raised, since it travels back too."""
+        """The server's answer; a refusal is returned, not raised, since it travels back too.
+
+        It travels without its traceback, whose frames hold it: a cycle.
+        """
         self._outcome = None
         try:
             return self._api.handle(request, actor)
         except ApiError as error:
-            return error
+            return error.with_traceback(None)
 
     def take_outcome(self) -> Happening | None:
         """What became of the write that was carried last; None without a plan."""

@@ -85,7 +85,9 @@ class OperatorProcess:
 
     def kill(self) -> None:
         """End the incarnation at once: memory, caches and unanswered requests are lost."""
-        self._operator = None
+        if self._operator is not None:
+            vars(self._operator).clear()  # its parts hold each other
+            self._operator = None
         self.running = self.paused = False
         self._incarnation += 1
         self._in_flight = 0
@@ -248,6 +250,8 @@ class OperatorProcess:
         def act(operator: Operator, now_us: Micros) -> None:
             self._in_flight -= 1
             operator.answer(pending.ticket, reply, now_us)
+            if isinstance(reply, ApiError):
+                reply.__traceback__ = None  # its frames hold the reply
             if outcome is not None:
                 self._connection.tell(outcome._replace(place=Place.AFTER_REPLY))
 

@@ -212,6 +212,13 @@ class SimulatedWorld(World):
         self.mark("not-stable", self.given_up)
         self.mark("end")
 
+    def close(self) -> None:
+        """Break the cycles: reference counts free the world then, and no collector has to."""
+        for operator in self.operators.values():
+            operator.kill()
+        self.cluster.close()
+        vars(self).clear()
+
     @property
     def given_up(self) -> str:
         return f"{GIVEN_UP}{self._bounds.reached}" if self._bounds.reached else ""

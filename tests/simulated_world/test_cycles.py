@@ -1,0 +1,32 @@
+"""The end of a run leaves nothing to the cycle collector."""
+
+from __future__ import annotations
+
+import gc
+
+import pytest
+
+from conformance.implementation import implementation
+from conformance.running.run_options import DEFAULT_SEED
+from conformance.running.runner import run_one
+from conformance.scenarios import SCENARIOS
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        "appwrapper/deletion-steps/refused-delete-is-sent-again/throttled",
+        "appwrapper/interruptions/deleted-in-every-phase/failed",
+        "appwrapper/operator-restarts/within-the-deletion-delay/recreated",
+    ],
+)
+def test_reference_counts_free_a_run(scenario: str) -> None:
+    reference = implementation("reference")
+    run_one(SCENARIOS[scenario], reference, DEFAULT_SEED)  # loads what stays loaded
+    gc.collect()
+    gc.disable()
+    try:
+        run_one(SCENARIOS[scenario], reference, DEFAULT_SEED)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
