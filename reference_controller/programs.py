@@ -14,7 +14,7 @@ from vocabulary.entry_points import EntryPoints
 if TYPE_CHECKING:
     from reference_controller.reference_program import ReferenceProgram
 
-_REGISTERED: Final = EntryPoints("assay.programs")
+_REGISTERED: Final = EntryPoints("assay.programs", "program")
 
 
 def names() -> tuple[str, ...]:
@@ -24,6 +24,6 @@ def names() -> tuple[str, ...]:
 
 @cache
 def load(name: str) -> ReferenceProgram[Any, Any]:
-    """The program of that name. Raises EntryPointError if it cannot be told which that is."""
+    """The program of that name. Raises EntryPointError unless it is exactly one."""
     program: ReferenceProgram[Any, Any] = _REGISTERED.load(name)
     return program

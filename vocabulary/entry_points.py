@@ -23,8 +23,10 @@ class EntryPointError(ValueError):
 class EntryPoints:
     """One group of entry points."""
 
-    def __init__(self, group: str) -> None:
+    def __init__(self, group: str, noun: str) -> None:
+        """`noun`: the word for one of its objects, for messages."""
         self.group = group
+        self._noun = noun
 
     def names(self) -> tuple[str, ...]:
         """All registered names, sorted. Raises EntryPointError if the installation is stale."""
@@ -40,11 +42,11 @@ class EntryPoints:
         targets = {point.value: point for point in found}
         if not targets:
             there = ", ".join(self.names()) or "none"
-            raise EntryPointError(f"{self.group}: there is no {name!r}; there is: {there}")
+            raise EntryPointError(f"there is no {self._noun} {name!r}; there is: {there}")
         if len(targets) > 1:
             said = " and ".join(f"{value} ({_origin(point)})" for value, point in targets.items())
             raise EntryPointError(
-                f"{self.group}: {name!r} is registered twice, as {said}; uninstall one of them"
+                f"{self._noun} {name!r} is registered twice, as {said}; uninstall one of them"
             )
         return found[0].load()
 
@@ -61,7 +63,7 @@ class EntryPoints:
         if stale := declared.items() - installed:
             names = ", ".join(sorted(name for name, _ in stale))
             raise EntryPointError(
-                f"{self.group}: {names} of {_SOURCES} is not in the installation's metadata; run "
+                f"{self._noun} {names} of {_SOURCES} is not in the installation's metadata: run "
                 f"pip install -e . again, in {_SOURCES.parent}"
             )
 

@@ -1,4 +1,4 @@
-"""What the informers have seen: per kind the objects, and indexes over them.
+"""The objects that informers have seen, per kind, and indexes over them.
 
 A cache is the operator's only memory of the cluster. It may be behind; it is never half
 updated. Indexes are built when they are first asked for and kept up to date from then on, so
@@ -59,7 +59,7 @@ def field(path: str) -> Indexer:
 
 
 class Change(NamedTuple):
-    """One object that a cache was told about: its new or last state, and what was held before."""
+    """One object that a cache took in: its new or last state, and the state held before."""
 
     object: Object
     old: Object | None
@@ -73,7 +73,7 @@ class KindCache:
         self.revision = ""
         """resourceVersion of the last event or list."""
         self.is_synced = False
-        """Whether the first list is in. Until then an absent object says nothing."""
+        """True once the first list is in. Until then an absent object says nothing."""
         self._objects: dict[Place, Object] = {}
         self._indexes: dict[tuple[Indexer, Traits | None], Index] = {}
         self._lent: list[weakref.ref[CachedList]] = []
@@ -95,7 +95,7 @@ class KindCache:
         return CachedList(self._objects, partial(self._groups, indexer, value), "").fix()
 
     def answer(self, request: List) -> ObjectList:
-        """What a cached read of that List is answered: ordered by namespace and name."""
+        """The answer to a cached read of that List, ordered by namespace and name."""
         plan = _plan(request.label_selector, request.field_selector)
         groups = partial(self._groups, *plan.start)
         listed = CachedList(self._objects, groups, request.namespace)
@@ -126,7 +126,7 @@ class KindCache:
         return Change(obj, old)
 
     def replace(self, objects: Iterable[Object], revision: str = "") -> list[Change]:
-        """Take in a whole list: what it lacks was deleted while nobody looked.
+        """Take in a whole list: what it lacks was deleted while no watch was open.
 
         An object that was deleted and created again under the same name counts as both.
         Every listed object is reported, changed or not, so that a relist heals an operator
@@ -193,7 +193,7 @@ class Caches:
 
 
 def is_cacheable(request: List) -> bool:
-    """Whether a cache can answer the List: paging, revisions and `!=` on fields need the server."""
+    """True if a cache can answer the List: paging, revisions and `!=` on fields need the server."""
     return not (
         request.live
         or request.limit

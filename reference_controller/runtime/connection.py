@@ -199,13 +199,13 @@ def _of_service_account() -> client.Configuration:
 
 
 def own_token_file() -> Path | None:
-    """Where the token of this pod's service account is; None outside of a pod."""
+    """The token file of this pod's service account; None outside of a pod."""
     path = SERVICE_ACCOUNT / "token"
     return path if path.is_file() else None
 
 
 def knows_a_cluster() -> bool:
-    """Whether there is a cluster to connect to though nobody names one."""
+    """True if there is a cluster to connect to by default."""
     if own_token_file() is not None:
         return True
     places = str(KUBE_CONFIG_DEFAULT_LOCATION).split(os.pathsep)

@@ -2,7 +2,8 @@
 
 The runtime calls `keys_for` for each event of a watched kind and `reconcile` for each key
 that is due. A controller that needs the time in the middle of a long reconcile takes a clock
-(`Callable[[], Micros]`) when it is built, or is a `ClockUser`; nobody reads the wall.
+(`Callable[[], Micros]`) when it is built, or is a `ClockUser`; it never
+reads the wall clock.
 """
 
 from __future__ import annotations

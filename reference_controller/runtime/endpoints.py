@@ -24,7 +24,7 @@ Pages: TypeAlias = Mapping[str, Callable[[], Page]]
 
 
 def probe(problem: str) -> Page:
-    """What a probe is told: 200 ok, or 503 and what is wrong."""
+    """The answer to a probe: 200 ok, or 503 and the problem."""
     if problem:
         return Page(HTTPStatus.SERVICE_UNAVAILABLE, f"{problem}\n".encode())
     return Page(HTTPStatus.OK, b"ok")

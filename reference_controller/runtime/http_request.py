@@ -89,7 +89,7 @@ def encode(request: Request) -> HttpRequest:
 
 
 def decode(request: Request, status: int, body: bytes) -> Object | ObjectList:
-    """What the server answered; raises ApiError for a refusal or an unreadable answer."""
+    """The server's answer; raises ApiError for a refusal or an unreadable answer."""
     if status >= 400:
         raise refusal(status, body)
     try:

@@ -1,4 +1,4 @@
-"""One kind's LIST and WATCH, for ever, against an API server that comes and goes.
+"""One kind's LIST and WATCH, against an API server that comes and goes.
 
 The list is taken once. From then on events keep the cache up to date, and a watch that ends
 goes on where it stopped. Only when the server no longer has that revision (410 Gone), or
@@ -51,7 +51,7 @@ class Informer:
         served: Callable[[Kind], Kind] = lambda kind: kind,
     ) -> None:
         """`served` gives the kind the plural and scope that the server knows; it may raise
-        ApiError. `replace` and `deliver` are told the kind as it was given."""
+        ApiError. `replace` and `deliver` are called with the kind as it was given."""
         self._connection = connection
         self._kind = kind
         self._served_as = served
@@ -87,7 +87,7 @@ class Informer:
 
     @property
     def is_watching(self) -> bool:
-        """Whether a watch is open; or the kind is not served, so that there is none to open."""
+        """True if a watch is open, or there is none to open since the kind is not served."""
         return self._stream is not None or not self._is_served
 
     @property

@@ -1,6 +1,6 @@
 """One of several operators leads: client-go's Lease protocol, without I/O, threads or clock.
 
-A candidate reads the Lease. If nobody holds it, or if its holder has not changed it for
+A candidate reads the Lease. If it has no holder, or if its holder has not changed it for
 `lease_duration` *as this candidate saw it* (clocks of machines are never compared), the
 candidate writes its own identity; the resourceVersion lets one of two rivals win. The leader
 renews every `retry_period`, and gives up leading by itself `renew_deadline` after it *sent*
@@ -26,7 +26,7 @@ JITTER = 1.2
 
 @dataclass(frozen=True, slots=True)
 class LeaseSettings:
-    """Which Lease, under which identity, and the three spans (client-go's defaults).
+    """The Lease, the identity, and the three spans (client-go's defaults).
 
     The identity must differ from that of every other candidate: a Lease that bears it is
     taken for one's own.
@@ -57,9 +57,9 @@ class LeaderElection:
     def __init__(self, settings: LeaseSettings) -> None:
         self.settings = settings
         self.is_releasing = False
-        """Whether `release` was called."""
+        """True once `release` was called."""
         self.is_released = False
-        """Whether that is complete (or there was nothing to release)."""
+        """True once that is complete (or there was nothing to release)."""
         self._rng = random.Random(settings.identity)
         self._lease: Object | None = None  # as last seen
         self._lease_changed_us: Micros = 0  # when it was last seen to change, by our clock
@@ -71,7 +71,7 @@ class LeaderElection:
         self._is_absent = False
 
     def leads(self, now_us: Micros) -> bool:
-        """Whether this candidate may act as the leader at this instant."""
+        """True if this candidate may act as the leader at this instant."""
         return now_us < self._leads_until_us
 
     def poll(self, now_us: Micros) -> Request | None:

@@ -36,7 +36,7 @@ from vocabulary.requests import Get, List, ObjectList, Request
 MIN_REQUEUE_US: Final = MILLISECOND
 """A reconcile that asks to come back at once does so this much later: virtual time must move."""
 MAX_REQUESTS_PER_RECONCILE: Final = 1_000_000
-"""More than any cluster needs: a reconcile that reads its cache for ever ends here."""
+"""More than any cluster needs: a reconcile that reads its cache endlessly ends here."""
 MAX_CRASHES_KEPT: Final = 16
 
 EventType: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED"]
@@ -89,7 +89,7 @@ class Operator:
         self._turns = deque(self._workers)
         """The order in which they begin reconciles; the first comes next."""
         self._fed: dict[KindCache, list[Workers]] = {}
-        """Per cache: the controllers to tell about its changes."""
+        """Per cache: the controllers that are fed its changes."""
         for one in self._workers:
             for kind in one.controller.watches:
                 self._feed(one, self.caches[kind])
@@ -255,7 +255,7 @@ class Operator:
         return self._leads and not self._unsynced and not self._stopping
 
     def _feed(self, one: Workers, cache: KindCache) -> None:
-        """Tell a controller about the changes of a cache from now on."""
+        """Feed a controller the changes of a cache from now on."""
         one.caches[cache.kind] = cache
         self._fed.setdefault(cache, []).append(one)
 
@@ -341,7 +341,7 @@ class Operator:
     def _cache_for(self, one: Workers, kind: Kind) -> KindCache | None:
         """The cache of a kind that a controller reads, if a list has come in.
 
-        A controller that reads a kind for the first time is told about its changes from then on,
+        A controller that reads a kind for the first time is fed its changes from then on,
         also if the kind is cached because another controller watches it.
         """
         cache = one.caches.get(kind)

@@ -265,7 +265,7 @@ class OperatorProcess:
 
 
 def run(program: Program, options: OperatorOptions) -> int:
-    """Run one operator until it is told to stop; returns its exit code."""
+    """Run one operator until it is stopped; returns its exit code."""
     logs.set_up(options.log_level)
     try:
         process = OperatorProcess(program, options)

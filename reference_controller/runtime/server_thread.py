@@ -18,7 +18,7 @@ class OwnThreadServer(ThreadingHTTPServer):
 
 
 class ServerThread:
-    """What starts and stops such a server."""
+    """Starts and stops such a server."""
 
     def __init__(self, server: OwnThreadServer, name: str) -> None:
         self._server = server

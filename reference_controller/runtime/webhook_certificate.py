@@ -1,8 +1,8 @@
 """A certificate for the webhooks of a cluster in which nothing else issues one.
 
 API servers call webhooks over HTTPS and trust the authority that is named beside each. So an
-authority may be made up for one certificate and its key forgotten: nobody can sign with it
-again, and a new installation brings a new one.
+authority may be made up for one certificate and its key forgotten: it cannot sign again, and
+a new installation brings a new one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from reference_controller.runtime.wall_clock import now_us
 from vocabulary.clock import SECOND
 
 LIFETIME: Final = timedelta(days=3650)
-"""Nobody renews it, and on the day it ends no workload could be submitted any more."""
+"""It is not renewed, and once it has expired no workload could be submitted."""
 CLOCK_TOLERANCE: Final = timedelta(hours=1)
 """The API server's clock may be this much behind ours."""
 

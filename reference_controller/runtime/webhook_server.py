@@ -57,7 +57,7 @@ class _Server(OwnThreadServer):
 
     def get_request(self) -> tuple[socket.socket, object]:
         """The TLS handshake is left to the connection's own thread: a silent client blocks
-        nobody else."""
+        no other."""
         self._reload_certificate()
         connection, address = super().get_request()
         secured = self._context.wrap_socket(
@@ -71,7 +71,7 @@ class _Server(OwnThreadServer):
         LOG.warning("webhook connection failed", extra=details)
 
     def _reload_certificate(self) -> None:
-        """Take up a renewed certificate: those of a cluster last for weeks, not for ever.
+        """Take up a renewed certificate: those of a cluster last for weeks.
 
         One that cannot be used, perhaps because its key is still being written, changes
         nothing: the one before it goes on to be shown, until the files change again.

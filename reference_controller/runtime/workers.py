@@ -23,7 +23,7 @@ class Workers:
         self._max_backoff_us = max_backoff_us
         self.forget()
         self.caches: dict[Kind, KindCache] = {}
-        """The caches whose changes the controller is told about."""
+        """The caches whose changes the controller is fed."""
 
     def forget(self) -> None:
         """Drop all keys, also those that workers have: their reconciles were cut off."""

@@ -334,7 +334,7 @@ BAD_ARGUMENTS = {
     ),
     "a level that is none": (["claims", "list", "--level", "hard"], "is none of Core"),
     "a mutant that is none": (["mutants", "quota-relased"], "there is no mutant"),
-    "a controller that is none": (["controller", "run", "jobset"], "there is no controller"),
+    "a controller that is none": (["controller", "run", "jobset"], "there is no program 'jobset'"),
     "a mutant to run that is none": (
         ["controller", "run", "--mutant", "nice"],
         "mutant: there is no 'nice'",

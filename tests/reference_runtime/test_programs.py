@@ -79,7 +79,7 @@ def test_a_mutant_runs_under_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_names_are_refused_with_where_to_look() -> None:
     with pytest.raises(OptionsError, match="assay mutants --list"):
         PROGRAM.program(OperatorOptions(mutant="absent"))
-    with pytest.raises(EntryPointError, match="there is no 'absent'; there is: appwrapper"):
+    with pytest.raises(EntryPointError, match="there is no program 'absent'; there is: appwrapper"):
         programs.load("absent")
 
 
@@ -142,7 +142,7 @@ def test_an_editable_installation_that_lacks_a_declared_entry_is_told_to_install
     sources.write_text('[project.entry-points."assay.programs"]\n' + "".join(lines))
     monkeypatch.setattr(entry_points, "_SOURCES", sources)
     with pytest.raises(EntryPointError, match=r"^[^\n]*run pip install -e \. again"):
-        asks(EntryPoints("assay.programs"))
+        asks(EntryPoints("assay.programs", "program"))
 
 
 def loaded_by(code: str) -> set[str]:
