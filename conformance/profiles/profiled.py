@@ -18,7 +18,6 @@ from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import fill_text
 from conformance.profiles.profile import ImplementationProfile, Process
-from conformance.report.typed_yaml import field_error
 from conformance.under_test import (
     MUTATING,
     VALIDATING,
@@ -37,6 +36,7 @@ from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
 from vocabulary.objects import Object, get_path
+from vocabulary.typed_yaml import field_error
 
 ROLES: Final = ("ClusterRole", "Role")
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

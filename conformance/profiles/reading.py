@@ -25,13 +25,13 @@ from conformance.profiles.profile import (
     Process,
     Webhooks,
 )
-from conformance.report.mistakes import Mistake, mistakes_in
-from conformance.report.typed_yaml import field_error, field_errors
 from conformance.scenarios import SCENARIOS
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
+from vocabulary.mistakes import Mistake, mistakes_in
 from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.selectors import parse_selector
+from vocabulary.typed_yaml import field_error, field_errors
 
 T = TypeVar("T")
 Problem: TypeAlias = tuple[str, str]

@@ -15,9 +15,9 @@ from typing import Any, Final
 import msgspec
 
 from conformance.report.conformance_report import API_VERSION, KIND, ConformanceReport
-from conformance.report.typed_yaml import as_type, field_error
 from vocabulary.regular_files import open_regular
 from vocabulary.safe_yaml import YamlError, load_yaml_file
+from vocabulary.typed_yaml import as_type, field_error
 
 REPORT_NAME: Final = "report.yaml"
 """In a report's folder."""

@@ -1,4 +1,4 @@
-"""What to write instead, told from the type that refused what was written."""
+"""Hints on what to write instead, derived from the type that refused what was written."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _SPELLINGS: Final = {
 """By msgspec's word for a type, how YAML spells it."""
 
 
-def what_instead(type_: Any, field: str, problem: str) -> str:
-    """`; ` and what to write in a field of the type, by msgspec's message; empty if that says it.
+def field_hint(type_: Any, field: str, problem: str) -> str:
+    """`; ` and what to write in a field, by msgspec's message; empty if the message says it.
 
     A type's own description, `Meta(description=…)`, is preferred to how YAML spells it.
     """
@@ -66,7 +66,7 @@ def _node(type_: Any, field: str) -> Any:
         inner = node.type if isinstance(node, inspect.Metadata) else node
         if index and isinstance(inner, inspect.VarTupleType | inspect.ListType):
             node = inner.item_type
-        elif isinstance(inner, inspect.StructType):
+        elif isinstance(inner, inspect.StructType | inspect.DataclassType):
             node = {each.encode_name: each.type for each in inner.fields}.get(key, inner)
         node = _without_none(node)
     return node

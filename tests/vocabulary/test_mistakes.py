@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from msgspec import Meta
 
-from conformance.report.mistakes import mistake_of, mistakes_in
+from vocabulary.mistakes import mistake_of, mistakes_in
 
 
 class Inner(msgspec.Struct, forbid_unknown_fields=True, rename="camel"):

@@ -9,9 +9,8 @@ from typing import Any, Final, TypeVar
 import msgspec
 import yaml
 
-from conformance.report.counted import counted
-from conformance.report.mistakes import Mistake, mistake_of
-from conformance.report.what_instead import STEP
+from vocabulary.field_hints import STEP
+from vocabulary.mistakes import Mistake, mistake_of
 from vocabulary.safe_yaml import YamlError
 
 T = TypeVar("T")
@@ -48,7 +47,8 @@ def field_errors(path: Path, mistakes: Iterable[Mistake]) -> YamlError:
     for other in others[: MAX_TOLD - 1]:
         error.add_note(other)
     if len(placed) > MAX_TOLD:
-        error.add_note(f"{path}: and {counted(len(placed) - MAX_TOLD, 'more mistake')}")
+        more = len(placed) - MAX_TOLD
+        error.add_note(f"{path}: and {more:,} more mistake{'s' * (more > 1)}")
     return error
 
 

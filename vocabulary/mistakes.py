@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final, NamedTuple, Union, get_args, get_origi
 
 import msgspec
 
-from conformance.report.what_instead import UNKNOWN, what_instead
+from vocabulary.field_hints import UNKNOWN, field_hint
 
 _FIELD_IN_MESSAGE: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`$")
 
@@ -42,7 +42,7 @@ def mistakes_in(value: Any, type_: Any) -> list[Mistake]:
 
 def _told(field: str, message: str, type_: Any) -> Mistake:
     unknown = UNKNOWN.search(message)
-    instead = what_instead(type_, field, message)
+    instead = field_hint(type_, field, message)
     return Mistake(
         field,
         f"{message[:1].lower()}{message[1:]}{instead}",
