@@ -64,5 +64,5 @@ def format_duration(span_us: Micros) -> str:
 
 def _malformed(text: str) -> ValueError:
     return ValueError(
-        f"{text!r} is not a Go duration; write numbers with units, for example 90s or 1m30s"
+        f"{text!r} is not a Go duration; use numbers with units, for example 90s or 1m30s"
     )

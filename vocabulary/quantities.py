@@ -41,7 +41,7 @@ def parse_quantity(quantity: str | int | float) -> Fraction:
     text = str(quantity)
     match = _QUANTITY.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is not a resource quantity; write for example 2, 500m or 1Gi")
+        raise ValueError(f"{text!r} is not a resource quantity; use for example 2, 500m or 1Gi")
     value = Fraction(match[2].rstrip(".") if match[2].endswith(".") else match[2])
     if match[3]:
         value *= Fraction(10) ** int(match[3][1:])

@@ -19,7 +19,7 @@ _OTHERS: Final[tuple[tuple[Callable[[int], bool], str], ...]] = (
     (stat.S_ISCHR, "a device"),
     (stat.S_ISBLK, "a device"),
 )
-NO_NAME: Final = "no file can have this name"
+NO_NAME: Final = "invalid file name"
 
 
 def open_regular(path: Path) -> BinaryIO:
@@ -35,7 +35,7 @@ def open_regular(path: Path) -> BinaryIO:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     kind = next((name for is_one, name in _OTHERS if is_one(mode)), "no file")
-    raise OSError(errno.EINVAL, f"is {kind}; save what it gives as a file", str(path))
+    raise OSError(errno.EINVAL, f"is {kind}; save its output as a file", str(path))
 
 
 def path_below(folder: Path, name: str) -> Path:
@@ -52,4 +52,4 @@ def path_below(folder: Path, name: str) -> Path:
         is_loop = isinstance(error, RuntimeError)
         number = errno.ELOOP if is_loop else errno.EINVAL
         raise OSError(number, os.strerror(number) if is_loop else NO_NAME, name) from error
-    raise OSError(errno.EACCES, "lies outside of the folder; it was not opened", name)
+    raise OSError(errno.EACCES, "is outside of the directory; it was not opened", name)

@@ -54,7 +54,7 @@ def load_all_yaml(text: str | bytes, source: str, *, max_bytes: int = MAX_BYTES)
         # Of a file no more has been read than shows this.
         raise YamlError(
             f"{source}: is too large: at most {max_bytes} bytes are read; "
-            "is it the file that you meant?"
+            "check that this is the right file"
         )
     try:
         decoded = text.decode("utf-8-sig")
@@ -84,7 +84,7 @@ def _read(path: Path, max_bytes: int) -> bytes:
             return file.read(max_bytes + 1)
     except OSError as error:
         raise YamlError(
-            f"{path}: cannot be read: {error.strerror}; name a file that is there and may be read"
+            f"{path}: cannot be read: {error.strerror}; name an existing, readable file"
         ) from error
 
 

@@ -87,12 +87,12 @@ class Lines:
 
     def _require_short(self, line: bytes, number: int) -> None:
         if len(line) > self._max_line_bytes:
-            raise UnpackError(f"line {number} has over {self._max_line_bytes} bytes; refused")
+            raise UnpackError(f"line {number} has over {self._max_line_bytes} bytes; rejected")
 
     def _require_bounded(self, total: int, read: int) -> None:
         if total > self._max_bytes:
-            raise UnpackError(f"unpacks to more than {self._max_bytes} bytes; refused")
+            raise UnpackError(f"unpacks to more than {self._max_bytes} bytes; rejected")
         if total > max(ALWAYS_ALLOWED_BYTES, read * MAX_RATIO):
             raise UnpackError(
-                f"unpacks to more than {MAX_RATIO} times its size, as no recording does; refused"
+                f"unpacks to more than {MAX_RATIO} times its size, unlike any recording; rejected"
             )

@@ -35,7 +35,7 @@ _WORDS: Final = (
     ),
     _Words(
         r"unknown escape character",
-        "no escape of YAML begins so; write the backslash twice, or use single quotes",
+        "unknown escape sequence; double the backslash, or use single quotes",
     ),
     _Words(
         r"mapping values are not allowed",
@@ -93,5 +93,5 @@ def in_words(error: yaml.MarkedYAMLError) -> tuple[yaml.Mark | None, str]:
         if re.search(words.complaint, complaint):
             said = words.said.format(began="?" if began is None else began.line + 1)
             return (began if words.where_it_began else error.problem_mark or began), said
-    said = f"is not YAML: {error.problem or error.context}; mend this line, or the one before it"
+    said = f"is not YAML: {error.problem or error.context}; fix this line, or the one before it"
     return error.problem_mark or began, said

@@ -119,7 +119,7 @@ class DeployedOperator:
             self._refuse(f"control the process {name}")
 
     def _refuse(self, what: str) -> NoReturn:
-        raise FaultRefusedError(f"a kubeconfig does not allow to {what}; {ELSEWHERE}")
+        raise FaultRefusedError(f"a kubeconfig cannot {what}; {ELSEWHERE}")
 
 
 class NoConnection:

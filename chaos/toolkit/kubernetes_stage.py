@@ -168,9 +168,9 @@ def _require(connection: Connection, operator: OperatorDeployment) -> None:
         if not error.is_not_found:
             raise ActivityFailed(f"the operator's Deployment: {error.message}") from error
         raise ActivityFailed(
-            f"there is no operator: no Deployment {operator.namespace}/{operator.name}. Name "
+            f"no operator found: there is no Deployment {operator.namespace}/{operator.name}. Name "
             "yours with ASSAY_OPERATOR_NAMESPACE and ASSAY_OPERATOR_DEPLOYMENT "
-            f"({ELSEWHERE}: it runs elsewhere), or have the experiment start one: "
+            f"({ELSEWHERE}: it runs elsewhere), or let the experiment start one: "
             "ASSAY_OPERATOR_COMMAND='assay controller run NAME --health-port {health_port}'"
         ) from error
 

@@ -94,7 +94,7 @@ def _instance(name: str, command: str, log: Path, recorder: LifeRecorder) -> Rea
     program = shutil.which(words[0]) if words else None
     if program is None:
         raise ActivityFailed(
-            f"operator_command: {command!r} begins with no program that is on PATH; give its path"
+            f"operator_command: {command!r} does not start with a program on PATH; use its path"
         )
     words[0] = program
     return RealOperator(name, words, port, log, recorder.process)

@@ -46,7 +46,7 @@ def claim_holds(
     """
     verdict = stage_of(configuration, ns).verdict(claim)
     if armed and not verdict.armed:
-        logger.warning(f"{claim} was not put to the test: {verdict.because}")
+        logger.warning(f"{claim} was never armed: {verdict.because}")
         return False
     return _holds(verdict)
 

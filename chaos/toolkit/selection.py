@@ -43,8 +43,8 @@ def select_pods(
     names = [name_of(pod) for pod in pods]
     if not names:
         raise ActivityFailed(
-            f"no pod in {stage.ground.namespace} fits label selector {label_selector!r} "
-            f"and name pattern {name_pattern!r}; strike later, or choose more widely"
+            f"no pod in {stage.ground.namespace} matches label selector {label_selector!r} "
+            f"and name pattern {name_pattern!r}; strike later, or widen the selection"
         )
     if all:
         return names
@@ -74,8 +74,8 @@ def select_nodes(
         nodes = [node for node in nodes if node in hosts]
     if not nodes:
         raise ActivityFailed(
-            f"no node fits name {name!r}, label selector {label_selector!r} and pods "
-            f"{pod_label_selector!r}; choose more widely"
+            f"no node matches name {name!r}, label selector {label_selector!r} and pods "
+            f"{pod_label_selector!r}; widen the selection"
         )
     if count:
         return stage.ground.rng("chaos/choice").sample(nodes, min(count, len(nodes)))

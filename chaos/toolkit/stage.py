@@ -138,10 +138,11 @@ class Stage(ABC):
         found = CLAIMS.get(claim)
         if found is None:
             raise ActivityFailed(
-                f"{claim!r} is not a claim; {meant(claim, CLAIMS)} `assay claims list` lists them"
+                f"{claim!r} is not a known claim; {meant(claim, CLAIMS)} "
+                "`assay claims list` lists them"
             )
         if found.judge is None:
-            raise ActivityFailed(f"{claim} cannot be judged on a cluster: {found.not_judged}")
+            raise ActivityFailed(f"{claim} cannot be evaluated on a cluster: {found.not_judged}")
         return found.judge(History(*self.history()))
 
 

@@ -60,7 +60,7 @@ def _name_of(activity: Mapping[str, Any]) -> str:
 def _act(provider: Any) -> str:
     """What a provider does outside; empty for an activity of the simulation."""
     if not isinstance(provider, Mapping):
-        return f"has the provider {provider!r}"
+        return f"has an unknown provider {provider!r}"
     kind = provider.get("type")
     if kind == "process":
         return f"starts the process {provider.get('path')!r}"

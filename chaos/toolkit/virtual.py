@@ -92,13 +92,13 @@ def load_experiment(path: Path, *, trusted: bool = False) -> dict[str, Any]:
     """
     experiment = load_yaml_file(path)
     if not isinstance(experiment, dict):
-        raise InvalidExperiment(f"{path}: is not an experiment; it must be a mapping")
+        raise InvalidExperiment(f"{path}: is not an experiment; expected a mapping")
     # First: validation imports the modules that an experiment names.
     outside = () if trusted else tuple(dict.fromkeys(outside_of_simulation(experiment)))
     if outside:
         raise InvalidExperiment(
             f"{path}: acts on this machine, outside of the simulation: {'; '.join(outside)}. "
-            "Give --trust to run it nevertheless"
+            "Use --trust to run it nevertheless"
         )
     try:
         ensure_experiment_is_valid(experiment)
@@ -198,6 +198,6 @@ def _whole(configuration: Mapping[str, Any], key: str, default: int, allowed: ra
     if isinstance(value, bool) or not isinstance(value, int) or value not in allowed:
         raise InvalidExperiment(
             f"configuration.{key}: is {str(value)[:40]!r}; "
-            f"write a whole number from {allowed.start} to {allowed.stop - 1}"
+            f"use an integer from {allowed.start} to {allowed.stop - 1}"
         )
     return value

@@ -238,7 +238,7 @@ BAD = [
     ),
     (
         with_fault("kill: {restart_after: 3d}"),
-        "faults[0].kill.restart_after: '3d' is not a Go duration; write numbers with units, "
+        "faults[0].kill.restart_after: '3d' is not a Go duration; use numbers with units, "
         "for example 90s or 1m30s",
     ),
     (

@@ -94,9 +94,9 @@ def test_a_deployed_operator_stays_down_by_scaling_to_zero_and_comes_back_as_it_
 @pytest.mark.parametrize(
     ("fault", "why"),
     [
-        (Pause("operator"), "a kubeconfig does not allow to pause operator"),
-        (DoubleOperator(), "a kubeconfig does not allow to control the process operator/1"),
-        (NodeLost("n0"), "a kubeconfig does not allow to control the process kubelet/n0"),
+        (Pause("operator"), "a kubeconfig cannot pause operator"),
+        (DoubleOperator(), "a kubeconfig cannot control the process operator/1"),
+        (NodeLost("n0"), "a kubeconfig cannot control the process kubelet/n0"),
         (StaleReads(), "nothing lies between the operator and the API server of this cluster"),
     ],
     ids=lambda value: getattr(value, "plan_key", ""),
@@ -155,7 +155,7 @@ def test_a_command_is_looked_up_on_the_path_as_a_shell_would(tmp_path, monkeypat
 
 @pytest.mark.parametrize("command", ["no-such-operator --port 1", ""])
 def test_a_command_without_a_program_is_refused_by_name(tmp_path, command):
-    with pytest.raises(ActivityFailed, match="begins with no program that is on PATH"):
+    with pytest.raises(ActivityFailed, match="does not start with a program on PATH"):
         LocalOperator(command, tmp_path / "log", FakeLives())
 
 

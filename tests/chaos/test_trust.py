@@ -62,7 +62,7 @@ OUTSIDE: dict[str, tuple[Callable[[dict[str, Any]], None], str]] = {
         _action(python("chaos.toolkit.probes", "History")),
         "calls the Python function chaos.toolkit.probes.History",
     ),
-    "a provider that is none": (_action("os.system"), "has the provider 'os.system'"),
+    "a provider that is none": (_action("os.system"), "has an unknown provider 'os.system'"),
     "a provider of another type": (_action({"type": "exec"}), "has a provider of type 'exec'"),
     "a rollback": (
         lambda experiment: experiment.update(rollbacks=[{**PROBE, "type": "action"}]),

@@ -182,7 +182,7 @@ def test_a_history_that_unpacks_to_too_much_is_refused(
     path.write_bytes(gzip.compress(os.urandom(12_000_000).replace(b"\n", b" ")))
     ended = assay("check", path)
     assert ended.code == 2
-    assert "unpacks to more than 10000000 bytes; refused" in ended.err
+    assert "unpacks to more than 10000000 bytes; rejected" in ended.err
 
 
 def test_a_record_that_is_too_long_is_refused_before_it_is_parsed(
@@ -192,7 +192,7 @@ def test_a_record_that_is_too_long_is_refused_before_it_is_parsed(
     path.write_bytes(bytes(20_000_000) + b"\n")
     ended = assay("check", path)
     assert ended.code == 2
-    assert f"{path}: line 1 has over 16777216 bytes; refused" in ended.err
+    assert f"{path}: line 1 has over 16777216 bytes; rejected" in ended.err
 
 
 @pytest.mark.parametrize("option", [(), ("--audit-log",)], ids=["history", "audit log"])

@@ -26,9 +26,9 @@ def _socket(path: Path) -> None:
 
 
 IRREGULAR: dict[str, tuple[Callable[[Path], None], str]] = {
-    "a pipe": (os.mkfifo, "is a pipe; save what it gives as a file"),
+    "a pipe": (os.mkfifo, "is a pipe; save its output as a file"),
     "a socket": (_socket, ""),
-    "a device": (lambda path: path.symlink_to("/dev/zero"), "is a device; save what it gives"),
+    "a device": (lambda path: path.symlink_to("/dev/zero"), "is a device; save its output"),
     "a loop": (lambda path: path.symlink_to(path), "symbolic links"),
 }
 
@@ -90,7 +90,7 @@ SPOILED: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "a history elsewhere": (
         lambda folder: _replace_history(folder, lambda path: path.symlink_to("/etc/passwd")),
         1,
-        "lies outside of the folder",
+        "is outside of the directory",
     ),
     "all histories elsewhere": (
         lambda folder: (
@@ -98,12 +98,12 @@ SPOILED: dict[str, tuple[Callable[[Path], None], int, str]] = {
             (folder / "histories").symlink_to("/etc"),
         )[1],
         1,
-        "lies outside of the folder",
+        "is outside of the directory",
     ),
     "a name with a NUL": (
         lambda folder: _rename_history(folder, '"histories/a\\0b"'),
         1,
-        "no file can have this name",
+        "invalid file name",
     ),
     "a name with half a surrogate pair": (
         lambda folder: _rename_history(folder, '"histories/\\ud800"'),
@@ -118,12 +118,12 @@ SPOILED: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "a path upwards": (
         lambda folder: _rename_history(folder, "histories/../../../../etc/passwd"),
         1,
-        "lies outside of the folder",
+        "is outside of the directory",
     ),
     "a device as a history": (
         lambda folder: _rename_history(folder, "/dev/zero"),
         1,
-        "lies outside of the folder",
+        "is outside of the directory",
     ),
     "bytes that are no UTF-8": (_not_utf_8, 1, ""),
     "a report that is no UTF-8": (

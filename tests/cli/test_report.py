@@ -58,7 +58,7 @@ def test_html_opens_no_history_outside_of_the_report(assay: Assay, bad: Path) ->
         path.write_text(path.read_text().replace(f"histories/{other.name}", "../../etc/passwd"))
     ended = assay("report", "html", bad)
     assert ended.code == 2
-    assert "lies outside of the folder" in ended.err
+    assert "is outside of the directory" in ended.err
 
 
 def test_sonobuoy_and_the_checklist_go_where_they_are_told(assay: Assay, bad: Path) -> None:

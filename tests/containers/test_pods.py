@@ -162,9 +162,9 @@ def patch(**wishes: str | None) -> Patch:
 @pytest.mark.parametrize(
     ("wishes", "hint"),
     [
-        ({"exit": "1", "reason": "Evicted"}, "own words"),
+        ({"exit": "1", "reason": "Evicted"}, "own reason"),
         ({"exit": "1", "reason": "OOMKilled"}, "exit code 137"),
-        ({"hold": "notready"}, "when it is made"),
+        ({"hold": "notready"}, "when it is created"),
     ],
 )
 def test_a_fault_that_no_kubelet_can_carry_out_is_refused(
@@ -189,5 +189,5 @@ def test_faults_that_containers_obey_are_let_through(wishes: dict[str, str | Non
 
 
 def test_a_behaviour_that_no_kubelet_can_carry_out_is_named() -> None:
-    with pytest.raises(BehaviourError, match="back off"):
+    with pytest.raises(BehaviourError, match="back-off"):
         played("run 1s, exit 1, restart-after 1s")

@@ -205,7 +205,7 @@ def _forget(folder: Path) -> None:
         (_lose, "histories/", "cannot be read"),
         (_flip, ".outcome", "is passed, its history gives failed"),
         (_whitewash, "claims[AW-015].outcome", "is passed, its tests are failed"),
-        (_escape, "../../../etc/passwd", "lies outside of the folder"),
+        (_escape, "../../../etc/passwd", "is outside of the directory"),
         (_reword, "claims[AW-015].text", "the claim has Quota MUST NOT"),
         (_impersonate, "reproduce.command", "runs reference, its histories say mutant:quota"),
     ],

@@ -85,7 +85,7 @@ def test_a_watch_in_a_form_that_there_is_not_is_refused(served: ServedCluster) -
 
 
 def test_a_port_that_is_taken_is_named(cluster: Cluster, served: ServedCluster) -> None:
-    with pytest.raises(OSError, match=rf"127\.0\.0\.1:{served.port}: .* take another port"):
+    with pytest.raises(OSError, match=rf"127\.0\.0\.1:{served.port}: .* use another port"):
         serve(cluster, served.port, TOKEN, tls=False)
 
 

@@ -37,7 +37,7 @@ def test_every_clause_has_its_annotation(line: str, singles: dict[str, str]) -> 
 @pytest.mark.parametrize(
     ("line", "says"),
     [
-        ("dance", r"'dance' is not a behaviour; write clauses such as `run 5s`"),
+        ("dance", r"'dance' is not a behaviour; use clauses such as `run 5s`"),
         ("", "'' is not a behaviour"),
         ("run soon", "needs a Go duration"),
         ("run -5s", "not negative"),
@@ -45,8 +45,8 @@ def test_every_clause_has_its_annotation(line: str, singles: dict[str, str]) -> 
         ("exit one", "an exit code"),
         ("exit 1, 0 times", "1 or more"),
         ("2 times", "add a clause `exit <code>`"),
-        ("exit 1, exit 2", "says twice what assay.dev/exit shall be"),
-        ("stay pending, init stuck", "says twice what assay.dev/hold shall be"),
+        ("exit 1, exit 2", "sets assay.dev/exit twice"),
+        ("stay pending, init stuck", "sets assay.dev/hold twice"),
     ],
 )
 def test_what_cannot_be_understood_is_refused_with_what_would_be(line: str, says: str) -> None:
