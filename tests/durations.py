@@ -1,4 +1,4 @@
-"""How long tests took in earlier runs, kept in pytest's cache: a plugin of its own."""
+"""Durations of tests in earlier runs, kept in pytest's cache by this plugin."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 KEY: Final = "assay/seconds"
 LONG_SECONDS: Final = 5.0
-"""So long takes a test that is to be begun early, whether it waits or works."""
+"""The duration from which a test is started early, whether it waits or works."""
 USUAL_SECONDS: Final = 10.0
 """The assumed duration of an unmeasured test on a real control plane."""
 
@@ -25,7 +25,7 @@ class Durations:
         self._of_this_run: defaultdict[str, float] = defaultdict(float)
 
     def seconds(self, item: pytest.Item) -> float:
-        """How long the test will take; 0 if that is not long."""
+        """The test's expected duration; 0 if it is short."""
         known = self._known.get(item.nodeid)
         if item.get_closest_marker("control_plane") is not None:
             return USUAL_SECONDS if known is None else known

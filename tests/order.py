@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 def in_shares(tests: Sequence[T], seconds: Callable[[T], float], shares: int) -> list[T]:
-    """The tests in the order in which so many workers are to get them.
+    """The order of tests for so many workers.
 
     `seconds` says how long a test takes; 0: not long enough to care.
     """
@@ -35,7 +35,7 @@ def in_shares(tests: Sequence[T], seconds: Callable[[T], float], shares: int) ->
 
 
 def sizes(tests: int, shares: int) -> Iterator[int]:
-    """How many tests each worker is given at the beginning, as xdist reckons."""
+    """The number of tests that each worker gets at the beginning, as xdist computes it."""
     for remaining in range(shares, 0, -1):
         size = tests // remaining
         yield size

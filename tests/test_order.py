@@ -19,7 +19,7 @@ SECONDS = {**LONG, **SHORT}
 
 
 class Worker:
-    """One of xdist's workers: begins a test when it has the next one, or will get none."""
+    """An xdist worker: it begins a test when it has the next one, or will get none."""
 
     def __init__(self, world: Handout, number: int) -> None:
         self.gateway = SimpleNamespace(id=f"gw{number}")
@@ -65,7 +65,7 @@ class Handout:
         config: Any = SimpleNamespace(getvalue=lambda _: [f"{workers}*popen"])
         self.scheduler: Any = WorkStealingScheduling(config)
         self.given: list[int] = []
-        """How many tests each worker got, those of the beginning first."""
+        """The number of tests of each worker, those of the beginning first."""
         self.begun: dict[str, float] = {}
         self._tests = tests
         self._seconds = seconds

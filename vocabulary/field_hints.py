@@ -1,4 +1,4 @@
-"""Hints on what to write instead, derived from the type that refused what was written."""
+"""Correction hints, derived from the type that rejected the data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Final
 from msgspec import inspect
 
 STEP: Final = re.compile(r"\[(\d+|\.\.\.)\]|([^.\[\]]+)")
-"""A step of a field's path: an index (`...` where msgspec does not tell which), or a key."""
+"""A step of a field's path: an index (`...` if msgspec does not report it), or a key."""
 UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
 _EXPECTED: Final = re.compile(r"^Expected `([^`]*)`, got `")
 _SPELLINGS: Final = {
@@ -19,13 +19,13 @@ _SPELLINGS: Final = {
     "bool": "true or false",
     "int": "a whole number",
 }
-"""By msgspec's word for a type, how YAML spells it."""
+"""YAML spellings by msgspec's name of a type."""
 
 
 def field_hint(type_: Any, field: str, problem: str) -> str:
-    """`; ` and what to write in a field, by msgspec's message; empty if the message says it.
+    """Return `; ` and a field's expected value, by msgspec's message; empty if the message has it.
 
-    A type's own description, `Meta(description=…)`, is preferred to how YAML spells it.
+    A type's own description, `Meta(description=…)`, is preferred to the YAML spelling.
     """
     node = _node(type_, field)
     if unknown := UNKNOWN.search(problem):
@@ -39,7 +39,7 @@ def field_hint(type_: Any, field: str, problem: str) -> str:
 
 
 def _words(node: Any) -> list[str]:
-    """The words that may stand there; where something else may, too, it is none of them."""
+    """The allowed words; none if other values are allowed, too."""
     alternatives = node.types if isinstance(node, inspect.UnionType) else (node,)
     literals = (each for each in alternatives if isinstance(each, inspect.LiteralType))
     return [str(value) for literal in literals for value in literal.values]

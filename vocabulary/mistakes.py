@@ -1,7 +1,7 @@
-"""Everything that keeps plain data from being of a type, where msgspec stops at the first.
+"""All mistakes in plain data with respect to a type, where msgspec stops at the first.
 
-Data that does not convert is taken apart: what is wrong with a struct is wrong with one of its
-fields, or is a field that is unknown or missing; what is wrong with a list, with one of its items.
+Data that does not convert is taken apart: a mistake in a struct is one in a field, or an unknown
+or missing field; a mistake in a list is one in an item.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ _FIELD_IN_MESSAGE: Final = re.compile(r" - at `(?:key in )?\$([^`]*)`$")
 
 
 class Mistake(NamedTuple):
-    """Something that is wrong in a file."""
+    """A mistake in a file."""
 
     field: str
     """Dotted, list items as `[3]`; empty: the whole file."""
     what: str
-    """Is wrong with it, and what to write instead."""
+    """The mistake and its correction."""
     at: str = ""
-    """The field whose line is told, if it is another one."""
+    """The field whose line is reported, if it is another one."""
 
 
 def mistake_of(error: msgspec.ValidationError, type_: Any) -> Mistake:
-    """What msgspec says of data that is not of the type."""
+    """Return msgspec's error about data that is not of the type."""
     return _told(*_place_and_message(error), type_)
 
 
 def mistakes_in(value: Any, type_: Any) -> list[Mistake]:
-    """All that can be told at once; empty if the value is of the type."""
+    """Return all mistakes that can be found at once; empty if the value is of the type."""
     return [_told(field, message, type_) for field, message in _messages(value, type_, "")]
 
 
@@ -57,7 +57,7 @@ def _place_and_message(error: msgspec.ValidationError) -> tuple[str, str]:
 
 
 def _messages(value: Any, type_: Any, field: str) -> Iterator[tuple[str, str]]:
-    """By field what msgspec says, or would say if it did not stop before."""
+    """Yield msgspec's messages by field, including those after the first."""
     try:
         msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
@@ -87,7 +87,7 @@ def _messages_of_struct(
             yield from _messages(inner, known[key].type, _below(field, key))
         else:
             yield field, f"Object contains unknown field `{key}`"
-            # It is there, misspelled.
+            # It is present, but misspelled.
             for meant in difflib.get_close_matches(key, missing, n=1):
                 missing.remove(meant)
     for name in missing:
@@ -99,7 +99,7 @@ def _below(field: str, inner: str) -> str:
 
 
 def _plain(type_: Any) -> Any:
-    """The type without what is annotated, and without its None."""
+    """The type without annotations and without None."""
     if get_origin(type_) is Annotated:
         return _plain(get_args(type_)[0])
     if get_origin(type_) in (Union, UnionType):

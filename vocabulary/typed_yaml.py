@@ -16,11 +16,11 @@ from vocabulary.safe_yaml import YamlError
 T = TypeVar("T")
 
 MAX_TOLD: Final = 20
-"""So many mistakes are told at once."""
+"""The maximum number of mistakes in one error."""
 
 
 def as_type(value: Any, type_: type[T], path: Path) -> T:
-    """`value`, read from `path`, as `type_`; YamlError says which field of which line is wrong."""
+    """Convert `value`, read from `path`. The YamlError names the line and field of each mistake."""
     try:
         return msgspec.convert(value, type_)
     except msgspec.ValidationError as error:
@@ -28,16 +28,16 @@ def as_type(value: Any, type_: type[T], path: Path) -> T:
 
 
 def field_error(path: Path, field: str, what: str, at: str = "") -> YamlError:
-    """An error about a field (dotted, list items as `[3]`) of a file that was read before.
+    """Return an error about a field (dotted, list items as `[3]`) of a file that was read before.
 
-    `at` is the field whose line is told, if it is another one.
+    `at` is the field whose line is reported, if it is another one.
     """
     return field_errors(path, [Mistake(field, what, at)])
 
 
 def field_errors(path: Path, mistakes: Iterable[Mistake]) -> YamlError:
-    """One error about all of them, at least one, in the order of their lines: the first is what it
-    says, the others are its notes."""
+    """Combine at least one mistake into an error, in the order of lines: the first is its message,
+    the others are its notes."""
     placed = sorted((_position(path, m.at or m.field), m.field, m.what) for m in mistakes)
     first, *others = (
         f"{path}:{line}:{column}: {f'{field}: ' if field else ''}{what}"
@@ -53,10 +53,10 @@ def field_errors(path: Path, mistakes: Iterable[Mistake]) -> YamlError:
 
 
 def _position(path: Path, field: str) -> tuple[int, int]:
-    """Line and column (from 1) of the deepest part of the field that exists.
+    """Return line and column (from 1) of the deepest existing part of the field.
 
     Composed only now: errors are rare, and the file has passed `safe_yaml`, so that no alias
-    can unfold.
+    can expand.
     """
     node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=yaml.CSafeLoader)
     for index, key in STEP.findall(field):

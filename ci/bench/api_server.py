@@ -1,4 +1,4 @@
-"""How long the simulated API server takes for the requests that runs are made of.
+"""Measure the simulated API server's time per request, for the requests of runs.
 
     python ci/bench/api_server.py
 

@@ -1,7 +1,7 @@
 """The measured figures, each with its target.
 
-Times are processor time, so that a machine which others use too gives the same numbers, but
-for what has to be waited for: those say "wall".
+Times are processor time, so that a shared machine gives the same numbers, except for wall time
+where marked.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ EVERY_NTH_CRASH_POINT = 8
 
 
 class Figure(NamedTuple):
-    """One line of the table. `is_met` is None where design sets no target."""
+    """One line of the table. `is_met` is None if the design sets no target."""
 
     name: str
     measured: str
@@ -138,7 +138,7 @@ def growth(sizes: Sequence[int] = SIZES) -> Iterator[Figure]:
 
 
 def _crowd(pods: int) -> tuple[float, float]:
-    """Seconds to run so many pods, in Jobs of AppWrappers, and to judge the history."""
+    """Seconds to run so many pods, in Jobs of AppWrappers, and to evaluate the history."""
     scenario = Scenario(
         id="bench/crowd",
         title="Many AppWrappers run at once.",
@@ -187,7 +187,7 @@ def _appwrapper(name: str) -> dict[str, Any]:
 
 
 def whole_suite(jobs: int) -> Figure:
-    """`assay run`, report included, as a user starts it."""
+    """`assay run`, report included, as started by a user."""
     wall, _ = _assay("run", "--jobs", str(jobs))
     return Figure(
         f"whole suite with its report, {jobs} jobs",

@@ -1,10 +1,10 @@
-"""Measures what design promises of speed, and compares.
+"""Measure Assay's performance, and compare it with the design's targets.
 
     python ci/bench/run.py            print the table; takes a minute or two
     python ci/bench/run.py --write    and write it to docs/benchmarks.md
 
-A figure that misses its target is marked and fails nothing: machines differ. The yardstick
-says how fast this one is, so that figures of two machines, or of two days, can be compared.
+A missed target is marked but is not an error, since machines differ. The yardstick measures this
+machine's speed, so that figures of different machines or days can be compared.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def measure() -> Iterator[Figure]:
 
 
 def yardstick_ms() -> float:
-    """How long this machine takes for what Python code does most."""
+    """The time that this machine takes for the most common operation of Python code."""
     table = dict.fromkeys(range(1024), 0)
     taken = []
     for _ in range(5):

@@ -45,7 +45,7 @@ def described(history: Path) -> str:
 
 
 def strict(header: Header) -> Header:
-    """As if nothing had been granted for latency, polling and slack."""
+    """With all allowances for latency, polling and slack removed."""
     return msgspec.structs.replace(header, facts={**header.facts, **dict.fromkeys(GRANTED, 0)})
 
 

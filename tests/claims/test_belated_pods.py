@@ -14,7 +14,7 @@ from tests.claims.templates import job
 
 CITING = ("AW-013", "AW-014", "AW-015", "INV-1", "INV-2", "AW-054")
 REQUEST_SECONDS = 0.1
-"""Where the header does not say."""
+"""The default of histories without this header field."""
 
 
 def suspended(before: float, after: float = 30.0, *, restarted: bool = False) -> Story:

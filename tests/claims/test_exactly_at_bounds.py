@@ -272,7 +272,7 @@ def history_of(*told: tuple[float, str, str]) -> History:
 
 
 def looked(*told: tuple[float, str, str]) -> float:
-    """When the operator looked last before a write at t=20."""
+    """The time of the operator's last read before a write at t=20."""
     return last_look_us(history_of((0, "operator", "started"), *told), "operator", 20 * SECOND) / (
         SECOND
     )

@@ -243,7 +243,7 @@ def test_a_second_reset_for_the_same_tag_is_a_violation() -> None:
 
 
 def entered_bound(story: Story) -> int:
-    """Where the pod of the second attempt was put on the tagged node."""
+    """Put the pod of the second attempt on the tagged node."""
     pod_track = story.history.appwrappers[0].pods[-1]
     return next(
         version.n

@@ -38,7 +38,7 @@ def test_a_forged_user_is_a_violation_where_the_users_are_known() -> None:
 
 
 def test_a_user_without_an_id_is_labelled_with_none_and_may_not_make_one_up() -> None:
-    """As those whom a client certificate names."""
+    """Users authenticated by client certificates."""
     users = {"users": {"user": {"username": "user", "uid": ""}}}
     story = Story(facts=users)
     story.submitted(**{"workload.codeflare.dev/userid": ""})
@@ -94,7 +94,7 @@ def refused(
 
 
 def invalid_label(value: str) -> str:
-    """As the API server says it."""
+    """The API server's message."""
     return (
         f'AppWrapper.workload.codeflare.dev "a" is invalid: metadata.labels: Invalid value: '
         f'"{value}": a valid label must be an empty string or consist of alphanumeric characters'

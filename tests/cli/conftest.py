@@ -28,9 +28,9 @@ class Reports(NamedTuple):
     """Folders of two reports on one scenario."""
 
     good: Path
-    """Of the reference."""
+    """The reference's report."""
     bad: Path
-    """Of a mutant that releases quota too early."""
+    """The report of a mutant that releases quota too early."""
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,4 @@
-"""`assay check --audit-log`: a log that was recorded elsewhere is judged as far as it shows."""
+"""`assay check --audit-log`: an audit log from elsewhere is evaluated as far as it shows."""
 
 from __future__ import annotations
 

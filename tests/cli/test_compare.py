@@ -44,7 +44,7 @@ def test_the_way_back_is_good_news(assay: Assay, reports: Reports) -> None:
 def test_what_a_selection_found_besides_and_finds_no_more_is_good_news_too(
     assay: Assay, tmp_path: Path
 ) -> None:
-    """Only what was asked for is in a report, and whatever else was violated."""
+    """A report with the selected claims only, and any other violation."""
     before, after, elsewhere = (tmp_path / name for name in ("before", "after", "elsewhere"))
     assay("run", "AW-015", "-q", "--implementation", MUTANT, "--out", before)
     assay("run", "AW-015", "-q", "--out", after)

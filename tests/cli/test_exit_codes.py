@@ -1,4 +1,4 @@
-"""The exit code 1 means a violated claim: whatever else ends a command ends it with another."""
+"""Exit code 1 means a violated claim; all other ends of a command have other codes."""
 
 from __future__ import annotations
 

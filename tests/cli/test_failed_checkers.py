@@ -1,4 +1,4 @@
-"""A checker that raises an exception has not judged: every command that judges ends with 3."""
+"""A checker that raises an exception gives no verdict: every command that evaluates ends with 3."""
 
 from __future__ import annotations
 

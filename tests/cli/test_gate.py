@@ -23,7 +23,7 @@ SCENARIO = "slow-pods-hold-their-quota"
 
 @dataclass(frozen=True)
 class Gated:
-    """How the steps ended, and what they left."""
+    """The result of the steps, and their files."""
 
     code: int
     out: str

@@ -1,4 +1,4 @@
-"""`assay report rejudge` as a shell sees it, after a checker was mended."""
+"""`assay report rejudge` as a shell sees it, after a checker was fixed."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 IN_THE_BACKGROUND = 'trap "" INT; exec "$@"'
-"""How a shell starts what is to run in the background: SIGINT is ignored there."""
+"""Start a process in the background, as a shell does: with SIGINT ignored."""
 
 
 def test_the_kubeconfig_of_a_server_that_was_started_later_stays(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
 
 
 def wish(folder: Path, key: str, value: str) -> None:
-    """As the kubelet has it: the value alone, without a line's end, replaced as a whole."""
+    """Write a file as the kubelet does: the value without a line feed, replaced atomically."""
     path = folder / "wishes" / key.replace("_", "-")
     fresh = path.with_suffix(".new")
     fresh.write_text(value, encoding="utf-8")

@@ -21,7 +21,7 @@ class Node:
 
 
 def commit(event: Any = "MODIFIED", *, terminating: bool = False, **wishes: str) -> Commit:
-    """Of a pod whose first container runs, the second does not."""
+    """A change of a pod whose first container runs, the second does not."""
     annotations = {f"assay.dev/{key.replace('_', '-')}": value for key, value in wishes.items()}
     metadata = {"name": "a-0", "namespace": "run", "uid": "u", "annotations": annotations}
     if terminating:

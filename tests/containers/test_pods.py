@@ -1,4 +1,4 @@
-"""Pods as real kubelets shall play them: what is changed, and what is not."""
+"""Pods for real kubelets: changed and unchanged fields."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TAILOR = Tailor("run-0", REAL)
 
 
 def played(line: str = "", **spec: Any) -> dict[str, Any]:
-    """The spec of a pod of two containers that behaves as the line says."""
+    """The spec of a pod of two containers with the behaviour of the line."""
     containers = [{"name": "proxy", "image": "p"}, {"name": "main", "image": "m"}]
     pod = {"metadata": {"name": "a-0"}, "spec": {"containers": containers, **spec}}
     behaving = expand(with_behaviour(pod, line)) if line else pod
@@ -50,7 +50,7 @@ def test_every_container_keeps_its_name_and_runs_the_script() -> None:
 
 
 def test_a_cluster_that_enforces_the_restricted_level_takes_the_pods() -> None:
-    """As the Pod Security standard lists what every container must say."""
+    """The Pod Security standard's requirements on every container."""
     spec = played("ready-after 3s", initContainers=[{"name": "i"}])
     for each in (*spec["containers"], *spec["initContainers"]):
         context = each["securityContext"]

@@ -30,7 +30,7 @@ OPERATOR_USER = f"system:serviceaccount:{NAMESPACE}:{SERVICE_ACCOUNT}"
 IMAGE = "registry.example.org/assay:1.0"
 LIMIT_SECONDS = 60.0
 START_SECONDS = 120.0
-"""Where other tests are at work a program takes half a minute until it answers."""
+"""On a busy machine, a program takes half a minute until it responds."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -125,7 +125,7 @@ class InstalledOperator:
             self._process.wait()
 
     def port(self, name_or_number: str | int) -> int:
-        """Where a port of the container is reached here."""
+        """The local address of a port of the container."""
         return self._ports[self._names.get(str(name_or_number), name_or_number)]  # type: ignore[index]
 
     def probe(self, name: str) -> int:

@@ -266,7 +266,7 @@ def test_the_command_shows_first_and_removes_when_told_to(plane: ControlPlane, r
 
 
 def assay(*arguments: str, plane: ControlPlane) -> list[str]:
-    """The lines that a command tells of that control plane; it has to succeed."""
+    """The command's output about that control plane; the command must succeed."""
     kubeconfig = ("--kubeconfig", str(plane.kubeconfig()))
     command = [sys.executable, "-m", "conformance.cli", *arguments, *kubeconfig]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)

@@ -1,4 +1,4 @@
-"""Components are killed, paused and restarted one by one; the rest goes on."""
+"""Components are killed, paused and restarted one by one; the others continue."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def wrapper(name: str, components: list[dict[str, Any]], **annotations: str) -> 
 
 
 def refusal(plane: ControlPlane, aw: dict[str, Any], user: User = ANN, **query: str) -> str:
-    """Submits an AppWrapper; what the API server says if it refuses, "" if it does not."""
+    """Submit an AppWrapper; return the API server's error message, or ""."""
     speaker = config.new_client_from_config(str(plane.mint_kubeconfig(user)))
     try:
         client.CustomObjectsApi(speaker).create_namespaced_custom_object(
@@ -208,7 +208,7 @@ _WITH_CERTIFICATE: Final = (
 
 
 def generations(plane: ControlPlane, found: list[dict[str, Any]]) -> dict[str, Any]:
-    """How often the specs of those that count it have been changed."""
+    """The generations of all objects that have one."""
     api = plane.api()
     paths = {
         "Deployment": "/apis/apps/v1/namespaces/{namespace}/deployments/{name}",

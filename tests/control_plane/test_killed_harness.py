@@ -1,4 +1,4 @@
-"""A harness that is killed leaves histories to judge, and nothing that clean does not remove."""
+"""A killed harness leaves histories to evaluate, and nothing that clean does not remove."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Losing nodes, and nodes which say that they are not ready."""
+"""Lost nodes, and nodes that report NotReady."""
 
 from __future__ import annotations
 

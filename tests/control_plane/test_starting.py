@@ -49,7 +49,7 @@ class Played:
 
 
 def played(name: str, folder: Path, *, deaths: int, port: int | None = None) -> Played:
-    """One that dies at its first starts, and is ready at the next."""
+    """A component that dies at its first starts, and is ready at the next."""
     (free,) = free_ports(1)
     file = folder / f"{name}.starts"
     listens_on = free if port is None else port

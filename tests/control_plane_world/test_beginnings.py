@@ -40,7 +40,7 @@ class BrokenOffError(Exception):
 
 
 class CountedNetwork(MachineNetwork):
-    """One that says when it is closed."""
+    """An object that records when it is closed."""
 
     def __init__(self, closed: Callable[[], None]) -> None:
         self.close = closed  # type: ignore[method-assign]
@@ -57,7 +57,7 @@ class FakeSession:
         self.given: Counter[str] = Counter()
         self.processes: list[Process] = []
         self.ports: set[int] = set()
-        """Where something listened for the operator, or for the API server."""
+        """Addresses that were listened on, for the operator or for the API server."""
         self.listeners: list[object] = []
         self.folder = folder
         self.settings = None

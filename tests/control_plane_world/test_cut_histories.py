@@ -1,4 +1,4 @@
-"""Where a history ends too early, nothing is held to be violated for want of its end."""
+"""A truncated history is not violated by its missing end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where watches broke for a while, what was missed is not held against anybody."""
+"""Versions missed by broken watches are not held against any actor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from conformance.verdict import Outcome
 from vocabulary.history import Capabilities, Entry, Write
 
 GAPS = 2
-"""So many histories are made of each scenario, each with one gap somewhere."""
+"""The number of histories for each scenario, each with one gap somewhere."""
 
 
 @pytest.mark.parametrize("subject", sorted({id_.rpartition("/")[0] for id_ in SCENARIOS}))

@@ -1,4 +1,4 @@
-"""Assay's own requests outlast an API server that is away; a refusal is not repeated."""
+"""Assay's own requests survive an API server outage; errors are not retried."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def test_any_user_of_the_machine_may_lock_the_file_that_the_first_one_has_made()
 
 
 def session_with(fixed_port: int | None, seconds_left: float) -> Any:
-    """As much of a session as its turns need."""
+    """The parts of a session that its turns need."""
     made = SimpleNamespace(
         implementation=SimpleNamespace(fixed_port=fixed_port),
         seconds_left=lambda: seconds_left,

@@ -33,7 +33,7 @@ SECRET_NAME = "webhook-server-cert"
 
 
 def configuration(kind: str, path: str) -> Object:
-    """As kubebuilder writes it, before kustomize has renamed anything."""
+    """A webhook manifest as kubebuilder writes it, before kustomize renames anything."""
     return {
         "apiVersion": "admissionregistration.k8s.io/v1",
         "kind": kind,

@@ -36,7 +36,7 @@ SUBJECTS = sorted({id_.rpartition("/")[0] for id_ in SCENARIOS})
 LEFT_OUT = ("Node", "ResourceQuota", "Lease.coordination.k8s.io")
 """Nodes of a simulated cluster are not leased; no claim covers the other kinds."""
 GAPS = 3
-"""So many gaps are tried in each history."""
+"""The number of gaps tried in each history."""
 ANSWERED_BY_OBJECT = ("Pod", "Service", "PersistentVolumeClaim", "Node")
 """Kinds whose deletion is answered by the object; that of others by a bare Status."""
 
@@ -57,7 +57,7 @@ def kinds_of(entries: Iterable[Entry]) -> list[Kind]:
 
 
 def told(write: Write, kinds: Iterable[Kind]) -> Commit:
-    """As a watch tells it."""
+    """The entry as a watch reports it."""
     assert write.event
     kind = kind_in(write, kinds)
     return Commit(write.rv, write.event, kind, versioned(write), time_of(write))
@@ -69,7 +69,7 @@ def time_of(write: Write) -> Micros:
 
 
 def logged(writes: Iterable[Write], kinds: Iterable[Kind]) -> list[dict[str, Any]]:
-    """As an audit log has it; what changes nothing is answered with what is there."""
+    """The entry as an audit log has it; a no-op's response is the stored object."""
     stored: dict[tuple[str, str], Write] = {}
     found = []
     for write in writes:
@@ -163,7 +163,7 @@ def merged(
 
 
 def lasting(write: Write) -> Any:
-    """The object, without what a response to its removal says otherwise than a watch."""
+    """The object, without fields in which a deletion's response differs from a watch."""
     if write.object is None:
         return None
     left_out = {"resourceVersion", *(("finalizers",) if write.event == "DELETED" else ())}
@@ -224,7 +224,7 @@ def _followed(kind: Kind) -> bool:
 
 
 def test_a_log_that_lacks_what_a_watch_has_told_fills_no_gap() -> None:
-    """As that of one API server among several, or one that leaves out kubelets."""
+    """The log of one API server among several, or one that leaves out kubelets."""
     entries = run_one(SCENARIOS[SCENARIO], implementation("reference"), 1).entries
     kinds = kinds_of(entries)
     writes = [each for each in entries if isinstance(each, Write) and each.kind not in LEFT_OUT]

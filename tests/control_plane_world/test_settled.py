@@ -1,4 +1,4 @@
-"""A run has settled when the API server says so, not when nothing else was heard."""
+"""A run is at rest if the API server confirms it, not if no event arrived."""
 
 from __future__ import annotations
 

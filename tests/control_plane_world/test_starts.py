@@ -1,4 +1,4 @@
-"""An operator that does not come up ends its run; one that never does, the suite, and says why."""
+"""An operator that does not start ends its run; if it never starts, it ends the suite."""
 
 from __future__ import annotations
 

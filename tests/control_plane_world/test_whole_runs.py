@@ -81,7 +81,7 @@ def test_a_suite_that_is_killed_leaves_histories_and_its_folder_and_nothing_else
 
 
 def processes_of(folder: Path) -> list[str]:
-    """The command lines of all processes that have to do with a folder."""
+    """The command lines of all processes that use a directory."""
     found = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

@@ -14,11 +14,11 @@ ABSENT: Final = "(absent)"
 
 @dataclass(frozen=True)
 class Difference:
-    """One field that the two sides answer differently."""
+    """One field in which the two sides differ."""
 
     script: str
     number: int
-    """Of the step, from 1."""
+    """The step's number, from 1."""
     step: str
     path: str
     """Dotted, from the top of the step: `code`, `body.status.phase`, `events.2.type`."""
@@ -47,7 +47,7 @@ def differences(real: Transcript, simulated: Transcript) -> list[Difference]:
 
 
 def fields_of(transcript: Transcript) -> int:
-    """How many single values a transcript holds."""
+    """The number of single values in a transcript."""
     return sum(1 for step in transcript.steps for _ in _leaves(step))
 
 

@@ -185,7 +185,7 @@ class Dialogue:
         label: str = "",
         show: Show = (),
     ) -> Answer:
-        """A request as HTTP has it, for what the vocabulary cannot say; bytes go as they are."""
+        """A raw HTTP request, for requests that the vocabulary lacks; bytes are sent unchanged."""
         encoded = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             encoded = msgspec.json.encode(body)

@@ -1,4 +1,4 @@
-"""Where the simulation is known to differ, and why that is accepted.
+"""Known and accepted differences of the simulation, with reasons.
 
 A limit names the scripts and the fields where the difference shows. A difference without a
 limit fails the tests, and so does a limit without a difference: what is fixed leaves the list.

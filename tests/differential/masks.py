@@ -198,7 +198,7 @@ _REVISION_IN_TEXT: Final = re.compile(
     r"|(?<=ResourceVersion in the precondition \()\d+(?=\))"
     r"|(?<=ResourceVersion in record \()\d+(?=\))"
 )
-"""In refused patches, in 410s, in 504s, and in preconditions that fail."""
+"""In rejected patches, in 410s, in 504s, and in failed preconditions."""
 _ADDRESS: Final = re.compile(r"\d+\.\d+\.\d+\.\d+")
 _ADDRESS_COLUMNS: Final = ("IP", "Internal-IP")
 _AGE_COLUMNS: Final = ("Age", "Last Seen", "First Seen", "Duration")
@@ -233,7 +233,7 @@ def _walk(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def _tokens(steps: Sequence[dict[str, Any]]) -> list[tuple[re.Pattern[str], str]]:
-    """The texts that stand for something random in this transcript, longest first."""
+    """The texts for random values in this transcript, longest first."""
     replacements: dict[str, str] = {}
     for obj in _walk(list(steps)):
         for mask in TOKEN_MASKS:
@@ -343,7 +343,7 @@ def _sort_conditions(status: dict[str, Any]) -> None:
 
 
 def _uncaused(status: dict[str, Any]) -> dict[str, Any]:
-    """A custom resource's refusal whose causes are in an order of their own."""
+    """A custom resource's error whose causes are in another order."""
     details = status.get("details")
     if not isinstance(details, dict) or len(details.get("causes") or ()) < 2:
         return status

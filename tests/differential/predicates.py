@@ -14,7 +14,7 @@ Object = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Predicate:
-    """A test of an answer's body, and how to say it."""
+    """A predicate on a response's body, with its description."""
 
     text: str
     of_body: Callable[[Object], bool]
@@ -24,7 +24,7 @@ class Predicate:
         return answer.code == self.code and self.of_body(answer.body)
 
     def holds_for(self, events: Sequence[Event]) -> bool:
-        """Of a watch: whether the last event's object is so."""
+        """For a watch: the predicate holds for the last event's object."""
         return bool(events) and self.of_body(events[-1]["object"])
 
     def __and__(self, other: Predicate) -> Predicate:
@@ -80,7 +80,7 @@ def count(number: int, of_item: Predicate | None = None) -> Predicate:
 
 
 def how_many(number: int, of_item: Predicate) -> Predicate:
-    """So many items of a list are so, whatever else is in it."""
+    """The predicate holds for so many items of a list."""
     return Predicate(
         f"{number} of them: {of_item.text}",
         lambda body: sum(of_item.of_body(item) for item in body["items"]) == number,

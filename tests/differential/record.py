@@ -1,4 +1,4 @@
-"""Record the real side anew: `python -m tests.differential.record [SCRIPT …] [--check]`.
+"""Record the real side again: `python -m tests.differential.record [SCRIPT …] [--check]`.
 
 Starts a control plane of its own (see `assay cluster build`), runs every script on it, or the
 named ones, and writes their transcripts. With `--check` nothing is written: it says what has

@@ -19,7 +19,7 @@ class Script:
 
     name: str
     subject: str
-    """The file it stands in."""
+    """The file that defines it."""
     title: str
     covers: tuple[str, ...]
     steps: Steps

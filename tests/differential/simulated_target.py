@@ -28,7 +28,7 @@ SETTINGS = Settings(
     node_monitor_period_us=1 * SECOND,
     node_eviction_interval_us=100 * MILLISECOND,
 )
-"""As `fixtures.control_plane.Settings` sets them for the real controllers."""
+"""The settings that `fixtures.control_plane.Settings` has for the real controllers."""
 
 
 class SimulatedTarget:
@@ -144,7 +144,7 @@ class SimulatedTarget:
 def _count_of_enough(
     events: Sequence[Event], enough: Callable[[Sequence[Event]], bool]
 ) -> int | None:
-    """How many of the events were enough; None if all of them are not."""
+    """The number of events that sufficed; None if all of them do not."""
     for count in range(len(events) + 1):
         if enough(events[:count]):
             return count
@@ -152,6 +152,6 @@ def _count_of_enough(
 
 
 def _as_json(value: object) -> dict[str, object]:
-    """The value as a client receives it: nothing shared, nothing that JSON cannot say."""
+    """The value as a client receives it: nothing shared, only JSON values."""
     decoded: dict[str, object] = msgspec.json.decode(msgspec.json.encode(value))
     return decoded

@@ -28,7 +28,7 @@ SAMPLE = (
     "taint-evicts",
     "custom-table",
 )
-"""One of nearly every subject, and none that takes long."""
+"""One script of nearly every subject, and no slow one."""
 
 
 @pytest.fixture(scope="module")

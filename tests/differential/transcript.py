@@ -25,7 +25,7 @@ class Transcript:
 
 
 def play(script: Script, target: Target) -> Transcript:
-    """Run a script; its transcript ends early where it waited in vain."""
+    """Run a script; its transcript ends early if an awaited state is not reached."""
     dialogue = Dialogue(target, script.name)
     dialogue.open()
     try:
@@ -49,7 +49,7 @@ def save(script: Script, transcript: Transcript) -> None:
 
 
 def load(script: Script) -> Transcript:
-    """The recorded transcript; FileNotFoundError says how to make it."""
+    """The recorded transcript; the FileNotFoundError has the command that makes it."""
     path = path_of(script)
     if not path.exists():
         raise FileNotFoundError(

@@ -45,7 +45,7 @@ def run(kubeconfig: Path, *words: str, code: int | None = 0) -> str:
 
 
 def wait_until_known(plane: ControlPlane, names: Sequence[str]) -> None:
-    """Until the nodes are ready, and controllers have labelled them as they always do."""
+    """Wait until the nodes are ready, with the labels that controllers always set."""
     api = plane.api()
     nodes.wait_ready(api, names)
 

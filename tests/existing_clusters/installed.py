@@ -21,7 +21,7 @@ WHOLE = {
     "ClusterRoleBinding": "rbac.authorization.k8s.io/v1/clusterrolebindings",
     "ClusterRole": "rbac.authorization.k8s.io/v1/clusterroles",
 }
-"""Where those without a namespace are, in the order in which they go."""
+"""Cluster-scoped collections, in the order of deletion."""
 
 
 @contextmanager

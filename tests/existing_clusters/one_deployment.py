@@ -1,4 +1,4 @@
-"""As much of a cluster as one Deployment needs; its pods are ready at once."""
+"""A cluster just sufficient for one Deployment; its pods are ready immediately."""
 
 from __future__ import annotations
 

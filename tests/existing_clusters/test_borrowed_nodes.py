@@ -1,4 +1,4 @@
-"""A borrowed node remembers by itself what it was like, and becomes that again."""
+"""A leased node's annotations remember its original state, which is restored."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def lent() -> Any:
 
 
 def written(borrowed: Any, **patch: Any) -> Any:
-    """As a run writes it."""
+    """A write by a run."""
     return merge_patch(borrowed, noting(patch, borrowed))
 
 

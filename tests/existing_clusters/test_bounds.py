@@ -194,7 +194,7 @@ def as_account(plane: ControlPlane, path: str) -> Api:
 
 
 def refusal(api: Api, write: Write) -> str:
-    """Why the API server refuses it, were it meant; empty if it does not."""
+    """The API server's error for a dry run; empty if it is accepted."""
     method, path, body = write
     try:
         api.request(method, f"{path}?dryRun=All", body, **patched(method))

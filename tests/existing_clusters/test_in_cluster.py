@@ -90,7 +90,7 @@ def environment(plane: ControlPlane) -> dict[str, str]:
 
 
 def mounted(plane: ControlPlane, pod: Mapping[str, Any], folder: Path) -> Path:
-    """The folder that every container finds in /var/run/secrets."""
+    """The directory that every container has at /var/run/secrets."""
     name = pod["spec"]["serviceAccountName"]
     account = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{name}"
     bound = {"kind": "Pod", "apiVersion": "v1", "name": pod["metadata"]["name"]}

@@ -8,7 +8,7 @@ from conformance.worlds.existing.node_pool import since_loans
 
 
 def request(resource: str, name: str, revision: int | None) -> dict[str, Any]:
-    """An audit event; without a revision one that was refused."""
+    """An audit event; without a resourceVersion, of a rejected request."""
     answer = {} if revision is None else {"metadata": {"resourceVersion": str(revision)}}
     return {"objectRef": {"resource": resource, "name": name}, "responseObject": answer}
 

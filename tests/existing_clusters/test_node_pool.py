@@ -20,7 +20,7 @@ from vocabulary.requests import Get, List, ObjectList, Patch, Request
 
 
 class Cluster:
-    """Nodes and pods; patches of the nodes in `broken` are refused."""
+    """Nodes and pods; patches of the nodes in `broken` are rejected."""
 
     def __init__(self, *names: str) -> None:
         self.nodes: dict[str, Object] = {

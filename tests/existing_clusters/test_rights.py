@@ -27,7 +27,7 @@ OTHERWISE_USED = {
 }
 """Written in runs on real clusters alone, with the occasion."""
 OF_THE_HARNESS = {Right("", "nodes", "get"), Right("coordination.k8s.io", "leases", "get")}
-"""Read in runs on real clusters: a node before it is lent, and who leads."""
+"""Reads in runs on real clusters: a node before it is leased, and the leader."""
 RESOURCES = {
     str(kind): (kind.group, kind.plural) for kind in (*KNOWN_KINDS, *map(kind_of_crd, all_crds()))
 }

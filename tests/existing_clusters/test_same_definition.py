@@ -1,4 +1,4 @@
-"""A definition that is there already counts only if it keeps and refuses what ours does."""
+"""An existing CRD counts only if it keeps and rejects the same fields as ours."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def changed(change: Callable[[Definition], Any]) -> Definition:
 
 
 def fill_in(crd: Definition) -> None:
-    """As the API server stores it."""
+    """The CRD as stored by the API server."""
     crd["metadata"] |= {"uid": "u", "resourceVersion": "9"}
     names = crd["spec"]["names"]
     names["listKind"] = f"{names['kind']}List"

@@ -49,7 +49,7 @@ def namespace(number: int) -> Object:
 
 @pytest.fixture
 def hours(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock that goes on by a quarter of the patience with each look."""
+    """A clock that advances by a quarter of the patience with each look."""
     looks = itertools.count()
     step = clean.GONE_SECONDS / 4
     clock = SimpleNamespace(monotonic=lambda: next(looks) * step, sleep=lambda _: None)

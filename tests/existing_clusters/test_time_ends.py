@@ -16,7 +16,7 @@ TASK = Task("appwrapper/lifecycle/succeeds", "reference", 0)
 
 
 class Hour:
-    """As much of a session as time takes."""
+    """The parts of a session that time needs."""
 
     left = 3600.0
 

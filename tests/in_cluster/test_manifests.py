@@ -76,7 +76,7 @@ def test_every_role_is_bound_to_the_account_that_the_pod_runs_as(
 
 
 def parsed(arguments: list[str]) -> typer.Context:
-    """The arguments as the command itself understands them; it refuses unknown ones."""
+    """Parse the arguments with the command itself, which rejects unknown ones."""
     command = typer.main.get_command(app)
     with command.make_context("assay", list(arguments)) as context:
         name, sub, rest = command.resolve_command(context, context._protected_args + context.args)  # type: ignore[attr-defined]

@@ -1,4 +1,4 @@
-"""A machine with programs that only say what they were asked, and answer what a test wrote."""
+"""A machine with programs that record their arguments, and print prepared output."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ esac
 
 
 def program(folder: Path, name: str, answers: dict[str, str | None]) -> Path:
-    """A program in that folder; `answers` are by the beginning of its arguments, None refuses."""
+    """Create a program in a directory; `answers` are by the prefix of its arguments, None fails."""
     cases = "\n".join(
         f'"{begins}"*) echo "no" >&2; exit 1 ;;'
         if answer is None

@@ -55,7 +55,7 @@ def on_a_machine(
     kind: dict[str, str | None],
     mounts: list[Any] | None = None,
 ) -> KindOptions:
-    """The options for cluster `c` where kind says this, and Docker what a cluster needs."""
+    """The options for cluster `c`, with prepared output of kind, and of Docker for a cluster."""
     docker(folder, mounts or [])
     program(folder, "kind", {"get clusters": "", **kind})
     monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")

@@ -20,7 +20,7 @@ Run = Callable[..., Ended]
 
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """`assay run` on kind, in a folder that is also all of the PATH."""
+    """Run `assay run` on kind, in a directory that is also the whole PATH."""
     for key in [key for key in os.environ if key.startswith("KIND")]:
         monkeypatch.delenv(key)
     monkeypatch.setenv("PATH", str(tmp_path))

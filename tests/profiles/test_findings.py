@@ -1,4 +1,4 @@
-"""The findings page says what a report contradicts, who is at fault, and hides nothing."""
+"""The findings page lists all contradictions of a report with their causes."""
 
 from __future__ import annotations
 

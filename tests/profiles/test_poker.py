@@ -1,4 +1,4 @@
-"""The poker edits AppWrappers at its interval, and tells its own edits from others."""
+"""Resync triggers edit AppWrappers at their interval, and recognize their own edits."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from vocabulary.objects import Object, with_path
 
 
 def admit(operation: Operation, new: Object, old: Object | None, user: UserInfo) -> Object:
-    """Notes who created it; refuses data that says so."""
+    """Records who created it; rejects data that contains this already."""
     if "refuse" in new.get("data", {}):
         raise ApiError(403, "Forbidden", "data.refuse: is refused")
     return new if old else with_path(new, "data.creator", user.username)

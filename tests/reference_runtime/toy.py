@@ -1,4 +1,4 @@
-"""Small pieces that the tests of this folder share: a toy controller and a toy API server."""
+"""Shared by the tests of this directory: a toy controller and a toy API server."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class CopyController:
 
 
 class Server:
-    """Stores objects and tells operators what changed; as strict as these tests need it."""
+    """Stores objects and notifies operators of changes; as strict as these tests need it."""
 
     def __init__(self) -> None:
         self.objects: dict[tuple[Kind, str, str], Object] = {}

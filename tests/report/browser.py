@@ -71,7 +71,7 @@ class Browser:
         self._page = ""
         self._is_loaded = False
         self.problems: list[str] = []
-        """Everything that the console complained of, refusals of the policy included."""
+        """All errors on the console, violations of the content security policy included."""
         self.requests: list[str] = []
         """Every address that the page asked for."""
 

@@ -1,4 +1,4 @@
-"""A history made by hand: an AppWrapper that fails, resets, and gives its quota back too early.
+"""A history made by hand: an AppWrapper that fails, resets, and releases its quota too early.
 
 It has what a real one has (operator crashes, taints, refused requests, folded waits), so that
 the renderings can be looked at and tested before, and apart from, any run.

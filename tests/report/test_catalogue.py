@@ -1,4 +1,4 @@
-"""The catalogue of claims: what it says of each, beside the claim's own words."""
+"""The catalogue of claims: its contents for each, besides the claim's own text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two reports are compared: what is worse is found, whatever else differs is said."""
+"""Comparison of two reports: regressions are found, and other differences listed."""
 
 from __future__ import annotations
 

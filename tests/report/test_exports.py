@@ -134,7 +134,7 @@ def test_what_only_the_vendor_knows_stays_a_placeholder() -> None:
 def on_a_platform(
     outcome: Outcome = Outcome.PASSED, by_webhooks: Outcome = Outcome.PASSED
 ) -> ConformanceReport:
-    """Of an operator in its own pods, with its own webhooks; `outcome` is that of AW-015."""
+    """The report of an operator in its own pods, with its own webhooks; `outcome` is AW-015's."""
     report = report_of(
         ended(**{**ALL_PASSED, "AW_015": outcome}), cluster="existing", operator="installed"
     )

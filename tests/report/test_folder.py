@@ -1,4 +1,4 @@
-"""The output folder: what is written, replaced, and left alone; JUnit and Allure in it."""
+"""The output directory: written, replaced and preserved files; JUnit and Allure in it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reports that are kept in this repository: judged today, they say what they said."""
+"""The reports kept in this repository, evaluated today, have the same verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conformance.report.verify import verify_report
 REPORTS = Path(__file__).parents[2] / "reports"
 HANDED_IN = reports_below(REPORTS)
 MOST_BYTES = 12_000_000
-"""Of one report with its histories: who clones the repository gets them all."""
+"""The limit for a report with its histories, since every clone contains them."""
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The front page of a report says of each claim what the claim's own page says."""
+"""The front page of a report agrees with the claims' own pages."""
 
 from __future__ import annotations
 

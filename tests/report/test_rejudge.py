@@ -1,4 +1,4 @@
-"""A stored report is judged again: what happened stays, what is said of it is made anew."""
+"""Re-evaluating a stored report keeps the recording and replaces the verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A stored report is verified against its histories: whatever was changed is found."""
+"""A stored report is verified against its histories: all changes are found."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ def _reword(folder: Path) -> None:
 
 
 def _impersonate(folder: Path) -> None:
-    """Say that a mutant's histories are those of the reference."""
+    """Attribute a mutant's histories to the reference."""
     _edit(folder, " --implementation mutant:quota-released-when-failed", "")
 
 

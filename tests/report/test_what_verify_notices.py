@@ -138,7 +138,7 @@ _JUDGED: dict[str, Sequence[Verdict]] = {}
 
 
 def judged(header: Header, entries: Sequence[Entry]) -> Sequence[Verdict]:
-    """Once per history: the same few are judged hundreds of times here."""
+    """Cached by history: the same few are evaluated hundreds of times here."""
     key = history_digest(header, entries)
     if key not in _JUDGED:
         _JUDGED[key] = judge(header, entries)

@@ -30,7 +30,7 @@ class Cluster:
         return self.api.handle(request, "user")
 
     def refused(self, request: Request) -> ApiError:
-        """The refusal of a request that has to be refused."""
+        """The error of a request that must fail."""
         try:
             answer = self.api.handle(request, "user")
         except ApiError as error:

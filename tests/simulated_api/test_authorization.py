@@ -1,4 +1,4 @@
-"""An operator is held to its roles, in the words of RBAC; everybody else may do everything."""
+"""An operator is restricted by its roles, with RBAC's messages; all other users are not."""
 
 from __future__ import annotations
 

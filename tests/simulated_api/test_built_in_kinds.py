@@ -1,4 +1,4 @@
-"""Jobs and the other built-in kinds: their defaults, and what they refuse."""
+"""Jobs and the other built-in kinds: defaults and validation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pods: their defaults, what they refuse, what admission does to them."""
+"""Pods: defaults, validation, and admission."""
 
 from __future__ import annotations
 

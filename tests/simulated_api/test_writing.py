@@ -1,4 +1,4 @@
-"""Creating and updating: what the server fills in, keeps, counts and refuses."""
+"""Creating and updating: fields that the server sets, keeps, counts and rejects."""
 
 from __future__ import annotations
 

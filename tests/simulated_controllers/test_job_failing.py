@@ -21,7 +21,7 @@ def failed(lab: Lab) -> bool:
 
 
 def creations(lab: Lab) -> list[float]:
-    """When pods were created, in seconds."""
+    """Creation times of pods, in seconds."""
     return [entry.t / SECOND for entry in lab.writes(POD, event="ADDED")]
 
 

@@ -1,4 +1,4 @@
-"""A process that was stopped and goes on: nothing is lost, and a watch keeps its order."""
+"""A paused process resumes: nothing is lost, and a watch keeps its order."""
 
 from __future__ import annotations
 

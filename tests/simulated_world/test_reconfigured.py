@@ -1,4 +1,4 @@
-"""An operator that is restarted with another configuration is judged by that one from then on."""
+"""An operator restarted with another configuration is evaluated by that one from then on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""YAML from outside is read as plain data within limits, or refused with its place."""
+"""Untrusted YAML is read as plain data within limits, or rejected with its position."""
 
 from __future__ import annotations
 
