@@ -8,12 +8,14 @@ hits the same one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias, TypeVar
 
-from chaos.fields import PlanError, refuse, write_fields
+from msgspec import Meta
+
+from chaos.fields import Spelling, write_fields
 from chaos.ground import FaultRefusedError, Ground
 from chaos.subject_kind import subject_kind
 from vocabulary.errors import ApiError
@@ -33,72 +35,45 @@ from vocabulary.selectors import parse_selector
 T = TypeVar("T")
 
 
-class _WhichCodec:
-    """`first`, `last`, `random`, `all`, or an index from 0."""
+def named_kind(name: Any) -> Kind:
+    """The kind of that name; ValueError if it is neither known nor spelled in full."""
+    for known in KNOWN_KINDS:
+        if name in (str(known), known.kind):
+            return known
+    api_version, _, kind = str(name).rpartition("/")
+    if not api_version or not kind:
+        known_names = ", ".join(sorted(str(known) for known in KNOWN_KINDS))
+        raise ValueError(
+            f"{name!r} is not a known kind ({known_names}); "
+            "write others in full, for example jobset.x-k8s.io/v1alpha2/JobSet"
+        )
+    return kind_of({"apiVersion": api_version, "kind": kind})
 
-    def read(self, data: Any, path: str) -> str | int:
-        if isinstance(data, int) and not isinstance(data, bool) and 0 <= data <= 1_000_000:
-            return data
-        if data not in ("first", "last", "random", "all"):
-            refuse(path, data, "first, last, random, all, or an index from 0")
-        return str(data)
 
-    def write(self, value: Any) -> Any:
-        return value
+def named_object(named: Any) -> tuple[Kind, str]:
+    """Kind and name of an object such as `Job/a`; ValueError if the kind is not known."""
+    kind, _, name = str(named).rpartition("/")
+    if not kind or not name:
+        raise ValueError(f"is {named!r}, expected a kind and a name, such as Job/a")
+    return named_kind(kind), name
 
 
-class _SelectorCodec:
-    """A label selector in text form."""
+def _checked(check: Callable[[Any], Any]) -> Spelling:
+    """A text that is kept as it is once the check has raised no ValueError."""
 
-    def read(self, data: Any, path: str) -> str:
-        if not isinstance(data, str):
-            refuse(path, data, "a label selector such as app=a,tier!=db")
-        try:
-            parse_selector(data)
-        except ValueError as error:
-            raise PlanError(path, str(error)) from error
+    def read(data: Any) -> Any:
+        check(data)
         return data
 
-    def write(self, value: Any) -> Any:
-        return value
+    return Spelling(read)
 
 
-class _KindCodec:
-    """A kind: `Pod`, `Job`, `Job.batch`, or in full for others `jobset.x-k8s.io/v1/JobSet`."""
-
-    def read(self, data: Any, path: str) -> str:
-        if not isinstance(data, str):
-            refuse(path, data, "a kind such as Pod or Job.batch")
-        try:
-            named_kind(data)
-        except ValueError as error:
-            raise PlanError(path, str(error)) from error
-        return data
-
-    def write(self, value: Any) -> Any:
-        return value
-
-
-class ObjectCodec:
-    """An object by kind and name: `Job/a`, `jobset.x-k8s.io/v1alpha2/JobSet/a`."""
-
-    def read(self, data: Any, path: str) -> str:
-        if not isinstance(data, str) or not all(data.rpartition("/")):
-            refuse(path, data, "a kind and a name, such as Job/a")
-        try:
-            named_object(data)
-        except ValueError as error:
-            raise PlanError(path, str(error)) from error
-        return data
-
-    def write(self, value: Any) -> Any:
-        return value
-
-
-Which: TypeAlias = Annotated[str | int, _WhichCodec()]
-Selector: TypeAlias = Annotated[str, _SelectorCodec()]
-KindName: TypeAlias = Annotated[str, _KindCodec()]
-ObjectName: TypeAlias = Annotated[str, ObjectCodec()]
+Which: TypeAlias = (
+    Annotated[int, Meta(ge=0, le=1_000_000)] | Literal["first", "last", "random", "all"]
+)
+Selector: TypeAlias = Annotated[str, _checked(lambda data: parse_selector(str(data)))]
+KindName: TypeAlias = Annotated[str, _checked(named_kind)]
+ObjectName: TypeAlias = Annotated[str, _checked(named_object)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,27 +172,6 @@ def described(noun: str, chosen: str | PodChoice | ObjectChoice | NodeChoice) ->
     if chosen.labels:
         words.append(f"with labels {chosen.labels}")
     return " ".join(words)
-
-
-def named_kind(name: str) -> Kind:
-    """The kind of that name; ValueError if it is neither known nor spelled in full."""
-    for known in KNOWN_KINDS:
-        if name in (str(known), known.kind):
-            return known
-    api_version, _, kind = name.rpartition("/")
-    if not api_version or not kind:
-        known_names = ", ".join(sorted(str(known) for known in KNOWN_KINDS))
-        raise ValueError(
-            f"{name!r} is not a known kind ({known_names}); "
-            "write others in full, for example jobset.x-k8s.io/v1alpha2/JobSet"
-        )
-    return kind_of({"apiVersion": api_version, "kind": kind})
-
-
-def named_object(named: str) -> tuple[Kind, str]:
-    """Kind and name of an object such as `Job/a`; ValueError if the kind is not known."""
-    kind, _, name = named.rpartition("/")
-    return named_kind(kind), name
 
 
 def current(ground: Ground, kind: Kind, name: str) -> Object:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 from chaos.fields import PlanError, at, closest, mapping, read_fields, write_fields
@@ -117,13 +117,3 @@ def fault_class(key: str, path: str = "") -> type[Fault]:
             at(path, key), f"is not a fault{closest(key, tuple(FAULTS))}; faults are {known}"
         )
     return found
-
-
-class FaultCodec:
-    """A fault as a field of another one."""
-
-    def read(self, data: Any, path: str) -> Fault:
-        return fault_from_data(data, path)
-
-    def write(self, value: Fault) -> Mapping[str, Any]:
-        return value.to_data()

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
-from chaos.choice import NodeChoice, ObjectChoice, PodChoice, named_kind
+from chaos.choice import NodeChoice, ObjectChoice, PodChoice, Which, named_kind
 from chaos.fault import Fault
 from chaos.faults import (
     ApiErrors,
@@ -40,6 +40,7 @@ from chaos.faults import (
     TimeOut,
     WebhookOutage,
 )
+from chaos.faults.api_error import Verb
 from chaos.ground import OPERATOR
 from chaos.terrain import Terrain
 from vocabulary.clock import SECOND, Micros
@@ -47,7 +48,8 @@ from vocabulary.kinds import RESOURCE_QUOTA
 
 Rng: TypeAlias = random.Random
 MenuEntry: TypeAlias = Callable[[Rng, Terrain], Fault]
-_READS: Final = ("get", "list")
+_WHICH: Final[tuple[Which, ...]] = ("first", "last", "random", "all")
+_READS: Final[tuple[Verb, ...]] = ("get", "list")
 """Reads are in no history; every operator makes them."""
 
 
@@ -63,8 +65,7 @@ def random_nodes(rng: Rng, terrain: Terrain) -> NodeChoice:
 
 
 def _pods(rng: Rng, terrain: Terrain) -> PodChoice:
-    which = rng.choice(("first", "last", "random", "all"))
-    return PodChoice(terrain.subject, which=which)
+    return PodChoice(terrain.subject, which=rng.choice(_WHICH))
 
 
 def _component(rng: Rng, terrain: Terrain) -> tuple[str, ObjectChoice]:
@@ -96,9 +97,10 @@ def _quota(rng: Rng, terrain: Terrain) -> Mapping[str, Any]:
     }
 
 
-def _verbs(rng: Rng, terrain: Terrain) -> tuple[str, ...]:
+def _verbs(rng: Rng, terrain: Terrain) -> tuple[Verb, ...]:
     """One that the operator was seen to write by, or one by which it reads."""
-    return (rng.choice((*dict.fromkeys(write.verb for write in terrain.writes), *_READS)),)
+    writes: dict[Verb, None] = {write.verb: None for write in terrain.writes}
+    return (rng.choice((*writes, *_READS)),)
 
 
 FAULT_MENU: Final[dict[str, MenuEntry]] = {

@@ -25,25 +25,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 import yaml
+from msgspec import Meta
 
 import chaos.appwrapper
 import chaos.faults  # noqa: F401  # registers every fault
 from chaos.fault import Fault, fault_from_data
-from chaos.fields import (
-    Duration,
-    PlanError,
-    Text,
-    Whole,
-    YesNo,
-    at,
-    closest,
-    mapping,
-    read_fields,
-    refuse,
-)
+from chaos.fields import Name, PlanError, Span, at, mapping, read_fields, read_value
 from chaos.recorded import Recorded
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.trigger import AtInjection, Combined, Named, Trigger, trigger_from_data
@@ -53,15 +43,12 @@ from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import format_duration
 from vocabulary.safe_yaml import load_yaml, load_yaml_file
 from vocabulary.seeds import MAX_SEED
+from vocabulary.typed_yaml import field_error
 
 MAX_FAULTS: Final = 1000
 MAX_TRIGGERS: Final = 100
 MAX_UNFOLDED: Final = 10_000
 _STEP_KEYS: Final = ("when", "for", "until")
-_PLAN_KEYS: Final = (
-    *("seed", "scenario", "implementation"),
-    *("scale", "workload", "exhaustive", "triggers", "faults", "recorded"),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +149,12 @@ class Plan:
 
 
 def load_plan(path: Path) -> Plan:
-    """The plan in a file; raises YamlError or PlanError, which name file and place."""
+    """The plan in a file; raises YamlError, which names file, line and field."""
     data = load_yaml_file(path)
     try:
         return plan_from_data(data)
     except PlanError as error:
-        raise PlanError("", f"{path}: {error}") from error
+        raise field_error(path, error.path, error.problem) from error
 
 
 def parse_plan(text: str, source: str = "plan") -> Plan:
@@ -175,30 +162,43 @@ def parse_plan(text: str, source: str = "plan") -> Plan:
     return plan_from_data(load_yaml(text, source))
 
 
+@dataclass(frozen=True, slots=True)
+class _Spelled:
+    """The fields of a plan as YAML holds them."""
+
+    scenario: Name
+    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)] = 0
+    implementation: str = ""
+    scale: Scale = AS_WRITTEN
+    workload: Any = None
+    exhaustive: bool = False
+    triggers: dict[str, Any] = field(default_factory=dict)
+    faults: list[Any] = field(default_factory=list)
+    recorded: Recorded | None = None
+
+
 def plan_from_data(data: Any) -> Plan:
     """The plan that plain data spells; raises PlanError."""
-    spelled = mapping(data, "plan")
-    for key in spelled:
-        if key not in _PLAN_KEYS:
-            known = ", ".join(_PLAN_KEYS)
-            raise PlanError(
-                key, f"is not a field of a plan; known fields are {known}{closest(key, _PLAN_KEYS)}"
-            )
-    if "scenario" not in spelled:
+    if "scenario" not in mapping(data, "plan"):
         raise PlanError("scenario", "is missing; `assay list scenarios` lists them")
-    triggers = _triggers(spelled.get("triggers", {}))
+    spelled = read_fields(_Spelled, data, "")
+    triggers = _triggers(spelled.triggers)
+    if len(spelled.faults) > MAX_FAULTS:
+        problem = f"has {len(spelled.faults)} entries, at most {MAX_FAULTS} are read"
+        raise PlanError("faults", problem)
     return Plan(
-        scenario=Text(empty=False).read(spelled["scenario"], "scenario"),
-        seed=Whole(0, MAX_SEED).read(spelled.get("seed", 0), "seed"),
-        faults=_steps(spelled.get("faults", []), frozenset(triggers)),
-        triggers=triggers,
-        implementation=Text().read(spelled.get("implementation", ""), "implementation"),
-        scale=read_fields(Scale, spelled.get("scale", {}), "scale"),
-        workload=(
-            variation_from_data(spelled["workload"], "workload") if "workload" in spelled else None
+        scenario=spelled.scenario,
+        seed=spelled.seed,
+        faults=tuple(
+            step_from_data(entry, f"faults[{number}]", frozenset(triggers))
+            for number, entry in enumerate(spelled.faults)
         ),
-        exhaustive=YesNo().read(spelled.get("exhaustive", False), "exhaustive"),
-        recorded=_recorded(spelled),
+        triggers=triggers,
+        implementation=spelled.implementation,
+        scale=spelled.scale,
+        workload=variation_from_data(spelled.workload, "workload"),
+        exhaustive=spelled.exhaustive,
+        recorded=spelled.recorded,
     )
 
 
@@ -214,7 +214,7 @@ def step_from_data(data: Any, path: str = "", names: frozenset[str] = frozenset(
     return Step(
         fault=fault,
         when=_when(timing["when"], at(path, "when"), names),
-        lasts_us=Duration().read(timing["for"], at(path, "for")) if "for" in timing else None,
+        lasts_us=read_value(Span, timing["for"], at(path, "for")) if "for" in timing else None,
         until=(
             trigger_from_data(timing["until"], at(path, "until"), names)
             if "until" in timing
@@ -223,30 +223,13 @@ def step_from_data(data: Any, path: str = "", names: frozenset[str] = frozenset(
     )
 
 
-def _recorded(spelled: Mapping[str, Any]) -> Recorded | None:
-    if "recorded" not in spelled:
-        return None
-    return read_fields(Recorded, spelled["recorded"], "recorded")
-
-
 def _when(data: Any, path: str, names: frozenset[str]) -> Trigger | AtInjection:
     if isinstance(data, Mapping) and "injection" in data:
         return read_fields(AtInjection, data, path)
     return trigger_from_data(data, path, names)
 
 
-def _steps(data: Any, names: frozenset[str]) -> tuple[Step, ...]:
-    if not isinstance(data, list):
-        refuse("faults", data, "a list of faults")
-    if len(data) > MAX_FAULTS:
-        raise PlanError("faults", f"has {len(data)} entries, at most {MAX_FAULTS} are read")
-    return tuple(
-        step_from_data(entry, f"faults[{number}]", names) for number, entry in enumerate(data)
-    )
-
-
-def _triggers(data: Any) -> dict[str, Trigger]:
-    spelled = mapping(data, "triggers")
+def _triggers(spelled: Mapping[str, Any]) -> dict[str, Trigger]:
     if len(spelled) > MAX_TRIGGERS:
         raise PlanError("triggers", f"has {len(spelled)} entries, at most {MAX_TRIGGERS} are read")
     names = frozenset(spelled)

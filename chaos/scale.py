@@ -9,11 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Annotated, Any, Final, TypeAlias
 
-from chaos.fields import Many, Text, Whole, listed, write_fields
+from msgspec import Meta
+
+from chaos.fields import Name, listed, write_fields
 
 MAX_SCALE: Final = 100
 
-_Few: TypeAlias = Annotated[int, Whole(1, MAX_SCALE)]
+_Few: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_SCALE)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +26,7 @@ class Scale:
     """How many nodes the cluster has."""
     replicas: _Few | None = None
     """How many replicas a workload has at most, whatever its kind calls them."""
-    components: Annotated[tuple[str, ...], Many(Text(empty=False))] | None = None
+    components: tuple[Name, ...] | None = None
     """The only components that submitted AppWrappers have, by name; nameless ones stay."""
 
     def __bool__(self) -> bool:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from chaos.choice import named_object
 from chaos.ground import OPERATOR
 from chaos.subject_kind import subject_kind
+from chaos.trigger import WriteVerb
 from vocabulary.clock import MINUTE, SECOND, Micros
 from vocabulary.history import Entry, Mark, Write
 from vocabulary.kinds import EVENT, KNOWN_KINDS, LEASE, POD, kind_of
@@ -27,7 +28,7 @@ _SHORT: Final = {str(kind): kind.kind for kind in KNOWN_KINDS}
 class Written(NamedTuple):
     """A sort of write that the operator makes."""
 
-    verb: str
+    verb: WriteVerb
     kind: str
     subresource: str
     times: int
@@ -126,7 +127,7 @@ class _Seen:
         self.phases: dict[str, None] = {}
         self.conditions: dict[tuple[str, str], None] = {}
         self.pod_phases: dict[str, None] = {}
-        self.writes: Counter[tuple[str, str, str]] = Counter()
+        self.writes: Counter[tuple[Any, str, str]] = Counter()
 
     def add(self, write: Write) -> None:
         obj = write.object or {}

@@ -20,23 +20,23 @@ scenario's own steps inject, and combines with nothing. This file says what trig
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
-from chaos.choice import KindName, ObjectCodec, Selector, named_kind
+from chaos.choice import KindName, ObjectName, Selector
 from chaos.fields import (
     Count,
-    Many,
-    OneOf,
     PlanError,
     Span,
+    Spelling,
     at,
     closest,
     in_full,
     listed,
     mapping,
     read_fields,
+    read_value,
     refuse,
     write_fields,
 )
@@ -50,11 +50,9 @@ MAX_PARTS: Final = 100
 MAX_DEPTH: Final = 16
 
 WriteVerb: TypeAlias = Literal["create", "update", "patch", "delete", "deletecollection"]
-_WRITE_VERBS: Final = ("create", "update", "patch", "delete", "deletecollection")
 
 
-@dataclass(frozen=True, slots=True)
-class FieldChange:
+class FieldChange(NamedTuple):
     """A field that goes from one value to another; None is absent, `*` is anything."""
 
     path: str
@@ -66,38 +64,27 @@ class FieldChange:
 
 def field_change(path: str, after: str) -> FieldChange:
     """A field, such as `status.conditions[Unhealthy].status`, that takes a value."""
-    return FieldChange(path, _steps(path, path), ANYTHING, after)
+    return FieldChange(path, _steps(path), ANYTHING, after)
 
 
-class _FieldCodec:
+def _field_changes(data: Any) -> tuple[FieldChange, ...]:
     """`{status.phase: Running}` or `{status.phase: [Running, Resetting]}`; all must hold."""
+    changes = []
+    for path, values in mapping(data, "field").items():
+        if isinstance(values, Mapping) or (isinstance(values, list) and len(values) != 2):
+            raise ValueError(f"expected a value of {path}, or a list [from, to]; * is anything")
+        before, after = values if isinstance(values, list) else (ANYTHING, values)
+        changes.append(FieldChange(path, _steps(path), before, after))
+    if not changes:
+        raise ValueError("is empty, expected for example {status.phase: Running}")
+    return tuple(changes)
 
-    def read(self, data: Any, path: str) -> tuple[FieldChange, ...]:
-        changes = []
-        for field, values in mapping(data, path).items():
-            here = f"{path}[{field}]"
-            steps = _steps(field, here)
-            if isinstance(values, Mapping):
-                refuse(here, values, "a value, or a list [from, to]")
-            if isinstance(values, list):
-                if len(values) != 2:
-                    raise PlanError(
-                        here, f"has {len(values)} values, expected two: [from, to]; * is anything"
-                    )
-                changes.append(FieldChange(field, steps, *values))
-            else:
-                changes.append(FieldChange(field, steps, ANYTHING, values))
-        if not changes:
-            raise PlanError(path, "is empty, expected for example {status.phase: Running}")
-        return tuple(changes)
 
-    def write(self, value: Any) -> Any:
-        return {
-            change.path: change.after
-            if change.before == ANYTHING
-            else [change.before, change.after]
-            for change in value
-        }
+def _spelled_changes(changes: Iterable[FieldChange]) -> dict[str, Any]:
+    return {
+        change.path: change.after if change.before == ANYTHING else [change.before, change.after]
+        for change in changes
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,13 +128,13 @@ class On:
     before: _Point | None = None
     by: str = ""
     to: str = ""
-    verb: Annotated[tuple[str, ...], Many(OneOf(_WRITE_VERBS))] = ()
+    verb: tuple[WriteVerb, ...] = ()
     event: Literal["", "created", "updated", "deleted"] = ""
     kind: KindName = ""
     name: str = ""
     labels: Selector = ""
     subresource: str | None = None
-    field: Annotated[tuple[FieldChange, ...], _FieldCodec()] = ()
+    field: Annotated[tuple[FieldChange, ...], Spelling(_field_changes, _spelled_changes)] = ()
     outcome: Literal["done", "refused", "any"] = "done"
     occurrence: Count = 1
     delay: Span = 0
@@ -303,8 +290,6 @@ def _on(spelled: Mapping[str, Any], path: str) -> On:
         raise PlanError(at(path, "to"), "is who watches, at a delivery; say with `by` who writes")
     if on.event and on.outcome != "done":
         raise PlanError(at(path, "outcome"), "contradicts event: only what is done has one")
-    if on.kind:
-        named_kind(on.kind)
     return on
 
 
@@ -313,7 +298,8 @@ def _in_full(spelled: Mapping[str, Any], path: str) -> Mapping[str, Any]:
     full = dict(in_full(spelled, "object", path))
     if "object" not in full:
         return spelled
-    kind, _, name = ObjectCodec().read(full.pop("object"), at(path, "object")).rpartition("/")
+    named = read_value(ObjectName, full.pop("object"), at(path, "object"))
+    kind, _, name = named.rpartition("/")
     shown: dict[str, Any] = {"kind": kind, "name": name}
     if "phase" in full:
         shown["field"] = {"status.phase": full.pop("phase")}
@@ -328,15 +314,14 @@ def _in_full(spelled: Mapping[str, Any], path: str) -> Mapping[str, Any]:
     return {**shown, **full} if "before" in full else {"after": "commit", **shown, **full}
 
 
-def _steps(field: str, path: str) -> tuple[str, ...]:
+def _steps(path: str) -> tuple[str, ...]:
     """`status.conditions[Unhealthy].status` as `status`, `conditions`, `[Unhealthy]`, `status`."""
     steps: list[str] = []
-    for part in field.replace("[", ".[").split("."):
+    for part in path.replace("[", ".[").split("."):
         if not part or part in ("[]", "[") or part.startswith("[") != part.endswith("]"):
-            raise PlanError(
-                path,
-                "is not a field's path; write for example status.phase or "
-                "status.conditions[Unhealthy].status",
+            raise ValueError(
+                f"{path!r} is not a field's path; write for example status.phase or "
+                "status.conditions[Unhealthy].status"
             )
         steps.append(part)
     return tuple(steps)

@@ -48,6 +48,8 @@ class Variation(ABC):
 
 def variation_from_data(data: Any, path: str) -> Variation | None:
     """The variation that plain data spells; None if it changes nothing. Raises PlanError."""
+    if data is None:
+        return None
     spelled = mapping(data, path)
     known = {each.word: each.variation for each in registered() if each.variation is not None}
     for word, cls in known.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from msgspec import inspect
 
@@ -12,6 +12,7 @@ STEP: Final = re.compile(r"\[(\d+|\.\.\.)\]|([^.\[\]]+)")
 """A step of a field's path: an index (`...` if msgspec does not report it), or a key."""
 UNKNOWN: Final = re.compile(r"unknown field `([^`]*)`")
 _EXPECTED: Final = re.compile(r"^Expected `([^`]*)`, got `")
+_Fields: TypeAlias = inspect.StructType | inspect.DataclassType
 _SPELLINGS: Final = {
     "str": "text; put it in quotes",
     "array": "a list: [one, another]",
@@ -32,6 +33,8 @@ def field_hint(type_: Any, field: str, problem: str) -> str:
         return _known_fields(node, unknown[1])
     if "enum value" in problem and (words := _words(node)):
         return f"; write {' or '.join(words)}"
+    if isinstance(node, inspect.IntType) and None not in (node.ge, node.le):
+        return f"; write a whole number from {node.ge} to {node.le}"
     if expected := _EXPECTED.match(problem):
         spelling = _description(node) or _SPELLINGS.get(expected[1].partition(" ")[0], "")
         return f"; write {spelling}" if spelling else ""
@@ -64,9 +67,11 @@ def _node(type_: Any, field: str) -> Any:
     node: Any = _without_none(inspect.type_info(type_))
     for index, key in STEP.findall(field):
         inner = node.type if isinstance(node, inspect.Metadata) else node
+        if isinstance(inner, inspect.UnionType):
+            inner = next((each for each in inner.types if isinstance(each, _Fields)), inner)
         if index and isinstance(inner, inspect.VarTupleType | inspect.ListType):
             node = inner.item_type
-        elif isinstance(inner, inspect.StructType | inspect.DataclassType):
+        elif isinstance(inner, _Fields):
             node = {each.encode_name: each.type for each in inner.fields}.get(key, inner)
         node = _without_none(node)
     return node

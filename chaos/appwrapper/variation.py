@@ -13,27 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
-from chaos.fields import Many, Name, Part, Text, Whole, listed, mapping
+from msgspec import Meta
+
+from chaos.fields import Name, listed
 from chaos.variation import Variation
 
 MAX_PODS: Final = 100
 
 AddedKind: TypeAlias = Literal["ConfigMap", "Service", "Pod", "Job", "Deployment", "StatefulSet"]
-_Pods: TypeAlias = Annotated[int, Whole(1, MAX_PODS)]
-
-
-class _TextsCodec:
-    """A mapping of names to texts."""
-
-    def read(self, data: Any, path: str) -> Mapping[str, str]:
-        return {
-            key: Text().read(value, f"{path}.{key}") for key, value in mapping(data, path).items()
-        }
-
-    def write(self, value: Any) -> Any:
-        return dict(value)
+_Pods: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_PODS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,15 +51,15 @@ class AppWrapperVariation(Variation):
     """Replicas of its Deployments and StatefulSets, and parallelism of its Jobs."""
     completions: _Pods | None = None
     """Completions of its Jobs."""
-    backoff: Annotated[int, Whole(0, MAX_PODS)] | None = None
+    backoff: Annotated[int, Meta(ge=0, le=MAX_PODS)] | None = None
     """`backoffLimit` of its Jobs."""
     restart: Literal["", "Never", "OnFailure"] = ""
     """Restart policy of the pods of its Jobs."""
     behaviour: str = ""
     """What its pods do, as in the annotation `assay.dev/behaviour`."""
-    parameters: Annotated[Mapping[str, str], _TextsCodec()] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
     """Its parameter annotations by the last part of their keys, over those of the scenario."""
-    beside: Annotated[tuple[Added, ...], Many(Part(Added))] = ()
+    beside: tuple[Added, ...] = ()
     """Components after the scenario's own."""
 
     @property

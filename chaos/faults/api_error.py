@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Final, TypeAlias
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
-from msgspec import structs
+from msgspec import Meta, structs
 
 from chaos.choice import KindName, named_kind
 from chaos.effects import effect_of
-from chaos.fault import Fault, FaultCodec, fault
-from chaos.fields import Many, OneOf, PlanError, Span, Whole, listed, refuse
+from chaos.fault import Fault, fault, fault_from_data
+from chaos.fields import Span, Spelling, listed
 from chaos.ground import (
     OPERATOR,
     Ground,
@@ -43,22 +43,9 @@ ANSWERS: Final = {
 }
 """The refusals that can be injected: reason and message as an API server gives them."""
 
-VERBS: Final = ("get", "list", "create", "update", "patch", "delete", "deletecollection")
+Verb: TypeAlias = Literal["get", "list", "create", "update", "patch", "delete", "deletecollection"]
 
-Verbs: TypeAlias = Annotated[tuple[str, ...], Many(OneOf(VERBS))]
-Skipped: TypeAlias = Annotated[int, Whole(0, 1_000_000)]
-
-
-class _CodeCodec:
-    """One of the codes in ANSWERS."""
-
-    def read(self, data: Any, path: str) -> int:
-        if data not in ANSWERS or isinstance(data, bool):
-            refuse(path, data, f"one of {', '.join(map(str, ANSWERS))}")
-        return int(data)
-
-    def write(self, value: Any) -> Any:
-        return value
+Skipped: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +71,7 @@ class _RequestFault(ConnectionFault):
     """Which requests are hit. Empty criteria fit all; `verb` may be a list."""
 
     actor: str = OPERATOR
-    verb: Verbs = ()
+    verb: tuple[Verb, ...] = ()
     kind: KindName = ""
     name: str = ""
     subresource: str | None = None
@@ -130,8 +117,9 @@ class _RequestFault(ConnectionFault):
 class ApiErrors(_RequestFault):
     """Refuse requests before they reach the API server."""
 
-    code: Annotated[int, _CodeCodec()] = 500
-    retry_after_seconds: Annotated[int, Whole(0, 3600)] = 0
+    code: Literal[403, 409, 429, 500, 503, 504] = 500
+    """One of `ANSWERS`."""
+    retry_after_seconds: Annotated[int, Meta(ge=0, le=3600)] = 0
 
     def effect(self) -> RequestEffect:
         reason, message = ANSWERS[self.code]
@@ -207,26 +195,25 @@ class WebhookOutage(ConnectionFault):
         return f"take the admission webhook of {self.kind} down"
 
 
-class _ConnectionFaultCodec(FaultCodec):
-    """A fault that can be lifted."""
-
-    def read(self, data: Any, path: str) -> Fault:
-        found = super().read(data, path)
-        if not isinstance(found, ConnectionFault):
-            raise PlanError(path, f"is {found.plan_key}, expected a fault of the connection")
-        return found
+def _connection_fault(data: Any) -> ConnectionFault:
+    found = fault_from_data(data)
+    if not isinstance(found, ConnectionFault):
+        raise ValueError(f"is {found.plan_key}, expected a fault of the connection")
+    return found
 
 
 @fault("lift")
 class Lift(Fault):
     """End a fault of the connection early, spelled as it was injected."""
 
-    fault: Annotated[ConnectionFault, _ConnectionFaultCodec()]
+    fault: Annotated[Any, Spelling(_connection_fault, lambda lifted: lifted.to_data())]
+    """A ConnectionFault; msgspec cannot know which class it is of."""
 
     leaves_nothing: ClassVar[bool] = True
 
     def fault_effect(self) -> FaultEffect:
-        return structs.replace(self.fault.fault_effect(), ends=self.fault.to_data())
+        lifted: ConnectionFault = self.fault
+        return structs.replace(lifted.fault_effect(), ends=lifted.to_data())
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # see leaves_nothing
         return ()

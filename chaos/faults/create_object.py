@@ -8,34 +8,29 @@ from typing import Annotated, Any, ClassVar
 from chaos.fault import Fault, fault
 from chaos.faults.delete_object import DeleteObject
 from chaos.faults.editing import Who
-from chaos.fields import PlanError, at, mapping
+from chaos.fields import Spelling, mapping
 from chaos.ground import Ground
 from vocabulary.kinds import kind_of
 from vocabulary.objects import meta, name_of
 from vocabulary.requests import Create
 
 
-class _ManifestCodec:
+def _manifest(data: Any) -> Mapping[str, Any]:
     """A whole object: apiVersion, kind and metadata.name."""
-
-    def read(self, data: Any, path: str) -> Mapping[str, Any]:
-        obj = mapping(data, path)
-        for key in ("apiVersion", "kind"):
-            if not isinstance(obj.get(key), str) or not obj[key]:
-                raise PlanError(at(path, key), "is missing; a whole manifest is needed")
-        if not name_of({"metadata": mapping(obj.get("metadata", {}), at(path, "metadata"))}):
-            raise PlanError(at(path, "metadata.name"), "is missing; a whole manifest is needed")
-        return obj
-
-    def write(self, value: Any) -> Any:
-        return value
+    obj = mapping(data, "object")
+    named = {key: obj.get(key) for key in ("apiVersion", "kind")}
+    named["metadata.name"] = name_of({"metadata": mapping(obj.get("metadata", {}), "metadata")})
+    for field, value in named.items():
+        if not isinstance(value, str) or not value:
+            raise ValueError(f"has no {field}; a whole manifest is needed")
+    return obj
 
 
 @fault("create_object")
 class CreateObject(Fault):
     """Create an object; a namespaced one always lands in the run's namespace."""
 
-    object: Annotated[Mapping[str, Any], _ManifestCodec()]
+    object: Annotated[Mapping[str, Any], Spelling(_manifest)]
     actor: Who = "user"
 
     is_user_act: ClassVar[bool] = True

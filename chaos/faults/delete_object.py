@@ -33,7 +33,7 @@ class DeleteObject(Fault):
     """
 
     kind: KindName
-    name: str | ObjectChoice
+    name: Name | ObjectChoice
     propagation: Propagation | None = None
     grace_period_seconds: int | None = None
     finalizer: str = ""
@@ -84,7 +84,7 @@ class HoldObject(Fault):
     """Put a foreign finalizer on an object: once deleted, it stays until the faults stop."""
 
     kind: KindName
-    name: str | ObjectChoice
+    name: Name | ObjectChoice
     finalizer: Name = FOREIGN_FINALIZER
 
     def resolve(self, ground: Ground) -> tuple[Fault, ...]:
@@ -115,7 +115,7 @@ class ReleaseObject(Fault):
     """Take a finalizer off an object; with `uid` only off that very one, if it still exists."""
 
     kind: KindName
-    name: str | ObjectChoice
+    name: Name | ObjectChoice
     finalizer: Name = FOREIGN_FINALIZER
     uid: str = ""
 

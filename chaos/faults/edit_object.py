@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 from chaos.choice import KindName, ObjectChoice, chosen_objects, current, described, named_kind
 from chaos.fault import Fault, fault
 from chaos.faults.editing import Who, edit, inverse_patch
+from chaos.fields import Name
 from chaos.ground import Ground
 from vocabulary import canonical
 from vocabulary.objects import uid_of
@@ -22,7 +23,7 @@ class EditObject(Fault):
     """
 
     kind: KindName
-    name: str | ObjectChoice
+    name: Name | ObjectChoice
     patch: Mapping[str, Any]
     subresource: Literal["", "status", "scale"] = ""
     actor: Who = "user"

@@ -9,7 +9,7 @@ from typing import Any, Final
 from chaos.choice import ObjectChoice, chosen_objects, current, described
 from chaos.fault import Fault, fault
 from chaos.faults.editing import edit
-from chaos.fields import Span
+from chaos.fields import Name, Span
 from chaos.ground import Ground
 from vocabulary.clock import SECOND
 from vocabulary.kinds import LEASE
@@ -29,7 +29,7 @@ class TakeLease(Fault):
     leads before the Lease has run out.
     """
 
-    lease: str | ObjectChoice = ObjectChoice()
+    lease: Name | ObjectChoice = ObjectChoice()
     holds: Span = HOLDS_US
     """How long it is valid without a renewal; written in whole seconds."""
 

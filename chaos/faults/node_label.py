@@ -24,7 +24,7 @@ NOT_READY_LABEL: Final = "assay.dev/not-ready"
 class NodePatch(Fault):
     """A fault that is one merge patch on a node, and its inverse."""
 
-    node: str | NodeChoice
+    node: Name | NodeChoice
 
     def resolve(self, ground: Ground) -> tuple[Fault, ...]:
         return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))

@@ -9,6 +9,7 @@ from chaos.choice import NodeChoice, chosen_nodes, current, described
 from chaos.fault import Fault, fault
 from chaos.faults.create_object import CreateObject
 from chaos.faults.process import Resume
+from chaos.fields import Name
 from chaos.ground import Ground
 from vocabulary.kinds import NODE
 from vocabulary.objects import Object, meta
@@ -21,7 +22,7 @@ _SET_BY_THE_SERVER = ("uid", "resourceVersion", "creationTimestamp", "generation
 class NodeLost(Fault):
     """Cut a node off: its kubelet falls silent, renews no lease and confirms no pod's end."""
 
-    node: str | NodeChoice
+    node: Name | NodeChoice
 
     def resolve(self, ground: Ground) -> tuple[Fault, ...]:
         return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))
@@ -45,7 +46,7 @@ class NodeLost(Fault):
 class NodeDeleted(Fault):
     """Delete a Node object, as a cloud does with a machine that is gone."""
 
-    node: str | NodeChoice
+    node: Name | NodeChoice
 
     def resolve(self, ground: Ground) -> tuple[Fault, ...]:
         return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))

@@ -21,7 +21,7 @@ TaintEffect: TypeAlias = Literal["NoSchedule", "PreferNoSchedule", "NoExecute"]
 class Taint(Fault):
     """Taint a node; a taint of the same key and effect gets the new value."""
 
-    node: str | NodeChoice
+    node: Name | NodeChoice
     key: Name
     value: str = ""
     effect: TaintEffect = "NoSchedule"
@@ -57,7 +57,7 @@ class Taint(Fault):
 class Untaint(Fault):
     """Take a taint off a node, whatever its value; nothing happens where there is none."""
 
-    node: str | NodeChoice
+    node: Name | NodeChoice
     key: Name
     effect: TaintEffect = "NoSchedule"
 

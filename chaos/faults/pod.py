@@ -11,11 +11,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
+from msgspec import Meta
+
 from chaos.choice import PodChoice, chosen_pods, current, described
 from chaos.fault import Fault, fault
 from chaos.faults.edit_object import EditObject
 from chaos.faults.editing import edit, inverse_patch
-from chaos.fields import Whole
+from chaos.fields import Name
 from chaos.ground import Ground
 from vocabulary.kinds import POD
 from vocabulary.objects import uid_of
@@ -26,14 +28,14 @@ REASON: Final = "assay.dev/reason"
 HOLD: Final = "assay.dev/hold"
 STUCK_TERMINATING: Final = "assay.dev/stuck-terminating"
 
-GraceSeconds: TypeAlias = Annotated[int, Whole(0, 86_400)]
+GraceSeconds: TypeAlias = Annotated[int, Meta(ge=0, le=86_400)]
 
 
 @dataclass(frozen=True, slots=True)
 class _OnPods(Fault):
     """A fault that strikes a pod by its name, or each pod of a choice."""
 
-    pod: str | PodChoice
+    pod: Name | PodChoice
 
     def resolve(self, ground: Ground) -> tuple[Fault, ...]:
         return tuple(replace(self, pod=pod) for pod in chosen_pods(ground, self.pod))
@@ -62,7 +64,7 @@ class _PodAnnotations(_OnPods):
 class KillPod(_PodAnnotations):
     """End a pod's container with an exit code, as a crash or the kernel would."""
 
-    exit_code: Annotated[int, Whole(0, 255)] = 1
+    exit_code: Annotated[int, Meta(ge=0, le=255)] = 1
     reason: str = ""
     """What the kubelet gives as the reason, for example OOMKilled; empty: its own words."""
 

@@ -10,6 +10,7 @@ from chaos.choice import KindName, ObjectChoice, chosen_objects, current, descri
 from chaos.fault import Fault, fault
 from chaos.faults.edit_object import EditObject
 from chaos.faults.editing import edit, inverse_patch
+from chaos.fields import Name
 from chaos.ground import Ground
 from vocabulary.objects import Object, labels_of, uid_of
 
@@ -27,7 +28,7 @@ class Tamper(Fault):
     """Strip an object of something that its controller relies on, as a careless user does."""
 
     kind: KindName
-    name: str | ObjectChoice
+    name: Name | ObjectChoice
     strip: Literal["labels", "annotations", "finalizers", "owner_references", "status"] = "labels"
 
     is_user_act: ClassVar[bool] = True
