@@ -8,8 +8,7 @@ Every request that leaves through `poll` is a point at which the process can die
 it means building a new `Operator`: nothing survives but what the API server stores.
 
 Its controllers share the caches (one LIST and WATCH per kind) and the election. Each has a work
-queue and workers of its own, so that a busy or broken one cannot hold up the others. Their queues
-take turns: one key each, in the order in which the controllers were given.
+queue and workers of its own; the queues take turns, so that no controller holds up another.
 
 Beside the kinds that a controller always watches, it is fed those whose objects a reconcile
 has read. A driver that may not list such a kind changes nothing: reads of it stay live.
@@ -207,7 +206,9 @@ class Operator:
         due_us: Micros | None = None
         if self._may_begin:
             for one in self._workers:
-                due_us = _earlier(due_us, one.due_us())
+                one_us = one.due_us()
+                if due_us is None or (one_us is not None and one_us < due_us):
+                    due_us = one_us
         return due_us
 
     @property

@@ -35,9 +35,10 @@ class WorkQueue:
         assert 0 < base_backoff_us <= max_backoff_us
         self._base_backoff_us = base_backoff_us
         self._max_backoff_us = max_backoff_us
+        self.taken: set[Key] = set()
+        """The keys that workers have."""
         self._waiting: deque[Key] = deque()
         self._dirty: set[Key] = set()  # to be handed out; a superset of what waits
-        self._taken: set[Key] = set()  # a worker has it
         self._due_us: dict[Key, Micros] = {}
         self._timers: list[tuple[Micros, int, Key]] = []  # valid where `_due_us` agrees
         self._sequence = 0
@@ -47,17 +48,12 @@ class WorkQueue:
         """The number of keys that wait to be handed out now; timers and taken keys do not count."""
         return len(self._waiting)
 
-    @property
-    def taken(self) -> int:
-        """The number of keys that workers have."""
-        return len(self._taken)
-
     def add(self, key: Key) -> None:
         """Hand the key out as soon as no worker has it."""
         if key in self._dirty:
             return
         self._dirty.add(key)
-        if key not in self._taken:
+        if key not in self.taken:
             self._waiting.append(key)
 
     def add_at(self, key: Key, at_us: Micros) -> None:
@@ -79,7 +75,7 @@ class WorkQueue:
         if not self._waiting:
             return None
         key = self._waiting.popleft()
-        self._taken.add(key)
+        self.taken.add(key)
         self._dirty.discard(key)
         return key
 
@@ -109,6 +105,6 @@ class WorkQueue:
         return timers[0][0] if timers else None
 
     def _done(self, key: Key) -> None:
-        self._taken.remove(key)
+        self.taken.remove(key)
         if key in self._dirty:
             self._waiting.append(key)

@@ -36,14 +36,16 @@ class Workers:
 
     def begin(self, now_us: Micros) -> Run | None:
         """The next reconcile; None if no key waits, or no worker is free."""
-        if self.queue.taken >= self._limit:
+        if len(self.queue.taken) >= self._limit:
             return None
         key = self.queue.take(now_us)
         return None if key is None else Run(self, key, now_us)
 
     def due_us(self) -> Micros | None:
         """The time of the next timer; None while no worker is free, or without a timer."""
-        return None if self.queue.taken >= self._limit else self.queue.next_due_us()
+        if len(self.queue.taken) >= self._limit:
+            return None
+        return self.queue.next_due_us()
 
 
 class Run:
