@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import lru_cache
 from importlib import resources
 from typing import Final
@@ -20,6 +21,8 @@ from reference_controller.runtime.options import OptionsError
 from vocabulary.objects import Object
 
 DEFAULT_IMAGE: Final = "assay:latest"
+LIFETIME: Final = timedelta(days=3650)
+"""The certificate is not renewed, and once it has expired no workload could be submitted."""
 
 _IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:@-]{0,511}")
 
@@ -59,13 +62,15 @@ class Manifests:
             )
         values = {f"image: {DEFAULT_IMAGE}": f"image: {image}"}
         if self.webhook_host:
-            from reference_controller.runtime.webhook_certificate import issue
+            from vocabulary.certificates import Authority
 
-            issued = issue(self.webhook_host)
+            # Its key is forgotten: it cannot sign again, and another installation makes its own.
+            authority = Authority.create("webhook-authority", LIFETIME)
+            issued = authority.issue_server("webhook", (self.webhook_host,))
             values['tls.crt: ""'] = f"tls.crt: {_base64(issued.certificate)}"
             values['tls.key: ""'] = f"tls.key: {_base64(issued.key)}"
             if with_webhooks:
-                values['caBundle: ""'] = f"caBundle: {_base64(issued.authority)}"
+                values['caBundle: ""'] = f"caBundle: {_base64(authority.pair.certificate)}"
         files = [file for file in self.files if with_webhooks or file not in self.webhooks]
         text = "---\n".join(_text(self.package, file) for file in files)
         for place, value in values.items():

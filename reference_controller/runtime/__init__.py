@@ -15,8 +15,8 @@ The shell around it that makes a process on a real cluster:
 - `program`: the contents of a process; `process`: threads, signals, exit codes; `options`.
 - `informer`: one kind's LIST and WATCH.
 - `connection`, `http_request`, `discovery`: requests over the official client's transport.
-- `admission_review`, `json_patch`, `webhook_server`, `webhook_certificate`: admission by kind,
-  from pure functions to HTTPS; `access_review`: the rights of users.
+- `admission_review`, `json_patch`, `webhook_server`: admission by kind, from pure functions to
+  HTTPS; `access_review`: the rights of users.
 - `endpoints`, `metrics`, `logs`: for people and Prometheus; `server_thread` is shared by its
   servers.
 - `wall_clock`: the only place that reads one.

@@ -18,7 +18,7 @@ from reference_controller.appwrapper.manifests import MANIFESTS
 from reference_controller.manifests import DEFAULT_IMAGE
 from reference_controller.runtime import process
 from reference_controller.runtime.options import OperatorOptions
-from reference_controller.runtime.webhook_certificate import issue
+from vocabulary.certificates import Authority
 
 from .installation import NAMESPACE, SERVICE_ACCOUNT, arguments_here, documents, written_files
 
@@ -142,7 +142,7 @@ def test_the_command_understands_the_deployments_arguments_and_listens_where_the
 
 def nowhere(folder: Path) -> Path:
     """A kubeconfig for a server that is never contacted."""
-    (folder / "ca.crt").write_bytes(issue("nowhere").authority)
+    (folder / "ca.crt").write_bytes(Authority.create("nowhere").pair.certificate)
     config = kubeconfig.with_token("https://127.0.0.1:1", folder / "ca.crt", "nobody", "none")
     return kubeconfig.write(folder / "kubeconfig", config)
 

@@ -26,8 +26,10 @@ from fixtures.control_plane import pki
 from fixtures.control_plane.ports import LOOPBACK
 from fixtures.control_plane.process import Process
 from fixtures.control_plane.users import User
+from reference_controller.runtime.admission_review import Webhook
 from vocabulary.clock import HOUR, MINUTE, SECOND
 from vocabulary.history import Capabilities
+from vocabulary.kinds import APPWRAPPER
 from vocabulary.requests import Create
 
 from .test_operator_process import HEALTHY
@@ -82,7 +84,7 @@ class FakeSession:
             poke_every_us=None,
             polls_every_us=None,
             sees_whole_cluster=False,
-            review=lambda _config: lambda *_: None,
+            webhooks=lambda _config: {APPWRAPPER: Webhook(mutate=max)},
             launch=self._launch,
         )
 

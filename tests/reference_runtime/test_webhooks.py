@@ -24,7 +24,7 @@ from vocabulary.errors import ApiError
 from vocabulary.kinds import CONFIG_MAP, SECRET
 from vocabulary.objects import Object, with_path
 
-from .certificate import self_signed
+from .certificate import write_certificate
 from .child_process import ChildProcess, eventually
 
 json_values = st.recursive(
@@ -86,7 +86,7 @@ WEBHOOKS = {
 
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[WebhookServer]:
-    certificate, key = self_signed(tmp_path)
+    certificate, key = write_certificate(tmp_path)
     webhooks = WebhookServer("127.0.0.1", 0, certificate, key, WEBHOOKS)
     webhooks.start()
     yield webhooks
@@ -220,7 +220,7 @@ def test_a_renewed_certificate_is_taken_up_without_a_restart(
         return ssl.get_server_certificate(("127.0.0.1", server.port))
 
     before = served()
-    certificate, _ = self_signed(tmp_path)
+    certificate, _ = write_certificate(tmp_path)
     assert served() == certificate.read_text() != before
 
 
@@ -236,12 +236,12 @@ def test_a_renewed_certificate_that_is_unusable_leaves_the_one_before_it_in_serv
     assert served() == before
     (tmp_path / file).unlink()
     assert served() == before
-    certificate, _ = self_signed(tmp_path)
+    certificate, _ = write_certificate(tmp_path)
     assert served() == certificate.read_text() != before
 
 
 def test_files_that_are_no_certificate_are_an_option_error(tmp_path: Path) -> None:
-    certificate, key = self_signed(tmp_path)
+    certificate, key = write_certificate(tmp_path)
     with pytest.raises(OptionsError, match="PEM and belong together"):
         WebhookServer("127.0.0.1", 0, key, certificate, WEBHOOKS)
 
