@@ -15,13 +15,13 @@ from typing import Final
 
 from chaos.choice import named_object
 from chaos.faults import Kill
-from chaos.ground import OPERATOR
 from chaos.menu import FAULT_MENU, USER_MENU, MenuEntry, Rng, random_seconds
 from chaos.plan import Plan, Step
 from chaos.subject_kind import SubjectKind, subject_kind
 from chaos.terrain import Terrain
 from chaos.trigger import At, On, Trigger, field_change
 from vocabulary.clock import SECOND
+from vocabulary.history import OPERATOR
 
 MAX_FAULTS_AT_RANDOM: Final = 5
 VARIED_SHARE: Final = 0.5

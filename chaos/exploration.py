@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from chaos.faults.process import RESTART_AFTER_US, Kill
-from chaos.ground import OPERATOR
 from chaos.happening import Place
 from chaos.plan import Plan, Step
 from chaos.trigger import Combined, On, Trigger
@@ -36,7 +35,7 @@ class CrashPoint:
     place: Place
     write: str
     """Which write it was in the recorded run: `update JobSet a/status`."""
-    actor: str = OPERATOR
+    actor: str
 
     def trigger(self) -> Trigger:
         """Due at this moment of a repeated run, which is the same up to here.
@@ -70,7 +69,7 @@ class CrashPoint:
         return On(after="commit", by=self.actor, outcome="any", occurrence=k)
 
 
-def crash_points(entries: Iterable[Entry], actor: str = OPERATOR) -> tuple[CrashPoint, ...]:
+def crash_points(entries: Iterable[Entry], actor: str) -> tuple[CrashPoint, ...]:
     """Every crash point of the actor in a recorded run, in the order of its writes.
 
     Requests that were refused or changed nothing count too: the writer could have died there.

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
 from chaos.fields import PlanError, at, closest, mapping, read_fields, write_fields
-from chaos.ground import Ground
+from chaos.ground import Ground, named_actors
 from chaos.subject_kind import registered
 from vocabulary.fault_effect import FaultEffect
 
@@ -117,3 +117,9 @@ def fault_class(key: str, path: str = "") -> type[Fault]:
             at(path, key), f"is not a fault{closest(key, tuple(FAULTS))}; faults are {known}"
         )
     return found
+
+
+def of_each_role(it: F, ground: Ground) -> tuple[F, ...]:
+    """The fault of one actor, once for each operator that its `actor` stands for."""
+    actors = named_actors(it.actor, ground.roles)  # type: ignore[attr-defined]
+    return tuple(dataclasses.replace(it, actor=actor) for actor in actors)  # type: ignore[call-arg]

@@ -11,14 +11,13 @@ A ground that lacks something (a kubeconfig cannot pause a scheduler) raises
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol, TypeAlias
 
 from vocabulary.clock import Micros
+from vocabulary.history import OPERATOR
 from vocabulary.requests import Request, verb_of
-
-OPERATOR: Final = "operator"
-"""The process under test; a second instance of it is `operator/1`."""
 
 ProcessState: TypeAlias = Literal["running", "paused", "down"]
 
@@ -30,7 +29,8 @@ class FaultRefusedError(Exception):
 class Processes(Protocol):
     """The processes of a cluster, by the names their writes carry.
 
-    `operator`, `operator/1`, `scheduler`, `job-controller`, `garbage-collector`,
+    An operator's is its role, `appwrapper`, and `appwrapper/1` its second replica; others are
+    `scheduler`, `job-controller`, `garbage-collector`,
     `kubelet/<node>` and so on. All methods raise FaultRefusedError for a process that this
     ground does not have or cannot reach, and do nothing where the state is as asked: a
     process that is down already stays down (and a restart that is due still comes), and one
@@ -193,6 +193,11 @@ class Ground(Protocol):
         ...
 
     @property
+    def roles(self) -> tuple[str, ...]:
+        """The operators under test, which `operator` stands for in plans."""
+        ...
+
+    @property
     def processes(self) -> Processes: ...
 
     @property
@@ -212,6 +217,14 @@ class Ground(Protocol):
     def elapsed_us(self) -> Micros:
         """Time since the run began: what `at` in a plan counts."""
         ...
+
+
+def named_actors(wanted: str, roles: Sequence[str]) -> tuple[str, ...]:
+    """The actors that a plan names: `operator` and `operator/1` are those of every role."""
+    bare = wanted.removesuffix("*").partition("/")[0]
+    if bare != OPERATOR:
+        return (wanted,)
+    return tuple(role + wanted.removeprefix(OPERATOR) for role in roles)
 
 
 def is_same_actor(wanted: str, actor: str) -> bool:

@@ -28,11 +28,13 @@ from chaos.trigger import AtInjection
 from chaos.trigger_set import TriggerSet
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
+from vocabulary.fault_effect import FaultEffect
 
 Record: TypeAlias = Callable[
-    [Literal["injected", "reverted", "refused"], dict[str, Any], str], None
+    [Literal["injected", "reverted", "refused"], dict[str, Any], str, FaultEffect], None
 ]
-"""Writes a `vocabulary.history.Fault`: what was done, the fault as data, and in English."""
+"""Writes a `vocabulary.history.Fault`: what was done, the fault as data and in English, and how
+it hinders operators."""
 
 
 class Journal(Protocol):
@@ -71,7 +73,7 @@ class Injector:
         self._steps: Final = () if plan is None else plan.faults
         self._is_exhaustive: Final = plan is not None and plan.exhaustive
         self._journal: Final = journal
-        self._triggers: Final = TriggerSet({} if plan is None else plan.triggers)
+        self._triggers: Final = TriggerSet({} if plan is None else plan.triggers, ground.roles)
         self._unheard: Final[deque[Happening]] = deque()
         self._is_busy = False
         self.strikes = 0
@@ -263,7 +265,7 @@ class Injector:
             text = f"{fault.describe()}, or perhaps not: {_why(error)}"
         else:
             text = fault.describe()
-        self._record("injected", fault.to_data(), text)
+        self._note("injected", fault, text)
         injected = Injected(number, fault, inverses)
         if inverses:
             self._standing.append(injected)
@@ -271,7 +273,7 @@ class Injector:
 
     def _refuse(self, fault: Fault, error: FaultRefusedError | ApiError) -> None:
         self._refusal = _why(error)
-        self._record("refused", fault.to_data(), f"{fault.describe()}: {self._refusal}")
+        self._note("refused", fault, f"{fault.describe()}: {self._refusal}")
 
     def _revert(self, injected: Injected) -> None:
         self._standing.remove(injected)
@@ -284,11 +286,16 @@ class Injector:
                     continue
                 is_undone = False
                 text = f"undo by: {inverse.describe()}: {_why(error)}"
-                self._record("refused", inverse.to_data(), text)
+                self._note("refused", inverse, text)
             else:
-                self._record("reverted", injected.fault.to_data(), inverse.describe())
+                self._note("reverted", injected.fault, inverse.describe())
         if is_undone and self._journal is not None:
             self._journal.undone(injected.number)
+
+    def _note(
+        self, action: Literal["injected", "reverted", "refused"], fault: Fault, text: str
+    ) -> None:
+        self._record(action, fault.to_data(), text, fault.fault_effect())
 
 
 def _why(error: FaultRefusedError | ApiError) -> str:

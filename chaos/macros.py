@@ -6,10 +6,10 @@ import random
 from collections.abc import Sequence
 
 from chaos.faults import Kill, StaleReads
-from chaos.ground import OPERATOR
 from chaos.plan import Step
 from chaos.trigger import At
 from vocabulary.clock import Micros
+from vocabulary.history import OPERATOR
 
 
 def swizzle(

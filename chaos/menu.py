@@ -41,9 +41,9 @@ from chaos.faults import (
     WebhookOutage,
 )
 from chaos.faults.api_error import Verb
-from chaos.ground import OPERATOR
 from chaos.terrain import Terrain
 from vocabulary.clock import SECOND, Micros
+from vocabulary.history import OPERATOR
 from vocabulary.kinds import RESOURCE_QUOTA
 
 Rng: TypeAlias = random.Random

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from chaos.choice import named_object
-from chaos.ground import OPERATOR
 from chaos.subject_kind import subject_kind
 from chaos.trigger import WriteVerb
 from vocabulary.clock import MINUTE, SECOND, Micros
-from vocabulary.history import Entry, Mark, Write
+from vocabulary.history import Entry, Mark, Write, role_of
 from vocabulary.kinds import EVENT, KNOWN_KINDS, LEASE, POD, kind_of
 from vocabulary.objects import Object, get_path, labels_of, owner_references
 
@@ -61,8 +60,9 @@ class Terrain:
     """Entries of the menus that are refused where the scenario runs."""
 
 
-def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
-    """The terrain that a recorded run of a scenario shows; None if no operator had work in it."""
+def terrain_of(scenario: str, entries: Iterable[Entry], roles: Collection[str]) -> Terrain | None:
+    """The terrain that a recorded run of a scenario with operators of these roles shows; None if
+    none of them had work in it."""
     writes: list[Write] = []
     span_us = SPAN_US[1]
     for entry in entries:
@@ -70,10 +70,10 @@ def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
             span_us = entry.t
         if isinstance(entry, Write):
             writes.append(entry)
-    submitted = _submitted(writes)
+    submitted = _submitted(writes, roles)
     if submitted is None:
         return None
-    seen = _Seen(submitted)
+    seen = _Seen(submitted, roles)
     for write in writes[writes.index(submitted) :]:
         seen.add(write)
     return Terrain(
@@ -91,19 +91,19 @@ def terrain_of(scenario: str, entries: Iterable[Entry]) -> Terrain | None:
     )
 
 
-def _submitted(writes: list[Write]) -> Write | None:
+def _submitted(writes: list[Write], roles: Collection[str]) -> Write | None:
     """The creation of the object under test: the first by others that the operator changes."""
     worked_on = {
         (write.kind, write.name)
         for write in writes
-        if write.event == "MODIFIED" and _is_operator(write.actor)
+        if write.event == "MODIFIED" and role_of(write.actor) in roles
     }
     return next(
         (
             write
             for write in writes
             if write.event == "ADDED"
-            and not _is_operator(write.actor)
+            and role_of(write.actor) not in roles
             and (write.kind, write.name) in worked_on
         ),
         None,
@@ -113,7 +113,8 @@ def _submitted(writes: list[Write]) -> Write | None:
 class _Seen:
     """What writes have shown so far; the dicts are sets that keep their order."""
 
-    def __init__(self, submitted: Write) -> None:
+    def __init__(self, submitted: Write, roles: Collection[str]) -> None:
+        self.roles = roles
         obj = submitted.object or {}
         kind = _spelled(submitted.kind, str(obj.get("apiVersion", "")))
         self.subject = f"{kind}/{submitted.name}"
@@ -132,9 +133,9 @@ class _Seen:
     def add(self, write: Write) -> None:
         obj = write.object or {}
         kind = _spelled(write.kind, str(obj.get("apiVersion", "")))
-        if write.actor == OPERATOR:
+        if write.actor in self.roles:
             self.writes[write.verb, kind, write.subresource] += 1
-        elif write.actor not in _PEOPLE and not _is_operator(write.actor):
+        elif write.actor not in _PEOPLE and role_of(write.actor) not in self.roles:
             self.controllers[write.actor] = None
         if not write.event:
             return
@@ -163,10 +164,6 @@ class _Seen:
     def _is_labelled(self, obj: Object) -> bool:
         label = self._kind.label
         return bool(label) and labels_of(obj).get(label) == self._submitted[1]
-
-
-def _is_operator(actor: str) -> bool:
-    return actor == OPERATOR or actor.startswith(f"{OPERATOR}/")
 
 
 def _spelled(group_kind: str, api_version: str) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import heapq
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from chaos.ground import is_same_actor, is_same_kind
+from chaos.ground import is_same_actor, is_same_kind, named_actors
 from chaos.happening import Happening, Place
 from chaos.trigger import ANYTHING, At, Combined, FieldChange, Named, On, Trigger
 from vocabulary.clock import Micros
@@ -25,8 +25,11 @@ _MISSING: Final = object()
 class TriggerSet:
     """The triggers that are being watched; each is due once, under the token it was given."""
 
-    def __init__(self, named: Mapping[str, Trigger]) -> None:
+    def __init__(self, named: Mapping[str, Trigger], roles: Sequence[str] = ()) -> None:
+        """`named` are triggers by the names that others call them; `roles` those of the operators
+        under test."""
         self._named = named
+        self._roles = roles
         self._waiting: dict[Place, list[_Waiting]] = {}
         self._timers: list[tuple[Micros, int, _Node]] = []
         self._sequence = 0
@@ -90,7 +93,9 @@ class TriggerSet:
             case At(at_us):
                 self._set_timer(at_us, parent)
             case On():
-                self._waiting.setdefault(trigger.place, []).append(_Waiting(trigger, parent))
+                self._waiting.setdefault(trigger.place, []).append(
+                    _Waiting(trigger, parent, self._roles)
+                )
             case Combined("then", parts):
                 _Sequence(self, parent, parts).arm_next(now_us)
             case Combined(how, parts):
@@ -195,9 +200,10 @@ class _Sequence(_Node):
 class _Waiting:
     """An event trigger that has not happened often enough yet."""
 
-    __slots__ = ("missing", "on", "parent", "selects")
+    __slots__ = ("actors", "missing", "on", "parent", "selects")
 
-    def __init__(self, on: On, parent: _Node) -> None:
+    def __init__(self, on: On, parent: _Node, roles: Sequence[str]) -> None:
+        self.actors = named_actors(on.by or on.to, roles)
         self.on = on
         self.parent = parent
         self.missing = on.occurrence
@@ -213,7 +219,7 @@ class _Waiting:
     def _matches(self, happening: Happening) -> bool:
         on = self.on
         return (
-            is_same_actor(on.by or on.to, happening.actor)
+            any(is_same_actor(wanted, happening.actor) for wanted in self.actors)
             and (not on.kind or is_same_kind(on.kind, happening.kind))
             and (not on.verb or happening.verb in on.verb)
             and (not on.name or _is_name(on.name, happening.name))

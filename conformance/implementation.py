@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import yaml
@@ -28,6 +28,7 @@ from reference_controller.runtime.leader_election import LeaderElection, LeaseSe
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
+from vocabulary.history import OperatorFacts
 from vocabulary.kinds import DEPLOYMENT, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Delete, Request
@@ -48,13 +49,18 @@ class Implementation:
     program: ReferenceProgram[Any, Any]
     rules: Callable[[], Rules]
     """Makes the rules of one process: a restart loses whatever the old ones remember."""
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: OperatorFacts
     """For the history's header: how late it may be. The reference hears of changes by watch,
     so it is as late as its caches and requests are in the simulation."""
     change_definition: Callable[[Object], Object] | None = None
     """What is wrong with the custom resource definitions of a mutant."""
     change_role: Callable[[Object], Object] | None = None
     """What is wrong with the roles of a mutant."""
+
+    @property
+    def role(self) -> str:
+        """The suite whose norm it implements."""
+        return self.program.name
 
     @property
     def as_option(self) -> str:
@@ -105,7 +111,7 @@ class Implementation:
             if getattr(request, "subresource", ""):
                 return new
             operation: Operation = "CREATE" if isinstance(request, Create) else "UPDATE"
-            known = SIMULATED_FACTS["users"].get(actor) or {}
+            known = SIMULATED_USERS.get(actor) or {}
             user = UserInfo(
                 username=known.get("username", actor),
                 uid=known.get("uid", f"uid-of-{actor}"),
@@ -220,22 +226,19 @@ FEDERATED_USER: Final = {
 }
 """Whom an identity provider knows: no label can hold such a name, nor such an id, which is too
 long and has a separator where it has to be cut."""
-REAL_FACTS: Final[dict[str, Any]] = {
-    "detection_latency_us": 2 * SECOND,
-    "request_latency_us": 500 * MILLISECOND,
-    "users": {
-        "user": {"username": "assay-user", "uid": "assay-user"},
-        "federated-user": FEDERATED_USER,
-    },
-}
+REAL_FACTS: Final = OperatorFacts(
+    detection_latency_us=2 * SECOND, request_latency_us=500 * MILLISECOND
+)
 """On a machine whose cores are shared with the control plane and other runs."""
-SIMULATED_FACTS: Final[dict[str, Any]] = {
-    "detection_latency_us": 500 * MILLISECOND,
-    "users": {
-        "user": {"username": "user", "uid": "uid-of-user"},
-        "federated-user": FEDERATED_USER,
-    },
+REAL_USERS: Final = {
+    "user": {"username": "assay-user", "uid": "assay-user"},
+    "federated-user": FEDERATED_USER,
 }
+SIMULATED_USERS: Final = {
+    "user": {"username": "user", "uid": "uid-of-user"},
+    "federated-user": FEDERATED_USER,
+}
+SIMULATED_FACTS: Final = OperatorFacts(detection_latency_us=500 * MILLISECOND)
 """Caches lag up to 20 ms and a request takes up to 4 ms: this many are the most in a row."""
 
 
@@ -249,7 +252,12 @@ def implementation(name: str) -> Implementation:
     if kind == "mutant" and mutant in mutants:
         wrong = mutants[mutant]
         return Implementation(
-            name, program, wrong.rules, SIMULATED_FACTS, wrong.definition, wrong.role
+            name,
+            program,
+            wrong.rules,
+            SIMULATED_FACTS,
+            change_definition=wrong.definition,
+            change_role=wrong.role,
         )
     names = mutants if kind == "mutant" else ("reference", *shipped(), *mutants)
     hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in mutants else it)

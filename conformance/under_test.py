@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
+from vocabulary.history import OperatorFacts
 from vocabulary.objects import Object
 
 READY_PATH = "/readyz"
@@ -164,7 +165,11 @@ class UnderTest(Protocol):
         """What `--implementation` takes to mean it: its name, or the file of its profile."""
 
     @property
-    def facts(self) -> Mapping[str, Any]:
+    def role(self) -> str:
+        """The suite whose norm it implements."""
+
+    @property
+    def facts(self) -> OperatorFacts:
         """For the history's header: how late it may be, and what it lacks."""
 
     @property

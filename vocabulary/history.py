@@ -7,11 +7,15 @@ order events; times (`t`, microseconds since the run began) only measure them.
 - `Write`: one mutating request and what became of it. It carries the stored object, so the
   state of the cluster at any position can be read off.
 - `Fault`: something that chaos did, or undid.
-- `Process`: the life of a process that matters, the operator above all.
+- `Process`: the life of a process that matters, operators above all.
 - `Mark`: what the run itself has to say, for example that the faults have stopped.
 
+A header says which operators were under test, by their roles. An operator's role names its
+processes and its writes: `appwrapper`, and `appwrapper/1` for its second replica.
+
 On disk: JSON lines, gzip, one line per record, tagged by `type`; see `write_history`. A file
-that was cut short (the run was killed) is still readable up to its last whole line.
+that was cut short (the run was killed) is still readable up to its last whole line. Format 1,
+which knew one operator, is read as format 2; see `vocabulary.history_format1`.
 """
 
 from __future__ import annotations
@@ -19,17 +23,19 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final, Literal, TypeAlias
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from vocabulary.canonical import encode
 from vocabulary.clock import Micros
+from vocabulary.fault_effect import FaultEffect
+from vocabulary.history_format1 import FORMAT_1, upgraded
 from vocabulary.unpacking import Lines, UnpackError
 
-HISTORY_FORMAT: Final = 1
+HISTORY_FORMAT: Final = 2
 MAX_HISTORY_BYTES: Final = 64 * 1024**2
 """An upper bound on what is unpacked of one file; the longest that was recorded has 1 MiB."""
 MAX_RECORDS: Final = 500_000
@@ -63,6 +69,61 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Fals
         return self.writers if self.versions is msgspec.UNSET else bool(self.versions)
 
 
+Span: TypeAlias = Annotated[int, msgspec.Meta(ge=0)]
+"""A duration in microseconds."""
+
+
+class OperatorFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Properties of one operator that bounds and claims depend on; None: not known."""
+
+    detection_latency_us: Span | None = None
+    """The time from a change to the operator's reaction, at most."""
+    request_latency_us: Span | None = None
+    """The time from a request to its effect, at most."""
+    poll_us: Span | None = None
+    """The interval at which the harness triggered a resync of an operator that only polls."""
+    polls_every_us: Span | None = None
+    """The interval of the operator's own polling; it counts where the run was `untouched`."""
+    untouched: bool = False
+    """True if the harness triggered no resync in this run."""
+    clock_resolution_us: Span | None = None
+    """The granularity of the times that the operator itself counts from."""
+    fields: dict[str, Any] | None = None
+    """Names and paths of its API that differ from the released ones."""
+    granted: tuple[str, ...] | None = None
+    """Resources that it was given rights for beyond those of its own manifests."""
+    unsupported: dict[str, str] = {}
+    """Claims about features that it does not have, each with the reason."""
+    skipped: dict[str, str] = {}
+    """Claims about features that it has and that this run switched off, each with the reason."""
+    profile_sha256: str = ""
+    """The digest of the profile that describes it."""
+
+
+class OperatorUnderTest(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One operator of a run: what it was, and how it was configured."""
+
+    suite: str
+    """The suite whose norm it implements."""
+    implementation: str
+    parameters: dict[str, Any] = {}
+    """The settings that were written into the implementation's configuration, by the names of
+    its own file format; durations as Go duration strings. What is not there was left to its own
+    defaults."""
+    facts: OperatorFacts = OperatorFacts()
+
+
+class WorldFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Properties of the cluster and the machine that bounds and claims depend on."""
+
+    slack_us: Span | None = None
+    """How much later than on an idle machine requests were served in this run, at most."""
+    pods_late_us: Span | None = None
+    """How long real kubelets need to start a pod, at most."""
+    users: dict[str, dict[str, Any]] = {}
+    """The user name and uid with which each person of the run was authenticated."""
+
+
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     """What the run was: enough to judge it again, and to run it again."""
 
@@ -70,18 +131,53 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     scenario: str
     seed: int
     cluster: str
-    implementation: str
     clock: Literal["virtual", "wall"]
     began_us: Micros
     """The point in time (since the Unix epoch) that `t` counts from."""
     kubernetes_version: str
     capabilities: Capabilities = Capabilities()
-    parameters: dict[str, Any] = {}
-    """The settings that were written into the implementation's configuration, by the names of
-    its own file format; durations as Go duration strings. What is not there was left to its own
-    defaults."""
-    facts: dict[str, Any] = {}
-    """What a checker may need to know of the world: detection latency, poll interval, …"""
+    operators: dict[str, OperatorUnderTest]
+    """The operators under test by their roles."""
+    facts: WorldFacts = WorldFacts()
+
+    @property
+    def first(self) -> OperatorUnderTest:
+        """The only operator, or the first of several."""
+        return next(iter(self.operators.values()))
+
+    @property
+    def implementation(self) -> str:
+        """What was under test: a name, or `role=name` for each of several roles."""
+        if len(self.operators) == 1:
+            return self.first.implementation
+        return ",".join(f"{role}={it.implementation}" for role, it in self.operators.items())
+
+
+OPERATOR: Final = "operator"
+"""Any operator under test, where a plan names an actor; `operator/1` is any one's second
+replica."""
+
+
+def replicas(role: str, count: int) -> tuple[str, ...]:
+    """The names of an operator's replicas: `kueue`, `kueue/1`, ….
+
+    >>> replicas("kueue", 2)
+    ('kueue', 'kueue/1')
+    """
+    return (role, *(f"{role}/{number}" for number in range(1, count)))
+
+
+def label_of(actor: str) -> str:
+    """An actor's name for files, objects and Leases, where no slash may stand: `kueue-1`."""
+    return actor.replace("/", "-")
+
+
+def role_of(actor: str) -> str:
+    """The role that an operator's process or writer belongs to: `appwrapper/1` is `appwrapper`'s.
+
+    The names of other actors contain slashes as well (`kubelet/n0`); they are no header's roles.
+    """
+    return actor.partition("/")[0]
 
 
 AUDIT_LOG: Final = "audit-log"
@@ -136,10 +232,12 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, tag="fault", omit_default
     """The fault as its plan spells it."""
     text: str
     """The same in one English sentence."""
+    effect: FaultEffect = FaultEffect()
+    """How it hinders operators."""
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_defaults=True):
-    """A change in the life of a process: `operator`, `operator/1`, `kube-controller-manager`."""
+    """A change in the life of a process: `appwrapper`, `appwrapper/1`, `job-controller`."""
 
     n: int
     t: Micros
@@ -150,14 +248,15 @@ class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_def
 class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=True):
     """What the run itself says. `faults-stopped` begins the progress phase; `end` closes it.
 
-    `reconfigured`: operators that start from now on have these `parameters` in place of those of
-    the header.
+    `reconfigured`: operators of `role` that start from now on have these `parameters` in place
+    of those of the header.
     """
 
     n: int
     t: Micros
     mark: Literal["step", "reconfigured", "faults-stopped", "stable", "not-stable", "end"]
     text: str = ""
+    role: str = ""
     parameters: dict[str, Any] = {}
 
 
@@ -192,8 +291,20 @@ def write_history(path: Path, header: Header, entries: Sequence[Entry]) -> str:
     return hashlib.sha256(lines).hexdigest()
 
 
-def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
-    """Read a history; the last value says whether it is whole (False: it was cut short).
+class StoredHistory(NamedTuple):
+    """A history as it was read from a file."""
+
+    header: Header
+    entries: list[Entry]
+    is_whole: bool
+    """False: the file was cut short."""
+    digest: str
+    """SHA-256 over the file's lines, unpacked, in hex: equals `history_digest` for a file of the
+    current format that Assay wrote."""
+
+
+def read_history(path: Path) -> StoredHistory:
+    """Read a history of format 1 or 2.
 
     Raises HistoryError for a file that is not a history at all, naming file and line.
     """
@@ -201,8 +312,11 @@ def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
     entries: list[Entry] = []
     lines = Lines(path, max_bytes=MAX_HISTORY_BYTES, max_line_bytes=MAX_LINE_BYTES)
     damaged: HistoryError | None = None
+    digest = hashlib.sha256()
+    decode: Callable[[bytes], Record] = _decoder.decode
     line = b""
     for number, line in enumerate(_readable(lines, path), start=1):
+        digest.update(line)
         if not line.endswith(b"\n"):
             break
         if damaged is not None:
@@ -210,7 +324,9 @@ def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
         if number > MAX_RECORDS + 1:
             raise HistoryError(f"{path}: has more than {MAX_RECORDS} records; refused")
         try:
-            record = _decoder.decode(line)
+            if number == 1 and _format_of(line) == FORMAT_1:
+                decode = _decode_format1
+            record = decode(line)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             damaged = HistoryError(
                 f"{path}: line {number}: {error}; expected one record of a history per line"
@@ -237,7 +353,28 @@ def read_history(path: Path) -> tuple[Header, list[Entry], bool]:
             if line
             else f"{path}: is empty; a history begins with a header line"
         )
-    return header, entries, lines.is_whole and line.endswith(b"\n") and damaged is None
+    is_whole = lines.is_whole and line.endswith(b"\n") and damaged is None
+    return StoredHistory(header, entries, is_whole, digest.hexdigest())
+
+
+class _Format(msgspec.Struct):
+    format: int = HISTORY_FORMAT
+
+
+_format_decoder: Final = msgspec.json.Decoder(_Format)
+
+
+def _format_of(line: bytes) -> int:
+    return _format_decoder.decode(line).format
+
+
+def _converted(record: dict[str, Any]) -> Record:
+    found: Record = msgspec.convert(record, Record)
+    return found
+
+
+def _decode_format1(line: bytes) -> Record:
+    return _converted(upgraded(msgspec.json.decode(line)))
 
 
 def _readable(lines: Lines, path: Path) -> Iterator[bytes]:
@@ -261,7 +398,7 @@ def _as_header(record: Record, path: Path) -> Header:
         raise HistoryError(f"{path}: line 1 is a {_tag(record)}, expected the header")
     if record.format != HISTORY_FORMAT:
         raise HistoryError(
-            f"{path}: history format {record.format}, this version reads "
+            f"{path}: history format {record.format}, this version reads {FORMAT_1} and "
             f"{HISTORY_FORMAT}; check it with the version of Assay that wrote it"
         )
     return record

@@ -14,10 +14,9 @@ from msgspec import Meta, structs
 
 from chaos.choice import KindName, named_kind
 from chaos.effects import effect_of
-from chaos.fault import Fault, fault, fault_from_data
+from chaos.fault import Fault, fault, fault_from_data, of_each_role
 from chaos.fields import Span, Spelling, listed
 from chaos.ground import (
-    OPERATOR,
     Ground,
     NoAnswer,
     Refuse,
@@ -28,6 +27,7 @@ from chaos.ground import (
 )
 from vocabulary.clock import SECOND, format_seconds
 from vocabulary.fault_effect import FaultEffect
+from vocabulary.history import OPERATOR
 
 ANSWERS: Final = {
     403: ("Forbidden", "exceeded quota"),
@@ -77,6 +77,9 @@ class _RequestFault(ConnectionFault):
     subresource: str | None = None
     skip: Skipped = 0
     times: Skipped = 1
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return of_each_role(self, ground)
 
     @abstractmethod
     def effect(self) -> RequestEffect:

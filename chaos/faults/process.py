@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Final, Literal
 
-from chaos.fault import Fault, fault
+from chaos.fault import Fault, fault, of_each_role
 from chaos.fields import ALWAYS_WRITTEN, Name, Span
-from chaos.ground import OPERATOR, Ground
+from chaos.ground import Ground
 from vocabulary.clock import SECOND, format_seconds
+from vocabulary.history import OPERATOR
 
 RESTART_AFTER_US: Final = 2 * SECOND
 """About what a Deployment needs to bring a crashed container back."""
@@ -22,6 +23,9 @@ class Kill(Fault):
     actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
     signal: Literal["KILL", "TERM"] = "KILL"
     restart_after: Span | None = RESTART_AFTER_US
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return of_each_role(self, ground)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         if self.restart_after is not None:
@@ -54,6 +58,9 @@ class Restart(Fault):
     actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
     downtime: Span = RESTART_AFTER_US
 
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return of_each_role(self, ground)
+
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # it comes back itself
         return ()
 
@@ -69,6 +76,9 @@ class Start(Fault):
     """Start a process that is down; a paused one is replaced by a fresh one."""
 
     actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return of_each_role(self, ground)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         return _undo_start(ground, self.actor)
@@ -89,6 +99,9 @@ class Pause(Fault):
 
     actor: Name
 
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return of_each_role(self, ground)
+
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         is_running = ground.processes.state(self.actor) == "running"
         return (Resume(self.actor),) if is_running else ()
@@ -106,6 +119,9 @@ class Resume(Fault):
 
     actor: Name
 
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return of_each_role(self, ground)
+
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         is_paused = ground.processes.state(self.actor) == "paused"
         return (Pause(self.actor),) if is_paused else ()
@@ -121,14 +137,19 @@ class Resume(Fault):
 class DoubleOperator(Fault):
     """Run a second operator beside the first, as happens when two believe they lead."""
 
+    actor: Name = SECOND_OPERATOR
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return of_each_role(self, ground)
+
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
-        return _undo_start(ground, SECOND_OPERATOR)
+        return _undo_start(ground, self.actor)
 
     def inject(self, ground: Ground) -> None:
-        ground.processes.start(SECOND_OPERATOR)
+        ground.processes.start(self.actor)
 
     def describe(self) -> str:
-        return "start a second operator beside the first"
+        return f"start a second operator, {self.actor}, beside the first"
 
 
 def _undo_start(ground: Ground, actor: str) -> tuple[Fault, ...]:

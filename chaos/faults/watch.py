@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.choice import KindName, named_kind
-from chaos.fault import Fault, fault
+from chaos.fault import Fault, fault, of_each_role
 from chaos.faults.api_error import ConnectionFault
 from chaos.fields import Span
-from chaos.ground import OPERATOR, Break, Delay, Freeze, Ground, Rule, WatchEffect, WatchRule
+from chaos.ground import Break, Delay, Freeze, Ground, Rule, WatchEffect, WatchRule
 from vocabulary.clock import SECOND, format_seconds
+from vocabulary.history import OPERATOR
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +21,9 @@ class _WatchFault(ConnectionFault):
 
     actor: str = OPERATOR
     kind: KindName = ""
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return of_each_role(self, ground)
 
     @abstractmethod
     def effect(self) -> WatchEffect:

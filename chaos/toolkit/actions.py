@@ -11,10 +11,10 @@ from chaoslib.types import Configuration, Secrets
 
 from chaos.choice import named_kind
 from chaos.faults import DeleteObject, EditObject, Kill, Pause, Restart, Resume
-from chaos.ground import OPERATOR
 from chaos.toolkit.stage import POLL_US, stage_of
 from vocabulary.clock import SECOND
 from vocabulary.clock import seconds as span_of
+from vocabulary.history import OPERATOR
 from vocabulary.objects import get_path, name_of
 from vocabulary.requests import create
 

@@ -11,9 +11,10 @@ import time
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
-from chaos.ground import OPERATOR, FaultRefusedError, Processes, ProcessState, Rule
+from chaos.ground import FaultRefusedError, Processes, ProcessState, Rule
 from reference_controller.runtime.connection import Connection
 from vocabulary.clock import Micros
+from vocabulary.history import OPERATOR
 from vocabulary.kinds import DEPLOYMENT, POD
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Delete, Get, List, ObjectList, Patch, Request
@@ -37,6 +38,7 @@ class KubernetesGround:
         self, connection: Connection, namespace: str, processes: Processes, seed: int
     ) -> None:
         self.namespace = namespace
+        self.roles = (OPERATOR,)
         self.processes = processes
         self.connection = NoConnection()
         self._client = connection

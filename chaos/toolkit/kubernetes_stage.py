@@ -29,7 +29,7 @@ from typing import Any, Final
 import msgspec
 from chaoslib.exceptions import ActivityFailed
 
-from chaos.ground import OPERATOR, Processes
+from chaos.ground import Processes
 from chaos.injector import Injector
 from chaos.subject_kind import registered
 from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround, OperatorDeployment
@@ -41,7 +41,15 @@ from reference_controller.runtime.connection import Connection, connect
 from reference_controller.runtime.options import OptionsError
 from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
-from vocabulary.history import Capabilities, Entry, Header
+from vocabulary.fault_effect import FaultEffect
+from vocabulary.history import (
+    OPERATOR,
+    Capabilities,
+    Entry,
+    Header,
+    OperatorUnderTest,
+    WorldFacts,
+)
 from vocabulary.kinds import DEPLOYMENT
 from vocabulary.objects import meta
 from vocabulary.requests import Get
@@ -86,9 +94,9 @@ class KubernetesStage(Stage):
         )
         return msgspec.structs.replace(self._header, capabilities=seen), entries
 
-    def _record(self, action: Any, data: dict[str, Any], text: str) -> None:
-        self.note(action, data, text)
-        self._recorder.fault(action, data, text)
+    def _record(self, action: Any, data: dict[str, Any], text: str, effect: FaultEffect) -> None:
+        self.note(action, data, text, effect)
+        self._recorder.fault(action, data, text, effect)
 
 
 _stages: dict[tuple[str, str, str], KubernetesStage] = {}
@@ -191,11 +199,16 @@ def _header(
         scenario="chaos-toolkit",
         seed=seed,
         cluster="existing",
-        implementation=str(configuration.get("implementation", "unknown")),
         clock="wall",
         began_us=recorder.began_us,
         kubernetes_version=str(connection.get("/version")["gitVersion"]),
         capabilities=Capabilities(writers=False, options=False, exact_times=False),
-        parameters=dict(configuration.get("operator_config") or {}),
-        facts={"slack_us": 2 * SECOND},
+        operators={
+            OPERATOR: OperatorUnderTest(
+                suite="",
+                implementation=str(configuration.get("implementation", "unknown")),
+                parameters=dict(configuration.get("operator_config") or {}),
+            )
+        },
+        facts=WorldFacts(slack_us=2 * SECOND),
     )

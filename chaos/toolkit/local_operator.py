@@ -15,9 +15,10 @@ from typing import Any, Final, Protocol
 
 from chaoslib.exceptions import ActivityFailed
 
-from chaos.ground import OPERATOR, FaultRefusedError, ProcessState
+from chaos.ground import FaultRefusedError, ProcessState
 from conformance.worlds.control_plane.operator_process import RealOperator
 from vocabulary.clock import SECOND, Micros
+from vocabulary.history import OPERATOR
 
 INSTANCES: Final = (OPERATOR, f"{OPERATOR}/1")
 

@@ -22,6 +22,7 @@ from conformance.nearest import meant
 from conformance.verdict import Verdict
 from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
+from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import Entry, Header
 from vocabulary.kinds import Kind
 from vocabulary.objects import Object
@@ -61,9 +62,9 @@ class Stage(ABC):
 
     # What is the same.
 
-    def note(self, action: str, data: dict[str, Any], text: str) -> None:
+    def note(self, action: str, data: dict[str, Any], text: str, effect: FaultEffect) -> None:
         """Hear what the injector does: for the experiment's journal and its log."""
-        del data
+        del data, effect
         self._notes.append((action, text))
         logger.debug(f"{action}: {text}")
 

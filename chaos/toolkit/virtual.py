@@ -30,6 +30,7 @@ from conformance.scenario import Scenario
 from conformance.verdict import Verdict
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import Micros
+from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import Entry, Header
 from vocabulary.safe_yaml import load_yaml_file
 from vocabulary.seeds import MAX_SEED
@@ -80,9 +81,9 @@ class VirtualStage(Stage):
     def history(self) -> tuple[Header, Sequence[Entry]]:
         return self._world.history()
 
-    def _record(self, action: Any, data: dict[str, Any], text: str) -> None:
-        self.note(action, data, text)
-        self._world.recorder.fault(action, data, text)
+    def _record(self, action: Any, data: dict[str, Any], text: str, effect: FaultEffect) -> None:
+        self.note(action, data, text, effect)
+        self._world.recorder.fault(action, data, text, effect)
 
 
 def load_experiment(path: Path, *, trusted: bool = False) -> dict[str, Any]:

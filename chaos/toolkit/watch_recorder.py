@@ -18,6 +18,7 @@ from chaos.subject_kind import registered
 from reference_controller.runtime.connection import Connection
 from reference_controller.runtime.informer import Informer
 from vocabulary.clock import Micros
+from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import Entry, Event, Fault, Process, Write
 from vocabulary.kinds import JOB, KNOWN_KINDS, NODE, POD, Kind
 from vocabulary.objects import Object, meta, name_of, namespace_of, uid_of
@@ -62,9 +63,9 @@ class WatchRecorder:
         for informer in self._informers:
             informer.stop()
 
-    def fault(self, action: Any, data: dict[str, Any], text: str) -> None:
+    def fault(self, action: Any, data: dict[str, Any], text: str, effect: FaultEffect) -> None:
         """Something that chaos did or undid."""
-        entry = Fault(n=0, t=0, action=action, fault=data, text=text)
+        entry = Fault(n=0, t=0, action=action, fault=data, text=text, effect=effect)
         with self._lock:
             self._others.append((self._now_us(), entry))
 

@@ -27,10 +27,21 @@ from conformance.audit_log.commits import (
 from conformance.audit_log.events import AuditLogError, Event, Log, Status
 from vocabulary.clock import Micros
 from vocabulary.errors import kept_message
-from vocabulary.history import Capabilities, Entry, Header, Mark, Write
+from vocabulary.history import (
+    Capabilities,
+    Entry,
+    Header,
+    Mark,
+    OperatorFacts,
+    OperatorUnderTest,
+    WorldFacts,
+    Write,
+)
 from vocabulary.kinds import KNOWN_KINDS, kind_of
 from vocabulary.objects import meta, uid_of
 
+ROLE: Final = "appwrapper"
+"""The suite whose operator wrote the log."""
 APPWRAPPERS: Final = "appwrappers.workload.codeflare.dev"
 NOT_FOLLOWED: Final = frozenset(
     {
@@ -91,25 +102,26 @@ def to_history(
         conversion.take(event)
     gaps = [*conversion.gaps(), *_silent_kubelets(events)]
     people = {e.user.username: e.user for e in events if not e.user.username.startswith("system:")}
-    facts: dict[str, Any] = {
-        "users": {
-            who: {"username": user.username, **({"uid": user.uid} if user.uid else {})}
-            for who, user in sorted(people.items())
-        }
+    users = {
+        who: {"username": user.username, **({"uid": user.uid} if user.uid else {})}
+        for who, user in sorted(people.items())
     }
-    if detection_latency_us is not None:
-        facts["detection_latency_us"] = detection_latency_us
+    operator = OperatorUnderTest(
+        suite=ROLE,
+        implementation=operator_user,
+        parameters=dict(parameters),
+        facts=OperatorFacts(detection_latency_us=detection_latency_us),
+    )
     header = Header(
         scenario=f"audit-log/{name}",
         seed=0,
         cluster="recorded",
-        implementation=operator_user,
         clock="wall",
         began_us=events[0].received_us,
         kubernetes_version=_kubernetes_version(log.events),
         capabilities=Capabilities(versions=not gaps),
-        parameters=dict(parameters),
-        facts=facts,
+        operators={ROLE: operator},
+        facts=WorldFacts(users=users),
     )
     return Recorded(header, conversion.entries(), tuple(gaps), tuple(conversion.remarks()))
 
@@ -294,7 +306,7 @@ class _Conversion:
     def _actor(self, username: str) -> str:
         """As histories name those who write; people by the names that they have."""
         if username == self._operator_user:
-            return "operator"
+            return ROLE
         if username.startswith(_NODE_PREFIX):
             return f"kubelet/{username.removeprefix(_NODE_PREFIX)}"
         if username == "system:kube-scheduler":

@@ -39,11 +39,14 @@ def judge(history: History) -> list[Verdict]:
 
     What the implementation lacks, or was run without, is not judged; the header has the reason.
     """
-    facts = history.header.facts
     left_out = {
-        claim: Verdict(claim=claim, outcome=outcome, because=str(because))
-        for outcome in (Outcome.SKIPPED, Outcome.UNSUPPORTED)
-        for claim, because in (facts.get(outcome) or {}).items()
+        claim: Verdict(claim=claim, outcome=outcome, because=because)
+        for operator in history.header.operators.values()
+        for outcome, claims in (
+            (Outcome.SKIPPED, operator.facts.skipped),
+            (Outcome.UNSUPPORTED, operator.facts.unsupported),
+        )
+        for claim, because in claims.items()
     }
     return [
         left_out[claim.id] if claim.id in left_out else claim.judge(history)

@@ -70,7 +70,7 @@ def maker_of(header: Header, version: str) -> Implementation | None:
     if name == "reference" or name.startswith("mutant:"):
         return ours(name, version)
     path = shipped().get(name)
-    told = header.facts.get("profile_sha256")
+    told = header.first.facts.profile_sha256
     if path is None or hashlib.sha256(path.read_bytes()).hexdigest() != told:
         return None
     return Implementation(**msgspec.structs.asdict(read_profile(path).implementation))

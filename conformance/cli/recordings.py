@@ -42,7 +42,7 @@ def of_history(path: Path) -> Recording:
     """The run in a history file; HistoryError if it is none."""
     from vocabulary.history import Mark, read_history
 
-    header, entries, whole = read_history(path)
+    header, entries, whole, _ = read_history(path)
     # One that was written while its run went on has whole lines, but no end.
     whole = whole and any(isinstance(entry, Mark) and entry.mark == "end" for entry in entries)
     error = "" if whole else "the history was cut short"
@@ -132,7 +132,7 @@ def _configuration(path: Path | None) -> dict[str, Any] | None:
         ):
             configured.of(name, None)
     except ValueError as error:
-        text = str(error).removeprefix("header.parameters.")
+        text = str(error).removeprefix("parameters.")
         raise BadInputError(f"{path}: {text}") from error
     return found
 

@@ -116,7 +116,7 @@ class AppWrapperRun:
             for track in history.owned.get(self.uid, ())
             if (controller_of(track.first) or {}).get("uid") == self.uid
             and track.kind != history.profile.workload_kind
-            and (not history.shows_requests or history.profile.is_operator(track.created.actor))
+            and (not history.shows_requests or history.operator.is_by(track.created.actor))
         ]
 
     def component_of(self, track: Track) -> Component | None:
@@ -270,12 +270,12 @@ class AppWrapperRun:
     @cached_property
     def delete_requests(self) -> list[DeleteRequest]:
         """The controller's own deletion requests that the server accepted for what is its."""
-        return self._hit_by(self.history.operator_deletes)
+        return self._hit_by(self.history.operator.deletes)
 
     @cached_property
     def refused_deletes(self) -> list[DeleteRequest]:
         """The controller's own deletion requests for what is its that were not carried out."""
-        return self._hit_by(self.history.refused_deletes)
+        return self._hit_by(self.history.operator.refused_deletes)
 
     def _hit_by(
         self, deletes: Mapping[tuple[str, str, str], Iterable[Write]]
@@ -362,7 +362,7 @@ class AppWrapperRun:
     def _failed_creates(self) -> list[Write]:
         return [
             write
-            for write in self.history.refused_creates
+            for write in self.history.operator.refused_creates
             if any(component.makes(write.kind, write.name) for component in self.components)
         ]
 

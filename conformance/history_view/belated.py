@@ -40,4 +40,4 @@ def _owner_removed(aw: AppWrapperRun, track: Track) -> Write | None:
     owner = aw.history.tracks.get((controller_of(track.first) or {}).get("uid", ""))
     if owner is None or owner is aw.track:
         return None
-    return None if aw.history.profile.is_operator(track.created.actor) else owner.removed
+    return None if aw.history.operator.is_by(track.created.actor) else owner.removed

@@ -61,7 +61,7 @@ class Departure:
     def __init__(self, aw: AppWrapperRun, attempt: Attempt, at: Snapshot) -> None:
         self.attempt = attempt
         self.at = at
-        self.seen_us: Micros = aw.history.timing.seen_us(at.t)
+        self.seen_us: Micros = aw.history.operator.timing.seen_us(at.t)
         self.present: dict[Why, Micros] = {}
         """Each cause that held in the window, with the earliest time at which it is ripe."""
         self.since: dict[Why, Moment] = {}
@@ -153,7 +153,7 @@ class Departure:
         causes may take over from another, and the period is not waited for anew.
         """
         begin: Moment = attempt.begin
-        timing = aw.history.timing
+        timing = aw.history.operator.timing
         begun_us = timing.stamped_us(begin.t)
         failure_us = aw.parameter_within(FAILURE_GRACE, begin, self.at)[0].value
         expected = aw.expected_pods
@@ -204,7 +204,7 @@ class Departure:
             if write.code not in TRANSIENT_CODES:
                 yield Why.CREATION_FAILED, write, write.t
                 return
-        timing, begin = aw.history.timing, attempt.begin
+        timing, begin = aw.history.operator.timing, attempt.begin
         outages = timing.hindered(begin.t, self.at.t)
         if any(outage.refuses_for_good for outage in outages):
             yield Why.CREATION_FAILED, begin, begin.t

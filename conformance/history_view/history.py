@@ -8,21 +8,16 @@ from typing import Final
 
 from conformance.history_view.appwrapper import AppWrapperRun
 from conformance.history_view.autopilot import Autopilot
-from conformance.history_view.outages import (
-    is_unanswered,
-    outages_of,
-    refuses_other_deletes,
-    starts_of,
-)
+from conformance.history_view.operator import OperatorView
 from conformance.history_view.parameters import OperatorParameters
 from conformance.history_view.profile import Profile, profile_of
 from conformance.history_view.rivals import doubled_since, overtaken
-from conformance.history_view.timing import Timing
 from conformance.history_view.tracks import Instant, Moment, Track
-from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
+from vocabulary.history import Entry, Fault, Header, Mark, Process, Write, role_of
 from vocabulary.kinds import kind_of
 from vocabulary.objects import controller_of, labels_of, meta, uid_of
 
+ROLE: Final = "appwrapper"
 MAX_CHAIN: Final = 8
 """More controllers one above the other than any chain has that is not a circle."""
 
@@ -43,8 +38,9 @@ class History:
         """Tracks by the uid of each owner that their first version names."""
         self.labelled_pods: dict[tuple[str, str], list[Track]] = {}
         """Pods by namespace and the AppWrapper's name on their label."""
-        self.operator_writes: list[Write] = []
-        """Every request of the controller under test, also those that failed."""
+        self.operators = {role: OperatorView(self, role) for role in header.operators}
+        """The operators under test by their roles."""
+        self.operator = self.operators.get(ROLE) or OperatorView(self, ROLE)
         self.refused_as_invalid: list[Write] = []
         """Requests of anybody whose object was not fit to be stored."""
         self.refused_submissions: list[Write] = []
@@ -61,7 +57,7 @@ class History:
         vars(self).clear()
 
     def _index(self, entries: Iterable[Entry]) -> None:
-        tracks, is_operator = self.tracks, self.profile.is_operator
+        tracks, operators = self.tracks, self.operators
         for entry in entries:
             if isinstance(entry, Write):
                 if entry.event and entry.object is not None:
@@ -80,8 +76,9 @@ class History:
                     self.refused_as_invalid.append(entry)
                 if entry.submitted is not None and entry.code >= 400:
                     self._file_refused(entry)
-                if is_operator(entry.actor):
-                    self.operator_writes.append(entry)
+                operator = operators.get(role_of(entry.actor))
+                if operator is not None:
+                    operator.writes.append(entry)
             elif isinstance(entry, Fault):
                 self.faults.append(entry)
             elif isinstance(entry, Process):
@@ -146,10 +143,10 @@ class History:
 
     @cached_property
     def others_were_down(self) -> bool:
-        """Whether some process other than the controller under test was down or paused."""
+        """True if a process that is no operator under test was down or paused."""
         return any(
             entry.change in ("killed", "stopped", "paused")
-            and not self.profile.is_operator(entry.process)
+            and role_of(entry.process) not in self.operators
             for entry in self.processes
         )
 
@@ -157,7 +154,7 @@ class History:
     def overtaken(self) -> Mapping[int, Track]:
         """What one of two operators that acted at once created when the other had just ended the
         attempt, by the positions of all that became of it, and of what was made for it."""
-        since = doubled_since(self.faults)
+        since = doubled_since(self.operator.processes)
         if since is None:
             return {}
         return {
@@ -170,109 +167,21 @@ class History:
         }
 
     @cached_property
-    def operator_deletes(self) -> dict[tuple[str, str, str], list[Write]]:
-        """The deletions that the controller asked for and got, by kind, namespace and name."""
-        found: dict[tuple[str, str, str], list[Write]] = {}
-        for write in self.operator_writes:
-            if write.verb in ("delete", "deletecollection") and 200 <= write.code < 300:
-                found.setdefault((write.kind, write.namespace, write.name), []).append(write)
-        return found
-
-    @cached_property
-    def refused_deletes(self) -> dict[tuple[str, str, str], list[Write]]:
-        """The deletions that the controller asked for and did not get, by kind, namespace and
-        name."""
-        found: dict[tuple[str, str, str], list[Write]] = {}
-        for write in self.operator_writes:
-            if write.verb == "delete" and not 200 <= write.code < 300:
-                found.setdefault((write.kind, write.namespace, write.name), []).append(write)
-        return found
-
-    @cached_property
-    def refused_creates(self) -> list[Write]:
-        """The creations that the controller asked for and did not get."""
-        return [
-            write
-            for write in self.operator_writes
-            if write.verb == "create" and not 200 <= write.code < 300
-        ]
-
-    @cached_property
-    def timing(self) -> Timing:
-        return self._timing(self.faults, self._unanswered)
-
-    def timing_of_delete(self, track: Track) -> Timing:
-        """The bounds for asking to delete one object, which refused deletes of others do not
-        move."""
-        faults = [fault for fault in self.faults if not refuses_other_deletes(fault, track)]
-        if len(faults) == len(self.faults):
-            return self.timing
-        of_track = (track.kind, track.namespace, track.name)
-        unanswered = [
-            write
-            for write in self._unanswered
-            if write.verb != "delete"
-            or write.code == 0
-            or (write.kind, write.namespace, write.name) == of_track
-        ]
-        return self._timing(faults, unanswered)
-
-    @cached_property
-    def _unanswered(self) -> list[Write]:
-        return [write for write in self.operator_writes if is_unanswered(write)]
-
-    def _timing(self, faults: Sequence[Fault], unanswered: Sequence[Write]) -> Timing:
-        outages = outages_of(
-            self.profile, self.processes, faults, unanswered, self._explained_conflicts
-        )
-        return Timing(self.header, outages, starts_of(self.profile, self.processes, faults))
-
-    @cached_property
-    def _explained_conflicts(self) -> list[Write]:
-        """Conflicts that a controller ran into since the object had been written.
-
-        A write explains one conflict of each instance: whoever conflicts again without one
-        did not read what it was told to read again.
-        """
-        explained: dict[tuple[str, str, str, str], Write] = {}
-        found: list[Write] = []
-        for write in self.operator_writes:
-            if write.code != 409 or write.reason == "AlreadyExists":
-                continue
-            key = (write.actor, write.kind, write.namespace, write.name)
-            since = explained[key].n if key in explained else -1
-            tracks = self.named(write.kind, write.namespace, write.name)
-            if any(track.changed_between(since, write.n) for track in tracks):
-                explained[key] = write
-                found.append(write)
-        return found
-
-    @cached_property
     def operator_parameters(self) -> OperatorParameters:
         """The configuration that the operator began with."""
-        return OperatorParameters(self.header.parameters)
+        return OperatorParameters(self.operator.under_test.parameters)
 
     @cached_property
     def configurations(self) -> tuple[tuple[int, OperatorParameters], ...]:
         """The operator's configurations, each with the position from which it was in force."""
-        found = [(-1, self.operator_parameters)]
-        for mark in self.marks:
-            if mark.mark == "reconfigured":
-                starts = (
-                    entry.n
-                    for entry in self.processes
-                    if entry.n > mark.n
-                    and entry.change == "started"
-                    and self.profile.is_operator(entry.process)
-                )
-                started = next(starts, None)
-                if started is not None:
-                    found.append((started, OperatorParameters(mark.parameters)))
-        return tuple(found)
+        return tuple(
+            (since, OperatorParameters(parameters))
+            for since, parameters in self.operator.configurations
+        )
 
     @cached_property
     def autopilot(self) -> Autopilot:
-        return Autopilot(self.header.parameters, self.by_kind.get("Node", ()))
+        return Autopilot(self.operator.under_test.parameters, self.by_kind.get("Node", ()))
 
     @cached_property
     def appwrappers(self) -> tuple[AppWrapperRun, ...]:

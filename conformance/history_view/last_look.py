@@ -16,7 +16,7 @@ def last_look_us(history: History, actor: str, at_us: Micros) -> Micros:
     That is one request before it, or earlier where answers came late, or where the process stood
     still in between. One that was killed and started again has looked since.
     """
-    timing = history.timing
+    timing = history.operator.timing
     earliest_us = timing.requested_us(at_us)
     paused_us: Micros | None = None
     for entry in history.processes:

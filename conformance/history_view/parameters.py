@@ -132,7 +132,6 @@ class OperatorParameters:
             configured_us = parse_duration(text)
         except (TypeError, ValueError) as error:
             raise ValueError(
-                f"header.parameters.faultTolerance.{key} is {text!r}; write a Go duration, "
-                "such as 90s"
+                f"parameters.faultTolerance.{key} is {text!r}; write a Go duration, such as 90s"
             ) from error
         return Value(configured_us, Origin.CONFIGURED)

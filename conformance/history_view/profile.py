@@ -22,8 +22,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     kind: str = "AppWrapper.workload.codeflare.dev"
     custom_resource: str = "appwrappers.workload.codeflare.dev"
     """The name of its CustomResourceDefinition."""
-    operator: str = "operator"
-    """The actor whose writes are the controller's; `operator/1` is its second instance."""
     phase: Path = ("status", "phase")
     resets: Path = ("status", "resettingCount")
     conditions: Path = ("status", "conditions")
@@ -37,10 +35,6 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     finalizer: str = "workload.codeflare.dev/finalizer"
     workload_kind: str = "Workload.kueue.x-k8s.io"
 
-    def is_operator(self, actor: str) -> bool:
-        """Whether a write of this actor is the controller's."""
-        return actor == self.operator or actor.startswith(self.operator + "/")
-
 
 RELEASED: Final = Profile()
 """The names of the released AppWrapper API, v1beta2."""
@@ -48,7 +42,8 @@ RELEASED: Final = Profile()
 
 def profile_of(header: Header) -> Profile:
     """The names of the implementation that a history is of: the header's, or the released ones."""
-    told = header.facts.get("fields")
+    operator = header.operators.get("appwrapper")
+    told = None if operator is None else operator.facts.fields
     return RELEASED if told is None else msgspec.convert(told, Profile)
 
 

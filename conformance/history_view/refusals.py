@@ -8,8 +8,7 @@ refused already. Others wait for the same time after each refusal: a second is g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 
@@ -18,13 +17,13 @@ MAX_BACKOFF_US: Final = 1000 * SECOND
 STEADY_BACKOFF_US: Final = 1 * SECOND
 
 
-def refused_for_us(times: int, details: Mapping[str, Any]) -> Micros:
-    """The longest time from the first to the last of so many refusals in a row.
+def refused_for_us(times: int, retry_after_us: Micros) -> Micros:
+    """The longest time from the first to the last of so many refusals in a row, each of which
+    asks the client to wait for so long.
 
     After the last one the client waits as long once more: see `Timing.due_us`.
     """
-    told_us = int(details.get("retry_after_seconds", 0)) * SECOND
     doublings = min(max(times - 1, 0), (MAX_BACKOFF_US // BACKOFF_US).bit_length() - 1)
     growing_us = BACKOFF_US * ((1 << doublings) - 1)
     growing_us += max(times - 1 - doublings, 0) * MAX_BACKOFF_US
-    return max(times * STEADY_BACKOFF_US, growing_us) + times * told_us
+    return max(times * STEADY_BACKOFF_US, growing_us) + times * retry_after_us

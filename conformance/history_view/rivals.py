@@ -9,25 +9,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from conformance.history_view.last_look import last_look_us
 from conformance.history_view.snapshots import RESUMING, RUNNING, Snapshot
 from conformance.history_view.tracks import Track
-from vocabulary.history import Fault
+from vocabulary.history import Process
 
 if TYPE_CHECKING:
     from conformance.history_view.appwrapper import AppWrapperRun
 
-SECOND_OPERATOR: Final = "double_operator"
-"""The fault that starts one beside the first; those that wait for a Lease do not come of it."""
 
-
-def doubled_since(faults: Sequence[Fault]) -> int | None:
-    """The position from which on two operators acted at once; None if they never did."""
-    starts = (
-        fault.n for fault in faults if fault.action == "injected" and SECOND_OPERATOR in fault.fault
-    )
+def doubled_since(processes: Sequence[Process]) -> int | None:
+    """The position from which on two replicas of an operator acted at once; None if they never
+    did. Replicas that wait for a Lease do not."""
+    if any(entry.change in ("leading", "following") for entry in processes):
+        return None
+    starts = (entry.n for entry in processes if "/" in entry.process and entry.change == "started")
     return next(starts, None)
 
 
@@ -36,7 +34,7 @@ def overtaken(aw: AppWrapperRun, since: int) -> list[Track]:
 
     Two operators have acted since that position.
     """
-    is_operator = aw.history.profile.is_operator
+    is_operator = aw.history.operator.is_by
     found: list[Track] = []
     for track in aw.component_tracks:
         created = track.created

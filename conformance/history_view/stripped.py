@@ -22,7 +22,7 @@ def was_stripped_and_removed(aw: AppWrapperRun) -> bool:
     if not aw.history.shows_requests:
         is_open = not aw.history.shows_every_version
         return aw.deleting is None and (is_open or any(one.has_finalizer for one in aw.snapshots))
-    is_operator = aw.history.profile.is_operator
+    is_operator = aw.history.operator.is_by
     if aw.snapshots[-1].has_finalizer:
         return not is_operator(aw.removed.actor)
     stripped = None
@@ -31,5 +31,5 @@ def was_stripped_and_removed(aw: AppWrapperRun) -> bool:
             stripped = later
     if stripped is None or is_operator(stripped.write.actor):
         return False
-    due_us = aw.history.timing.due_us(stripped.t, 0)
+    due_us = aw.history.operator.timing.due_us(stripped.t, 0)
     return due_us is None or aw.removed.t <= due_us

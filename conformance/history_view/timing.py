@@ -19,12 +19,12 @@ fault kept it from reading the current state.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from conformance.history_view.refusals import MAX_BACKOFF_US
 from vocabulary.clock import MILLISECOND, SECOND, Micros
-from vocabulary.history import Header
+from vocabulary.history import Header, OperatorUnderTest
 
 UNKNOWN_LATENCY_US: Final = {"virtual": 5 * SECOND, "wall": 65 * SECOND}
 """Where the header does not say: the released operator polls once a minute on real clusters."""
@@ -60,20 +60,24 @@ class Timing:
     __slots__ = ("latency_us", "outages", "slack_us", "stamp_us", "starts")
 
     def __init__(
-        self, header: Header, outages: Iterable[Outage], starts: Iterable[Start] = ()
+        self,
+        header: Header,
+        operator: OperatorUnderTest,
+        outages: Iterable[Outage],
+        starts: Iterable[Start] = (),
     ) -> None:
-        facts = header.facts
-        polled = "polls_every_us" if facts.get("untouched") else "poll_us"
-        known = [_span(facts, key) for key in ("detection_latency_us", polled, "slack_us")]
+        facts, slack_us = operator.facts, header.facts.slack_us
+        polled_us = facts.polls_every_us if facts.untouched else facts.poll_us
+        known = (facts.detection_latency_us, polled_us, slack_us)
         told = [span for span in known if span is not None]
-        coarse_us = _span(facts, "clock_resolution_us") or 0
+        coarse_us = facts.clock_resolution_us or 0
         self.slack_us = max(coarse_us, 0 if header.capabilities.exact_times else SECOND)
         self.latency_us = (sum(told) if told else UNKNOWN_LATENCY_US[header.clock]) + self.slack_us
-        request_us = _span(facts, "request_latency_us")
+        request_us = facts.request_latency_us
         self.stamp_us = (
             max(
                 UNKNOWN_REQUEST_LATENCY_US if request_us is None else request_us,
-                _span(facts, "slack_us") or 0,
+                slack_us or 0,
             )
             + self.slack_us
         )
@@ -149,12 +153,3 @@ class Timing:
 def _last(times_us: Iterable[Micros], until_us: Micros) -> Micros:
     """The last of these times that is not later than another; before all times if none is."""
     return max((time_us for time_us in times_us if time_us <= until_us), default=BEFORE_ALL_US)
-
-
-def _span(facts: Mapping[str, Any], key: str) -> Micros | None:
-    value = facts.get(key)
-    if value is None:
-        return None
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise ValueError(f"header.facts.{key} is {value!r}; write a whole number of microseconds")
-    return value

@@ -60,8 +60,8 @@ def slack_of_histories(report: ConformanceReport, folder: Path) -> dict[str, Mic
     """How slow the machine was in each stored run, by the history's path in the report."""
     named = {test.history for claim in report.claims for test in claim.tests} - {""}
     there = sorted(name for name in named if (folder / name).is_file())
-    headers = ((name, read_history(folder / name)[0]) for name in there)
-    return {name: header.facts.get("slack_us", 0) for name, header in headers}
+    headers = ((name, read_history(folder / name).header) for name in there)
+    return {name: header.facts.slack_us or 0 for name, header in headers}
 
 
 def findings_page(

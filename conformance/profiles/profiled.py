@@ -13,7 +13,6 @@ import msgspec
 import yaml
 
 from conformance.history_view import RELEASED
-from conformance.implementation import REAL_FACTS
 from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import fill_text
@@ -31,10 +30,10 @@ from conformance.under_test import (
     Place,
     registered_as,
 )
-from conformance.verdict import Outcome
 from reference_controller.runtime.admission_review import Webhooks
 from vocabulary.clock import Micros
 from vocabulary.durations import parse_duration
+from vocabulary.history import OperatorFacts
 from vocabulary.objects import Object, get_path
 from vocabulary.typed_yaml import field_error
 
@@ -58,35 +57,46 @@ class Profiled:
         """Its name suffices if it comes with the suite."""
         return self.name if shipped().get(self.name) == self.path else str(self.path)
 
+    @property
+    def role(self) -> str:
+        return "appwrapper"
+
     @cached_property
-    def facts(self) -> dict[str, Any]:
-        """What histories say of it; `fields` and claims left out only where there are any, so that
-        whoever judges a stored history again judges it as it was judged here."""
+    def facts(self) -> OperatorFacts:
+        """What histories say of it; `fields` only where they differ from the released ones, so
+        that a stored history is evaluated again as it was evaluated here."""
         told = self.profile.detection
-        facts: dict[str, Any] = {
-            **REAL_FACTS,
-            "detection_latency_us": parse_duration(told.latency),
-            "request_latency_us": parse_duration(told.request_latency),
+        without = {
+            switched_off: {
+                claim: lack.because
+                for lack in self.profile.lacks
+                if lack.switched_off is switched_off
+                for claim in lack.claims
+            }
+            for switched_off in (False, True)
         }
-        if told.poke_every:
-            facts["poll_us"] = parse_duration(told.poke_every)
-        if told.polls_every:
-            facts["polls_every_us"] = parse_duration(told.polls_every)
-        if told.clock_resolution:
-            facts["clock_resolution_us"] = parse_duration(told.clock_resolution)
-        facts["granted"] = sorted(
-            f"{resource}.{grant.group}" if grant.group else resource
-            for grant in self.profile.manifests.grants
-            for resource in grant.resources
+        return OperatorFacts(
+            detection_latency_us=parse_duration(told.latency),
+            request_latency_us=parse_duration(told.request_latency),
+            poll_us=_span(told.poke_every),
+            polls_every_us=_span(told.polls_every),
+            clock_resolution_us=_span(told.clock_resolution),
+            fields=(
+                None
+                if self.profile.fields == RELEASED
+                else msgspec.to_builtins(self.profile.fields)
+            ),
+            granted=tuple(
+                sorted(
+                    f"{resource}.{grant.group}" if grant.group else resource
+                    for grant in self.profile.manifests.grants
+                    for resource in grant.resources
+                )
+            ),
+            unsupported=without[False],
+            skipped=without[True],
+            profile_sha256=hashlib.sha256(self.path.read_bytes()).hexdigest(),
         )
-        if self.profile.fields != RELEASED:
-            facts["fields"] = msgspec.to_builtins(self.profile.fields)
-        for outcome, switched_off in ((Outcome.UNSUPPORTED, False), (Outcome.SKIPPED, True)):
-            lacks = [lack for lack in self.profile.lacks if lack.switched_off is switched_off]
-            if left_out := {c: lack.because for lack in lacks for c in lack.claims}:
-                facts[str(outcome)] = left_out
-        facts["profile_sha256"] = hashlib.sha256(self.path.read_bytes()).hexdigest()
-        return facts
 
     @cached_property
     def installed(self) -> Installed | None:
@@ -237,3 +247,7 @@ class Profiled:
         texts = manifests_of(self.profile, self.path, patterns)
         documents = [d for text in texts for d in yaml.load_all(text, Loader=_LOADER)]
         return tuple(d for d in documents if d and d.get("kind") in kinds)
+
+
+def _span(text: str) -> Micros | None:
+    return parse_duration(text) if text else None

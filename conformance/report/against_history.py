@@ -27,7 +27,7 @@ from conformance.report.run_result import BROKE_OFF, Implementation, RunResult
 from conformance.report.stored_run import Judge, recorded_run
 from conformance.verdict import Outcome, Verdict, worst
 from vocabulary.clock import SECOND
-from vocabulary.history import Entry, Header, HistoryError, Mark, history_digest, read_history
+from vocabulary.history import Entry, Header, HistoryError, Mark, read_history
 from vocabulary.regular_files import path_below
 
 MakerOf: TypeAlias = Callable[[Header, str], Implementation | None]
@@ -73,13 +73,12 @@ def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms)
     except OSError as error:
         return _not_judged(name, str(error.strerror))
     try:
-        header, entries, whole = read_history(path)
+        header, entries, whole, digest = read_history(path)
     except HistoryError as error:
         cause = error.__cause__
         if isinstance(cause, OSError):
             return _not_judged(name, f"cannot be read: {cause.strerror}")
         return _not_judged(name, str(error).removeprefix(f"{path}: "))
-    digest = history_digest(header, entries)
     if all(digest != each.row.history_sha256 for each in told):
         # Row by row, all that follows from this would be a hundred lines long.
         return _not_judged(name, _of_another(digest, entries, told, whole=whole))

@@ -1,26 +1,27 @@
-"""What an implementation was allowed, as the header of a history says it."""
+"""The bounds that an operator was granted, as the header of a history states them."""
 
 from __future__ import annotations
 
 from conformance.report.conformance_report import Allowances
+from vocabulary.clock import Micros
 from vocabulary.durations import format_duration
 from vocabulary.history import Header
 
 
 def allowances_of(header: Header) -> Allowances | None:
-    """None for a history that does not say how late its implementation might be."""
-    facts = header.facts
-    if "detection_latency_us" not in facts:
+    """None where a history does not say how late its operator may be."""
+    facts = header.first.facts
+    if facts.detection_latency_us is None:
         return None
-
-    def span(name: str) -> str:
-        return format_duration(facts[name]) if name in facts else ""
-
     return Allowances(
-        latency=span("detection_latency_us"),
-        request_latency=span("request_latency_us"),
-        poke_every=span("poll_us"),
-        polls_every=span("polls_every_us"),
-        clock_resolution=span("clock_resolution_us"),
-        profile_sha256=facts.get("profile_sha256", ""),
+        latency=_written(facts.detection_latency_us),
+        request_latency=_written(facts.request_latency_us),
+        poke_every=_written(facts.poll_us),
+        polls_every=_written(facts.polls_every_us),
+        clock_resolution=_written(facts.clock_resolution_us),
+        profile_sha256=facts.profile_sha256,
     )
+
+
+def _written(span_us: Micros | None) -> str:
+    return "" if span_us is None else format_duration(span_us)

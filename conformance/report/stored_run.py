@@ -13,7 +13,7 @@ from conformance.report.run_result import RunResult
 from conformance.scenarios import SCENARIOS
 from conformance.verdict import Verdict
 from vocabulary.clock import SECOND
-from vocabulary.history import Entry, Header, HistoryError, history_digest, read_history
+from vocabulary.history import Entry, Header, HistoryError, read_history
 from vocabulary.regular_files import path_below
 
 Judge: TypeAlias = Callable[[Header, Sequence[Entry]], Sequence[Verdict]]
@@ -40,21 +40,29 @@ def stored_run(folder: Path, name: str, judge: Judge) -> RunResult:
 
     ReportError if it lies outside of that folder; HistoryError if it cannot be read.
     """
-    try:
-        path = path_below(folder, name)
-    except OSError as error:
-        raise ReportError(f"{folder / name}: {error.strerror}") from error
-    header, entries, _ = read_history(path)
-    run = recorded_run(header, entries)
-    return msgspec.structs.replace(run, verdicts=tuple(judge(header, entries)))
+    return _judged(_below(folder, name), judge)[0]
 
 
 def intact_run(folder: Path, name: str, digest: str, judge: Judge) -> RunResult:
     """The same of a history that must be the one whose digest a report has; else HistoryError."""
-    run = stored_run(folder, name, judge)
-    if history_digest(run.header, run.entries) != digest:
+    run, found = _judged(_below(folder, name), judge)
+    if found != digest:
         raise HistoryError(
             f"{folder / name}: is not the history that the report is about (its digest differs); "
             f"assay verify {folder} names all that does not fit"
         )
     return msgspec.structs.replace(run, history_sha256=digest)
+
+
+def _below(folder: Path, name: str) -> Path:
+    try:
+        return path_below(folder, name)
+    except OSError as error:
+        raise ReportError(f"{folder / name}: {error.strerror}") from error
+
+
+def _judged(path: Path, judge: Judge) -> tuple[RunResult, str]:
+    """The run of a history file with its verdicts, and the digest of the file."""
+    header, entries, _, digest = read_history(path)
+    run = recorded_run(header, entries)
+    return msgspec.structs.replace(run, verdicts=tuple(judge(header, entries))), digest

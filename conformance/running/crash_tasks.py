@@ -24,17 +24,18 @@ FEW_ENOUGH: Final = 60
 
 
 def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
-    """The same scenario, with the operator killed at each of its crash points in turn."""
+    """The same scenario, with each operator killed at each of its crash points in turn."""
     base = Plan(scenario=run.scenario, seed=run.seed)
-    for point in crash_points(run.entries):
-        yield Task(
-            run.scenario,
-            implementation,
-            run.seed,
-            point.plan(base).to_data(),
-            point.describe(),
-            keep_history=False,
-        )
+    for role in run.header.operators:
+        for point in crash_points(run.entries, role):
+            yield Task(
+                run.scenario,
+                implementation,
+                run.seed,
+                point.plan(base).to_data(),
+                point.describe(),
+                keep_history=False,
+            )
 
 
 def drawn(tasks: Sequence[Task], most: int, seed: int, of: str = "crash points") -> list[Task]:

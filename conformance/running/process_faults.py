@@ -12,10 +12,11 @@ from typing import Any, Final
 
 from chaos.fault import Fault, fault_from_data
 from chaos.faults import ConnectionFault, DoubleOperator, Kill, Pause, Start, WebhookOutage
-from chaos.ground import OPERATOR
 from conformance.running.fault_use import injected_in
 from conformance.scenario import Scenario
+from conformance.scenarios import SCENARIOS
 from conformance.under_test import Installed, InstalledPods
+from vocabulary.history import role_of
 
 CONNECTION: Final = "breaks the operator's connection, which in the cluster nobody else is part of"
 PAUSE: Final = "pauses the operator's process, which in the cluster only its node could"
@@ -41,7 +42,9 @@ def needs_more_than_installed(
     faults = _faults_of(scenario.id)
     if any(isinstance(fault, WebhookOutage) for fault in faults):
         return WEBHOOKS
-    if isinstance(installed, InstalledPods) and any(map(_keeps_down, faults)):
+    if isinstance(installed, InstalledPods) and any(
+        _keeps_down(fault, scenario.suite) for fault in faults
+    ):
         return DOWN
     return needs_process_beside(scenario.id, reaches_nodes=reaches_nodes)
 
@@ -61,7 +64,7 @@ def needs_process_beside(scenario: str, *, reaches_nodes: bool) -> str:
     faults = _faults_of(scenario)
     if any(map(_is_on_connection, faults)):
         return CONNECTION
-    if not reaches_nodes and any(map(_pauses_operator, faults)):
+    if not reaches_nodes and any(_pauses(fault, SCENARIOS[scenario].suite) for fault in faults):
         return PAUSE
     return ""
 
@@ -81,16 +84,16 @@ def _is_within(wanted: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
     )
 
 
-def _keeps_down(fault: Fault) -> bool:
-    """Whether it has the operator down until it is started, or starts it."""
+def _keeps_down(fault: Fault, role: str) -> bool:
+    """True if it has the operator of a role down until it is started, or starts it."""
     if isinstance(fault, Kill) and fault.restart_after is not None:
         return False
-    return isinstance(fault, Kill | Start) and fault.actor.startswith(OPERATOR)
+    return isinstance(fault, Kill | Start) and role_of(fault.actor) == role
 
 
 def _is_on_connection(fault: Fault) -> bool:
     return isinstance(fault, ConnectionFault) and not isinstance(fault, WebhookOutage)
 
 
-def _pauses_operator(fault: Fault) -> bool:
-    return isinstance(fault, Pause) and fault.actor.startswith(OPERATOR)
+def _pauses(fault: Fault, role: str) -> bool:
+    return isinstance(fault, Pause) and role_of(fault.actor) == role

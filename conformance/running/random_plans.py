@@ -33,7 +33,7 @@ def random_tasks(
 
     With `pairs`, also one under each kind of fault and one under each pair of kinds.
     """
-    terrain = terrain_of(run.scenario, run.entries)
+    terrain = terrain_of(run.scenario, run.entries, run.header.operators)
     if terrain is None:
         return
     if run.header.clock == "wall" and not SCENARIOS[run.scenario].alone:

@@ -47,7 +47,7 @@ def eventually(
       to rest once the span was over; what has not happened then will not happen
     - violated
     """
-    timing, end = timing or aw.history.timing, aw.history.end
+    timing, end = timing or aw.history.operator.timing, aw.history.end
     due_us = timing.due_us(since.t, within_us + (steps - 1) * timing.latency_us)
     if happened is not None and (due_us is None or happened.t <= due_us):
         return met(since, happened)
@@ -107,7 +107,7 @@ def not_before(
     moment before that was committed. Undecided if it did not happen and the history ends
     before the span has passed.
     """
-    timing = aw.history.timing
+    timing = aw.history.operator.timing
     begin_us = timing.stamped_us(since.t) if own else since.t - timing.slack_us
     earliest_us = begin_us + at_least_us
     if happened is None:

@@ -35,6 +35,7 @@ from vocabulary.requests import (
 from vocabulary.selectors import parse_selector
 
 NAMESPACE = "test"
+ROLES = ("operator",)
 PROCESSES = ("operator", "job-controller", "scheduler", "kubelet/n0", "kubelet/n1")
 
 
@@ -83,6 +84,7 @@ class FakeGround:
     """Implements `chaos.ground.Ground` on a dict of objects."""
 
     namespace = NAMESPACE
+    roles = ROLES
 
     def __init__(self, *objects: Object, seed: int = 0) -> None:
         self.processes = FakeProcesses()

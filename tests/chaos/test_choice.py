@@ -24,7 +24,7 @@ def _id(fault: Fault) -> str:
 
 def _injector(ground: FakeGround) -> tuple[Injector, list[tuple[str, str]]]:
     log: list[tuple[str, str]] = []
-    return Injector(ground, lambda action, _data, text: log.append((action, text))), log
+    return Injector(ground, lambda action, _data, text, _effect: log.append((action, text))), log
 
 
 @pytest.mark.parametrize(

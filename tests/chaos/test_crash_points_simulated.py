@@ -23,7 +23,7 @@ def run(plan: Plan | None = None) -> tuple[Entry, ...]:
 
 @pytest.fixture(scope="module")
 def points() -> tuple[CrashPoint, ...]:
-    return crash_points(run())
+    return crash_points(run(), "appwrapper")
 
 
 def writes_before_the_kill(entries: tuple[Entry, ...]) -> int:
@@ -33,7 +33,9 @@ def writes_before_the_kill(entries: tuple[Entry, ...]) -> int:
         for entry in entries
         if isinstance(entry, Fault) and "kill" in entry.fault and entry.action == "injected"
     )
-    return sum(isinstance(entry, Write) and entry.actor == "operator" for entry in entries[:killed])
+    return sum(
+        isinstance(entry, Write) and entry.actor == "appwrapper" for entry in entries[:killed]
+    )
 
 
 def test_the_operator_dies_once_at_each_of_its_crash_points_k_of_k(points):

@@ -84,7 +84,7 @@ def baseline() -> list[Any]:
 
 
 def test_every_write_of_the_operator_has_a_crash_point_at_each_place():
-    points = crash_points(baseline())
+    points = crash_points(baseline(), "operator")
     assert [(point.k, point.place) for point in points] == [
         (k, place) for k in range(1, 6) for place in CRASH_PLACES
     ]
@@ -93,7 +93,7 @@ def test_every_write_of_the_operator_has_a_crash_point_at_each_place():
 
 @pytest.mark.parametrize("index", range(15))
 def test_the_plan_of_each_crash_point_kills_exactly_there_k_of_k(index: int):
-    point = crash_points(baseline())[index]
+    point = crash_points(baseline(), "operator")[index]
     operator = Operator(plan_from_data(point.plan(Plan("s")).to_data()))
     operator.run()
     assert operator.died == (point.k, point.place)
@@ -101,7 +101,7 @@ def test_the_plan_of_each_crash_point_kills_exactly_there_k_of_k(index: int):
 
 def test_a_crash_plan_keeps_the_faults_of_its_base_and_adds_one_kill():
     base = parse_plan("scenario: s\nseed: 7\nfaults: [{cordon: {node: n0}, when: {at: 1s}}]")
-    plan = crash_points(baseline())[0].plan(base, restart_after_us=None)
+    plan = crash_points(baseline(), "operator")[0].plan(base, restart_after_us=None)
     assert plan.seed == 7 and plan.faults[0] == base.faults[0]
     assert plan.faults[1].fault == Kill("operator", restart_after=None)
 
@@ -116,19 +116,19 @@ def test_what_is_written_after_the_faults_have_stopped_has_no_crash_point():
     entries = baseline()
     last = max(n for n, entry in enumerate(entries) if getattr(entry, "actor", "") == "operator")
     stop = Mark(n=0, t=SECOND, mark="faults-stopped")
-    points = crash_points([*entries[:last], stop, *entries[last:]])
+    points = crash_points([*entries[:last], stop, *entries[last:]], "operator")
     assert [point.k for point in points] == [k for k in range(1, 5) for _ in CRASH_PLACES]
 
 
 def test_a_reply_that_a_process_did_not_live_to_hear_is_no_crash_point():
     end = Process(n=0, t=0, process="operator", change="killed")
-    points = crash_points([*baseline(), end])
+    points = crash_points([*baseline(), end], "operator")
     assert {point.place for point in points} == {Place.BEFORE_COMMIT, Place.AFTER_COMMIT}
 
 
 def test_no_crash_point_lies_at_a_delivery():
     with pytest.raises(ValueError, match="no crash is explored before delivery"):
-        CrashPoint(1, 1, Place.BEFORE_DELIVERY, "x").trigger()
+        CrashPoint(1, 1, Place.BEFORE_DELIVERY, "x", "operator").trigger()
 
 
 def test_every_fault_is_on_a_menu_or_is_the_undoing_or_a_variant_of_one_that_is():

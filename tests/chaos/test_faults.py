@@ -50,7 +50,7 @@ def _object(ground: FakeGround, kind: str, name: str):
 
 def _injector(ground: FakeGround) -> tuple[Injector, list[tuple[str, str]]]:
     log: list[tuple[str, str]] = []
-    return Injector(ground, lambda action, _data, text: log.append((action, text))), log
+    return Injector(ground, lambda action, _data, text, _effect: log.append((action, text))), log
 
 
 def test_every_registered_fault_has_an_example_and_is_exported():

@@ -43,7 +43,7 @@ class Run:
         )
         self.injector.start()
 
-    def _record(self, action: str, data: dict[str, Any], text: str) -> None:
+    def _record(self, action: str, data: dict[str, Any], text: str, _effect: object) -> None:
         self.log.append((action, text))
         self.data.append(data)
 
@@ -179,7 +179,9 @@ def test_a_fault_that_was_refused_strikes_when_it_is_repeated_and_the_plan_strik
     plan = parse_plan("scenario: s\nfaults:\n- cordon: {node: n0}\n  when: {injection: 1}\n")
     ground = small_cluster()
     log: list[tuple[str, str]] = []
-    injector = Injector(ground, lambda action, _data, text: log.append((action, text)), plan)
+    injector = Injector(
+        ground, lambda action, _data, text, _effect: log.append((action, text)), plan
+    )
     ground.failing = ApiError(500, "InternalError", "failed calling webhook")
     assert injector.inject(Suspend("AppWrapper/a")) == ()
     assert injector.refusal == "InternalError: failed calling webhook"
@@ -209,7 +211,7 @@ def test_in_a_replay_it_strikes_when_it_is_repeated_as_well():
 def test_a_fault_whose_request_got_no_answer_counts_as_injected_and_is_undone():
     ground = small_cluster()
     log: list[tuple[str, str]] = []
-    injector = Injector(ground, lambda action, _data, text: log.append((action, text)))
+    injector = Injector(ground, lambda action, _data, text, _effect: log.append((action, text)))
     ground.failing = no_answer("connection reset")
     injector.inject(Cordon("n0"))
     assert log == [
@@ -222,7 +224,7 @@ def test_a_fault_whose_request_got_no_answer_counts_as_injected_and_is_undone():
 def test_an_undo_that_fails_is_recorded_and_the_others_are_still_done():
     ground = small_cluster()
     log: list[tuple[str, str]] = []
-    injector = Injector(ground, lambda action, _data, text: log.append((action, text)))
+    injector = Injector(ground, lambda action, _data, text, _effect: log.append((action, text)))
     injector.inject(NodeLost("n1"))
     injector.inject(Cordon("n0"))
     ground.failing = ApiError(500, "InternalError", "down")
@@ -235,7 +237,7 @@ def test_an_undo_that_fails_is_recorded_and_the_others_are_still_done():
 def test_a_fault_injected_by_hand_can_be_undone_by_hand_and_only_once():
     ground = small_cluster()
     log: list[str] = []
-    injector = Injector(ground, lambda action, _data, _text: log.append(action))
+    injector = Injector(ground, lambda action, *_: log.append(action))
     (injected,) = injector.inject(Cordon("n0"))
     injector.revert(injected)
     injector.revert(injected)

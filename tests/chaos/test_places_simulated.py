@@ -31,12 +31,12 @@ RESETTING = {"status.phase": ["Running", "Resetting"]}
 @pytest.mark.parametrize(
     "when",
     [
-        {"before": "commit", "by": "operator", "verb": "update", "field": RESETTING},
-        {"after": "commit", "by": "operator", "event": "updated", "field": RESETTING},
-        {"before": "reply", "by": "operator", "event": "updated", "field": RESETTING},
-        {"after": "reply", "by": "operator", "kind": "AppWrapper", "field": RESETTING},
-        {"before": "delivery", "to": "operator", "event": "updated", "field": RESETTING},
-        {"after": "delivery", "to": "operator", "kind": "AppWrapper", "field": RESETTING},
+        {"before": "commit", "by": "appwrapper", "verb": "update", "field": RESETTING},
+        {"after": "commit", "by": "appwrapper", "event": "updated", "field": RESETTING},
+        {"before": "reply", "by": "appwrapper", "event": "updated", "field": RESETTING},
+        {"after": "reply", "by": "appwrapper", "kind": "AppWrapper", "field": RESETTING},
+        {"before": "delivery", "to": "appwrapper", "event": "updated", "field": RESETTING},
+        {"after": "delivery", "to": "appwrapper", "kind": "AppWrapper", "field": RESETTING},
     ],
     ids=lambda when: " ".join(next(iter(when.items()))),
 )
@@ -47,7 +47,7 @@ def test_a_field_change_is_seen_at_every_place_in_the_order_of_its_way(when):
         entry
         for entry in entries
         if isinstance(entry, Write)
-        and entry.actor == "operator"
+        and entry.actor == "appwrapper"
         and (entry.object or {}).get("status", {}).get("phase") == "Resetting"
         and entry.rv == min(resetting_versions(entries))
     )
@@ -68,14 +68,14 @@ def test_a_refused_write_is_known_as_refused_when_its_reply_arrives():
     conflict = {"edit_object": {"kind": "AppWrapper", "name": "a", "patch": {"metadata": {}}}}
     conflict["edit_object"]["patch"] = {"metadata": {"labels": {"x": "y"}}}
     entries = run(
-        {**conflict, "when": {"before": "commit", "by": "operator", "verb": "update"}},
-        {**CORDON, "when": {"before": "reply", "by": "operator", "outcome": "refused"}},
+        {**conflict, "when": {"before": "commit", "by": "appwrapper", "verb": "update"}},
+        {**CORDON, "when": {"before": "reply", "by": "appwrapper", "outcome": "refused"}},
     )
     assert len(injected(entries, "cordon")) == 1
 
 
 def test_a_fault_that_strikes_before_a_commit_ends_when_its_span_is_over():
-    when = {"before": "commit", "by": "operator"}
+    when = {"before": "commit", "by": "appwrapper"}
     entries = run({**CORDON, "when": when, "for": "3s"})
     begins, ends = (
         entry.t for entry in entries if isinstance(entry, Fault) and "cordon" in entry.fault
@@ -98,7 +98,7 @@ def test_an_operator_that_restarts_while_caches_hang_sees_the_past_until_they_re
     said = [
         (entry.t, condition["status"])
         for entry in entries
-        if isinstance(entry, Write) and entry.actor == "operator" and entry.t > restarts
+        if isinstance(entry, Write) and entry.actor == "appwrapper" and entry.t > restarts
         for condition in (entry.object or {}).get("status", {}).get("conditions", ())
         if condition["type"] == "PodsReady"
     ]

@@ -35,7 +35,7 @@ def status(phase: str, **conditions: str) -> Write:
     shown = [{"type": type_, "status": value} for type_, value in conditions.items()]
     obj = {"status": {"phase": phase, "conditions": shown}}
     return wrote(
-        "operator", str(APPWRAPPER), obj, verb="update", event="MODIFIED", subresource="status"
+        "appwrapper", str(APPWRAPPER), obj, verb="update", event="MODIFIED", subresource="status"
     )
 
 
@@ -45,24 +45,25 @@ def pod(phase: str, appwrapper: str = "a") -> Write:
     return wrote("kubelet/n0", "Pod", obj)
 
 
+ROLES = ("appwrapper",)
 RECORDED: list[Entry] = [
     wrote("harness", "Node", {"apiVersion": "v1"}),
     wrote("user", str(APPWRAPPER), WRAPPER),
     status("Running", Unhealthy="False"),
     status("Running", Unhealthy="True"),
-    wrote("operator", "Job.batch", owned(JOB, WRAPPER)),
+    wrote("appwrapper", "Job.batch", owned(JOB, WRAPPER)),
     wrote("job-controller", "Event", {"apiVersion": "v1"}),
     pod("Pending"),
     pod("Running"),
     pod("Unknown", appwrapper="another"),
-    wrote("operator/1", "Widget.assay.dev", owned(WIDGET, WRAPPER)),
+    wrote("appwrapper/1", "Widget.assay.dev", owned(WIDGET, WRAPPER)),
     wrote("chaos", "ReplicaSet.apps", {"apiVersion": "apps/v1"}, event="", code=403),
     Mark(n=0, t=90 * SECOND, mark="faults-stopped"),
 ]
 
 
 def test_random_plans_break_what_the_recorded_run_showed_and_nothing_else() -> None:
-    terrain = terrain_of("any", RECORDED)
+    terrain = terrain_of("any", RECORDED, ROLES)
     assert terrain is not None
     assert terrain.subject == "AppWrapper/a"
     assert terrain.components == ("Job", "assay.dev/v1/Widget")
@@ -79,7 +80,7 @@ def test_random_plans_break_what_the_recorded_run_showed_and_nothing_else() -> N
 
 
 def test_a_run_in_which_the_operator_changed_nothing_of_others_has_nothing_to_be_broken() -> None:
-    assert terrain_of("any", RECORDED[:2]) is None
+    assert terrain_of("any", RECORDED[:2], ROLES) is None
 
 
 def test_a_kind_that_no_suite_registered_is_found_and_followed_by_ownership() -> None:
@@ -89,10 +90,11 @@ def test_a_kind_that_no_suite_registered_is_found_and_followed_by_ownership() ->
         [
             wrote("user", "ConfigMap", {"apiVersion": "v1"}),
             wrote("user", "Widget.assay.dev", WIDGET),
-            wrote("operator", "Widget.assay.dev", changed, verb="patch", event="MODIFIED"),
-            wrote("operator", "Job.batch", owned(JOB, WIDGET)),
+            wrote("appwrapper", "Widget.assay.dev", changed, verb="patch", event="MODIFIED"),
+            wrote("appwrapper", "Job.batch", owned(JOB, WIDGET)),
             wrote("job-controller", "Pod", {**owned({}, JOB), "status": {"phase": "Pending"}}),
         ],
+        ROLES,
     )
     assert terrain is not None
     assert terrain.subject == "assay.dev/v1/Widget/a"
@@ -105,8 +107,8 @@ def test_a_kind_that_no_suite_registered_is_found_and_followed_by_ownership() ->
 
 
 def test_a_run_that_shows_no_component_offers_none_to_be_held() -> None:
-    written = wrote("operator", "Job.batch", JOB, verb="update", event="MODIFIED")
-    terrain = terrain_of("any", [wrote("user", "Job.batch", JOB), written])
+    written = wrote("appwrapper", "Job.batch", JOB, verb="update", event="MODIFIED")
+    terrain = terrain_of("any", [wrote("user", "Job.batch", JOB), written], ROLES)
     assert terrain is not None and terrain.without == {"hold_object"}
     kinds = {
         step.fault.plan_key for seed in range(300) for step in random_plan(terrain, seed).faults

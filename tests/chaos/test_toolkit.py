@@ -182,7 +182,7 @@ class FakeStage(Stage):
             scenario="s",
             seed=0,
             cluster="fake",
-            implementation="none",
+            operators={},
             clock="virtual",
             began_us=0,
             kubernetes_version="v0",

@@ -17,6 +17,7 @@ from chaos.toolkit.local_operator import LocalOperator
 from chaos.toolkit.watch_recorder import WatchRecorder
 from conformance.worlds.control_plane.operator_process import OperatorStartError
 from tests.chaos.fake_ground import FakeGround, appwrapper, pod
+from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import Fault, Write
 from vocabulary.kinds import APPWRAPPER, POD
 from vocabulary.objects import get_path
@@ -194,7 +195,7 @@ def test_changes_are_put_in_the_order_of_the_store_however_their_watches_deliver
 
 def test_faults_and_process_changes_stand_where_their_times_fall(recorder):
     recorder._deliver(POD, "ADDED", stored("a", 5))
-    recorder.fault("injected", {"cordon": {"node": "n0"}}, "cordon node n0")
+    recorder.fault("injected", {"cordon": {"node": "n0"}}, "cordon node n0", FaultEffect())
     recorder._deliver(POD, "MODIFIED", stored("a", 6))
     recorder.process("operator", "killed")
     kinds = [type(entry).__name__ for entry in recorder.entries()]

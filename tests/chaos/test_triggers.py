@@ -47,7 +47,7 @@ def in_phase(before: str | None, after: str | None) -> Happening:
 
 
 def watching(when: Any) -> TriggerSet:
-    triggers = TriggerSet(NAMED)
+    triggers = TriggerSet(NAMED, ("operator",))
     triggers.watch("it", trigger_from_data(when, "when", NAMES), 0)
     return triggers
 
@@ -242,7 +242,7 @@ def test_combinations_nest():
 
 
 def test_triggers_that_are_due_at_once_come_in_the_order_they_were_watched():
-    triggers = TriggerSet(NAMED)
+    triggers = TriggerSet(NAMED, ("operator",))
     for token in ("b", "a", "c"):
         triggers.watch(token, NAMED["first_pod"], 0)
     assert triggers.observe(pod_event(), 0) == ["b", "a", "c"]

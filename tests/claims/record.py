@@ -90,7 +90,7 @@ def choice(folder: Path) -> dict[str, Path]:
 def _candidates(folder: Path) -> Iterator[tuple[str, Path, Callable[[], Sequence[Verdict]]]]:
     """Histories by name, each with what judges it."""
     for path in sorted(REPORTS.glob("*/histories/*.jsonl.gz")):
-        header, entries, _ = read_history(path)
+        header, entries, _, _ = read_history(path)
         version = path.parts[-3].removesuffix("-control-plane")
         name = path.name.removesuffix(SUFFIX).removesuffix(f"-{DEFAULT_SEED}")
         name = f"{version}-{name.removeprefix('appwrapper-')}"

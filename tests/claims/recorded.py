@@ -10,11 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-import msgspec
-
 from conformance import claims
 from conformance.history_view import History
 from conformance.verdict import Verdict
+from tests.headers import with_facts
 from vocabulary.history import Entry, Header, read_history
 
 FOLDER = Path(__file__).parent / "recordings"
@@ -32,7 +31,7 @@ def verdicts_path(history: Path) -> Path:
 
 def described(history: Path) -> str:
     """Every verdict on a stored history that was armed, a line each, by position of entries."""
-    header, entries, _ = read_history(history)
+    header, entries, _, _ = read_history(history)
     part = len(entries) * 3 // 5
     return "\n".join(
         [
@@ -46,7 +45,7 @@ def described(history: Path) -> str:
 
 def strict(header: Header) -> Header:
     """With all allowances for latency, polling and slack removed."""
-    return msgspec.structs.replace(header, facts={**header.facts, **dict.fromkeys(GRANTED, 0)})
+    return with_facts(header, **dict.fromkeys(GRANTED, 0))
 
 
 def _judged(title: str, header: Header, entries: Sequence[Entry]) -> Iterator[str]:

@@ -17,20 +17,22 @@ from msgspec.structs import replace
 
 from tests.claims.recorded import strict
 from tests.claims.watched import Recording, from_the_middle, interrupted
+from tests.headers import ROLE, with_facts
 from vocabulary.clock import SECOND
 from vocabulary.history import Capabilities, Entry, Fault, Process, Write
+from vocabulary.history_format1 import effect_of
 
 Choice = TypeVar("Choice")
 Retelling: TypeAlias = Callable[[Recording, "Chance"], Recording]
-OPERATORS: Final = ("operator", "operator/1")
+OPERATORS: Final = ("appwrapper", "appwrapper/1")
 OTHERS: Final = ("user", "chaos", "job-controller", "scheduler", "kubelet/n0", *OPERATORS)
 CODES: Final = (0, 400, 403, 404, 409, 409, 422, 429, 500, 503)
 CHANGES: Final = ("killed", "started", "paused", "resumed", "stopped", "following", "leading")
 FAULTS: Final[Sequence[dict[str, Any]]] = (
     {"double_operator": {}},
-    {"time_out": {"actor": "operator", "after": "3s"}},
+    {"time_out": {"actor": "appwrapper", "after": "3s"}},
     {"lose_reply": {"times": 2, "after": "1s"}},
-    {"slow_api": {"actor": "operator/1", "times": 0, "by": "2s"}},
+    {"slow_api": {"actor": "appwrapper/1", "times": 0, "by": "2s"}},
     {"slow_api": {"times": 3}},
     {"api_error": {"code": 404, "times": 0}},
     {"api_error": {"code": 503, "times": 2, "retry_after_seconds": 2}},
@@ -143,7 +145,6 @@ def by_two_operators(recording: Recording, chance: Chance) -> Recording:
     told: list[Entry] = []
     for at, entry in enumerate(entries):
         if at == first:
-            told.append(_fault(entry.t, "injected", {"double_operator": {}}))
             told.append(_process(entry.t, OPERATORS[1], "started"))
         if isinstance(entry, Write) and entry.actor in OPERATORS:
             turn ^= chance.is_so(0.3)
@@ -187,13 +188,14 @@ def under_faults(recording: Recording, chance: Chance) -> Recording:
 def under_other_parameters(recording: Recording, chance: Chance) -> Recording:
     """The operator is configured otherwise, and the world granted otherwise."""
     header, entries = recording
-    tolerance = dict(header.parameters.get("faultTolerance") or {})
+    operator = header.first
+    tolerance = dict(operator.parameters.get("faultTolerance") or {})
     for key in PARAMETERS:
         if chance.is_so(0.3):
             tolerance[key] = chance.one_of(SPANS[2:8])
     if chance.is_so(0.3):
         tolerance["retryLimit"] = chance.one_of(range(5))
-    facts = dict(header.facts)
+    facts: dict[str, int] = {}
     for fact in FACTS:
         if chance.is_so(0.4):
             facts[fact] = chance.one_of((0, 1, SECOND // 2, SECOND, 70 * SECOND))
@@ -205,11 +207,12 @@ def under_other_parameters(recording: Recording, chance: Chance) -> Recording:
     told = replace(
         header,
         clock=chance.one_of(("virtual", "wall")),
-        parameters={**header.parameters, "faultTolerance": tolerance},
-        facts=facts,
+        operators={
+            ROLE: replace(operator, parameters={**operator.parameters, "faultTolerance": tolerance})
+        },
         capabilities=capabilities,
     )
-    return told, entries
+    return with_facts(told, **facts), entries
 
 
 def in_other_phases(recording: Recording, chance: Chance) -> Recording:
@@ -300,7 +303,7 @@ def _process(t: int, process: str, change: Any) -> Process:
 
 
 def _fault(t: int, action: Any, fault: dict[str, Any]) -> Fault:
-    return Fault(n=0, t=t, action=action, fault=fault, text="a fault")
+    return Fault(n=0, t=t, action=action, fault=fault, text="a fault", effect=effect_of(fault))
 
 
 def _places(value: Any, *at: str | int) -> Iterator[tuple[tuple[str | int, ...], tuple[str, ...]]]:

@@ -271,7 +271,7 @@ def deleted() -> Story:
     story.at(20 + SOON).enters("Terminating")
     gone = cleared(story, 20 + 2 * SOON)
     story.at(gone + SOON).shows(QuotaReserved="False", ResourcesDeployed="False")
-    story.at(gone + 2 * SOON).vanishes("AppWrapper/a", by="operator")
+    story.at(gone + 2 * SOON).vanishes("AppWrapper/a", by="appwrapper")
     return story.ends()
 
 

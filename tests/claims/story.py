@@ -16,16 +16,17 @@ from typing import Any
 
 from conformance.history_view import History
 from tests.claims.templates import GPU_HEALTH, pod
+from tests.headers import header_of
 from vocabulary.clock import SIMULATION_EPOCH_US, seconds, to_rfc3339
 from vocabulary.history import (
     Capabilities,
     Entry,
     Fault,
-    Header,
     Mark,
     Process,
     Write,
 )
+from vocabulary.history_format1 import effect_of
 from vocabulary.kinds import kind_of
 from vocabulary.objects import with_path
 
@@ -55,16 +56,10 @@ class Story:
         self._uids = 0
         self._annotations = {PREFIX + key: text for key, text in (annotations or {}).items()}
         self._suspended = suspended
-        self.header = Header(
-            scenario="by hand",
-            seed=1,
-            cluster="simulated",
-            implementation="story",
-            clock="virtual",
+        self.header = header_of(
             began_us=SIMULATION_EPOCH_US,
-            kubernetes_version="v1.36.0",
             capabilities=capabilities or Capabilities(),
-            parameters=dict(parameters or {}),
+            parameters=parameters,
             facts={"detection_latency_us": seconds(LATENCY_SECONDS), **(facts or {})},
         )
 
@@ -130,7 +125,7 @@ class Story:
                     "lastTransitionTime": to_rfc3339(SIMULATION_EPOCH_US + seconds(self.now)),
                 }
         status["conditions"] = list(known.values())
-        return self.changes({**obj, "status": status}, by="operator", subresource="status")
+        return self.changes({**obj, "status": status}, by="appwrapper", subresource="status")
 
     def suspends(self, value: bool = True, by: str = "user") -> int:
         """Another actor sets spec.suspend."""
@@ -147,7 +142,7 @@ class Story:
         """The operator adds or removes its finalizer."""
         finalizers = [FINALIZER] if present else []
         obj = with_path(self.stored["AppWrapper/a"], "metadata.finalizers", finalizers)
-        return self.changes(obj, by="operator")
+        return self.changes(obj, by="appwrapper")
 
     def resumes(self) -> int:
         """Finalizer, then Resuming with quota reserved: the beginning of an attempt."""
@@ -159,7 +154,7 @@ class Story:
 
     # Its components and pods.
 
-    def makes(self, *names: str, by: str = "operator", **changes: Any) -> int:
+    def makes(self, *names: str, by: str = "appwrapper", **changes: Any) -> int:
         """The operator creates components, all or those named; the last one's position."""
         n = -1
         for template in self.components:
@@ -250,7 +245,7 @@ class Story:
     def deletes(
         self,
         key: str,
-        by: str = "operator",
+        by: str = "appwrapper",
         grace: int | None = None,
         propagation: str = "",
         gone: bool = False,
@@ -318,7 +313,7 @@ class Story:
         kind: str,
         name: str,
         code: int,
-        by: str = "operator",
+        by: str = "appwrapper",
         *,
         reason: str = "",
         message: str = "",
@@ -345,7 +340,7 @@ class Story:
 
     # What is not an object.
 
-    def process(self, change: Any, process: str = "operator") -> int:
+    def process(self, change: Any, process: str = "appwrapper") -> int:
         n = len(self.entries)
         self.entries.append(Process(n=n, t=seconds(self.now), process=process, change=change))
         return n
@@ -353,7 +348,14 @@ class Story:
     def fault(self, action: Any, fault: Mapping[str, Any], text: str = "a fault") -> int:
         n = len(self.entries)
         self.entries.append(
-            Fault(n=n, t=seconds(self.now), action=action, fault=dict(fault), text=text)
+            Fault(
+                n=n,
+                t=seconds(self.now),
+                action=action,
+                fault=dict(fault),
+                text=text,
+                effect=effect_of(fault),
+            )
         )
         return n
 

@@ -53,7 +53,7 @@ def summarised(way: str) -> str:
 
 @cache
 def _recording(path: Path) -> Recording:
-    header, entries, _ = read_history(path)
+    header, entries, _, _ = read_history(path)
     return header, entries
 
 

@@ -32,10 +32,10 @@ def suspended(before: float, after: float = 30.0, *, restarted: bool = False) ->
     story.deletes("Job/a-job", gone=True)
     story.at(22).vanishes(pod)
     if restarted:
-        story.at(23).process("killed", "operator")
+        story.at(23).process("killed", "appwrapper")
     story.at(after).creates(made, by="job-controller")
     if restarted:
-        story.at(after + before / 2).process("started", "operator")
+        story.at(after + before / 2).process("started", "appwrapper")
     story.at(after + before).enters(
         "Suspended", ResourcesDeployed="False", QuotaReserved="False", DeletingResources="False"
     )

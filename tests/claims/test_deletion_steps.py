@@ -320,7 +320,7 @@ def test_a_deleted_appwrapper_that_stays_is_a_violation() -> None:
     story.at(20).deletes("AppWrapper/a", by="user")
     gone = cleared(story, 20.2)
     story.at(gone + SOON).shows(QuotaReserved="False", ResourcesDeployed="False")
-    wrong = story.at(gone + 5).vanishes("AppWrapper/a", by="operator")
+    wrong = story.at(gone + 5).vanishes("AppWrapper/a", by="appwrapper")
     assert_fails("AW-095", story, at=wrong)
     assert_passes("AW-095", deleted())
 
@@ -370,14 +370,14 @@ def test_a_finalizer_of_somebody_else_is_left() -> None:
 
 def test_nor_is_one_taken_by_what_ends_the_appwrapper() -> None:
     story = held_by_others()
-    assert_fails("AW-095", story, at=story.vanishes("AppWrapper/a", by="operator"))
+    assert_fails("AW-095", story, at=story.vanishes("AppWrapper/a", by="appwrapper"))
 
 
 def test_what_others_hold_may_stay_for_ever() -> None:
     story = held_by_others()
     obj = story.stored["AppWrapper/a"]
     metadata = {**obj["metadata"], "finalizers": ["example.com/hold"]}
-    story.changes({**obj, "metadata": metadata}, by="operator")
+    story.changes({**obj, "metadata": metadata}, by="appwrapper")
     assert_passes("AW-095", story.at(1000).ends())
 
 

@@ -162,7 +162,7 @@ def test_answers_that_come_late_make_a_look_older_by_what_they_cost() -> None:
 
 def test_a_start_counts_from_its_own_moment_on() -> None:
     told = header(detection_latency_us=SECOND, request_latency_us=2 * SECOND)
-    found = Timing(told, (), [Start(10 * SECOND, True), Start(20 * SECOND, False)])
+    found = Timing(told, told.first, (), [Start(10 * SECOND, True), Start(20 * SECOND, False)])
     assert found.stamped_us(10 * SECOND) == 10 * SECOND
     assert found.stamped_us(10 * SECOND - 1) == 8 * SECOND - 1
     assert found.stamped_us(21 * SECOND) == 20 * SECOND
@@ -192,7 +192,7 @@ def test_what_is_on_its_way_when_a_fault_ends_is_still_late(
     story = Story()
     story.at(3).fault("injected", fault)
     story.at(10).fault("reverted", fault)
-    assert [outage.end_us for outage in story.history.timing.outages] == [
+    assert [outage.end_us for outage in story.history.operator.timing.outages] == [
         seconds(10 + lingers_seconds)
     ]
 
@@ -216,7 +216,7 @@ def test_faults_cost_what_their_plan_says(
 ) -> None:
     story = Story()
     story.at(3).fault("injected", fault)
-    cost_us = story.history.timing.outages[0].cost_us
+    cost_us = story.history.operator.timing.outages[0].cost_us
     assert cost_us == (None if cost_seconds is None else seconds(cost_seconds))
 
 
@@ -224,7 +224,7 @@ def test_faults_cost_what_their_plan_says(
 def test_a_fault_may_answer_in_a_way_that_makes_trying_again_senseless(code: int) -> None:
     story = Story()
     story.at(3).fault("injected", {"api_error": {"code": code, "times": 0}})
-    assert story.history.timing.outages[0].refuses_for_good
+    assert story.history.operator.timing.outages[0].refuses_for_good
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_fault_may_answer_in_a_way_that_makes_trying_again_senseless(code: int
 def test_other_faults_refuse_nothing_for_good(fault: dict[str, object]) -> None:
     story = Story()
     story.at(3).fault("injected", fault)
-    assert not story.history.timing.outages[0].refuses_for_good
+    assert not story.history.operator.timing.outages[0].refuses_for_good
 
 
 @pytest.mark.parametrize(("gap_us", "outages"), [(2 * SECOND, 1), (2 * SECOND + 1, 2)])
@@ -242,7 +242,7 @@ def test_two_seconds_lie_between_two_outages_at_least(gap_us: int, outages: int)
     story = Story()
     for at_us in (SECOND, SECOND + gap_us):
         story.at(at_us / SECOND).refused("update", "Pod", "a-0", 503)
-    assert len(story.history.timing.outages) == outages
+    assert len(story.history.operator.timing.outages) == outages
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,10 @@ def test_a_fault_in_force_at_a_start_keeps_it_from_reading_what_is(
             story.at(time).process(what)
         else:
             story.at(time).fault(what, {"stale_reads": {}})
-    assert [start.reads_current for start in story.history.timing.starts] == [True, reads_current]
+    assert [start.reads_current for start in story.history.operator.timing.starts] == [
+        True,
+        reads_current,
+    ]
 
 
 def history_of(*told: tuple[float, str, str]) -> History:
@@ -273,24 +276,23 @@ def history_of(*told: tuple[float, str, str]) -> History:
 
 def looked(*told: tuple[float, str, str]) -> float:
     """The time of the operator's last read before a write at t=20."""
-    return last_look_us(history_of((0, "operator", "started"), *told), "operator", 20 * SECOND) / (
-        SECOND
-    )
+    history = history_of((0, "appwrapper", "started"), *told)
+    return last_look_us(history, "appwrapper", 20 * SECOND) / SECOND
 
 
 def test_an_operator_that_stood_still_looked_before_that() -> None:
-    assert looked((5, "operator", "paused"), (20, "operator", "resumed")) == 5
-    assert looked((5, "operator", "paused"), (20, "operator/1", "resumed")) == 20
+    assert looked((5, "appwrapper", "paused"), (20, "appwrapper", "resumed")) == 5
+    assert looked((5, "appwrapper", "paused"), (20, "appwrapper/1", "resumed")) == 20
 
 
 def test_one_that_went_on_long_before_has_looked_since() -> None:
-    assert looked((5, "operator", "paused"), (20 - MICROSECOND, "operator", "resumed")) == 20
+    assert looked((5, "appwrapper", "paused"), (20 - MICROSECOND, "appwrapper", "resumed")) == 20
 
 
 def test_one_that_only_goes_on_later_has_looked() -> None:
-    paused = (5, "operator", "paused")
-    assert looked(paused, (20 + MICROSECOND, "operator", "resumed")) == 20
-    assert looked((20, "operator", "resumed")) == 20
+    paused = (5, "appwrapper", "paused")
+    assert looked(paused, (20 + MICROSECOND, "appwrapper", "resumed")) == 20
+    assert looked((20, "appwrapper", "resumed")) == 20
 
 
 def test_a_creation_is_tried_for_the_shortest_grace_period_that_was_in_force() -> None:

@@ -68,7 +68,7 @@ def test_changing_what_somebody_else_made_is_a_violation() -> None:
     story.at(0).creates(config_map("a-config"), by="user")
     begin(story)
     story.at(1).resumes()
-    wrong = story.at(2).changes({**story.stored["ConfigMap/a-config"], "data": {}}, by="operator")
+    wrong = story.at(2).changes({**story.stored["ConfigMap/a-config"], "data": {}}, by="appwrapper")
     assert_fails("INV-4", story, at=wrong)
 
 
@@ -114,7 +114,7 @@ def test_nor_does_a_labelled_pod_that_is_made_for_what_a_user_created(writers: b
 
 def test_but_what_is_made_for_a_job_that_the_controller_created_without_an_owner_does() -> None:
     story = exhausted(0)
-    story.at(200).creates(job("helper"), by="operator")
+    story.at(200).creates(job("helper"), by="appwrapper")
     wrong = story.spawns("Job/helper", "late")
     for claim in ("AW-014", "INV-1"):
         assert_fails(claim, story, at=wrong)
@@ -136,7 +136,7 @@ def test_an_appwrapper_that_only_others_hold_waits_for_them(lets_go: bool) -> No
     story.at(gone + SOON).shows(QuotaReserved="False", ResourcesDeployed="False")
     if lets_go:
         obj = story.stored["AppWrapper/a"]
-        story.changes(with_path(obj, "metadata.finalizers", ["example.com/hold"]), by="operator")
+        story.changes(with_path(obj, "metadata.finalizers", ["example.com/hold"]), by="appwrapper")
     story.at(100).mark("faults-stopped")
     rests = story.at(200).mark("stable")
     if lets_go:
@@ -219,7 +219,7 @@ def test_whole_second_times_give_one_second_of_slack() -> None:
     story.at(gone).vanishes("Pod/a-0")
     attempt(story, gone + 89.5)
     assert_passes("AW-047", story)
-    assert story.history.timing.slack_us == seconds(1)
+    assert story.history.operator.timing.slack_us == seconds(1)
 
 
 def _another_appwrapper(story: Story, phase: str) -> None:
@@ -229,7 +229,7 @@ def _another_appwrapper(story: Story, phase: str) -> None:
     other = {"apiVersion": "workload.codeflare.dev/v1beta2", "kind": "AppWrapper"}
     story.creates({**other, "metadata": metadata, "spec": spec}, by="user")
     obj = {**story.stored["AppWrapper/b"], "status": {"phase": phase}}
-    story.changes(obj, by="operator", subresource="status")
+    story.changes(obj, by="appwrapper", subresource="status")
 
 
 @pytest.mark.parametrize("phase", ["Resuming", "Failed"])
@@ -249,7 +249,7 @@ def test_adopting_what_another_appwrapper_owns_is_a_violation() -> None:
     obj = story.stored["ConfigMap/a-config"]
     owners = {"ownerReferences": [story.owner("AppWrapper/b")]}
     adopted = {**obj, "metadata": {**obj["metadata"], **owners}}
-    wrong = story.at(21).changes(adopted, by="operator")
+    wrong = story.at(21).changes(adopted, by="appwrapper")
     assert_fails("INV-4", story, at=wrong)
 
 

@@ -59,7 +59,7 @@ def test_a_phase_that_nobody_knows_is_a_violation() -> None:
 
 def test_a_controller_that_suspends_by_itself_is_a_violation() -> None:
     story = started()
-    wrong = story.at(20).suspends(by="operator")
+    wrong = story.at(20).suspends(by="appwrapper")
     assert_fails("MLB-045", story, at=wrong)
 
 

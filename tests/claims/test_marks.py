@@ -16,7 +16,7 @@ def test_a_pod_that_is_steered_though_nothing_is_to_be_injected_is_a_violation()
     for parameters in OFF:
         story = Story(pod("a-0", gpus=1), parameters=parameters)
         story.submitted()
-        wrong = story.creates(labelled(story, gpu_pod("a-0")), by="operator")
+        wrong = story.creates(labelled(story, gpu_pod("a-0")), by="appwrapper")
         assert_fails("AW-110", story, at=wrong)
 
 

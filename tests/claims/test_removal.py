@@ -68,7 +68,7 @@ def test_success_releases_quota_while_its_pods_are_kept() -> None:
 def test_an_appwrapper_that_goes_before_its_pods_is_a_violation() -> None:
     story = started()
     story.at(20).deletes("AppWrapper/a", by="user")
-    wrong = story.at(21).vanishes("AppWrapper/a", by="operator")
+    wrong = story.at(21).vanishes("AppWrapper/a", by="appwrapper")
     for claim in ("AW-013", "AW-014", "AW-015", "INV-7"):
         assert_fails(claim, story, at=wrong)
 
@@ -179,7 +179,7 @@ def test_but_who_turns_the_condition_after_it_has_to_see_it() -> None:
 
 
 def test_and_an_operator_that_makes_one_itself_knows_what_it_does() -> None:
-    story = gone_when_a_pod_is_made(by="operator")
+    story = gone_when_a_pod_is_made(by="appwrapper")
     for claim in ("AW-014", "INV-1"):
         assert_fails(claim, story, at=last(story))
 

@@ -18,7 +18,7 @@ def stripped(by: str = "user", *, waits: float, is_down: bool = True) -> Story:
     """The finalizer is taken away at t=20, and the AppWrapper deleted so much later."""
     story = started()
     if is_down:
-        story.at(15).process("killed", "operator")
+        story.at(15).process("killed", "appwrapper")
     story.at(20).changes(with_path(story.stored["AppWrapper/a"], "metadata.finalizers", []), by=by)
     story.at(20 + waits).deletes("AppWrapper/a", by="user", gone=True)
     return story
@@ -43,7 +43,7 @@ def test_an_operator_that_had_the_time_to_put_it_back_has_no_excuse(claim: str) 
 
 @pytest.mark.parametrize("claim", CLAIMS)
 def test_an_operator_that_took_its_own_finalizer_off_has_no_excuse(claim: str) -> None:
-    story = stripped("operator", waits=0.5, is_down=False)
+    story = stripped("appwrapper", waits=0.5, is_down=False)
     assert verdict_of(claim, story).outcome is Outcome.FAILED
 
 
@@ -92,5 +92,5 @@ def test_components_that_are_there_when_somebody_strips_what_is_being_deleted_ar
 
 
 def test_components_that_are_there_when_the_operator_lets_go_are_not() -> None:
-    story = deleted_at_once("operator")
+    story = deleted_at_once("appwrapper")
     assert_fails("INV-7", story, at=len(story.entries) - 1)

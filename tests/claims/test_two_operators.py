@@ -8,14 +8,14 @@ from tests.claims.judging import assert_fails, assert_passes, verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story
 
-SECOND = "operator/1"
+SECOND = "appwrapper/1"
 HIT = ("AW-014", "INV-1")
 
 
 def doubled() -> Story:
     """A second operator acts beside the first from t=20 on."""
     story = started()
-    story.at(20).fault("injected", {"double_operator": {}})
+    story.at(20).process("started", SECOND)
     return story
 
 
@@ -89,7 +89,7 @@ def test_and_who_had_the_time_to_hear_of_it_has_no_excuse() -> None:
 
 def test_nor_who_came_when_the_attempt_had_ended() -> None:
     story = ended(started())
-    story.at(30.03).fault("injected", {"double_operator": {}})
+    story.at(30.03).process("started", SECOND)
     wrong = story.at(30.05).makes(by=SECOND)
     for claim in HIT:
         assert_fails(claim, story, at=wrong)

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Assay
+from tests.headers import header_of
 from tests.report.sample_run import failing_run
 from vocabulary import history as history_module
-from vocabulary.history import Header, Write, to_lines
+from vocabulary.history import Write, to_lines
 
 SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"
 
@@ -243,15 +244,7 @@ def test_a_history_that_is_missing_is_named(assay: Assay, tmp_path: Path) -> Non
 def test_a_history_cut_short_is_judged_as_far_as_it_goes_and_never_passes(
     assay: Assay, tmp_path: Path
 ) -> None:
-    header = Header(
-        scenario="x",
-        seed=1,
-        cluster="simulated",
-        implementation="reference",
-        clock="virtual",
-        began_us=0,
-        kubernetes_version="v1.34.1",
-    )
+    header = header_of(scenario="x", implementation="reference")
     write = Write(n=0, t=0, actor="user", verb="create", kind="Pod", name="a", code=404)
     path = tmp_path / "cut.jsonl"
     path.write_bytes(to_lines(header, [write]) + b'{"type":"wri')

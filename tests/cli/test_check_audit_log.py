@@ -68,11 +68,11 @@ def test_what_was_made_of_a_log_can_be_stored_and_judged_again(
     again = assay("check", kept)
     assert (first.code, again.code) == (1, 1)
     assert "AW-015" in page.read_text()
-    header, entries, whole = read_history(kept)
+    header, entries, whole, _ = read_history(kept)
     assert whole
     assert header.kubernetes_version.startswith("v1.")
     actors = {entry.actor for entry in entries if isinstance(entry, Write)}
-    assert {"operator", PERSON, "scheduler", "job-controller", "garbage-collector"} <= actors
+    assert {"appwrapper", PERSON, "scheduler", "job-controller", "garbage-collector"} <= actors
 
 
 def test_a_plain_file_in_two_parts_in_any_order_is_one_log(assay: Assay, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from fixtures.control_plane.process import Process
 from fixtures.control_plane.users import User
 from reference_controller.runtime.admission_review import Webhook
 from vocabulary.clock import HOUR, MINUTE, SECOND
-from vocabulary.history import Capabilities
+from vocabulary.history import Capabilities, OperatorFacts, WorldFacts
 from vocabulary.kinds import APPWRAPPER
 from vocabulary.requests import Create
 
@@ -76,10 +76,12 @@ class FakeSession:
             kinds=(), revision=0, changed=threading.Condition(), listeners=self.listeners
         )
         self.cluster, self.kubernetes_version = "control-plane", "v1.36.0"
-        self.facts: dict[str, Any] = {}
+        self.facts = WorldFacts()
         self.pulse = SimpleNamespace(slack_us=lambda _since_us: 0)
         self.implementation = SimpleNamespace(
             name="mine",
+            role="appwrapper",
+            facts=OperatorFacts(),
             installed=None,
             poke_every_us=None,
             polls_every_us=None,
@@ -242,6 +244,6 @@ def test_an_untouched_run_triggers_no_resync_and_is_as_long_as_the_operators_own
         assert len(pokers) == (0 if untouched else 1)
         assert world.durations.failure_grace_us == (MINUTE if untouched else 5 * SECOND)
         header, _ = world.history()
-        assert header.facts.get("untouched", False) is untouched
+        assert header.first.facts.untouched is untouched
     finally:
         world.close()

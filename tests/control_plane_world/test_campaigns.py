@@ -123,14 +123,14 @@ def test_beside_other_runs_no_plan_stops_what_they_stand_on(recorded: RunResult)
 
     beside = drawn_for(in_real_time(recorded))
     assert not beside & {"node_lost", "job-controller", "scheduler", "garbage-collector"}
-    assert {"operator", "kill", "delay_watch", "break_watch", "api_error"} <= beside
+    assert {"appwrapper", "kill", "delay_watch", "break_watch", "api_error"} <= beside
     assert {"node_lost", "scheduler"} <= drawn_for(recorded)
     alone = "appwrapper/deletion/garbage-collector-is-paused"
     assert {"node_lost", "scheduler"} <= drawn_for(in_real_time(recorded, scenario=alone))
 
 
 def test_a_campaign_is_counted_by_what_it_adds_to_the_fault_free_runs(recorded: RunResult) -> None:
-    terrain = terrain_of(SCENARIO, recorded.entries)
+    terrain = terrain_of(SCENARIO, recorded.entries, recorded.header.operators)
     assert terrain is not None
     struck = tuple(step.to_data() for step in random_plan(terrain, 1).faults)
     armed = msgspec.structs.replace(recorded, struck=struck)
@@ -189,7 +189,7 @@ def test_a_smaller_failure_that_a_race_hides_at_the_end_is_still_shown(
     recorded: RunResult,
 ) -> None:
     play = fails_with(recorded, "kill")
-    kill = {"kill": {"actor": "operator"}, "when": {"at": "1s"}}
+    kill = {"kill": {"actor": "appwrapper"}, "when": {"at": "1s"}}
     cordon = {"cordon": {"node": "n0"}, "when": {"at": "2s"}}
     plan = {"seed": 1, "scenario": SCENARIO, "faults": [kill, cordon]}
     whole = violating(play(Task(SCENARIO, "reference", 1, plan)), "AW-013")

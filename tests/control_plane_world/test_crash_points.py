@@ -57,7 +57,7 @@ def session() -> Iterator[Session]:
 def points(session: Session) -> dict[Place, CrashPoint]:
     """One point of each place, at the write in the middle of a recorded run."""
     recorded = run_really(session, SCENARIO, SEED)
-    found = crash_points(recorded.entries)
+    found = crash_points(recorded.entries, "appwrapper")
     middle = found[len(found) // 2].k
     return {point.place: point for point in found if point.k == middle}
 
@@ -74,8 +74,8 @@ def test_the_operator_process_dies_at_the_write_that_the_point_names(
     (killed,) = (
         entry.n for entry in run.entries if isinstance(entry, Fault) and "kill" in entry.fault
     )
-    before = [e for e in run.entries[:killed] if isinstance(e, Write) and e.actor == "operator"]
+    before = [e for e in run.entries[:killed] if isinstance(e, Write) and e.actor == "appwrapper"]
     assert len(before) == point.k - (place is Place.BEFORE_COMMIT)
-    lives = [e.change for e in run.entries if isinstance(e, Process) and e.process == "operator"]
+    lives = [e.change for e in run.entries if isinstance(e, Process) and e.process == "appwrapper"]
     assert lives == ["started", "killed", "started"]
     assert [v.claim for v in run.verdicts if v.outcome is Outcome.FAILED] == []

@@ -47,7 +47,7 @@ def test_mutants_are_killed_by_the_claims_that_kill_them_in_the_simulation(
     assert report.environment.cluster == "control-plane"
     assert not (tmp_path / "out" / "unfinished").exists()
     (history,) = (tmp_path / "out" / "histories").glob("*.jsonl.gz")
-    header, entries, whole = read_history(history)
+    header, entries, whole, _ = read_history(history)
     assert whole
     assert header.clock == "wall"
     assert isinstance(entries[-1], Mark)
@@ -74,7 +74,7 @@ def test_a_suite_that_is_killed_leaves_histories_and_its_folder_and_nothing_else
     assert {path.parent for path in abandoned()} == {tmp_path}
     assert eventually(lambda: not processes_of(tmp_path)), processes_of(tmp_path)
     for path in (*unfinished.glob("*.jsonl"), *unfinished.glob("*.jsonl.gz")):
-        _, entries, _ = read_history(path)
+        _, entries, _, _ = read_history(path)
         assert any(isinstance(entry, Mark) and entry.mark == "end" for entry in entries) == (
             path.suffix == ".gz"
         )

@@ -95,7 +95,7 @@ def test_a_run_with_more_entries_than_any_needs_is_given_up(
 
 def test_an_operator_that_writes_for_ever_has_failed_progress() -> None:
     run = run_with(Unsettled)
-    assert "given up after 120 writes of operator without progress, 120 of them: " in run.error
+    assert "given up after 120 writes of appwrapper without progress, 120 of them: " in run.error
     verdict = verdict_on_progress(run)
     assert verdict.outcome is Outcome.FAILED
     assert "while it stayed Resuming and nobody else wrote anything" in verdict.because

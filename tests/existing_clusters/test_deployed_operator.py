@@ -27,7 +27,7 @@ def place(**changes: Any) -> DeployedPlace:
         "home": "suite",
         "account": "operator-3",
         "image": "example.com/assay:1",
-        "identity": "operator",
+        "identity": "appwrapper",
         "namespace": "run-0",
         "config": DEFAULT_CONFIG,
         "elects": False,
@@ -43,7 +43,7 @@ def cluster() -> OneDeployment:
 @pytest.fixture
 def operator(cluster: OneDeployment) -> DeployedOperator:
     told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
-    return DeployedOperator("operator", told, cluster.connection, lambda *_: None)
+    return DeployedOperator("appwrapper", told, cluster.connection, lambda *_: None)
 
 
 def test_the_shipped_deployment_is_fitted_to_one_run(cluster: OneDeployment) -> None:
@@ -125,7 +125,7 @@ def test_an_operator_that_does_not_end_is_not_noted_as_ended_and_runs_on(
     cluster, recorded = Hanging(), []
     told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
     operator = DeployedOperator(
-        "operator", told, cluster.connection, lambda *change: recorded.append(change)
+        "appwrapper", told, cluster.connection, lambda *change: recorded.append(change)
     )
     operator.start()
     with pytest.raises(FaultRefusedError, match="operator has not ended within 0 s"):
@@ -140,7 +140,7 @@ def test_an_operator_that_no_signal_reaches_is_not_killed(cluster: OneDeployment
         raise FaultRefusedError(signal)
 
     told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
-    operator = DeployedOperator("operator", told, cluster.connection, lambda *_: None, refuse)
+    operator = DeployedOperator("appwrapper", told, cluster.connection, lambda *_: None, refuse)
     operator.start()
     with pytest.raises(FaultRefusedError, match="SIGKILL"):
         operator.kill()
@@ -158,7 +158,11 @@ def test_where_signals_reach_it_it_is_killed_and_paused_by_them(cluster: OneDepl
     sent: list[str] = []
     told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
     operator = DeployedOperator(
-        "operator", told, cluster.connection, lambda *_: None, lambda _, signal: sent.append(signal)
+        "appwrapper",
+        told,
+        cluster.connection,
+        lambda *_: None,
+        lambda _, signal: sent.append(signal),
     )
     operator.start()
     operator.pause()

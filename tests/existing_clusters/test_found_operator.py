@@ -45,7 +45,7 @@ def cluster() -> OneDeployment:
 
 
 def found(cluster: OneDeployment, record: Any = lambda *_: None) -> InstalledOperator:
-    return Finding(cluster.connection, PODS).for_run("operator", DEFAULT_CONFIG, record, None)
+    return Finding(cluster.connection, PODS).for_run("appwrapper", DEFAULT_CONFIG, record, None)
 
 
 @pytest.mark.parametrize(("end", "grace"), [("kill", 1), ("stop", None)])
@@ -72,7 +72,7 @@ def test_the_history_says_when_it_was_gone_and_when_it_was_back(cluster: OneDepl
     operator.kill()
     operator._note_ready(2)
     assert [change for _, change in dict.fromkeys(told)] == ["started", "killed"]
-    assert told.index(("operator", "killed")) < len(told) - 1
+    assert told.index(("appwrapper", "killed")) < len(told) - 1
 
 
 def test_pods_that_do_not_end_are_not_noted_as_ended(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,7 +86,7 @@ def for_run(
 ) -> InstalledOperator:
     borrowing = Borrowing(cluster.connection, installed, "suite")
     settings = overlay(DEFAULT_CONFIG, {"faultTolerance": config})
-    return borrowing.for_run("operator", settings, lambda *_: None, None)
+    return borrowing.for_run("appwrapper", settings, lambda *_: None, None)
 
 
 def test_a_run_finds_it_ended_and_configured_and_starts_all_of_its_replicas(
@@ -129,7 +129,7 @@ def test_killed_in_a_run_it_is_back_after_it(cluster: OneDeployment) -> None:
 
 def test_it_runs_when_a_run_that_was_cut_off_is_cleaned_up_after(cluster: OneDeployment) -> None:
     borrowing = Borrowing(cluster.connection, INSTALLED, "suite")
-    borrowing.for_run("operator", DEFAULT_CONFIG, lambda *_: None, None).stop()
+    borrowing.for_run("appwrapper", DEFAULT_CONFIG, lambda *_: None, None).stop()
     assert not cluster.listed()
     borrowing.let_run()
     assert len(cluster.listed()) == 2
@@ -138,8 +138,8 @@ def test_it_runs_when_a_run_that_was_cut_off_is_cleaned_up_after(cluster: OneDep
 def test_each_run_begins_with_the_configuration_as_it_was_installed(cluster: OneDeployment) -> None:
     borrowing = Borrowing(cluster.connection, INSTALLED, "suite")
     scenario = {**DEFAULT_CONFIG, "schedulerName": "of-a-scenario", "extra": 1}
-    borrowing.for_run("operator", scenario, lambda *_: None, None)
-    borrowing.for_run("operator", DEFAULT_CONFIG, lambda *_: None, None)
+    borrowing.for_run("appwrapper", scenario, lambda *_: None, None)
+    borrowing.for_run("appwrapper", DEFAULT_CONFIG, lambda *_: None, None)
     assert "extra" not in told_to(cluster)["appwrapper"]
 
 

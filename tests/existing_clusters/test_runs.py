@@ -63,7 +63,7 @@ def test_with_the_least_rights_and_watches_alone_no_verdict_contradicts(
             assert claim.outcome is Outcome.INCONCLUSIVE, claim.id
     assert any(NO_WRITERS in claim.reason for claim in report.claims)
     for history in (tmp_path / "histories").glob("*.jsonl.gz"):
-        header, _, whole = read_history(history)
+        header, _, whole, _ = read_history(history)
         assert whole
         assert not header.capabilities.writers
         assert header.capabilities.versions

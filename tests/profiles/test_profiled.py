@@ -5,12 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 from msgspec import structs
 
 from conformance import claims
 from conformance.history_view import RELEASED, History
+from conformance.history_view.timing import Timing
 from conformance.implementation import UnknownImplementationError
 from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.choosing import left_out, under_test
@@ -23,8 +25,9 @@ from conformance.profiles.reading import read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import VALIDATING, Place, registered_as
 from conformance.verdict import Outcome
+from tests.headers import header_of
 from vocabulary.clock import SECOND
-from vocabulary.history import Header
+from vocabulary.history import Header, OperatorFacts
 from vocabulary.safe_yaml import YamlError
 
 OWN = """
@@ -184,10 +187,10 @@ def test_settings_may_stand_at_the_top_and_keep_their_spelling() -> None:
 def test_histories_say_how_late_it_may_be_how_coarse_its_clock_is_and_what_it_lacks(
     own: Profiled,
 ) -> None:
-    assert own.facts["detection_latency_us"] == 3 * SECOND
-    assert own.facts["clock_resolution_us"] == SECOND
-    assert "poll_us" not in own.facts
-    assert own.facts["unsupported"] == {"MLB-020": "It has none."}
+    assert own.facts.detection_latency_us == 3 * SECOND
+    assert own.facts.clock_resolution_us == SECOND
+    assert own.facts.poll_us is None
+    assert own.facts.unsupported == {"MLB-020": "It has none."}
 
 
 def test_whoever_judges_its_history_reads_its_fields_and_leaves_out_what_it_lacks(
@@ -213,10 +216,8 @@ def test_what_is_switched_off_for_the_suites_sake_is_skipped_and_not_unsupported
 
 
 def test_a_clock_of_whole_seconds_softens_lower_bounds_by_one(own: Profiled) -> None:
-    from conformance.history_view.timing import Timing
-
-    assert Timing(header(own.facts), ()).slack_us == SECOND
-    assert Timing(header({}), ()).slack_us == 0
+    assert _timing(own.facts).slack_us == SECOND
+    assert _timing(OperatorFacts()).slack_us == 0
 
 
 def test_a_program_that_is_not_built_is_told_with_the_command_that_builds_it(
@@ -234,17 +235,18 @@ def test_a_misspelled_profile_is_told_with_the_one_that_is_near() -> None:
         under_test("appwraper-v1.1.2")
 
 
-def header(facts: dict[str, Any]) -> Header:
-    return Header(
-        scenario="appwrapper/x",
-        seed=1,
-        cluster="control-plane",
+def header(facts: OperatorFacts) -> Header:
+    return header_of(
         implementation="mine",
+        cluster="control-plane",
         clock="wall",
-        began_us=0,
-        kubernetes_version="v1.36.3",
-        facts=facts,
+        facts=msgspec.structs.asdict(facts),
     )
+
+
+def _timing(facts: OperatorFacts) -> Timing:
+    told = header(facts)
+    return Timing(told, told.first, ())
 
 
 def test_untouched_scenarios_are_left_out_where_nobody_knows_how_often_it_polls(

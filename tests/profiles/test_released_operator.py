@@ -45,9 +45,9 @@ def test_it_is_run_killed_restarted_and_judged_by_its_own_writes(tmp_path: Path)
     outcomes = {claim.id: claim.outcome for claim in report.claims}
     assert outcomes["AW-050"] is Outcome.PASSED
     (history,) = (out / "histories").glob("*.jsonl.gz")
-    header, entries, _ = read_history(history)
-    assert header.facts["poll_us"] > 0
-    assert any(isinstance(e, Write) and e.actor == "operator" for e in entries)
-    assert [e.change for e in entries if isinstance(e, Process) and e.process == "operator"][
+    header, entries, _, _ = read_history(history)
+    assert (header.first.facts.poll_us or 0) > 0
+    assert any(isinstance(e, Write) and e.actor == "appwrapper" for e in entries)
+    assert [e.change for e in entries if isinstance(e, Process) and e.process == "appwrapper"][
         :3
     ] == ["started", "killed", "started"]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.verdict import Violation
+from tests.headers import header_of
 from vocabulary.clock import MILLISECOND, SIMULATION_EPOCH_US, to_rfc3339
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write
 
@@ -113,8 +114,8 @@ def quota_released_too_early(pods: int = 3) -> tuple[Header, list[Entry], Violat
                 "status": {"conditions": [{"type": "Ready", "status": "True"}]},
             },
         )
-    s.add(Process, process="operator", change="started")
-    s.add(Process, process="operator", change="leading")
+    s.add(Process, process="appwrapper", change="started")
+    s.add(Process, process="appwrapper", change="leading")
     s.wait(30)
     s.write("user", "create", AW, "a", event="ADDED", code=201, object=_appwrapper())
     s.add(Mark, mark="step", text="submitted slow_pods.yaml")
@@ -147,7 +148,7 @@ def _phase(s: Scribe, phase: str, resets: int = 0, **conditions: str) -> int:
     status: dict[str, Any] = {"phase": phase, "conditions": _conditions(s, **conditions)}
     if resets:
         status["resettingCount"] = resets
-    return s.change("operator", AW, "a", status=status)
+    return s.change("appwrapper", AW, "a", status=status)
 
 
 def _run_attempt(s: Scribe, attempt: int, pods: int) -> None:
@@ -156,7 +157,7 @@ def _run_attempt(s: Scribe, attempt: int, pods: int) -> None:
     s.wait(3)
     owner = {"kind": "AppWrapper", "name": "a", "uid": s.uid(AW, "a"), "controller": True}
     s.write(
-        "operator",
+        "appwrapper",
         "create",
         "Job.batch",
         "a-job",
@@ -169,7 +170,7 @@ def _run_attempt(s: Scribe, attempt: int, pods: int) -> None:
         },
     )
     if attempt == 0:
-        s.write("operator", "update", AW, "a", code=409, reason="Conflict", subresource="status")
+        s.write("appwrapper", "update", AW, "a", code=409, reason="Conflict", subresource="status")
         s.wait(8)
     _phase(s, "Running", attempt, **up, PodsReady="False", Unhealthy="False")
     for index in range(pods):
@@ -226,7 +227,9 @@ def _fail_and_reset(s: Scribe, pods: int) -> None:
 
 def _delete_all(s: Scribe, attempt: int, pods: int, stop_ms: float) -> None:
     options = {"propagationPolicy": "Foreground"}
-    s.write("operator", "delete", "Job.batch", "a-job", event="DELETED", options=options, code=200)
+    s.write(
+        "appwrapper", "delete", "Job.batch", "a-job", event="DELETED", options=options, code=200
+    )
     for index in range(pods):
         at = to_rfc3339(SIMULATION_EPOCH_US + s.t + 60_000_000)
         s.change(
@@ -260,15 +263,15 @@ def _fail_for_good(s: Scribe, pods: int) -> Violation:
     s.add(
         Fault,
         action="injected",
-        fault={"kill": {"actor": "operator", "restart_after": "4s"}},
+        fault={"kill": {"actor": "appwrapper", "restart_after": "4s"}},
         text="kill operator after its write of status.phase=Failed to appwrapper/a",
     )
-    s.add(Process, process="operator", change="killed")
+    s.add(Process, process="appwrapper", change="killed")
     s.wait(4_000)
-    s.add(Process, process="operator", change="started")
-    s.add(Process, process="operator", change="leading")
+    s.add(Process, process="appwrapper", change="started")
+    s.add(Process, process="appwrapper", change="leading")
     s.wait(20)
-    s.write("operator", "delete", "Job.batch", "a-job", event="DELETED")
+    s.write("appwrapper", "delete", "Job.batch", "a-job", event="DELETED")
     for index in range(pods):
         at = to_rfc3339(SIMULATION_EPOCH_US + s.t + 60_000_000)
         s.change("garbage-collector", "Pod", _pod(1, index), metadata={"deletionTimestamp": at})
@@ -303,7 +306,7 @@ def _fail_for_good(s: Scribe, pods: int) -> Violation:
 
 
 def header() -> Header:
-    return Header(
+    return header_of(
         scenario=SCENARIO,
         seed=SEED,
         cluster="simulated",

@@ -21,7 +21,7 @@ def failing_run(pods: int = 3) -> RunResult:
         plan={
             "seed": SEED,
             "scenario": SCENARIO,
-            "faults": [{"kill": {"actor": "operator"}, "when": {"at": "12s"}}],
+            "faults": [{"kill": {"actor": "appwrapper"}, "when": {"at": "12s"}}],
         },
         header=header,
         entries=tuple(entries),

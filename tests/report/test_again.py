@@ -10,6 +10,7 @@ import pytest
 
 from conformance.report.again import replay_command, run_command
 from conformance.report.run_result import RunResult
+from tests.headers import of_implementation
 from tests.report.sample_run import failing_run
 
 PLAN = Path("out/aw-015.yaml")
@@ -18,7 +19,7 @@ SCENARIO = "appwrapper/quota-release/slow-pods-hold-their-quota"
 
 def run_on(cluster: str, implementation: str = "reference", **changes: Any) -> RunResult:
     run = failing_run()
-    header = msgspec.structs.replace(run.header, cluster=cluster, implementation=implementation)
+    header = of_implementation(run.header, implementation, cluster=cluster)
     return msgspec.structs.replace(run, header=header, **changes)
 
 

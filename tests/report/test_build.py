@@ -17,6 +17,7 @@ from conformance.report.run_result import RunResult
 from conformance.report.text import trouble_lines
 from conformance.report.yaml_text import write_report
 from conformance.verdict import Outcome, Verdict
+from tests.headers import with_facts
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import failing_run, passing_run, sample_suite
 
@@ -170,7 +171,7 @@ def test_what_the_implementation_was_allowed_is_that_of_the_histories() -> None:
         "polls_every_us": 60_000_000,
         "profile_sha256": "a" * 64,
     }
-    header = msgspec.structs.replace(run.header, facts=facts)
+    header = with_facts(run.header, **facts)
     report = _report(msgspec.structs.replace(run, header=header))
     assert report.environment.allowances == Allowances(
         latency="2s", poke_every="1s", polls_every="60s", profile_sha256="a" * 64

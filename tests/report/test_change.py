@@ -12,7 +12,7 @@ from vocabulary.history import Entry, Fault, Mark, Process, Write
 
 
 def _write(**fields: Any) -> Write:
-    base: dict[str, Any] = {"n": 0, "t": 0, "actor": "operator", "verb": "update", "kind": "Pod"}
+    base: dict[str, Any] = {"n": 0, "t": 0, "actor": "appwrapper", "verb": "update", "kind": "Pod"}
     return Write(**{**base, "name": "a", **fields})
 
 
@@ -77,7 +77,7 @@ def _conditions(**statuses: str) -> list[dict[str, str]]:
             {**_pod(), "spec": {"suspend": False}},
             "suspend false → true",
         ),
-        (Process(n=0, t=0, process="operator", change="killed"), None, "killed"),
+        (Process(n=0, t=0, process="appwrapper", change="killed"), None, "killed"),
         (Mark(n=0, t=0, mark="step", text="submitted"), None, "step: submitted"),
         (
             Fault(n=0, t=0, action="refused", fault={}, text="taint n0"),

@@ -80,7 +80,7 @@ def test_the_claims_lane_shows_each_obligation_that_was_met() -> None:
 
 def test_the_operators_life_is_a_lane() -> None:
     lanes = {lane.label: lane for lane in _groups(failing_run())["Faults and processes"].lanes}
-    assert _texts(lanes["operator"]) == ["up", "up, leading", "killed", "up", "up, leading"]
+    assert _texts(lanes["appwrapper"]) == ["up", "up, leading", "killed", "up", "up, leading"]
     assert [mark.shape for mark in lanes["faults"].marks] == ["down", "down", "down", "up"]
 
 

@@ -18,8 +18,8 @@ from tests.report.sample_run import failing_run, sample_suite
 BLOCK = """\
 AW-015 quota-released-after-last-pod  FAILED   (seed 1729, plan shrunk 14 → 2 faults, 3 nodes → 1)
     t=238.217s    rv143    pod/a-job-zt1           status.ready absent → true          by kubelet/n1
-    t=298.233s    rv146    appwrapper/a            Running → Failed                    by operator
-    t=303.056s    rv151    appwrapper/a            QuotaReserved True → False          by operator
+    t=298.233s    rv146    appwrapper/a            Running → Failed                    by appwrapper
+    t=303.056s    rv151    appwrapper/a            QuotaReserved True → False          by appwrapper
     AW-015: "when ResourcesDeployed becomes False, which indicates to Kueue that the quota has \
 been released, all resources created by a failed workload will have been totally removed". \
 QuotaReserved of appwrapper/a became False at rv151, while pod a-job-zt1 was Running and had \

@@ -25,6 +25,7 @@ from conformance.report.verify import verified
 from conformance.running.run_options import RunOptions
 from conformance.running.suite import run_suite
 from conformance.verdict import Outcome, Verdict
+from tests.headers import of_implementation
 from vocabulary.history import Entry, Header, history_digest
 
 PAGE = Path(__file__).parents[2] / "docs" / "report.md"
@@ -61,9 +62,7 @@ def of_somebody_else(suite: SuiteResult) -> SuiteResult:
     """The same as if it had been recorded of an operator that Assay does not know."""
 
     def recorded(run: RunResult) -> RunResult:
-        header = msgspec.structs.replace(
-            run.header, cluster="control-plane", clock="wall", implementation="acme"
-        )
+        header = of_implementation(run.header, "acme", cluster="control-plane", clock="wall")
         return msgspec.structs.replace(
             run, header=header, verdicts=tuple(judge(header, run.entries)), history_sha256=""
         )
@@ -76,7 +75,7 @@ def of_somebody_else(suite: SuiteResult) -> SuiteResult:
         clock="wall",
         operator="process",
         implementation=Implementation(
-            organization="Acme", project="operator", url="https://acme.example", version="1"
+            organization="Acme", project="appwrapper", url="https://acme.example", version="1"
         ),
         command="assay run --cluster control-plane --implementation acme.yaml --seed 1729",
     )

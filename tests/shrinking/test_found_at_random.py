@@ -356,7 +356,7 @@ def test_an_operator_that_was_held_back_removes_nothing_that_another_runs() -> N
     parsed = parse_plan(HELD_BACK)
     run = run_one(SCENARIOS[parsed.scenario], implementation("reference"), parsed.seed, parsed)
     late = [
-        entry for entry in run.entries if isinstance(entry, Write) and entry.actor == "operator"
+        entry for entry in run.entries if isinstance(entry, Write) and entry.actor == "appwrapper"
     ]
     assert "create Service" in {f"{write.verb} {write.kind}" for write in late}, "it went on"
     assert [write for write in late if write.verb == "delete"] == []

@@ -30,7 +30,7 @@ def assay(
 
 
 def digest_of(path: str) -> str:
-    header, entries, is_whole = read_history(Path(path))
+    header, entries, is_whole, _ = read_history(Path(path))
     assert is_whole
     return history_digest(header, entries)
 

@@ -77,7 +77,7 @@ def test_two_faults_that_only_together_violate_a_claim_are_both_kept() -> None:
 
 def test_a_crash_is_dropped_where_the_scenarios_own_fault_is_enough() -> None:
     scenario, mutant = SCENARIOS[SLOW_PODS], implementation(f"mutant:{MUTANT}")
-    point = crash_points(run_one(scenario, mutant, 1729).entries)[4]
+    point = crash_points(run_one(scenario, mutant, 1729).entries, "appwrapper")[4]
     crashed = run_one(scenario, mutant, 1729, point.plan(Plan(SLOW_PODS, 1729)))
     assert [next(iter(step)) for step in crashed.struck] == ["kill", "kill_pod"]
     run = small(failure_of("AW-015", crashed))

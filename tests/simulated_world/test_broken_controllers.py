@@ -28,7 +28,7 @@ def run_with(decision: str) -> RunResult:
 @pytest.mark.parametrize("decision", ["is_failed_pod", "failure_grace_ends_at", "parameters"])
 def test_what_a_reconcile_raises_is_in_the_history_once_and_in_what_the_run_says(decision):
     found = run_with(decision)
-    said = "operator raised KeyError: 'spec\\nand more' (test_broken_controllers.py:"
+    said = "appwrapper raised KeyError: 'spec\\nand more' (test_broken_controllers.py:"
     texts = [entry.text for entry in found.entries if isinstance(entry, Mark)]
     assert len([text for text in texts if text.startswith(said)]) == 1
     assert said in found.error

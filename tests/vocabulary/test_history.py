@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import errno
+import hashlib
 from pathlib import Path
 from typing import BinaryIO
 
 import pytest
 
+from tests.headers import header_of
 from vocabulary import unpacking
-from vocabulary.history import Header, HistoryError, Write, read_history, to_lines, write_history
-
-HEADER = Header(
-    scenario="by hand",
-    seed=1,
-    cluster="simulated",
-    implementation="reference",
-    clock="virtual",
-    began_us=0,
-    kubernetes_version="v1.36.0",
+from vocabulary.history import (
+    HistoryError,
+    Mark,
+    Process,
+    Write,
+    history_digest,
+    read_history,
+    write_history,
 )
+
+HEADER = header_of(implementation="reference")
 
 
 def write(**more: object) -> Write:
@@ -31,30 +33,42 @@ def test_what_was_submitted_is_read_back_as_it_was_written(tmp_path: Path) -> No
     asked = {"kind": "Pod", "metadata": {"name": "p", "labels": {"a": "b"}}}
     entry = write(event="ADDED", object={"kind": "Pod"}, submitted=asked)
     write_history(path, HEADER, [entry])
-    assert read_history(path) == (HEADER, [entry], True)
+    assert read_history(path) == (HEADER, [entry], True, history_digest(HEADER, [entry]))
 
 
-def test_a_history_from_before_submissions_were_kept_is_read_and_written_as_it_was(
-    tmp_path: Path,
-) -> None:
+def test_a_history_of_format_1_is_read_as_one_of_format_2(tmp_path: Path) -> None:
     old = (
         b'{"type":"header","format":1,"scenario":"by hand","seed":1,"cluster":"simulated",'
         b'"implementation":"reference","clock":"virtual","began_us":0,'
         b'"kubernetes_version":"v1.36.0",'
         b'"capabilities":{"writers":true,"options":true,"exact_times":true},'
-        b'"parameters":{},"facts":{}}\n'
+        b'"parameters":{"a":1},"facts":{"poll_us":5,"slack_us":7}}\n'
         b'{"type":"write","n":0,"t":0,"actor":"user","verb":"create","kind":"Pod","name":"p",'
         b'"event":"ADDED","object":{"kind":"Pod"}}\n'
+        b'{"type":"write","n":1,"t":0,"actor":"operator","verb":"delete","kind":"Pod"}\n'
+        b'{"type":"process","n":2,"t":0,"process":"operator/1","change":"started"}\n'
+        b'{"type":"mark","n":3,"t":0,"mark":"reconfigured","parameters":{"a":2}}\n'
     )
     path = tmp_path / "old.jsonl"
     path.write_bytes(old)
-    header, entries, whole = read_history(path)
-    assert (header, entries, whole) == (
-        HEADER,
-        [write(event="ADDED", object={"kind": "Pod"})],
-        True,
-    )
-    assert to_lines(header, entries) == old
+    header, entries, whole, digest = read_history(path)
+    told = {"parameters": {"a": 1}, "facts": {"poll_us": 5, "slack_us": 7}}
+    assert header == header_of(implementation="reference", **told)
+    assert entries == [
+        write(event="ADDED", object={"kind": "Pod"}),
+        Write(n=1, t=0, actor="appwrapper", verb="delete", kind="Pod"),
+        Process(n=2, t=0, process="appwrapper/1", change="started"),
+        Mark(n=3, t=0, mark="reconfigured", role="appwrapper", parameters={"a": 2}),
+    ]
+    assert whole
+    assert digest == hashlib.sha256(old).hexdigest(), "a report names it by what is in the file"
+
+
+def test_a_fact_that_is_no_span_names_its_field(tmp_path: Path) -> None:
+    path = tmp_path / "history.jsonl.gz"
+    write_history(path, header_of(facts={"poll_us": -1}), [])
+    with pytest.raises(HistoryError, match=r"line 1: .*>= 0.*operators.*facts\.poll_us"):
+        read_history(path)
 
 
 def test_a_history_that_may_not_be_read_says_what_to_change(

@@ -136,10 +136,10 @@ def _let_go(aw: AppWrapperRun) -> Moment | None:
 
 def _finalizers_of_others(aw: AppWrapperRun) -> Iterator[Obligation]:
     """An obligation for each write of the controller to an AppWrapper that others hold."""
-    profile = aw.history.profile
+    profile, operator = aw.history.profile, aw.history.operator
     versions = [*aw.track.versions] if aw.removed is None else [*aw.track.versions, aw.removed]
     for before, after in pairwise(versions):
-        if not profile.is_operator(after.actor):
+        if not operator.is_by(after.actor):
             continue
         held = _others(before, profile.finalizer)
         lost = held - (frozenset() if after is aw.removed else _others(after, profile.finalizer))

@@ -109,7 +109,7 @@ def _first_deletes(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation
             within_us=delay_of(aw, deletion),
             happened=attempts[0] if attempts else None,
             unless=earliest(deletion.end, aw.removed, track.removed, _terminating(track)),
-            timing=aw.history.timing_of_delete(track),
+            timing=aw.history.operator.timing_of_delete(track),
         )
 
 
@@ -160,7 +160,7 @@ def _ordinary_deletes(aw: AppWrapperRun) -> Iterator[Obligation]:
                 deletion.begin,
             )
             continue
-        until_us = aw.history.timing.stamped_us(start.t) + grace.value
+        until_us = aw.history.operator.timing.stamped_us(start.t) + grace.value
         for request in deletion.requests:
             how = _unlike_an_ordinary_one(request, deletion, top_level)
             if how and request.t < until_us:
@@ -273,7 +273,7 @@ def forced_no_later(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
     """
     first, delay_us, steps = _latest_start(aw, deletion)
     grace = grace_within(aw, deletion, deletion.gone or aw.history.end)[1]
-    due_us = first.t + delay_us + grace.value + (steps - 1) * aw.history.timing.latency_us
+    due_us = first.t + delay_us + grace.value + (steps - 1) * aw.history.operator.timing.latency_us
     over_us = max(due_us, deletion.begin.t)
     if (deletion.end is not None and deletion.end.t <= over_us) or aw.history.end.t < over_us:
         return

@@ -73,7 +73,7 @@ AW_045 = Claim(
 )
 def no_grace_after_external_deletion(aw: AppWrapperRun) -> Obligations:
     for attempt, deleted in external_deletions(aw):
-        if aw.parameter(FAILURE_GRACE, deleted).value > aw.history.timing.latency_us:
+        if aw.parameter(FAILURE_GRACE, deleted).value > aw.history.operator.timing.latency_us:
             yield eventually(
                 aw,
                 "the reaction to an external deletion",
@@ -158,5 +158,5 @@ def _was_due_already(aw: AppWrapperRun, attempt: Attempt, deleted: Moment, left:
     for departure in aw.departures:
         if departure.attempt is attempt:
             others = departure.ripe - {Why.COMPONENT_MISSING}
-            return bool(others) and deleted.t >= aw.history.timing.seen_us(left.t)
+            return bool(others) and deleted.t >= aw.history.operator.timing.seen_us(left.t)
     return False

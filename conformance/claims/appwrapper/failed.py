@@ -186,7 +186,7 @@ def quota_is_held_during_the_delay(aw: AppWrapperRun) -> Obligations:
                 deletion.begin,
             )
         elif (cut or aw.history.end).t - deletion.begin.t < min(
-            delay.value, aw.history.timing.latency_us
+            delay.value, aw.history.operator.timing.latency_us
         ):
             yield undecided(deletion.begin, "the delay was not seen")
         else:

@@ -37,7 +37,7 @@ AW_097 = Claim(
 def stripped_finalizer_is_put_back(aw: AppWrapperRun) -> Obligations:
     for before, after in pairwise(aw.snapshots):
         is_stripped = before.has_finalizer and not after.has_finalizer
-        if not is_stripped or aw.history.profile.is_operator(after.write.actor):
+        if not is_stripped or aw.history.operator.is_by(after.write.actor):
             continue
         # The API server refuses new finalizers on an object that is being deleted.
         if after.deleting or not after.shows(RESOURCES_DEPLOYED):

@@ -71,7 +71,7 @@ def clock_start(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
         return None
     due = _first_due(aw, deletion, first)
     had_any = bool(head.deletable_before(first))
-    if due.t < first.t and (not had_any or aw.history.timing.hindered(due.t, first.t)):
+    if due.t < first.t and (not had_any or aw.history.operator.timing.hindered(due.t, first.t)):
         return due
     return first
 

@@ -201,7 +201,7 @@ def no_grace_for_failed_jobs(aw: AppWrapperRun) -> Obligations:
 def _no_grace(aw: AppWrapperRun, what: str, sick: Sickness) -> Iterator[Obligation]:
     """Given up at once, where waiting for the grace period would be told from not waiting."""
     for attempt, since, healed in sicknesses(aw, sick):
-        if aw.parameter(FAILURE_GRACE, since).value > aw.history.timing.latency_us:
+        if aw.parameter(FAILURE_GRACE, since).value > aw.history.operator.timing.latency_us:
             yield eventually(
                 aw,
                 f"Resetting or Failed for {what}",
@@ -230,7 +230,7 @@ AW_046 = Claim(
 
 @judges(AW_046, armed_by="workload became healthy again well within its failure grace period")
 def repaired_in_time_means_no_reset(aw: AppWrapperRun) -> Obligations:
-    timing = aw.history.timing
+    timing = aw.history.operator.timing
     for attempt, spell, relapse in _repairs(aw):
         repaired = spell.end
         assert repaired is not None

@@ -188,7 +188,7 @@ def _increments(aw: AppWrapperRun, reset: Snapshot, allowed: Mapping[int, int]) 
     is_unheard = (
         deleted is not None
         and deleted.n <= reset.n
-        and deleted.t >= aw.history.timing.seen_us(reset.t)
+        and deleted.t >= aw.history.operator.timing.seen_us(reset.t)
     )
     return allowed.get(reset.n, int(is_unheard))
 

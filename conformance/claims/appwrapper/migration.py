@@ -262,7 +262,7 @@ def _stays(
                 "without any reason to.",
                 since,
             )
-        elif until.t - since.t >= aw.history.timing.latency_us:
+        elif until.t - since.t >= aw.history.operator.timing.latency_us:
             yield met(since, until)
         else:
             yield undecided(since, f"{pod} was on {where} only until {when(until)}")
@@ -280,7 +280,7 @@ def _may_be_for_a_replaced_pod(aw: AppWrapperRun, departure: Departure) -> bool:
     if not had_failed or had_failed[-1].end is not None:
         return False
     grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, departure.at)[0]
-    earliest_us = aw.history.timing.stamped_us(had_failed[-1].begin.t) + grace.value
+    earliest_us = aw.history.operator.timing.stamped_us(had_failed[-1].begin.t) + grace.value
     return departure.at.t >= earliest_us
 
 

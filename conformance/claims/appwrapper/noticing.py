@@ -42,11 +42,11 @@ def could_know(aw: AppWrapperRun, deleted: Moment) -> bool:
     history = aw.history
     entry = history.entries[deleted.n]
     created = history.tracks[entry.uid].created if isinstance(entry, Write) else None
-    if created is None or not history.timing.hindered(created.t, deleted.t):
+    if created is None or not history.operator.timing.hindered(created.t, deleted.t):
         return True
     return any(
         write.uid == aw.track.uid and write.event and created.n < write.n < deleted.n
-        for write in history.operator_writes
+        for write in history.operator.writes
     )
 
 

@@ -52,7 +52,7 @@ def foreign_objects_are_left_alone(history: History) -> Obligations:
         kinds.update(component.kind for component in aw.components)
         owners[aw.uid] = aw
         owners.update((track.uid, aw) for track in aw.belongings)
-    for write in history.operator_writes:
+    for write in history.operator.writes:
         if write.event not in ("MODIFIED", "DELETED") or write.kind not in kinds:
             continue
         track = history.tracks.get(write.uid)
@@ -119,7 +119,7 @@ def _deleted_for(
     """
     if not write.verb.startswith("delete") or track.kind == history.profile.kind:
         return None
-    seen_us = history.timing.seen_us(write.t)
+    seen_us = history.operator.timing.seen_us(write.t)
     is_gone = owner.removed is not None and owner.removed.t < seen_us
     for deletion in () if is_gone else owner.deletions:
         is_recent = deletion.end is None or deletion.end.t >= seen_us
@@ -156,7 +156,7 @@ def _collisions(history: History) -> Iterator[Obligation]:
             track
             for track in history.by_kind.get(kind, ())
             if controller_of(track.first) is None
-            and not history.profile.is_operator(track.created.actor)
+            and not history.operator.is_by(track.created.actor)
         ]
         for kind in sorted(kinds)
     }
@@ -170,7 +170,7 @@ def _collisions(history: History) -> Iterator[Obligation]:
         for track in (*in_the_way, *aw.foreign_pods):
             touched = any(
                 write.uid == track.uid and write.event in ("MODIFIED", "DELETED")
-                for write in history.operator_writes
+                for write in history.operator.writes
             )
             if not touched and aw.attempts:
                 yield met(track.created)
@@ -238,7 +238,7 @@ def _taken_away(aw: AppWrapperRun) -> int:
         if (
             before.has_finalizer
             and not after.has_finalizer
-            and not aw.history.profile.is_operator(after.write.actor)
+            and not aw.history.operator.is_by(after.write.actor)
         ):
             return after.n
     return NEVER

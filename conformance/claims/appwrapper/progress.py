@@ -75,7 +75,7 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
             yield met(stopped, aw.removed)
         return
     at: Moment = marks.get("stable") or aw.history.end
-    due_us = aw.history.timing.due_us(stopped.t, _bound_us(aw))
+    due_us = aw.history.operator.timing.due_us(stopped.t, _bound_us(aw))
     last = aw.snapshots[-1]
     settled = _settled_since(aw)
     if settled is not None:
@@ -144,7 +144,7 @@ def _rewrites(aw: AppWrapperRun) -> Sequence[Snapshot]:
             and write.event
             and write.kind != _LEASE
             and (
-                not history.profile.is_operator(write.actor)
+                not history.operator.is_by(write.actor)
                 or (write.event != "MODIFIED" and write.kind != _EVENT)
             )
         ),
@@ -188,7 +188,7 @@ def _bound_us(aw: AppWrapperRun) -> Micros:
         + most(FAILURE_GRACE)
         + 2 * most(FORCEFUL_DELETION_GRACE)
         + most(RETRY_PAUSE)
-        + STEPS_PER_ATTEMPT * aw.history.timing.latency_us
+        + STEPS_PER_ATTEMPT * aw.history.operator.timing.latency_us
     )
     return (most(RETRY_LIMIT) + 2) * attempt_us + most(DELETION_ON_FAILURE_GRACE)
 

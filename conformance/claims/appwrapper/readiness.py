@@ -50,7 +50,7 @@ def pods_ready_is_true_of_the_pods(aw: AppWrapperRun) -> Obligations:
 def _is_ready(aw: AppWrapperRun, shown: Edge) -> Obligation:
     """Enough pods ran at some time that the controller may have looked at."""
     expected = aw.expected_pods
-    seen_us = aw.history.timing.seen_us(shown.t)
+    seen_us = aw.history.operator.timing.seen_us(shown.t)
     most = 0
     for point in aw.health:
         if point.n > shown.n:

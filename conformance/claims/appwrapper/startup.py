@@ -266,9 +266,9 @@ def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: La
     if lack is FEW:
         # Pods that are not there do not run either, and that may have had less time.
         warmup = aw.parameter_within(WARMUP_GRACE, attempt.begin, shown)[0]
-        if shown.t >= aw.history.timing.stamped_us(attempt.begin.t) + warmup.value:
+        if shown.t >= aw.history.operator.timing.stamped_us(attempt.begin.t) + warmup.value:
             return False
-    seen_us = aw.history.timing.seen_us(shown.t)
+    seen_us = aw.history.operator.timing.seen_us(shown.t)
     looked_at = [
         point
         for point, following in zip(attempt.health, [*attempt.health[1:], None], strict=True)
@@ -289,7 +289,7 @@ def _may_lack_components(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> boo
     """Whether a creation may have failed that left no entry, since it never reached the server,
     or got no answer: that counts as missing pods by itself (A23)."""
     has_all = attempt.running is not None and attempt.running.n < at.n
-    return not has_all and bool(aw.history.timing.hindered(attempt.begin.t, at.t))
+    return not has_all and bool(aw.history.operator.timing.hindered(attempt.begin.t, at.t))
 
 
 def _is_too_early(departure: Departure, lack: Lack) -> bool:

@@ -64,7 +64,7 @@ def status_is_one_of_seven(aw: AppWrapperRun) -> Obligations:
 
 def _completed(aw: AppWrapperRun, succeeded: Snapshot) -> Obligation:
     """Whether the execution was over when Succeeded was entered, as far as it could be seen."""
-    seen_us = aw.history.timing.seen_us(succeeded.t)
+    seen_us = aw.history.operator.timing.seen_us(succeeded.t)
     still = [pod for pod in aw.pods if pod.created.t < seen_us and _may_run(pod.at(succeeded.n))]
     if still:
         return violated(
@@ -210,7 +210,7 @@ MLB_045 = Claim(
 
 @judges(MLB_045, armed_by="AppWrapper was admitted or evicted", needs=(WRITERS,))
 def admission_is_not_the_controllers(aw: AppWrapperRun) -> Obligations:
-    is_operator = aw.history.profile.is_operator
+    is_operator = aw.history.operator.is_by
     for before, after in pairwise(aw.snapshots):
         if before.suspended != after.suspended and is_operator(after.write.actor):
             yield violated(
@@ -251,7 +251,7 @@ def _admitted(aw: AppWrapperRun) -> Iterator[Obligation]:
 
 def _asked_for(aw: AppWrapperRun, entered: Snapshot, *, suspended: bool) -> Obligation:
     """Whether spec.suspend was so, at some time that the controller may have looked at."""
-    seen_us = aw.history.timing.seen_us(entered.t)
+    seen_us = aw.history.operator.timing.seen_us(entered.t)
     for index, snapshot in enumerate(aw.snapshots):
         if snapshot.n > entered.n:
             break

@@ -98,7 +98,7 @@ MLB_047 = Claim(
 
 @judges(MLB_047, armed_by="QuotaReserved turned True")
 def quota_reserved_means_admitted(aw: AppWrapperRun) -> Obligations:
-    seen_before = aw.history.timing.seen_us
+    seen_before = aw.history.operator.timing.seen_us
     for edge in aw.turns(QUOTA_RESERVED, "True"):
         admitted = any(
             not snapshot.suspended and snapshot.n <= edge.n

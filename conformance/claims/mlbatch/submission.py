@@ -53,7 +53,7 @@ def submitting_user_is_labelled(history: History) -> Obligations:
     if not has_webhooks(history):
         return
     profile = history.profile
-    users = history.header.facts.get("users") or {}
+    users = history.header.facts.users
     for aw in history.appwrappers:
         known = users.get(aw.track.created.actor) or {}
         for label, field in ((profile.user_label, "username"), (profile.user_id_label, "uid")):
@@ -129,7 +129,7 @@ def as_label(text: str) -> str:
 
 
 def has_webhooks(history: History) -> bool:
-    return bool(history.header.parameters.get("webhooksEnabled", True))
+    return bool(history.operator.under_test.parameters.get("webhooksEnabled", True))
 
 
 MLB_021 = Claim(
@@ -151,7 +151,7 @@ MLB_021 = Claim(
     from_any_versions=True,
 )
 def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
-    queue = aw.history.header.parameters.get("defaultQueueName")
+    queue = aw.history.operator.under_test.parameters.get("defaultQueueName")
     if not queue or not has_webhooks(aw.history):
         return
     created = aw.track.created
@@ -199,7 +199,7 @@ MLB_022 = Claim(
 
 @judges(MLB_022, armed_by="pod was created under a configured scheduler", from_any_versions=True)
 def scheduler_is_filled_in(aw: AppWrapperRun) -> Obligations:
-    scheduler = aw.history.header.parameters.get("schedulerName")
+    scheduler = aw.history.operator.under_test.parameters.get("schedulerName")
     if not scheduler:
         return
     named = [

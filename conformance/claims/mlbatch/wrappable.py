@@ -56,13 +56,13 @@ def listed_kinds_can_be_wrapped(aw: AppWrapperRun) -> Obligations:
 
 
 def _is_created(aw: AppWrapperRun, component: Component) -> Obligations:
-    facts = aw.history.header.facts
+    facts = aw.history.operator.under_test.facts
     made = [t for t in aw.component_tracks if component.makes(t.kind, t.name)]
     if made:
         created = made[0].created
-        if "profile_sha256" in facts and "granted" not in facts:
+        if facts.profile_sha256 and facts.granted is None:
             yield undecided(created, "the history does not show which rights were granted")
-        elif RESOURCES[component.kind] in facts.get("granted", ()):
+        elif RESOURCES[component.kind] in (facts.granted or ()):
             yield violated(
                 created,
                 f"{component} of {aw} was created at {when(created)} with a right that was granted "

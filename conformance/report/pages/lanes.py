@@ -20,7 +20,7 @@ from conformance.report.pages.object_track import Track, tracks_of
 from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.untrusted import printable
 from conformance.verdict import Outcome, Verdict, Violation
-from vocabulary.history import Entry, Fault, Header, Process
+from vocabulary.history import Entry, Fault, Header, Process, role_of
 from vocabulary.history import Mark as RunMark
 
 MAX_SUBJECTS: Final = 4
@@ -55,7 +55,7 @@ def lane_groups(
     subjects = [track for track in ranked if track.is_subject][:MAX_SUBJECTS]
     groups = [
         LaneGroup(verdict.claim, [claim_lane(entries, verdict, canvas)]),
-        LaneGroup("Faults and processes", _fault_and_process_lanes(entries, canvas)),
+        LaneGroup("Faults and processes", _fault_and_process_lanes(entries, header, canvas)),
     ]
     groups += [_subject_group(subject, tracks, header, canvas) for subject in subjects]
     pods = [track for track in ranked if track.is_pod]
@@ -120,7 +120,9 @@ def _in_order(states: list[State]) -> list[State]:
     return sorted(states, key=lambda state: state.at_us)
 
 
-def _fault_and_process_lanes(entries: Sequence[Entry], canvas: Canvas) -> list[Lane]:
+def _fault_and_process_lanes(
+    entries: Sequence[Entry], header: Header, canvas: Canvas
+) -> list[Lane]:
     shapes = {"injected": ("down", "bad"), "reverted": ("up", "done"), "refused": ("cross", "off")}
     faults = [
         Mark(
@@ -142,7 +144,9 @@ def _fault_and_process_lanes(entries: Sequence[Entry], canvas: Canvas) -> list[L
     for entry in entries:
         if isinstance(entry, Process):
             processes.setdefault(entry.process, []).append(entry)
-    operators_first = sorted(processes, key=lambda name: (not name.startswith("operator"), name))
+    operators_first = sorted(
+        processes, key=lambda name: (role_of(name) not in header.operators, name)
+    )
     return lanes + [_process_lane(name, processes[name], canvas) for name in operators_first]
 
 

@@ -127,7 +127,7 @@ def _retry_limit(obj: Object, header: Header) -> int | None:
     text = annotations_of(obj).get(_RETRY_LIMIT)
     if isinstance(text, str) and text.isdigit() and len(text) < 10:
         return int(text)
-    configured = get_path(header.parameters, "faultTolerance.retryLimit")
+    configured = get_path(header.first.parameters, "faultTolerance.retryLimit")
     return configured if isinstance(configured, int) else None
 
 

@@ -13,6 +13,7 @@ from conformance.under_test import Launch, Place
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.users import User
 from vocabulary.errors import ApiError
+from vocabulary.history import label_of
 from vocabulary.requests import create
 
 
@@ -33,7 +34,7 @@ def launch_of(
 
     `server` is its way to the API server: a proxy. `elects`: it is one of several.
     """
-    label = _label(name)
+    label = label_of(name)
     return session.implementation.launch(
         Place(
             label=label,
@@ -71,14 +72,10 @@ def token_of(folder: Path, name: str) -> str:
 
     The proxy adds it, because Go's client sends no token where nothing is encrypted.
     """
-    text = (folder / f"{_label(name)}.kubeconfig").read_text(encoding="utf-8")
+    text = (folder / f"{label_of(name)}.kubeconfig").read_text(encoding="utf-8")
     return str(yaml.safe_load(text)["users"][0]["user"].get("token", ""))
 
 
 def log_of(folder: Path, name: str) -> Path:
     """Where the operator of that name logs to."""
-    return folder / f"{_label(name)}.log"
-
-
-def _label(name: str) -> str:
-    return name.replace("/", "-")
+    return folder / f"{label_of(name)}.log"

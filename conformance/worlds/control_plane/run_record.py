@@ -11,6 +11,9 @@ from bisect import bisect_right
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
+import msgspec
+
+from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.recorder import wall_us
@@ -18,7 +21,16 @@ from conformance.worlds.control_plane.recovery import recovered
 from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.users import User
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Capabilities, Entry, Fault, Header, Mark, Process
+from vocabulary.fault_effect import FaultEffect
+from vocabulary.history import (
+    Capabilities,
+    Entry,
+    Fault,
+    Header,
+    Mark,
+    OperatorUnderTest,
+    Process,
+)
 
 BARRIER_SECONDS: Final = 0.5
 """How long the recorder gets to hear the last of what happened."""
@@ -52,16 +64,20 @@ class RunRecord:
         self._began_us = began_us
         self._users = users
         self._webhooks = webhooks
-        self._own_facts = {"untouched": True} if is_untouched else {}
+        self._is_untouched = is_untouched
         self._notes: list[tuple[Micros, Entry]] = []
         self._lock = threading.Lock()
 
     # What the run itself has to say, at the moment when it happens.
 
     def fault(
-        self, action: Literal["injected", "reverted", "refused"], fault: dict[str, Any], text: str
+        self,
+        action: Literal["injected", "reverted", "refused"],
+        fault: dict[str, Any],
+        text: str,
+        effect: FaultEffect,
     ) -> None:
-        self._note(Fault(n=0, t=0, action=action, fault=fault, text=text))
+        self._note(Fault(n=0, t=0, action=action, fault=fault, text=text, effect=effect))
 
     def process(self, process: str, change: Any) -> None:
         self._note(Process(n=0, t=0, process=process, change=change))
@@ -73,7 +89,7 @@ class RunRecord:
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """What was recorded."""
-        session = self._session
+        session, implementation = self._session, self._session.implementation
         merge = Merge(
             self._began_us,
             {user.name: name for name, user in self._users.items()},
@@ -94,13 +110,14 @@ class RunRecord:
             scenario=self._scenario,
             seed=self._seed,
             cluster=session.cluster,
-            implementation=session.implementation.name,
             clock="wall",
             began_us=self._began_us,
             kubernetes_version=session.kubernetes_version,
             capabilities=capabilities,
-            parameters=self._config,
-            facts=self._facts(),
+            operators={implementation.role: self._operator(implementation)},
+            facts=msgspec.structs.replace(
+                session.facts, slack_us=session.pulse.slack_us(self._began_us)
+            ),
         )
         return header, merge.entries(commits, audited, notes)
 
@@ -111,7 +128,7 @@ class RunRecord:
         of them may still be silent, and a write without its writer is not what happened.
         """
         header, entries = self.history()
-        late_us = round(BARRIER_SECONDS * SECOND) + int(header.facts["slack_us"])
+        late_us = round(BARRIER_SECONDS * SECOND) + (header.facts.slack_us or 0)
         settled_us = wall_us() - late_us - self._began_us
         settled = bisect_right(entries, settled_us, key=lambda entry: entry.t)
         return header, entries[:settled], settled == len(entries)
@@ -126,7 +143,10 @@ class RunRecord:
         with self._lock:
             self._notes.append((wall_us(), entry))
 
-    def _facts(self) -> dict[str, Any]:
-        """What to expect of the implementation, and how slow the machine was in this run."""
-        slack_us = self._session.pulse.slack_us(self._began_us)
-        return {**self._session.facts, **self._own_facts, "slack_us": slack_us}
+    def _operator(self, implementation: UnderTest) -> OperatorUnderTest:
+        return OperatorUnderTest(
+            suite=implementation.role,
+            implementation=implementation.name,
+            parameters=self._config,
+            facts=msgspec.structs.replace(implementation.facts, untouched=self._is_untouched),
+        )

@@ -13,6 +13,7 @@ from contextlib import AbstractContextManager, ExitStack, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
+from conformance.implementation import REAL_USERS
 from conformance.patience import PatientConnection
 from conformance.running.interrupts import interrupts_held_back
 from conformance.running.run_options import ClusterName
@@ -41,7 +42,7 @@ from fixtures.control_plane.ports import LOOPBACK
 from fixtures.control_plane.users import User
 from reference_controller.runtime.connection import Connection, connect
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Capabilities
+from vocabulary.history import Capabilities, WorldFacts
 from vocabulary.kinds import NAMESPACE, Kind
 from vocabulary.objects import Object
 from vocabulary.requests import Get, Request
@@ -267,9 +268,9 @@ class Session(ABC):
         return self.recorder.audited((namespace, *nodes))
 
     @property
-    def facts(self) -> dict[str, Any]:
-        """What a history's header says of implementation and cluster."""
-        return dict(self.implementation.facts)
+    def facts(self) -> WorldFacts:
+        """What a history's header says of the cluster, but for how slow it was in a run."""
+        return WorldFacts(users=REAL_USERS)
 
     # What is the same everywhere.
 
@@ -281,7 +282,7 @@ class Session(ABC):
 
     def late_us(self) -> Micros:
         """How late implementation and kubelets may be just now, as far as the past can tell."""
-        told = self.implementation.facts.get("detection_latency_us", 0)
+        told = self.implementation.facts.detection_latency_us or 0
         slack_us = self.pulse.slack_us(wall_us() - RECENT_US)
         return int(told) + slack_us + self.pods_late_us
 

@@ -33,13 +33,14 @@ from conformance.worlds.control_plane.webhooks import Webhooks
 from fixtures.control_plane.users import User
 from vocabulary import canonical
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Entry, Header
+from vocabulary.history import Entry, Header, label_of, replicas
 from vocabulary.kinds import APPWRAPPER, LEASE, Kind
 from vocabulary.objects import Object, get_path, labels_of
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
 
-OPERATORS: Final = ("operator", "operator/1")
+REPLICAS: Final = 2
+"""Of an operator that the suite starts; the second one is started by some scenarios and faults."""
 QUIET_US: Final = 1_500_000
 """Nothing was written in the run's namespace for so long, and the workload is settled."""
 PATIENCE_US: Final = 90 * SECOND
@@ -60,6 +61,7 @@ class ControlPlaneWorld(World):
         self.scenario = scenario
         self.seed = seed
         self.folder = scenario.folder
+        self.roles = (session.implementation.role,)
         implementation = session.implementation
         self._poke_every_us = None if scenario.untouched else implementation.poke_every_us
         self._is_left_alone = scenario.untouched and implementation.poke_every_us is not None
@@ -105,7 +107,8 @@ class ControlPlaneWorld(World):
         begun.callback(self._webhooks.stop)
         self._webhooks.start()
         # Of an operator that is installed there is one.
-        names = OPERATORS if session.implementation.installed is None else OPERATORS[:1]
+        of_role = replicas(session.implementation.role, REPLICAS)
+        names = of_role if session.implementation.installed is None else of_role[:1]
         self._users: dict[str, User] = {}
         for name in names:
             user = self._users[name] = session.take_operator_user()
@@ -164,7 +167,7 @@ class ControlPlaneWorld(World):
         begun.callback(session.recorder.listeners.remove, self._on_commit)
         if not self.not_ready:
             self.not_ready = (
-                self._start_operators(OPERATORS[: self.scenario.operators])
+                self._start_operators(tuple(self._operators)[: self.scenario.operators])
                 or self._places.webhooks.wait_reached()
             )
             session.starts.note(self.not_ready)
@@ -376,8 +379,8 @@ class ControlPlaneWorld(World):
 
     def _note_leader(self, identity: str) -> None:
         """The Lease is held by somebody; by no operator, if its holder gave it back or lost it."""
-        holder = identity.replace("-", "/")
-        before, self._leader = self._leader, holder if holder in self._operators else ""
+        labels = {label_of(name): name for name in self._operators}
+        before, self._leader = self._leader, labels.get(identity, "")
         if before == self._leader:
             return
         if before:

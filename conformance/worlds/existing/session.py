@@ -39,6 +39,7 @@ from fixtures.control_plane import pki
 from fixtures.control_plane.users import User
 from fixtures.control_plane.waiting import wait_until
 from vocabulary.clock import SECOND
+from vocabulary.history import WorldFacts, label_of
 from vocabulary.kinds import (
     APPWRAPPER,
     CUSTOM_RESOURCE_DEFINITION,
@@ -199,7 +200,7 @@ class ExistingSession(Session):
     ) -> DeployedOperator:
         if self._tested is not None:
             return self._tested.for_run(name, config, record, self.signal)
-        label = name.replace("/", "-")
+        label = label_of(name)
         place = DeployedPlace(
             name=f"{namespace}-{label}",
             home=self.name,
@@ -250,10 +251,11 @@ class ExistingSession(Session):
         return since_loans(super().audited(namespace, nodes), self._nodes.get(namespace, {}))
 
     @property
-    def facts(self) -> dict[str, Any]:
+    def facts(self) -> WorldFacts:
         user = {"username": self._undertaking.username, "uid": self._undertaking.uid}
-        late = {"pods_late_us": self.pods_late_us} if self.pod_image else {}
-        return {**self.implementation.facts, **late, "users": {"user": user}}
+        return WorldFacts(
+            pods_late_us=self.pods_late_us if self.pod_image else None, users={"user": user}
+        )
 
     # Inside.
 

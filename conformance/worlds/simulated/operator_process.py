@@ -46,15 +46,18 @@ class OperatorProcess:
         store: Store,
         connection: Connection,
         on_crash: Callable[[str, Exception], None],
+        stream: str,
     ) -> None:
-        """`on_crash` is told (name, exception) of each reconcile that ended in a bug."""
+        """`on_crash` is called with (name, exception) for each reconcile that ended in a bug;
+        `stream` names its random streams."""
         self.name = name
+        self.stream = stream
         self._on_crash = on_crash
         self._connection = connection
         self._build = build
         self._loop = loop
         self._store = store
-        self._latency = loop.rng(f"latency/{name}").random
+        self._latency = loop.rng(f"latency/{stream}").random
         self._operator: Operator | None = None
         self._incarnation = 0
         self.running = False
@@ -336,7 +339,7 @@ class _Informer:
 
     def _on_change(self, change: Change) -> None:
         if self._lag is None:
-            self._lag = self._loop.rng(f"lag/{self._process.name}/{self._kind}").random
+            self._lag = self._loop.rng(f"lag/{self._process.stream}/{self._kind}").random
         lag_us = _between(self._lag, LEAST_LAG_US, MOST_LAG_US)
         lag_us += self._connection.rules.watch_delay_us(self._process.name, self._kind.group_kind)
         due_us = max(self._last_us, self._loop.now_us + lag_us)

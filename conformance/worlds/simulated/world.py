@@ -14,7 +14,7 @@ from chaos.happening import Follower
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
 from conformance.bug import in_words
-from conformance.implementation import Implementation
+from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
 from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
 from conformance.report.run_result import GIVEN_UP
@@ -31,15 +31,15 @@ from fixtures.simulated.loop import Timer
 from reference_controller.runtime.operator import Operator
 from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
-from vocabulary.history import Entry, Header
+from vocabulary.history import OPERATOR, Entry, Header, OperatorUnderTest, WorldFacts, replicas
 from vocabulary.history import Write as WriteEntry
 from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION, KNOWN_KINDS, LEASE
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Create
 
 NAMESPACE: Final = "default"
-OPERATORS: Final = ("operator", "operator/1")
-"""The process under test, and a second one that only some scenarios and faults start."""
+REPLICAS: Final = 2
+"""Of each operator; the second one is started by some scenarios and faults only."""
 KUBERNETES_VERSION: Final = "v1.36"
 """What the simulation is modelled on, and compared with."""
 QUIET_US: Final = 20 * MINUTE
@@ -73,9 +73,11 @@ class SimulatedWorld(World):
         self._connection = Connection(self.cluster.api, self._rules)
         self._crashes: dict[str, None] = {}
         """The bugs that the controller's code ran into, in order."""
-        self._bounds = Bounds(OPERATORS)
+        self.roles = (implementation.role,)
+        names = replicas(implementation.role, REPLICAS)
+        self._bounds = Bounds(names)
         self.operators: dict[str, OperatorProcess] = {}
-        for name in OPERATORS:
+        for name in names:
             operator = OperatorProcess(
                 name,
                 partial(self._build, name),
@@ -83,12 +85,15 @@ class SimulatedWorld(World):
                 store=self.cluster.store,
                 connection=self._connection,
                 on_crash=self._note_crash,
+                # The first operator's streams are named as they were before there were roles:
+                # what a seed or a plan showed then, it shows now.
+                stream=name.replace(implementation.role, OPERATOR, 1),
             )
             self.operators[name] = operator
             self.cluster.processes.add(operator)
         self._processes = GroundProcesses(self.cluster.processes)
         # Kinds that only scenarios know are granted, as an administrator would.
-        self.cluster.api.authorize = rules_for(OPERATORS, implementation.rbac(), KNOWN_KINDS)
+        self.cluster.api.authorize = rules_for(names, implementation.rbac(), KNOWN_KINDS)
         self.cluster.api.admission.append(implementation.admission(self.config, self._note_crash))
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
@@ -99,7 +104,7 @@ class SimulatedWorld(World):
         self._connection.injector = self._injector if plan is not None else None
         self._connection.on_observed = self._await_plan
         self.recorder.listener = self._on_write
-        for name in OPERATORS[: scenario.operators]:
+        for name in names[: scenario.operators]:
             self.cluster.processes.start(name)
         self._injector.start()
         self._await_plan()
@@ -172,7 +177,9 @@ class SimulatedWorld(World):
 
     def reconfigure(self, changes: Mapping[str, Any]) -> None:
         self._next_config = overlay(self._next_config, changes)
-        self.recorder.mark("reconfigured", parameters=self._next_config)
+        self.recorder.mark(
+            "reconfigured", role=self.implementation.role, parameters=self._next_config
+        )
 
     def install(self, crd: str) -> None:
         for document in load_manifests(self.folder / crd):
@@ -258,12 +265,18 @@ class SimulatedWorld(World):
             scenario=self.scenario.id,
             seed=self.seed,
             cluster="simulated",
-            implementation=self.implementation.name,
             clock="virtual",
             began_us=self.loop.began_us,
             kubernetes_version=KUBERNETES_VERSION,
-            parameters=self.config,
-            facts=self.implementation.facts,
+            operators={
+                self.implementation.role: OperatorUnderTest(
+                    suite=self.implementation.role,
+                    implementation=self.implementation.name,
+                    parameters=self.config,
+                    facts=self.implementation.facts,
+                )
+            },
+            facts=WorldFacts(users=SIMULATED_USERS),
         )
         return header, tuple(self.recorder.entries)
 
