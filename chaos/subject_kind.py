@@ -32,6 +32,8 @@ class SubjectKind:
     """The path of the boolean field that suspends it; empty: it cannot be suspended."""
     implied: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """By fault: fields that plans leave out which are older than the suites of other kinds."""
+    role: str = ""
+    """The role of the operator that works on it; empty: not known."""
     deployment: tuple[str, str] | None = None
     """Namespace and name of the operator's Deployment, as its project installs it."""
     menu: Mapping[str, Callable[[random.Random, Any], Any]] = field(default_factory=dict)

@@ -48,6 +48,7 @@ register(
     SubjectKind(
         APPWRAPPER,
         label=APPWRAPPER_LABEL,
+        role="appwrapper",
         implied={"webhook_outage": {"kind": APPWRAPPER.kind}},
         deployment=("appwrapper-system", "appwrapper-controller-manager"),
         menu={"autopilot_label": _autopilot_label},

@@ -29,16 +29,22 @@ class OperatorDeployment:
 
     namespace: str
     name: str
+    role: str = OPERATOR
 
 
 class KubernetesGround:
     """Implements `chaos.ground.Ground` for one namespace of the cluster of a connection."""
 
     def __init__(
-        self, connection: Connection, namespace: str, processes: Processes, seed: int
+        self,
+        connection: Connection,
+        namespace: str,
+        processes: Processes,
+        seed: int,
+        role: str = OPERATOR,
     ) -> None:
         self.namespace = namespace
-        self.roles = (OPERATOR,)
+        self.roles = (role,)
         self.processes = processes
         self.connection = NoConnection()
         self._client = connection
@@ -117,7 +123,7 @@ class DeployedOperator:
         self._client.handle(Patch(DEPLOYMENT, self._operator.namespace, self._operator.name, body))
 
     def _require_operator(self, name: str) -> None:
-        if name != OPERATOR:
+        if name != self._operator.role:
             self._refuse(f"control the process {name}")
 
     def _refuse(self, what: str) -> NoReturn:

@@ -130,9 +130,8 @@ def _open(
     recorder = WatchRecorder(connection, ns)
     recorder.start()
     atexit.register(recorder.stop)
-    ground = KubernetesGround(
-        connection, ns, operator_processes(connection, recorder, configuration), seed
-    )
+    processes = operator_processes(connection, recorder, configuration)
+    ground = KubernetesGround(connection, ns, processes, seed, usual_role())
     journal = configuration.get("undo_journal")
     return KubernetesStage(
         ground,
@@ -152,20 +151,28 @@ def operator_processes(
         deployment = OperatorDeployment(
             str(configuration.get("operator_namespace") or usual.namespace),
             str(configuration.get("operator_deployment") or usual.name),
+            usual.role,
         )
         if deployment.name != ELSEWHERE:
             _require(connection, deployment)
         return DeployedOperator(connection, deployment)
     log = operator_log(str(configuration.get("operator_log") or ""))
-    operator = LocalOperator(str(command), log, recorder)
+    operator = LocalOperator(str(command), log, recorder, usual_role())
     atexit.register(operator.close)
-    operator.start(OPERATOR)
+    operator.start(usual_role())
     return operator
 
 
 def usual_deployment() -> OperatorDeployment:
     """The Deployment of the first suite's operator, as its project installs it."""
-    return OperatorDeployment(*next(each.deployment for each in registered() if each.deployment))
+    found = next(each for each in registered() if each.deployment)
+    assert found.deployment is not None
+    return OperatorDeployment(*found.deployment, role=found.role)
+
+
+def usual_role() -> str:
+    """The role of the first suite's operator."""
+    return next((each.role for each in registered() if each.role), OPERATOR)
 
 
 def _require(connection: Connection, operator: OperatorDeployment) -> None:
@@ -204,8 +211,8 @@ def _header(
         kubernetes_version=str(connection.get("/version")["gitVersion"]),
         capabilities=Capabilities(writers=False, options=False, exact_times=False),
         operators={
-            OPERATOR: OperatorUnderTest(
-                suite="",
+            usual_role(): OperatorUnderTest(
+                suite=usual_role(),
                 implementation=str(configuration.get("implementation", "unknown")),
                 parameters=dict(configuration.get("operator_config") or {}),
             )

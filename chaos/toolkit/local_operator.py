@@ -18,9 +18,9 @@ from chaoslib.exceptions import ActivityFailed
 from chaos.ground import FaultRefusedError, ProcessState
 from conformance.worlds.control_plane.operator_process import RealOperator
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import OPERATOR
+from vocabulary.history import OPERATOR, replicas
 
-INSTANCES: Final = (OPERATOR, f"{OPERATOR}/1")
+REPLICAS: Final = 2
 
 
 class LifeRecorder(Protocol):
@@ -32,9 +32,13 @@ class LifeRecorder(Protocol):
 class LocalOperator:
     """Implements `chaos.ground.Processes` for operators that this process starts itself."""
 
-    def __init__(self, command: str, log: Path, recorder: LifeRecorder) -> None:
+    def __init__(
+        self, command: str, log: Path, recorder: LifeRecorder, role: str = OPERATOR
+    ) -> None:
         """`command` is a shell-like line; `{health_port}` in it becomes a free port."""
-        self._instances = {name: _instance(name, command, log, recorder) for name in INSTANCES}
+        self._instances = {
+            name: _instance(name, command, log, recorder) for name in replicas(role, REPLICAS)
+        }
         self._restarts: dict[str, threading.Timer] = {}
 
     def close(self) -> None:
@@ -83,7 +87,7 @@ class LocalOperator:
         operator = self._instances.get(name)
         if operator is None:
             raise FaultRefusedError(
-                f"an experiment can control {' and '.join(INSTANCES)}, not {name}; "
+                f"an experiment can control {' and '.join(self._instances)}, not {name}; "
                 "run it with `assay chaos`, or the plan on the control plane"
             )
         return operator
