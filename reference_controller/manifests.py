@@ -60,7 +60,7 @@ class Manifests:
                 f"image {image!r} is no image's name; give one such as "
                 "registry.example.org/assay:1.0"
             )
-        values = {f"image: {DEFAULT_IMAGE}": f"image: {image}"}
+        values = {f"image: {DEFAULT_IMAGE}": f"image: {image}"} if self.deployment else {}
         if self.webhook_host:
             from vocabulary.certificates import Authority
 

@@ -41,16 +41,16 @@ class ReferenceProgram(Generic[C, R]):
     name: str
     """That of its entry point, its metrics and its Lease."""
     config: type[C]
-    section: str
-    """The key of a configuration file under which the configuration stands, if that is not the
-    whole file."""
+    section: str = ""
+    """The key in a configuration file under which the configuration may stand; else, and without
+    a key, the whole file is the configuration."""
     other_sections: tuple[str, ...] = ()
     """Keys beside the section that are about the process, and left to its options."""
     controllers: Callable[[C, R], tuple[Controller, ...]]
     """New controllers for one process, which share its rules."""
     concurrency: Mapping[str, int] = field(default_factory=dict)
     """By controller name: workers, where they are other than the options say."""
-    webhooks: Callable[[C, R, MayCreate | None], Webhooks]
+    webhooks: Callable[[C, R, MayCreate | None], Webhooks] = lambda *_: {}
     """The admission of each kind; without `MayCreate` no user's rights are checked."""
     kinds: tuple[Kind, ...]
     """The custom resources that it defines."""

@@ -10,14 +10,16 @@ import typer
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.file_kinds import CONFIGURATION, KUBECONFIG, only
 
-_Name = Annotated[str, typer.Argument(help="The program, for instance appwrapper.")]
+_Name = Annotated[
+    str, typer.Argument(metavar="NAME", help="The program; a name that is none shows all.")
+]
 
 app = typer.Typer(help="The reference controllers, as operators.", no_args_is_help=True)
 
 
 @app.command("run")
 def run(
-    name: _Name = "appwrapper",
+    name: _Name,
     *,
     kubeconfig: Annotated[
         Path | None,
@@ -51,11 +53,11 @@ def run(
     webhook_key: Annotated[Path | None, typer.Option(help="PEM file.")] = None,
     log_level: Annotated[str, typer.Option(help="debug, info, warning, error.")] = "info",
 ) -> None:
-    """Run a reference controller until it is told to stop (SIGTERM, Ctrl-C).
+    """Run a reference controller until it is stopped (SIGTERM, Ctrl-C).
 
     \b
-    assay controller run appwrapper --kubeconfig ~/.kube/config --leader-elect
-    assay controller run appwrapper --health-port 8081 --metrics-port 8081
+    assay controller run NAME --kubeconfig ~/.kube/config --leader-elect
+    assay controller run NAME --health-port 8081 --metrics-port 8081
     """
     from reference_controller import programs
     from reference_controller.runtime import logs
@@ -88,7 +90,7 @@ def run(
 
 @app.command("manifests")
 def manifests(
-    name: _Name = "appwrapper",
+    name: _Name,
     *,
     image: Annotated[
         str, typer.Option(help="An image whose entry point is assay.")
@@ -98,7 +100,7 @@ def manifests(
         typer.Option(
             "--no-webhooks",
             help="Leave out the webhooks. Where containers only seem to run, nobody would answer "
-            "them, and every AppWrapper would be refused.",
+            "them, and every object that they concern would be refused.",
         ),
     ] = False,
 ) -> None:
@@ -107,13 +109,13 @@ def manifests(
     The certificate of its webhooks is a new one each time.
 
     \b
-    assay controller manifests --image registry.example.org/assay:1.0 | kubectl apply -f -
+    assay controller manifests NAME --image registry.example.org/assay:1.0 | kubectl apply -f -
 
     The nodes of `assay cluster up` are fake: there the controller runs as a process instead.
 
     \b
-    assay controller manifests --no-webhooks | kubectl apply -f -
-    assay controller run appwrapper --kubeconfig .assay/cluster/kubeconfig
+    assay controller manifests NAME --no-webhooks | kubectl apply -f -
+    assay controller run NAME --kubeconfig .assay/cluster/kubeconfig
     """
     from reference_controller import programs
 

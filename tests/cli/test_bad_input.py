@@ -329,17 +329,20 @@ BAD_ARGUMENTS = {
     "a mutant that is none": (["mutants", "quota-relased"], "there is no mutant"),
     "a controller that is none": (["controller", "run", "jobset"], "there is no program 'jobset'"),
     "a mutant to run that is none": (
-        ["controller", "run", "--mutant", "nice"],
+        ["controller", "run", "appwrapper", "--mutant", "nice"],
         "mutant: there is no 'nice'",
     ),
     "a kubeconfig that is a folder": (["clean", "--kubeconfig", "/"], "Is a directory"),
     "a kubeconfig that is missing": (
-        ["controller", "run", "--kubeconfig", "/nonexistent/k"],
+        ["controller", "run", "appwrapper", "--kubeconfig", "/nonexistent/k"],
         "there is no file /nonexistent/k",
     ),
-    "a log level that is none": (["controller", "run", "--log-level", "loud"], "log level 'loud'"),
+    "a log level that is none": (
+        ["controller", "run", "appwrapper", "--log-level", "loud"],
+        "log level 'loud'",
+    ),
     "webhooks without certificate": (
-        ["controller", "run", "--webhook-port", "9443"],
+        ["controller", "run", "appwrapper", "--webhook-port", "9443"],
         "without certificate and key",
     ),
     "a clock that is none": (["serve", "--clock", "broken"], "is none of real, advanced"),
@@ -385,7 +388,7 @@ def test_a_broken_operator_configuration_is_refused(
 ) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(BAD_CONFIGS[name])
-    ended = assay("controller", "run", "--config", path)
+    ended = assay("controller", "run", "appwrapper", "--config", path)
     assert ended.code == 2, ended
     assert ended.err.startswith("assay: ")
 
@@ -407,7 +410,7 @@ def test_a_report_that_cannot_be_written_is_a_failure_of_the_environment(assay: 
 def test_a_kubeconfig_that_is_binary_is_refused(assay: Assay, tmp_path: Path) -> None:
     path = tmp_path / "kubeconfig"
     path.write_bytes(b"\x00\xff\xfe")
-    ended = assay("controller", "run", "--kubeconfig", path)
+    ended = assay("controller", "run", "appwrapper", "--kubeconfig", path)
     assert ended.code == 2
     assert f"kubeconfig {path}: " in ended.err
     assert "give the path of a kubeconfig" in ended.err
@@ -420,7 +423,7 @@ def test_a_bug_of_assay_does_not_read_as_a_violated_claim(
         raise ZeroDivisionError("no reason")
 
     monkeypatch.setattr("reference_controller.runtime.process.run", fail)
-    ended = assay("controller", "run")
+    ended = assay("controller", "run", "appwrapper")
     assert ended.code == 70
     assert "ZeroDivisionError: no reason" in ended.err
     assert ended.err.endswith("please report it\n")
@@ -433,6 +436,6 @@ def test_a_missing_optional_package_is_named_with_what_to_install(
         raise ModuleNotFoundError("No module named 'kubernetes'", name="kubernetes")
 
     monkeypatch.setattr("reference_controller.runtime.process.run", refuse)
-    ended = assay("controller", "run")
+    ended = assay("controller", "run", "appwrapper")
     assert ended.code == 4
     assert "install it with: pip install 'assay[cluster]'" in ended.err

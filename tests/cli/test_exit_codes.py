@@ -28,7 +28,7 @@ LOCALE = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
         ["claims", "show", "AW-015"],
         ["mutants", "--list"],
         ["run", "AW-015", "--all"],
-        ["controller", "manifests"],
+        ["controller", "manifests", "appwrapper"],
         ["profile", "list"],
     ],
     ids=" ".join,

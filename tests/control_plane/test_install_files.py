@@ -33,7 +33,7 @@ def printed(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
 ) -> tuple[int, str, str]:
     """Exit code, output and errors of `assay controller manifests`."""
-    monkeypatch.setattr("sys.argv", ["assay", "controller", "manifests", *arguments])
+    monkeypatch.setattr("sys.argv", ["assay", "controller", "manifests", "appwrapper", *arguments])
     with pytest.raises(SystemExit) as ended:
         main()
     return (int(ended.value.code or 0), *capsys.readouterr())
