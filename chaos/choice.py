@@ -115,41 +115,26 @@ class NodeChoice:
     which: Which = "first"
 
 
-def chosen_pods(ground: Ground, pod: str | PodChoice) -> tuple[str, ...]:
-    """The names of the pods that are meant; raises FaultRefusedError if there are none."""
-    if isinstance(pod, str):
-        return (pod,)
-    return tuple(name_of(found) for found in _pods(ground, pod))
+Choice: TypeAlias = PodChoice | ObjectChoice | NodeChoice
 
 
-def chosen_nodes(ground: Ground, node: str | NodeChoice) -> tuple[str, ...]:
-    """The names of the nodes that are meant; raises FaultRefusedError if there are none."""
-    if isinstance(node, str):
-        return (node,)
-    listed = ground.call(List(NODE, label_selector=node.labels, live=True)).items
+def chosen(ground: Ground, choice: Choice, kind: str) -> tuple[str, ...]:
+    """The names of the objects that are meant; raises FaultRefusedError if there are none.
+
+    `kind` is that of an ObjectChoice, as plans spell it.
+    """
+    if not isinstance(choice, NodeChoice):
+        return tuple(map(name_of, _objects(ground, choice, kind)))
+    listed = ground.call(List(NODE, label_selector=choice.labels, live=True)).items
     names = sorted(name_of(found) for found in listed)
-    if node.hosting is not None:
-        hosts = {get_path(pod, "spec.nodeName") for pod in _pods(ground, node.hosting)}
+    if choice.hosting is not None:
+        pods = _objects(ground, choice.hosting)
+        hosts = {get_path(pod, "spec.nodeName") for pod in pods}
         names = [name for name in names if name in hosts]
-    return _pick(ground, names, node.which, f"no node fits {_criteria(node)}")
+    return _pick(ground, names, choice.which, f"no node fits {_criteria(choice)}")
 
 
-def chosen_objects(ground: Ground, kind: Kind, name: str | ObjectChoice) -> tuple[str, ...]:
-    """The names of the objects that are meant; raises FaultRefusedError if there are none."""
-    if isinstance(name, str):
-        return (name,)
-    namespace = ground.namespace if kind.namespaced else ""
-    listed = ground.call(List(kind, namespace, label_selector=name.labels, live=True)).items
-    belonging = Belonging(ground, name.of)
-    names = sorted(
-        name_of(found)
-        for found in listed
-        if is_terminating(found) <= name.terminating and found in belonging
-    )
-    return _pick(ground, names, name.which, f"no {kind} fits {_criteria(name)}")
-
-
-def described(noun: str, chosen: str | PodChoice | ObjectChoice | NodeChoice) -> str:
+def described(noun: str, chosen: str | Choice) -> str:
     """The target in English: `pod a-0`, `the first pod of JobSet a on node n0`."""
     if isinstance(chosen, str):
         return f"{noun} {chosen}"
@@ -181,21 +166,29 @@ def current(ground: Ground, kind: Kind, name: str) -> Object:
     return found
 
 
-def _pods(ground: Ground, choice: PodChoice) -> tuple[Object, ...]:
-    listed = ground.call(List(POD, ground.namespace, label_selector=choice.labels, live=True)).items
+def _objects(
+    ground: Ground, choice: PodChoice | ObjectChoice, kind: str = ""
+) -> tuple[Object, ...]:
+    of_kind = POD if isinstance(choice, PodChoice) else named_kind(kind)
+    namespace = ground.namespace if of_kind.namespaced else ""
+    listed = ground.call(List(of_kind, namespace, label_selector=choice.labels, live=True)).items
     belonging = Belonging(ground, choice.of)
-    fitting = sorted(
-        (pod for pod in listed if _fits(pod, choice) and pod in belonging),
-        key=name_of,
-    )
-    return _pick(ground, fitting, choice.which, f"no pod fits {_criteria(choice)}")
+    fitting = [
+        found
+        for found in listed
+        if is_terminating(found) <= choice.terminating
+        and (not isinstance(choice, PodChoice) or _fits(found, choice))
+        and found in belonging
+    ]
+    noun = "pod" if isinstance(choice, PodChoice) else str(of_kind)
+    none = f"no {noun} fits {_criteria(choice)}"
+    return _pick(ground, sorted(fitting, key=name_of), choice.which, none)
 
 
 def _fits(pod: Object, choice: PodChoice) -> bool:
     owner = controller_of(pod)
     return (
-        is_terminating(pod) <= choice.terminating
-        and (not choice.owner or (owner is not None and owner.get("name") == choice.owner))
+        (not choice.owner or (owner is not None and owner.get("name") == choice.owner))
         and (not choice.node or get_path(pod, "spec.nodeName") == choice.node)
         and (not choice.phase or get_path(pod, "status.phase") == choice.phase)
     )

@@ -20,6 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, Final, TypeVar, dataclass_transform
 
+from chaos.choice import Choice, chosen
 from chaos.fields import PlanError, at, closest, mapping, read_fields, write_fields
 from chaos.ground import Ground, named_actors
 from chaos.subject_kind import registered
@@ -41,12 +42,24 @@ class Fault(ABC):
     """Whether it is an event and not a state, as a deletion: there is nothing to put back,
     controllers are expected to answer it."""
 
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # for those that choose
-        """The same with names in place of choices, one fault per object that was chosen.
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        """The same on names: one fault per object that is chosen, and per operator that is meant.
 
-        Raises FaultRefusedError if nothing fits the choice.
+        Raises FaultRefusedError if nothing fits a choice.
         """
-        return (self,)
+        found: tuple[Fault, ...] = (self,)
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if isinstance(value, Choice):
+                names = chosen(ground, value, getattr(self, "kind", ""))
+            elif field.name == "actor":
+                names = named_actors(value, ground.roles)
+            else:
+                continue
+            found = tuple(
+                dataclasses.replace(each, **{field.name: name}) for each in found for name in names
+            )
+        return found
 
     @abstractmethod
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
@@ -117,9 +130,3 @@ def fault_class(key: str, path: str = "") -> type[Fault]:
             at(path, key), f"is not a fault{closest(key, tuple(FAULTS))}; faults are {known}"
         )
     return found
-
-
-def of_each_role(it: F, ground: Ground) -> tuple[F, ...]:
-    """The fault of one actor, once for each operator that its `actor` stands for."""
-    actors = named_actors(it.actor, ground.roles)  # type: ignore[attr-defined]
-    return tuple(dataclasses.replace(it, actor=actor) for actor in actors)  # type: ignore[call-arg]

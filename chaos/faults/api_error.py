@@ -14,7 +14,7 @@ from msgspec import Meta, structs
 
 from chaos.choice import KindName, named_kind
 from chaos.effects import effect_of
-from chaos.fault import Fault, fault, fault_from_data, of_each_role
+from chaos.fault import Fault, fault, fault_from_data
 from chaos.fields import Span, Spelling, listed
 from chaos.ground import (
     Ground,
@@ -77,9 +77,6 @@ class _RequestFault(ConnectionFault):
     subresource: str | None = None
     skip: Skipped = 0
     times: Skipped = 1
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return of_each_role(self, ground)
 
     @abstractmethod
     def effect(self) -> RequestEffect:
@@ -213,6 +210,9 @@ class Lift(Fault):
     """A ConnectionFault; msgspec cannot know which class it is of."""
 
     leaves_nothing: ClassVar[bool] = True
+
+    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
+        return tuple(Lift(lifted) for lifted in self.fault.resolve(ground))
 
     def fault_effect(self) -> FaultEffect:
         lifted: ConnectionFault = self.fault

@@ -7,10 +7,9 @@ place until somebody takes it off: that is what a stuck deletion looks like from
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal, TypeAlias
 
-from chaos.choice import KindName, ObjectChoice, chosen_objects, current, described, named_kind
+from chaos.choice import KindName, ObjectChoice, current, described, named_kind
 from chaos.fault import Fault, fault
 from chaos.faults.editing import Who, edit
 from chaos.fields import Name
@@ -40,10 +39,6 @@ class DeleteObject(Fault):
     actor: Who = "user"
 
     leaves_nothing: ClassVar[bool] = True
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        names = chosen_objects(ground, named_kind(self.kind), self.name)
-        return tuple(replace(self, name=name) for name in names)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         if not self.finalizer:
@@ -87,10 +82,6 @@ class HoldObject(Fault):
     name: Name | ObjectChoice
     finalizer: Name = FOREIGN_FINALIZER
 
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        names = chosen_objects(ground, named_kind(self.kind), self.name)
-        return tuple(replace(self, name=name) for name in names)
-
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         obj = current(ground, named_kind(self.kind), str(self.name))
         if self.finalizer in finalizers_of(obj):
@@ -118,10 +109,6 @@ class ReleaseObject(Fault):
     name: Name | ObjectChoice
     finalizer: Name = FOREIGN_FINALIZER
     uid: str = ""
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        names = chosen_objects(ground, named_kind(self.kind), self.name)
-        return tuple(replace(self, name=name) for name in names)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         obj = current(ground, named_kind(self.kind), str(self.name))

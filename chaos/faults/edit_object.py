@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
-from chaos.choice import KindName, ObjectChoice, chosen_objects, current, described, named_kind
+from chaos.choice import KindName, ObjectChoice, current, described, named_kind
 from chaos.fault import Fault, fault
 from chaos.faults.editing import Who, edit, inverse_patch
 from chaos.fields import Name
@@ -31,10 +31,6 @@ class EditObject(Fault):
 
     is_user_act: ClassVar[bool] = True
 
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        names = chosen_objects(ground, named_kind(self.kind), self.name)
-        return tuple(self._with_name(name) for name in names)
-
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         old = current(ground, named_kind(self.kind), str(self.name))
         return (replace(self, patch=inverse_patch(old, self.patch), uid=uid_of(old)),)
@@ -54,6 +50,3 @@ class EditObject(Fault):
         part = f"the {self.subresource} of " if self.subresource else ""
         body = canonical.encode(self.patch).decode()
         return f"as {self.actor}, patch {part}{described(self.kind, self.name)} with {body}"
-
-    def _with_name(self, name: str) -> EditObject:
-        return replace(self, name=name)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
-from chaos.choice import ObjectChoice, chosen_objects, current, described
+from chaos.choice import ObjectChoice, current, described
 from chaos.fault import Fault, fault
 from chaos.faults.editing import edit
 from chaos.fields import Name, Span
@@ -33,9 +32,7 @@ class TakeLease(Fault):
     holds: Span = HOLDS_US
     """How long it is valid without a renewal; written in whole seconds."""
 
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        names = chosen_objects(ground, LEASE, self.lease)
-        return tuple(replace(self, lease=name) for name in names)
+    kind: ClassVar[str] = LEASE.kind
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         old = current(ground, LEASE, str(self.lease))

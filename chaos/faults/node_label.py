@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-from chaos.choice import NodeChoice, chosen_nodes, current, described
+from chaos.choice import NodeChoice, current, described
 from chaos.fault import Fault, fault
 from chaos.faults.edit_object import EditObject
 from chaos.faults.editing import edit, inverse_patch
@@ -25,9 +25,6 @@ class NodePatch(Fault):
     """A fault that is one merge patch on a node, and its inverse."""
 
     node: Name | NodeChoice
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))
 
     @abstractmethod
     def patch(self) -> Mapping[str, Any]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
-from chaos.choice import NodeChoice, chosen_nodes, current, described
+from chaos.choice import NodeChoice, current, described
 from chaos.fault import Fault, fault
 from chaos.faults.create_object import CreateObject
 from chaos.faults.process import Resume
@@ -23,9 +22,6 @@ class NodeLost(Fault):
     """Cut a node off: its kubelet falls silent, renews no lease and confirms no pod's end."""
 
     node: Name | NodeChoice
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         was_running = ground.processes.state(self._kubelet) == "running"
@@ -47,9 +43,6 @@ class NodeDeleted(Fault):
     """Delete a Node object, as a cloud does with a machine that is gone."""
 
     node: Name | NodeChoice
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         return (CreateObject(_as_new(current(ground, NODE, str(self.node))), actor="chaos"),)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from chaos.choice import NodeChoice, chosen_nodes, current, described
+from chaos.choice import NodeChoice, current, described
 from chaos.fault import Fault, fault
 from chaos.faults.editing import edit
 from chaos.fields import Name
@@ -25,9 +25,6 @@ class Taint(Fault):
     key: Name
     value: str = ""
     effect: TaintEffect = "NoSchedule"
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         for taint in _taints(current(ground, NODE, str(self.node))):
@@ -60,9 +57,6 @@ class Untaint(Fault):
     node: Name | NodeChoice
     key: Name
     effect: TaintEffect = "NoSchedule"
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return tuple(replace(self, node=node) for node in chosen_nodes(ground, self.node))
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         return tuple(

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import Meta
 
-from chaos.choice import PodChoice, chosen_pods, current, described
+from chaos.choice import PodChoice, current, described
 from chaos.fault import Fault, fault
 from chaos.faults.edit_object import EditObject
 from chaos.faults.editing import edit, inverse_patch
@@ -36,9 +36,6 @@ class _OnPods(Fault):
     """A fault that strikes a pod by its name, or each pod of a choice."""
 
     pod: Name | PodChoice
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return tuple(replace(self, pod=pod) for pod in chosen_pods(ground, self.pod))
 
 
 @dataclass(frozen=True, slots=True)

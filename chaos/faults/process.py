@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Final, Literal
 
-from chaos.fault import Fault, fault, of_each_role
+from chaos.fault import Fault, fault
 from chaos.fields import ALWAYS_WRITTEN, Name, Span
 from chaos.ground import Ground
 from vocabulary.clock import SECOND, format_seconds
@@ -23,9 +23,6 @@ class Kill(Fault):
     actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
     signal: Literal["KILL", "TERM"] = "KILL"
     restart_after: Span | None = RESTART_AFTER_US
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return of_each_role(self, ground)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         if self.restart_after is not None:
@@ -58,9 +55,6 @@ class Restart(Fault):
     actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
     downtime: Span = RESTART_AFTER_US
 
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return of_each_role(self, ground)
-
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # it comes back itself
         return ()
 
@@ -76,9 +70,6 @@ class Start(Fault):
     """Start a process that is down; a paused one is replaced by a fresh one."""
 
     actor: Name = field(default=OPERATOR, metadata=ALWAYS_WRITTEN)
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return of_each_role(self, ground)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         return _undo_start(ground, self.actor)
@@ -99,9 +90,6 @@ class Pause(Fault):
 
     actor: Name
 
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return of_each_role(self, ground)
-
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         is_running = ground.processes.state(self.actor) == "running"
         return (Resume(self.actor),) if is_running else ()
@@ -119,9 +107,6 @@ class Resume(Fault):
 
     actor: Name
 
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return of_each_role(self, ground)
-
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         is_paused = ground.processes.state(self.actor) == "paused"
         return (Pause(self.actor),) if is_paused else ()
@@ -138,9 +123,6 @@ class DoubleOperator(Fault):
     """Run a second operator beside the first, as happens when two believe they lead."""
 
     actor: Name = SECOND_OPERATOR
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return of_each_role(self, ground)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         return _undo_start(ground, self.actor)

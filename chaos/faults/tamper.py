@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any, ClassVar, Final, Literal
 
-from chaos.choice import KindName, ObjectChoice, chosen_objects, current, described, named_kind
+from chaos.choice import KindName, ObjectChoice, current, described, named_kind
 from chaos.fault import Fault, fault
 from chaos.faults.edit_object import EditObject
 from chaos.faults.editing import edit, inverse_patch
@@ -32,10 +31,6 @@ class Tamper(Fault):
     strip: Literal["labels", "annotations", "finalizers", "owner_references", "status"] = "labels"
 
     is_user_act: ClassVar[bool] = True
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        names = chosen_objects(ground, named_kind(self.kind), self.name)
-        return tuple(replace(self, name=name) for name in names)
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         name = str(self.name)

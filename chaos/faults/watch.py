@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from chaos.choice import KindName, named_kind
-from chaos.fault import Fault, fault, of_each_role
+from chaos.fault import Fault, fault
 from chaos.faults.api_error import ConnectionFault
 from chaos.fields import Span
 from chaos.ground import Break, Delay, Freeze, Ground, Rule, WatchEffect, WatchRule
@@ -21,9 +21,6 @@ class _WatchFault(ConnectionFault):
 
     actor: str = OPERATOR
     kind: KindName = ""
-
-    def resolve(self, ground: Ground) -> tuple[Fault, ...]:
-        return of_each_role(self, ground)
 
     @abstractmethod
     def effect(self) -> WatchEffect:

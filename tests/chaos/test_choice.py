@@ -8,7 +8,7 @@ import pytest
 
 from chaos.choice import NodeChoice, ObjectChoice, PodChoice
 from chaos.fault import Fault
-from chaos.faults import DeleteObject, HoldObject, KillPod, Suspend, Taint
+from chaos.faults import DeleteObject, HoldObject, KillPod, Lift, StaleReads, Suspend, Taint
 from chaos.ground import FaultRefusedError
 from chaos.injector import Injector
 from chaos.subject_kind import _REGISTERED, SubjectKind, register, registered
@@ -118,6 +118,15 @@ def test_a_kind_whose_suspend_field_is_elsewhere_says_so_and_one_without_cannot_
     monkeypatch.setitem(_REGISTERED, "Job.batch", SubjectKind(JOB, suspend=""))
     with pytest.raises(FaultRefusedError, match=r"Job\.batch cannot be suspended"):
         Suspend("Job/job-a").inject(ground)
+
+
+def test_what_lifts_a_fault_of_the_operator_lifts_that_of_each_role():
+    ground = small_cluster()
+    injector, _ = _injector(ground)
+    injector.inject(StaleReads())
+    assert ground.connection.rules
+    injector.inject(Lift(StaleReads()))
+    assert not ground.connection.rules
 
 
 def test_a_kind_is_registered_once_or_equally():
