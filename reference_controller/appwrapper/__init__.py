@@ -1,22 +1,22 @@
-"""The reference AppWrapper controller: what right looks like.
+"""The reference AppWrapper controller: correct behavior.
 
 A tour, in the order in which a reconcile runs through it:
 
-- `appwrapper_controller`: what wakes it, and for which AppWrapper.
-- `reconcile`: carries decisions out, one request at a time; each yield is a crash point.
-- `observe` → `observation`, `pods`: reads what a decision needs; an immutable picture of it.
+- `appwrapper_controller`: the events that wake it, and for which AppWrapper.
+- `reconcile`: executes decisions, one request at a time; each yield is a crash point.
+- `observe` → `observation`, `pods`: reads the inputs of a decision; an immutable picture of them.
 - `decide`, `running`: the state machine, pure: an observation in, one step out (`steps`).
 - `transitions`, `status`: the one status write that enters a phase.
-- `rules`: every decision that could be made wrongly, one small method each.
+- `rules`: every decision that could be wrong, one small method each.
 - `templates`, `pod_sets`, `autopilot`: from a component's template to the object created.
-- `config`, `parameters`: what the administrator and the user may set.
-- `admission`: what is filled in and refused when an AppWrapper is submitted.
-- `events`, `metrics`: what people are told.
+- `config`, `parameters`: settings of the administrator and the user.
+- `admission`: defaulting and validation of submitted AppWrappers.
+- `events`, `metrics`: output for users and administrators.
 - `manifests/`: the CRD, permissions, deployment and webhooks for a real cluster.
 - `mutants`: the same controller with one decision made wrong, many times over.
 - `program`: all of this as one description, for `reference_controller.programs`.
 
-What it does not do: talk to anything. `reference_controller.runtime` does.
+It does no I/O. `reference_controller.runtime` does.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What happens to an AppWrapper when it is submitted or changed: filled in, or refused.
+"""Admission of an AppWrapper on create and update: defaulting and validation.
 
-Pure, so that the simulated API server and the webhook server of a real cluster run the same.
-Filling in happens on creation only; what is refused is refused with the field and the reason.
+Pure, so that the simulated API server and the webhook server of a real cluster run the same code.
+Defaulting happens on creation only; rejections name the field and the reason.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ def admit(
     rules: Rules = RIGHT,
     may_create: MayCreate | None = None,
 ) -> Object:
-    """The AppWrapper to store; raises ApiError (403) if it is refused.
+    """Return the AppWrapper to store. Raises ApiError (403) if it is rejected.
 
-    `may_create` is asked for each component where `config.user_rbac_admission_check` is set;
-    without it nobody is refused for what he may not create.
+    `may_create` is called for each component if `config.user_rbac_admission_check` is set;
+    without it, users' permissions on components are not checked.
     """
     if operation == "CREATE":
         labels = rules.queue_label(labels_of(new), config.default_queue_name)
@@ -75,7 +75,7 @@ def _denied(aw: Object, causes: list[_Cause]) -> ApiError:
 
 
 def _flaws(aw: Object, rules: Rules) -> list[_Cause]:
-    """What is wrong with an AppWrapper that is to be created."""
+    """Validate an AppWrapper to be created."""
     causes: list[_Cause] = []
     if len(name_of(aw)) > MAX_NAME_LENGTH:
         message = f"must be at most {MAX_NAME_LENGTH} characters, since pods carry it as a label"
@@ -160,7 +160,7 @@ def _forbidden(aw: Object, user: UserInfo, may_create: MayCreate | None) -> list
 
 
 def _changed_for_good(new: Object, old: Object, rules: Rules) -> list[_Cause]:
-    """What an update changes that stands for the AppWrapper's whole life."""
+    """Changes of immutable fields by an update."""
     causes = []
     components = get_path(new, "spec.components") or ()
     standing = get_path(old, "spec.components") or ()

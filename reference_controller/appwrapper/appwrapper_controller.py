@@ -38,7 +38,7 @@ _BY_NODE: Final = field("spec.nodeName")
 
 
 class AppWrapperController:
-    """One controller of AppWrappers. Its only memory is what it wrote and told itself."""
+    """One controller of AppWrappers. Its only memory is its own writes and events."""
 
     name: Final = "appwrapper"
 
@@ -110,7 +110,7 @@ class AppWrapperController:
         self._written[key] = written
 
     def _is_echo(self, aw: Object, key: Key) -> bool:
-        """Whether the cache has heard of our own last write, or of what that was based on."""
+        """True if the cache has our own last write, or the version that it was based on."""
         written = self._written.get(key)
         return written is not None and revision_of(aw) <= revision_of(written)
 
@@ -138,7 +138,7 @@ def _keys_of_part(obj: Object) -> Iterator[Key]:
 
 
 def _telling(obj: Object) -> Any:
-    """What of a pod or a component a decision may hang on; the rest of an update is noise.
+    """The fields of a pod or a component that decisions depend on; other updates are noise.
 
     Which node a pod is bound to matters only once it runs, and then its phase changes.
     """

@@ -14,12 +14,12 @@ AVOIDED_EFFECTS = ("NoSchedule", "NoExecute")
 
 
 def requests_resource(pod_spec: Object, resource: str) -> bool:
-    """Whether any container of the pod, init containers included, asks for some of it."""
+    """True if any container of the pod, init containers included, requests some of the resource."""
     return any(_asks(container, resource) for container in containers(pod_spec))
 
 
 def runs_with_resource(pod_spec: Object, resource: str) -> bool:
-    """Whether a container that runs as long as the pod does asks for some of it."""
+    """True if a container that runs as long as the pod does requests some of the resource."""
     return any(
         _asks(container, resource)
         for container in containers(pod_spec)

@@ -56,7 +56,7 @@ DEFAULT_RESOURCE_TAINTS: Final[Mapping[str, tuple[Taint, ...]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Autopilot:
-    """What is believed of Autopilot, and what is done about it."""
+    """Settings for Autopilot: trusted labels, and the reaction to them."""
 
     inject_anti_affinities: bool = True
     monitor_nodes: bool = True

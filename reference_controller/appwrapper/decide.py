@@ -57,7 +57,7 @@ from 5 ms on, or of one that always waits two seconds."""
 
 
 def decide(seen: Observation, rules: Rules) -> Step:
-    """What to do next for an AppWrapper that is ours to manage."""
+    """Return the next step for a managed AppWrapper."""
     aw = seen.aw
     if is_terminating(aw) and rules.honours_deletion(aw):
         return DeleteEverything() if FINALIZER in finalizers_of(aw) else Stay()
@@ -121,7 +121,7 @@ def _resetting(seen: Observation, rules: Rules) -> Step:
 
 
 def _delete(seen: Observation, starts_us: Micros) -> Step:
-    """What an attempt has left goes when it is time; a deletion that has begun goes on."""
+    """Delete the leftovers of an attempt when it is time; continue a deletion in progress."""
     if stamp_of(seen.aw, Stamp.DELETION_STARTED) is None and seen.now_us < starts_us:
         return Stay(starts_us)
     return DeleteEverything()
@@ -150,11 +150,11 @@ def deleting(seen: Observation, rules: Rules) -> Step:
 
 
 def hangs_on_what_is_left(step: Step, seen: Observation) -> bool:
-    """Whether a pass of a deletion may take the step only on a live observation.
+    """True if a deletion pass may take the step only on a live observation.
 
-    That is one that says that nothing is left, or that deletes what the first round of deletes
-    has left; and a first round that would pass over something, since a cache which lacks what
-    was created may stay behind for long.
+    That is a step that reports nothing left, or that deletes leftovers of the first round of
+    deletes; and a first round that would miss something, since a cache that lacks a created
+    object may stay behind for long.
     """
     match step:
         case Record():

@@ -1,8 +1,8 @@
-"""Events for people. Each is named after what it says, so repeating it changes nothing.
+"""Events for users. Each is named after its contents, so repeating it changes nothing.
 
-The name is a digest of the AppWrapper's uid, the attempt and the reason: a controller that
-crashed, or a second one, that wants to say the same thing again meets AlreadyExists. Nothing
-floods, whoever forgets what was said; who remembers it saves the request.
+The name is a digest of the AppWrapper's uid, the attempt and the reason: a restarted controller,
+or a second one, that sends the same Event again gets AlreadyExists. So there is no flood even if
+sent Events are forgotten; remembering them saves the request.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _PREFIX_MAX: Final = 200
 
 
 Identity: TypeAlias = tuple[str, int, str, str]
-"""What makes two Events the same: the AppWrapper's uid, the attempt, and what is said."""
+"""The identity of an Event: the AppWrapper's uid, the attempt, reason and message."""
 
 
 def identity_of(aw: Object, note: Note) -> Identity:

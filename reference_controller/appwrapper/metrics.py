@@ -1,4 +1,4 @@
-"""What the controller counts. Pure counters: whoever serves them reads `samples`."""
+"""Counters of the controller; `samples` returns them for any endpoint."""
 
 from __future__ import annotations
 

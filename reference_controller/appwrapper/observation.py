@@ -1,4 +1,4 @@
-"""What a decision may look at: one immutable picture of an AppWrapper and what belongs to it."""
+"""The input of a decision: one immutable picture of an AppWrapper and its objects."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class Component(msgspec.Struct, frozen=True):
     record: Object
     """Its entry of `status.componentStatus`."""
     found: Object | None
-    """The object of that kind and name, whoever owns it; None if there is none."""
+    """The object of that kind and name, of any owner; None if there is none."""
     is_watched: bool = True
-    """Whether we surely hear of its changes; if not, we have to look from time to time."""
+    """True if we are surely notified of its changes; otherwise we have to poll."""
 
 
 class Observation(msgspec.Struct, frozen=True):
@@ -43,9 +43,9 @@ class Observation(msgspec.Struct, frozen=True):
     """Per node the resources that Autopilot wants evacuated (NoExecute); sound nodes are left
     out."""
     is_live: bool = False
-    """Whether components and pods were read from the API server itself, not from a cache."""
+    """True if components and pods were read from the API server itself, not from a cache."""
     replica_sets: Sequence[Object] = ()
-    """What its Deployments make pods by. One that outlives its Deployment makes pods still."""
+    """The ReplicaSets of its Deployments. One that outlives its Deployment still creates pods."""
 
 
 class PodCounts(msgspec.Struct, frozen=True):

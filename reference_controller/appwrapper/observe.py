@@ -50,7 +50,7 @@ class Observer:
     rules: Rules
     clock: Callable[[], Micros]
     known: dict[tuple[tuple[str, str], ...], Parameters] = field(default_factory=dict)
-    """What annotations amount to; they are read at every look and hardly ever change."""
+    """Parameters by annotations, which are read at every look and hardly ever change."""
 
     def glance(self, aw: Object) -> Observation:
         """The AppWrapper alone: enough where a decision hangs on its status and the time."""
@@ -58,8 +58,8 @@ class Observer:
         return Observation(aw, now_us, now_us, self._parameters(aw))
 
     def look(self, aw: Object, *, live: bool) -> Reading[Observation]:
-        """What the phase's decision needs: components while Resuming, pods and nodes as well
-        while Running, nothing more otherwise."""
+        """Read the inputs of the phase's decision: components while Resuming, pods and nodes as
+        well while Running, nothing more otherwise."""
         phase = phase_of(aw)
         if phase not in (Phase.RESUMING, Phase.RUNNING):
             return self.glance(aw)

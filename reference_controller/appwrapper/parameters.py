@@ -32,7 +32,7 @@ _MAX_DIGITS: Final = 1_000
 
 
 class Parameters(msgspec.Struct, frozen=True):
-    """What applies to one AppWrapper now."""
+    """The effective parameters of one AppWrapper."""
 
     admission_grace_us: Micros
     warmup_grace_us: Micros

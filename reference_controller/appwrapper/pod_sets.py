@@ -73,7 +73,7 @@ def pod_template_at(template: Object, path: str) -> Object:
 
 
 def _is_pod_template(value: Any) -> bool:
-    """Whether it has the shape that is relied upon here; the API server judges the rest."""
+    """True if the value has the shape that is required here; the API server validates the rest."""
     if not isinstance(value, Mapping):
         return False
     metadata, spec = value.get("metadata") or {}, value.get("spec")

@@ -67,12 +67,12 @@ class Reconciliation:
     rules: Rules
     metrics: Metrics
     wrote: Callable[[Object], None]
-    """Told of each AppWrapper that we wrote, so that our own echo can be recognised."""
+    """Called with each AppWrapper that we wrote, so that our own echo can be recognized."""
     told: set[Identity] = field(default_factory=set)
-    """Which Events this process has sent; it may forget them."""
+    """The Events that this process has sent; it may forget them."""
     aw: Object | None = None
     is_fresh: bool = False
-    """Whether `aw` is what the API server answered in this very pass."""
+    """True if `aw` is an API server's response of this pass."""
 
     def run(self, own: Object | None) -> Reconcile:
         """From the AppWrapper as it stands to the point where there is nothing left to do.
@@ -210,8 +210,8 @@ class Reconciliation:
     def _delete(self) -> Doing:
         """Look at what is left, and decide what to do about it.
 
-        A deletion mostly waits, and looks again whenever a part has changed: as long as the
-        caches show something that is only to be waited for, nobody has to be asked.
+        A deletion mostly waits, and looks again whenever a part has changed: while the caches show
+        something that only has to be waited for, no live read is needed.
         """
         assert self.aw is not None
         seen = yield from self.observer.remains(self.aw, live=False)
@@ -292,5 +292,5 @@ def revision_of(obj: Object) -> int:
 
 
 def is_managed(aw: Object) -> bool:
-    """Whether the AppWrapper is for this controller; `spec.managedBy` may name another."""
+    """True if this controller manages the AppWrapper; `spec.managedBy` may name another."""
     return spec_of(aw).get("managedBy") in (None, CONTROLLER_NAME)

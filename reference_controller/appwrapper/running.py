@@ -1,10 +1,10 @@
-"""What to do while Running: the six conditions of the seed, in the order in which they count.
+"""Decisions while Running: the norm's six conditions, in order of precedence.
 
 1. a component deleted by others
-2. a Job or PyTorchJob that says it failed
+2. a Job or PyTorchJob that reports failure
 3. (success)
 4. failed pods
-5. running pods on what Autopilot tagged NoExecute
+5. running pods on nodes that Autopilot tagged NoExecute
 6. too few pods at least Pending after the admission grace period; or, once they are,
    too few Running after the warm-up grace period
 
@@ -40,7 +40,7 @@ class Ailment:
 
 
 def running(seen: Observation, rules: Rules) -> Step:
-    """The next step of a Running AppWrapper that nobody suspended."""
+    """The next step of a Running AppWrapper that is not suspended."""
     census = rules.census(seen)
     since_us = stamp_of(seen.aw, Stamp.UNHEALTHY_SINCE)
     standing: list[Ailment] = []

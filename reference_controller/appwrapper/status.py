@@ -53,7 +53,7 @@ def component_records(aw: Object) -> tuple[Object, ...]:
 
 
 def creation_state(record: Object) -> str:
-    """What a component's own ResourcesDeployed condition says: "", Unknown, True or False.
+    """A component's own ResourcesDeployed condition: "", Unknown, True or False.
 
     Unknown means that its creation was intended: it may or may not exist.
     """
@@ -68,7 +68,7 @@ def is_suspended(aw: Object) -> bool:
 
 
 def attempt_of_object(obj: Object) -> int:
-    """Which attempt made a component, a pod or a ReplicaSet; 0 if the object does not tell."""
+    """The attempt that created a component, a pod or a ReplicaSet; 0 if the object has none."""
     text = {**labels_of(obj), **annotations_of(obj)}.get(ATTEMPT_LABEL, "")
     return int(text) if text.isdecimal() else 0
 

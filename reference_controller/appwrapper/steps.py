@@ -1,4 +1,4 @@
-"""What a decision can say. The reconciler carries it out, one request at a time."""
+"""Steps: the results of decisions. The reconciler executes them, one request at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Stay(msgspec.Struct, frozen=True):
 
 
 class Note(msgspec.Struct, frozen=True):
-    """What people should hear of: becomes a core/v1 Event."""
+    """A message for users: becomes a core/v1 Event."""
 
     reason: str
     message: str

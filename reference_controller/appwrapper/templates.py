@@ -100,7 +100,7 @@ def build(aw: Object, index: int, name: str, config: OperatorConfig, rules: Rule
 
 @dataclass(frozen=True, slots=True)
 class _Injection:
-    """What goes into every pod template of one component in the current attempt."""
+    """The injections into every pod template of one component in the current attempt."""
 
     aw: Object
     index: int
@@ -164,8 +164,8 @@ class _Injection:
 def initial_record(component: Object) -> Object:
     """A component's first entry of `status.componentStatus`.
 
-    Where the podSets cannot be told the record has none: creating the component will fail
-    and say why.
+    If its podSets cannot be determined the record has none: creating the component will fail
+    with the reason.
     """
     template = component.get("template") or {}
     try:

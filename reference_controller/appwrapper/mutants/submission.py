@@ -1,4 +1,4 @@
-"""What is checked when an AppWrapper is submitted goes through, and what Kueue adds is lost."""
+"""Mutants that skip checks on submission, or lose Kueue's additions."""
 
 from __future__ import annotations
 

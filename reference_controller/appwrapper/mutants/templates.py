@@ -1,4 +1,4 @@
-"""What the user wrote in a template is lost where something is injected."""
+"""Mutants that lose the user's template fields on injection."""
 
 from __future__ import annotations
 

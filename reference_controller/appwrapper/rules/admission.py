@@ -1,4 +1,4 @@
-"""What admission refuses, and what it fills in. `admission.admit` carries it out."""
+"""Validation and defaulting rules of admission. `admission.admit` applies them."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ class AdmissionRules:
         return {**labels, USER_LABEL: label_value(username), USER_ID_LABEL: label_value(uid)}
 
     def lasting_labels(self) -> tuple[str, ...]:
-        """The labels that nobody can change once they are there."""
+        """The immutable labels."""
         return (USER_LABEL, USER_ID_LABEL)
 
     def lasting_fields(self) -> tuple[str, ...]:
-        """The fields of a component that nobody can change once it was submitted."""
+        """The immutable fields of a component."""
         return ("template", "podSets")
 
     def max_pod_sets(self) -> int:

@@ -16,18 +16,18 @@ class CreationRules(OwnershipRules):
     """INV-3, INV-4, INV-7; decisions A12, A13, A17."""
 
     def needs_intent(self, record: Object, aw: Object) -> bool:
-        """Whether an intent has to be recorded before the component is created.
+        """True if an intent has to be recorded before the component is created.
 
-        It does for each attempt anew: an intent of an older attempt names what is gone.
+        Each attempt needs a new one: an intent of an older attempt refers to a deleted object.
         """
         return not (creation_state(record) and record.get("attempt") == attempt_of(aw))
 
     def needs_finalizer(self) -> bool:
-        """Whether our finalizer has to stand before anything is created."""
+        """True if our finalizer has to be set before anything is created."""
         return True
 
     def restores_finalizer(self) -> bool:
-        """Whether our finalizer is put back when somebody strips it from what is deployed."""
+        """True if our finalizer is added again if another client removes it while deployed."""
         return True
 
     def finalizer_patch(self, aw: Object, finalizers: tuple[str, ...]) -> Object:
@@ -37,10 +37,10 @@ class CreationRules(OwnershipRules):
         return {"metadata": {"resourceVersion": version, "finalizers": list(finalizers)}}
 
     def on_taken_name(self, standing: Object, aw: Object) -> TakenName:
-        """What to do when the name of a component is taken.
+        """Decide what to do if the name of a component is taken.
 
-        `adopt` what our own creation made when its answer got lost; `remove` what an older
-        attempt of ours left; `wait` for what another gives up; `fail` for what another keeps.
+        `adopt` an object of our own creation whose response was lost; `remove` one of an older
+        attempt; `wait` for a foreign one that is being deleted; `fail` for any other.
         """
         if self.may_adopt(standing, aw):
             return "adopt"
@@ -49,6 +49,6 @@ class CreationRules(OwnershipRules):
         return "wait" if is_terminating(standing) else "fail"
 
     def is_fatal(self, error: ApiError) -> bool:
-        """Whether a creation that was refused so will be refused for ever: the object is
-        invalid, or its kind is not served. Quotas, permissions and webhooks may relent."""
+        """True if a creation with this error will never succeed: the object is
+        invalid, or its kind is not served. Quotas, permissions and webhooks may change."""
         return error.is_invalid or error.is_not_found

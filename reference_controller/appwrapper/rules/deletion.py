@@ -1,8 +1,8 @@
-"""What is deleted how, and when it counts as gone.
+"""How objects are deleted, and when they count as gone.
 
 "First it does a normal delete of the top-level resources": one ordinary delete
-each, and the primary controllers cascade. What is left when the forceful deletion grace
-period is over, pods and resources alike, is deleted with a grace period of 0.
+each, and the primary controllers cascade. Pods and resources that are left when the forceful
+deletion grace period is over are deleted with a grace period of 0.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DeletionRules(OwnershipRules):
     """AW-005, 007, 010…014; INV-1, INV-4, INV-10."""
 
     def remaining(self, seen: Observation) -> tuple[Standing, ...]:
-        """What of the components still stands, and is ours."""
+        """The components of ours that still exist."""
         return tuple(
             (component.kind, found)
             for component in seen.components
@@ -41,9 +41,9 @@ class DeletionRules(OwnershipRules):
         )
 
     def is_outdated(self, seen: Observation) -> bool:
-        """Whether something of ours is of a later attempt than the AppWrapper knows of.
+        """True if an object of ours is of a later attempt than the AppWrapper's status.
 
-        Then another instance of this controller has begun that since the AppWrapper was read.
+        Then another replica has begun that attempt since the AppWrapper was read.
         """
         components = (found for _, found in self.remaining(seen))
         pods = (pod for pod, _ in counted_pods(seen.pods))
@@ -51,23 +51,23 @@ class DeletionRules(OwnershipRules):
         return any(attempt_of_object(obj) > attempt_of(seen.aw) for obj in made)
 
     def is_all_gone(self, seen: Observation) -> bool:
-        """Whether nothing is left: no component, no pod, and nothing that makes pods."""
+        """True if nothing is left: no component, no pod, and nothing that creates pods."""
         return not self.remaining(seen) and not seen.replica_sets and not seen.pods
 
     def honours_deletion(self, aw: Object) -> bool:  # noqa: ARG002
-        """Whether a deleted AppWrapper is cleaned up now, in whatever phase it is."""
+        """True if a deleted AppWrapper is cleaned up now, in whatever phase it is."""
         return True
 
     def waits_for_cleanup(self, aw: Object) -> bool:  # noqa: ARG002
-        """Whether a deleted AppWrapper stays until all of its parts are gone."""
+        """True if a deleted AppWrapper stays until all of its parts are gone."""
         return True
 
     def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
         """The ordinary deletes that are due: of all components at first, later of those that
         the first round did not reach.
 
-        What somebody else is deleting already gets one of ours, too: theirs may have asked
-        to orphan the pods.
+        Objects that another client is already deleting get one of ours, too: theirs may have
+        requested to orphan the pods.
         """
         is_first_round = stamp_of(seen.aw, Stamp.DELETION_STARTED) is None
         return tuple(
@@ -94,9 +94,9 @@ class DeletionRules(OwnershipRules):
         )
 
     def orderly(self, kind: Kind, obj: Object) -> Delete:
-        """The object's own grace period, and nobody else's object of that name.
+        """Delete with the object's own grace period, with its uid as a precondition.
 
-        Background is said explicitly: the default of some kinds would orphan their pods.
+        Background is set explicitly: the default of some kinds would orphan their pods.
         """
         return Delete(
             kind,
@@ -119,10 +119,10 @@ class DeletionRules(OwnershipRules):
 
 
 def is_being_forced(pod: Object) -> bool:
-    """Whether the pod was deleted with grace 0 already, and a finalizer is all that holds it.
+    """True if the pod was deleted with grace period 0 already, and only a finalizer holds it.
 
-    Without one it would be gone: an API server that ended between noting the deletion and
-    carrying it out leaves such a pod, and only who deletes it again gets rid of it.
+    Without one it would be gone, unless an API server crashed between accepting the deletion and
+    executing it: such a pod stays until it is deleted again.
     """
     known = meta(pod)
     is_forced = known.get("deletionGracePeriodSeconds") == 0

@@ -1,8 +1,8 @@
-"""What makes a workload unhealthy, and what makes it a success.
+"""Conditions of unhealthy and of successful workloads.
 
-The seed's six conditions: failed pods; too few pods at least Pending after the admission
-grace period; too few Running after the warm-up grace period; running pods on what Autopilot
-tagged NoExecute; a Job or PyTorchJob that says it failed; a component deleted by others.
+The norm's six conditions: failed pods; too few pods at least Pending after the admission grace
+period; too few Running after the warm-up grace period; running pods on nodes that Autopilot tagged
+NoExecute; a Job or PyTorchJob that reports failure; a component deleted by others.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ class HealthRules(OwnershipRules):
         return bool(get_path(pod, "status.phase") == "Failed")
 
     def unrepaired_failures(self, component: Component | None, counts: PodCounts) -> int:
-        """How many of the component's failed pods count.
+        """The number of the component's failed pods that count.
 
-        A Job replaces its failed pods and leaves them standing; they count only as long as
-        it has no replacement for them. Nobody else gets that benefit.
+        A Job replaces its failed pods and keeps them; they count only as long as it has no
+        replacement for them. This applies to Jobs only.
         """
         if component is None or component.kind != JOB or component.found is None:
             return counts.failed
@@ -115,13 +115,13 @@ class HealthRules(OwnershipRules):
         return max(0, short - standing[-1])
 
     def missing(self, seen: Observation) -> tuple[Component, ...]:
-        """The components that somebody else deleted: it counts while Resuming, too."""
+        """The components deleted by other clients: these count while Resuming, too."""
         return tuple(component for component in seen.components if self.is_missing(component))
 
     def is_missing(self, component: Component) -> bool:
-        """Whether a component that was created has been deleted, or is being, by somebody else.
+        """True if a created component has been deleted, or is being deleted, by another client.
 
-        What stands under its name with another uid is somebody else's object.
+        An object of its name with another uid is a foreign object.
         """
         if creation_state(component.record) != "True":
             return False
@@ -131,7 +131,7 @@ class HealthRules(OwnershipRules):
         return uid_of(found) != component.record.get("uid")
 
     def says_failed(self, component: Component) -> bool:
-        """Whether the status of a Job or a PyTorchJob says that it has failed."""
+        """True if a Job or PyTorchJob reports that it has failed."""
         return (
             component.found is not None
             and component.kind in (JOB, PYTORCH_JOB)
@@ -139,17 +139,17 @@ class HealthRules(OwnershipRules):
         )
 
     def says_succeeded(self, component: Component) -> bool:
-        """Whether the status of a Job or a PyTorchJob says that it is complete."""
+        """True if a Job or PyTorchJob reports that it is complete."""
         if component.found is None or component.kind not in (JOB, PYTORCH_JOB):
             return False
         type_ = "Complete" if component.kind == JOB else "Succeeded"
         return condition_status(component.found, type_) == "True"
 
     def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
-        """Whether all pods that were expected have succeeded and none is left that could fail.
+        """True if all expected pods have succeeded and none is left that could fail.
 
-        Expecting no pods is no success, and a Job has not succeeded before it says so: it
-        may have more completions than pods.
+        Expecting no pods is not success, and a Job has not succeeded before its status is complete:
+        it may have more completions than pods.
         """
         if not any(counts.expected for counts in census):
             return False
@@ -167,11 +167,11 @@ class HealthRules(OwnershipRules):
         )
 
     def is_active(self, pod: Object) -> bool:
-        """Whether the pod still runs or may, one that is being deleted included."""
+        """True if the pod still runs or may run, including one that is being deleted."""
         return get_path(pod, "status.phase", "Pending") not in ("Succeeded", "Failed")
 
     def is_on_bad_node(self, pod: Object, bad_nodes: Mapping[str, frozenset[str]]) -> bool:
-        """Whether a Running pod uses a resource that its node is tagged NoExecute for."""
+        """True if a Running pod uses a resource for which its node is tagged NoExecute."""
         if get_path(pod, "status.phase") != "Running" or is_terminating(pod):
             return False
         resources = bad_nodes.get(str(get_path(pod, "spec.nodeName", "")), frozenset())

@@ -1,4 +1,4 @@
-"""What is written into the pod templates, beyond what the user wrote."""
+"""Rules for injections into pod templates."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class InjectionRules:
     """AW-001, 020, 085…089; MLB-022, 076."""
 
     def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:
-        """The labels that every pod gets, so that it can be found, counted and told apart."""
+        """The labels of every pod, by which it is found, counted and distinguished."""
         return labels
 
     def info_of(self, infos: Sequence[Object], pod_set: int) -> Object:
-        """What Kueue said of a pod set of the component when it reserved quota."""
+        """Kueue's podSetInfo for a pod set of the component, set with the quota reservation."""
         return infos[pod_set] if pod_set < len(infos) else {}
 
     def scheduler_name(self, own: str, configured: str) -> str:

@@ -1,4 +1,4 @@
-"""Which parameters apply to one AppWrapper: its annotations, the operator's values, the cap."""
+"""Effective parameters of an AppWrapper: its annotations, the operator's values, the cap."""
 
 from __future__ import annotations
 

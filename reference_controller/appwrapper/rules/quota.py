@@ -1,7 +1,7 @@
-"""Which conditions hold on entering each phase: what is deployed, and whose quota it is.
+"""Conditions set on entering each phase: deployed resources and reserved quota.
 
 One law above all: while anything of an attempt may exist, ResourcesDeployed stays True, and
-for every outcome but success the quota is not given back before it is False.
+for every outcome but success the quota is not released before it is False.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ class QuotaRules:
     """AW-013…015, 050, 053, 061; MLB-050, 051, 053, 054."""
 
     def on_entering(self, phase: str, old_phase: str) -> Conditions:
-        """What changes at the moment at which a phase is entered."""
+        """The conditions that change when a phase is entered."""
         return _entering(phase, old_phase)
 
     def unhealthy_when_well(self, aw: Object) -> tuple[str, str, str]:  # noqa: ARG002
-        """What `Unhealthy` says of a running workload that nothing ails: it speaks of the
-        current execution, not of those before."""
+        """The `Unhealthy` condition of a healthy running workload: it refers to the current
+        execution, not to earlier ones."""
         return ("False", Reason.FOUND_NO_FAILED_PODS, "")
 
     def unhealthy_when_given_up(self, reason: str, message: str) -> tuple[str, str, str]:
-        """What `Unhealthy` says once an attempt is given up, until the next one begins."""
+        """The `Unhealthy` condition once an attempt is given up, until the next one begins."""
         return ("True", reason, message)
 
     def on_deleted(self, phase: str) -> Conditions:
-        """What changes at the moment at which nothing is left, in the phase that deletes.
+        """The conditions that change when nothing is left, in the phase that deletes.
 
         During a reset the quota stays reserved: it is needed again after the pause.
         """

@@ -23,11 +23,11 @@ class RetryRules:
         return Phase.RESETTING if within else Phase.FAILED
 
     def is_terminal(self, reason: str) -> bool:
-        """Whether no retry could mend what happened."""
+        """True if no retry could fix the failure."""
         return reason == Reason.MISSING_COMPONENT
 
     def is_within_limit(self, resets: int, limit: int) -> bool:
-        """Whether one more reset is allowed after so many."""
+        """True if one more reset is allowed after so many."""
         return resets < limit
 
     def resets_after(self, reason: str, aw: Object) -> int:
@@ -44,15 +44,15 @@ class RetryRules:
         return resets_of(aw)
 
     def honours_suspend(self, phase: str, aw: Object) -> bool:
-        """Whether a suspension leads out of this phase now; it does "at any time"."""
+        """True if a suspension leads out of this phase now; it does "at any time"."""
         return is_suspended(aw) and phase in (Phase.RESUMING, Phase.RUNNING, Phase.RESETTING)
 
     def may_resume(self, phase: str, aw: Object) -> bool:
-        """Whether an attempt may begin because nobody suspends it (any more). What is being
-        suspended is cleaned up first, whatever became of the wish."""
+        """True if an attempt may begin because the AppWrapper is not suspended (any more). A
+        suspension in progress is cleaned up first, even if it was withdrawn."""
         return phase == Phase.SUSPENDED and not is_suspended(aw)
 
     def renews_grace(self, aw: Object) -> bool:  # noqa: ARG002
-        """Whether a workload that recovered is given a failure grace period of its own when it
-        falls ill again."""
+        """True if a workload that recovered gets a new failure grace period when it becomes
+        unhealthy again."""
         return True

@@ -19,8 +19,8 @@ GRACED_REASONS = (
 that cannot be created is the second of them: its pods do not come."""
 
 WRITE_ALLOWANCE_US: Final = 50 * MILLISECOND
-"""A stamp is older than the write that carries it. Whoever measures from the write must not
-find a delay short, so delays that begin with a write last this much longer."""
+"""A timestamp is older than the write that carries it. Measured from the write, delays must not
+be short, so delays that begin with a write last this much longer."""
 
 
 class TimingRules:
