@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from reference_controller.manifests import Manifests
 from reference_controller.mutants import Mutants
@@ -21,7 +22,6 @@ from vocabulary.clock import Micros
 from vocabulary.kinds import CONFIG_MAP, SECRET, Kind
 from vocabulary.objects import Object
 from vocabulary.requests import Create, Delete, Get, Reconcile
-from vocabulary.safe_yaml import load_all_yaml
 
 from .toy import Server, config_map, settle
 
@@ -145,7 +145,7 @@ def test_without_a_section_the_whole_file_is_its_configuration(tmp_path: Path) -
 def test_its_installation_needs_neither_a_deployment_nor_a_certificate() -> None:
     (definition,) = MANIFESTS.objects(*MANIFESTS.crds)
     printed = MANIFESTS.installation("registry.example.org/tidy:1")
-    assert list(load_all_yaml(printed, "printed")) == [definition]
+    assert list(yaml.safe_load_all(printed)) == [definition]
 
 
 def test_a_place_that_the_files_do_not_have_is_not_left_unfilled() -> None:
