@@ -1,18 +1,20 @@
-"""What goes wrong: faults, when they strike, and the plans that hold both.
+"""Faults, the triggers by which they strike, and the plans that hold both.
 
 A tour, in reading order:
 
-- `ground`: what a cluster must offer so that it can be broken; implemented elsewhere.
-- `fault`, `faults`: faults as data, each with what puts it right again. `choice` picks what
-  they hit, `fields` reads and writes them exactly.
+- `ground`: the interface of a cluster that faults need; implemented elsewhere.
+- `fault`, `faults`: faults as data, each with its inverse and its effect on controllers. `choice`
+  picks the objects they hit, `fields` reads and writes them exactly.
+- `subject_kind`: the kinds that suites test and register; `appwrapper` is the first.
 - `happening`, `trigger`, `trigger_set`: when a fault strikes, and how that is noticed.
-- `plan`, `scale`: faults with their triggers, and how large the scenario is made, as a YAML
-  file that replays.
+- `plan`, `scale`, `variation`: faults with their triggers, the size of the scenario and changes to
+  the object under test, as a YAML file that replays.
 - `injector`: carries a plan out, and undoes it. `undo_journal` survives a killed run.
-- `connection_rules`, `effects`: the table of what lies between clients and the API server, and how
-  it hinders them.
+- `connection_rules`, `effects`: the rules between clients and the API server, and how each one
+  hinders clients.
 - `exploration`: every crash point of a recorded run, k of k.
-- `campaign`, `macros`, `shrinking`: plans by the thousand, and back to the smallest one.
+- `terrain`, `menu`, `campaign`, `macros`: plans by the thousand, drawn from what a run showed.
+- `shrinking`: back to the smallest plan.
 - `toolkit`: all of it as an extension of the Chaos Toolkit; `experiments` are ready to run.
 
 This room speaks the vocabulary alone. Only `toolkit`, which joins faults to claims, knows

@@ -34,7 +34,7 @@ class CrashPoint:
     """How many writes there are."""
     place: Place
     write: str
-    """Which write it was in the recorded run: `update JobSet a/status`."""
+    """The write in the recorded run: `update JobSet a/status`."""
     actor: str
 
     def trigger(self) -> Trigger:

@@ -35,11 +35,11 @@ class Fault(ABC):
     """Its name in plans, unique."""
 
     is_user_act: ClassVar[bool] = False
-    """Whether a user means it, as a suspend: it stands when the faults stop, since it does
-    not heal by itself. Cleaning up takes it back nevertheless."""
+    """True for an intended act of a user, such as a suspend: it stands when the faults stop, since
+    it does not heal by itself. Cleaning up takes it back nevertheless."""
 
     leaves_nothing: ClassVar[bool] = False
-    """Whether it is an event and not a state, as a deletion: there is nothing to put back,
+    """True for an event, such as a deletion, as opposed to a state: there is nothing to put back,
     controllers are expected to answer it."""
 
     def resolve(self, ground: Ground) -> tuple[Fault, ...]:
@@ -71,12 +71,12 @@ class Fault(ABC):
 
     @abstractmethod
     def describe(self) -> str:
-        """What is done, in plain English, without a full stop: `cordon node n0`."""
+        """The act in plain English, without a full stop: `cordon node n0`."""
 
     def fault_effect(self) -> FaultEffect:
         """How it hinders the controllers under test; here: not at all.
 
-        A fault that strikes a process hinders nobody in this sense, since the process's own
+        A fault that strikes a process hinders no controller in this sense, since the process's own
         entries in the history show when it was down, exactly.
         """
         return FaultEffect()

@@ -1,4 +1,4 @@
-"""What faults stand on: the few things a cluster must offer so that it can be broken.
+"""The interface of a cluster that faults need, and no more than that.
 
 A fault is data; a `Ground` is where it happens. The simulation implements the protocols in
 virtual time, the real control plane with processes and a proxy, and the Chaos Toolkit
@@ -38,7 +38,7 @@ class Processes(Protocol):
     """
 
     def state(self, name: str) -> ProcessState:
-        """Whether it runs. A process that was killed and waits for its restart is down."""
+        """The state of a process. One that was killed and waits for its restart is down."""
         ...
 
     def kill(
@@ -97,7 +97,7 @@ RequestEffect: TypeAlias = Refuse | NoAnswer | Slow
 
 @dataclass(frozen=True, slots=True)
 class RequestRule:
-    """Which requests meet an effect: the first `skip` matches pass, the next `times` are hit.
+    """An effect on chosen requests: the first `skip` matches pass, the next `times` are hit.
 
     Empty criteria match everything, as does `subresource` None ("" is the object itself); an
     actor may end in `*`; `times` 0 means until the rule is removed. `kind` is `Pod`,
@@ -114,7 +114,7 @@ class RequestRule:
     times: int = 1
 
     def matches(self, actor: str, request: Request) -> bool:
-        """Whether the criteria fit; `skip` and `times` are the table's to count."""
+        """True if the criteria fit; `skip` and `times` are the table's to count."""
         return (
             is_same_actor(self.actor, actor)
             and (not self.verbs or verb_of(request) in self.verbs)
@@ -155,7 +155,7 @@ WatchEffect: TypeAlias = Freeze | Delay | Break
 
 @dataclass(frozen=True, slots=True)
 class WatchRule:
-    """Which watches meet an effect; an empty `kind` means all of the actor's watches."""
+    """An effect on chosen watches; an empty `kind` means all of the actor's watches."""
 
     effect: WatchEffect
     actor: str = OPERATOR
@@ -172,7 +172,7 @@ class ConnectionFaults(Protocol):
     """The rules that lie between clients and the API server.
 
     `chaos.connection_rules.ConnectionRules` keeps them and decides which one a request
-    meets; whoever carries requests asks it.
+    meets; each carrier of requests asks it.
     """
 
     def add(self, rule: Rule) -> None:
@@ -228,12 +228,12 @@ def named_actors(wanted: str, roles: Sequence[str]) -> tuple[str, ...]:
 
 
 def is_same_actor(wanted: str, actor: str) -> bool:
-    """Whether a criterion names this actor: `` any, `kubelet/*` every kubelet."""
+    """True if a criterion names this actor: `` any, `kubelet/*` every kubelet."""
     if wanted.endswith("*"):
         return actor.startswith(wanted[:-1])
     return not wanted or actor == wanted
 
 
 def is_same_kind(wanted: str, kind: str) -> bool:
-    """Whether a criterion names this kind: `Job.batch`, or `Job` for a Job of any group."""
+    """True if a criterion names this kind: `Job.batch`, or `Job` for a Job of any group."""
     return kind == wanted or ("." not in wanted and kind.partition(".")[0] == wanted)

@@ -1,9 +1,9 @@
 """Something a trigger can wait for: a write, or a watch event, at one of six places.
 
 A write passes four places on its way (before and after its commit, before and after its
-reply); a watch event passes two (before and after it reaches a watcher). Whoever carries
-requests and events tells the injector of each place as it is passed, so that a fault can
-strike exactly there.
+reply); a watch event passes two (before and after it reaches a watcher). The carriers of
+requests and events report each place to the injector as it is passed, so that a fault can strike
+exactly there.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Place(StrEnum):
     BEFORE_COMMIT = "before commit"
     """The request is sent and not yet carried out; its outcome is unknown."""
     AFTER_COMMIT = "after commit"
-    """The server has decided; nobody has been told, neither the writer nor any watcher."""
+    """The server has decided; neither the writer nor any watcher knows it yet."""
     BEFORE_REPLY = "before reply"
     """The answer is about to reach the writer."""
     AFTER_REPLY = "after reply"
@@ -83,4 +83,4 @@ class Follower:
 
 
 Observer = Callable[[Happening], None]
-"""What whoever carries requests calls; `chaos.injector.Injector.observe` is one."""
+"""Called by carriers of requests; `chaos.injector.Injector.observe` is one."""

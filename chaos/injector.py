@@ -1,6 +1,6 @@
 """Carries a plan out on a ground: hears what happens, strikes, and puts things right again.
 
-It owns no clock and no thread. Whoever runs the cluster tells it what happens (`observe`)
+It owns no clock and no thread. The cluster reports to it what happens (`observe`)
 and when time has passed (`advance`, due at `next_due_us`). So in the simulation a fault
 strikes in the very callback that made it due, and a run of the same plan is the same run.
 
@@ -91,7 +91,7 @@ class Injector:
 
     @property
     def standing(self) -> tuple[Injected, ...]:
-        """What was injected and is not undone, oldest first."""
+        """The injections that are not undone, oldest first."""
         return tuple(self._standing)
 
     @property
@@ -104,7 +104,7 @@ class Injector:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether the plan holds faults that have not struck yet, or that will end by themselves.
+        """True while the plan holds faults that have yet to strike, or that will end by themselves.
 
         A run whose steps are over should go on while this is so: its faults have not stopped.
         """
@@ -119,7 +119,7 @@ class Injector:
         self.advance()
 
     def listens(self, place: Place) -> bool:
-        """Whether `observe` would do anything at this place: ask before making a Happening."""
+        """True if `observe` would do anything at this place: ask before making a Happening."""
         return self._triggers.listens(place)
 
     def observe(self, happening: Happening) -> None:

@@ -144,7 +144,7 @@ FAULT_MENU: Final[dict[str, MenuEntry]] = {
     ),
     "hold_object": lambda rng, terrain: HoldObject(*_component(rng, terrain)),
 }
-"""What may go wrong in any run: by the faults' names in plans."""
+"""Faults that may strike in any run, by the faults' names in plans."""
 
 USER_MENU: Final[dict[str, MenuEntry]] = {
     "suspend": lambda _rng, terrain: Suspend(terrain.subject),
@@ -154,4 +154,4 @@ USER_MENU: Final[dict[str, MenuEntry]] = {
     ),
     "create_object": lambda rng, terrain: CreateObject(_quota(rng, terrain)),
 }
-"""What users and administrators may do in any run."""
+"""Acts of users and administrators in any run."""

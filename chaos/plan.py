@@ -14,8 +14,9 @@ A fault lasts until the faults of the run stop, or for the span `for`, or `until
 The steps of a scenario inject faults of their own, beside these. A plan that says `exhaustive:
 true` lists them too, `when: {injection: 1}`, and what it does not list does not happen. It may
 also make the scenario smaller: `scale: {nodes: 1}`. That is what shrinking writes. It may give an
-object another shape, name and parameters: `workload` (see `chaos.variation`). What it was written
-beside is told by `recorded: {sha256: …, assay: …}`, for a replay to be compared with.
+object another shape, name and parameters: `workload` (see `chaos.variation`). `recorded:
+{sha256: …, assay: …}` names the history that it was written beside, for a replay to be compared
+with.
 
 Reading is exact: what is not understood is an error that names its path.
 """
@@ -81,7 +82,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a run is made of: scenario, seed, and faults. Equal plans give equal runs."""
+    """The scenario, seed and faults of a run. Equal plans give equal runs."""
 
     scenario: str
     seed: int = 0
@@ -89,12 +90,12 @@ class Plan:
     triggers: Mapping[str, Trigger] = field(default_factory=dict)
     """Triggers that faults refer to by name."""
     implementation: str = ""
-    """Which implementation to run; empty: the one the command is told, or the reference."""
+    """The implementation to run; empty: the one that the command names, or the reference."""
     scale: Scale = AS_WRITTEN
     workload: Variation | None = None
     """The changes to an object under test; None: it is as the scenario wrote it."""
     exhaustive: bool = False
-    """Whether nothing else goes wrong: the scenario's steps inject only what is listed here."""
+    """True if nothing else goes wrong: the scenario's steps inject only what is listed here."""
     recorded: Recorded | None = None
     """The history that it gave; decides nothing of a run."""
 

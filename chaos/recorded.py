@@ -1,4 +1,4 @@
-"""What a plan's file remembers of the run that it was written beside: so a replay can be compared.
+"""The run that a plan's file was written beside, for a replay to be compared with.
 
 It decides nothing of a run. Only the simulation gives the same history twice, so only its plans
 have one.

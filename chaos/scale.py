@@ -20,7 +20,7 @@ _Few: TypeAlias = Annotated[int, Meta(ge=1, le=MAX_SCALE)]
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """What is left of a scenario's surroundings; None is what the scenario itself says."""
+    """The reduced size of a scenario; None is the size that the scenario itself asks for."""
 
     nodes: _Few | None = None
     """How many nodes the cluster has."""
@@ -30,7 +30,7 @@ class Scale:
     """The only components that submitted AppWrappers have, by name; nameless ones stay."""
 
     def __bool__(self) -> bool:
-        """Whether it says anything."""
+        """True if it changes anything."""
         return any(getattr(self, field.name) is not None for field in fields(self))
 
     def to_data(self) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Kinds of objects that suites test, and what chaos has to know about each.
 
-Most of what plans do to an object works on any kind. A suite registers its kinds with what
-nobody can see from outside: how one is suspended, how its pods are labelled, which further
-faults random plans may draw for it, and how plans vary it.
+Most of what plans do to an object works on any kind. A suite registers its kinds with the
+facts that cannot be seen from outside: how one is suspended, how its pods are labelled, which
+further faults random plans may draw for it, and how plans vary it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What there is to be broken in a scenario, as a recorded run of it shows."""
+"""Targets of faults in a scenario, as a recorded run of it shows them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Written(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Terrain:
-    """What there is to be broken in a scenario, and for how long it runs."""
+    """Targets of faults in a scenario, and the span within which faults strike."""
 
     scenario: str
     subject: str
@@ -47,13 +47,13 @@ class Terrain:
     watched: tuple[str, ...] = ()
     """Kinds of what changes, and of what the operator may therefore be late to hear."""
     phases: tuple[str, ...] = ()
-    """What the subject's phase becomes."""
+    """Values that the subject's phase takes."""
     conditions: tuple[tuple[str, str], ...] = ()
-    """What its conditions become: type and status."""
+    """Values that its conditions take: type and status."""
     pod_phases: tuple[str, ...] = ()
-    """What the phases of its pods become."""
+    """Values that the phases of its pods take."""
     writes: tuple[Written, ...] = ()
-    """What the operator writes."""
+    """Writes of the operators."""
     span_us: Micros = 10 * MINUTE
     """Faults strike within so much of the beginning."""
     without: frozenset[str] = frozenset()
@@ -111,7 +111,7 @@ def _submitted(writes: list[Write], roles: Collection[str]) -> Write | None:
 
 
 class _Seen:
-    """What writes have shown so far; the dicts are sets that keep their order."""
+    """Facts that writes have shown so far; the dicts are sets that keep their order."""
 
     def __init__(self, submitted: Write, roles: Collection[str]) -> None:
         self.roles = roles

@@ -1,7 +1,7 @@
-"""Watches triggers: told of every happening and of time, it says which are due.
+"""Watches triggers: hears of every happening and of time, and returns which are due.
 
 A campaign runs hundreds of thousands of plans, and each tells every place of every write,
-so what nobody waits for must cost one dictionary lookup.
+so a happening without a waiting trigger must cost one dictionary lookup.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class TriggerSet:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether anything is still looked out for."""
+        """True while anything is still looked out for."""
         return self.next_due_us() is not None or any(self._waiting.values())
 
     def listens(self, place: Place) -> bool:
-        """Whether telling happenings of this place can make anything due now."""
+        """True if a happening at this place can make anything due now."""
         return bool(self._waiting.get(place))
 
     def observe(self, happening: Happening, now_us: Micros) -> list[Hashable]:
@@ -116,7 +116,7 @@ class TriggerSet:
 
 
 class _Node(ABC):
-    """A trigger that is made of others, and is told when one of them is due."""
+    """A trigger that is made of others, and hears when one of them is due."""
 
     __slots__ = ("_was_due", "parent", "triggers")
 
@@ -127,7 +127,7 @@ class _Node(ABC):
 
     @property
     def is_over(self) -> bool:
-        """Whether it was due, or something that it is a part of was."""
+        """True if it was due, or something that it is a part of was."""
         return self._was_due or (self.parent is not None and self.parent.is_over)
 
     @abstractmethod
@@ -210,7 +210,7 @@ class _Waiting:
         self.selects = parse_selector(on.labels) if on.labels else None
 
     def fits(self, happening: Happening) -> bool:
-        """Whether this happening is the one; counts it if it fits."""
+        """True if this happening is the one; counts it if it fits."""
         if not self._matches(happening):
             return False
         self.missing -= 1
@@ -231,7 +231,7 @@ class _Waiting:
         )
 
     def _selects(self, obj: Object | None) -> bool:
-        """Whether the labels fit; a JSON patch that is not committed is a list and has none."""
+        """True if the labels fit; a JSON patch that is not committed is a list and has none."""
         assert self.selects is not None
         return isinstance(obj, Mapping) and self.selects(labels_of(obj))
 
@@ -241,7 +241,7 @@ def _is_name(wanted: str, name: str) -> bool:
 
 
 def _changed(change: FieldChange, happening: Happening) -> bool:
-    """Whether the field changed as wanted. A patch that is not committed changes what it names."""
+    """True if the field changed as wanted. A patch that is not committed changes what it names."""
     if happening.object is None or happening.event == "DELETED":
         return False
     after = _value(happening.object, change.steps)

@@ -1,7 +1,7 @@
 """A file that says how to undo what was injected, so that a killed run leaves nothing behind.
 
 Before anything is broken, what will mend it is written down; after it is mended, that too.
-Whoever finds the file later (`assay clean --undo-journal`) sees what is outstanding, and where.
+`assay clean --undo-journal` reads there what is outstanding, and where.
 JSON lines, appended; a line that a killed run did not finish is cut off by the next.
 """
 
@@ -49,11 +49,11 @@ class Outstanding:
     number: int
     namespace: str
     faults: tuple[Fault, ...]
-    """What has to be injected to undo it, in this order."""
+    """The faults to inject in order to undo it, in this order."""
 
 
 def outstanding(path: Path) -> tuple[Outstanding, ...]:
-    """What is to be undone, the latest injection first; nothing where there is no file.
+    """The injections that are to be undone, the latest first; none if there is no file.
 
     Raises PlanError for a line that is none of a journal's.
     """

@@ -1,4 +1,4 @@
-"""What is AppWrapper's own among faults, random plans and experiments.
+"""Faults, random plans and experiments that concern AppWrappers alone.
 
 - `faults`: its faults, and the registration of its kind.
 - `variation`, `random_variation`: AppWrappers of other shapes than scenarios write.

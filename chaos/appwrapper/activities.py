@@ -20,7 +20,7 @@ def quota_reserved(
     secrets: Secrets = None,
 ) -> bool:
     """
-    Whether an AppWrapper holds its quota (condition QuotaReserved).
+    True if an AppWrapper holds its quota (condition QuotaReserved).
     """
     return condition(_named(name), "QuotaReserved", ns, configuration) == "True"
 
@@ -32,7 +32,7 @@ def resources_deployed(
     secrets: Secrets = None,
 ) -> bool:
     """
-    Whether resources of an AppWrapper may exist (condition ResourcesDeployed).
+    True if resources of an AppWrapper may exist (condition ResourcesDeployed).
     """
     return condition(_named(name), "ResourcesDeployed", ns, configuration) == "True"
 

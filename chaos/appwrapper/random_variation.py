@@ -15,7 +15,7 @@ _BEHAVIOURS: Final = (
     *("ready-after 30s", "ready-after 4m", "stay pending", "never ready", "init stuck"),
 )
 _NAMES: Final = ("b" * 63, "b", "1-2.3.c", "c-d." * 15 + "e")
-"""What a label's value may hold at most, and what it may hold at all."""
+"""Names at the limits of a label's value, and of a name of an object."""
 _SPANS: Final = (
     *("0", "0s", "1ns", "500ms", "1.5s", "+7s", "1m30s", "0.1h", "2h", "2562047h47m16.854775807s"),
     *("-1s", "-0s", "9999999h", "7", "7d", "1e3s", " 7s", "", "s", "--7s"),

@@ -33,7 +33,7 @@ class Added:
     kind: AddedKind
     name: Name
     is_prefix: bool = False
-    """Whether the name is a `generateName`, which the API server completes."""
+    """True if the name is a `generateName`, which the API server completes."""
 
     def describe(self) -> str:
         return f"a {self.kind} {self.name}{'…' * self.is_prefix}"
@@ -56,7 +56,7 @@ class AppWrapperVariation(Variation):
     restart: Literal["", "Never", "OnFailure"] = ""
     """Restart policy of the pods of its Jobs."""
     behaviour: str = ""
-    """What its pods do, as in the annotation `assay.dev/behaviour`."""
+    """The behaviour of its pods, as in the annotation `assay.dev/behaviour`."""
     parameters: Mapping[str, str] = field(default_factory=dict)
     """Its parameter annotations by the last part of their keys, over those of the scenario."""
     beside: tuple[Added, ...] = ()

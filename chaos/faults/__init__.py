@@ -3,7 +3,7 @@
 - `node_taint`, `node_label`, `node_lost`: nodes that turn pods away, drive them out or vanish.
 - `pod`: pods that crash, are evicted or deleted, or get stuck.
 - `process`: the operator and other controllers, killed, restarted, paused, doubled.
-- `lease`: the operator's Lease, taken by somebody else.
+- `lease`: the operator's Lease, taken by another holder.
 - `api_error`, `watch`: what lies between a client and the API server.
 - `delete_object`, `create_object`, `edit_object`, `suspend`, `tamper`: what users do.
 

@@ -1,4 +1,4 @@
-"""What can go wrong between a client and the API server, request by request.
+"""Faults between a client and the API server, request by request.
 
 All of these count: the first `skip` requests that fit pass, the next `times` are hit, and
 `times: 0` means for as long as the fault lasts.
@@ -54,7 +54,7 @@ class ConnectionFault(Fault):
 
     @abstractmethod
     def rule(self) -> Rule:
-        """What the connection does while this lasts."""
+        """The rule on the connection while this lasts."""
 
     def fault_effect(self) -> FaultEffect:
         return effect_of(self.rule())
@@ -68,7 +68,7 @@ class ConnectionFault(Fault):
 
 @dataclass(frozen=True, slots=True)
 class _RequestFault(ConnectionFault):
-    """Which requests are hit. Empty criteria fit all; `verb` may be a list."""
+    """A fault of chosen requests. Empty criteria fit all; `verb` may be a list."""
 
     actor: str = OPERATOR
     verb: tuple[Verb, ...] = ()
@@ -80,7 +80,7 @@ class _RequestFault(ConnectionFault):
 
     @abstractmethod
     def effect(self) -> RequestEffect:
-        """What becomes of a request that is hit."""
+        """The effect on a request that is hit."""
 
     def rule(self) -> RequestRule:
         return RequestRule(

@@ -1,4 +1,4 @@
-"""An object appears that nobody expected: a name that collides, a node that comes back."""
+"""An object appears unexpectedly: a name that collides, a node that comes back."""
 
 from __future__ import annotations
 

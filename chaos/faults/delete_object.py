@@ -1,7 +1,7 @@
 """Objects deleted behind the controller's back, and objects that refuse to go.
 
 A foreign finalizer (one that no controller of the run knows) keeps a deleted object in
-place until somebody takes it off: that is what a stuck deletion looks like from outside.
+place until it is taken off: from outside, that is a stuck deletion.
 """
 
 from __future__ import annotations

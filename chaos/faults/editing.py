@@ -1,7 +1,7 @@
 """How faults change objects: read, derive a merge patch, send it, again on conflict.
 
 The patch carries the resourceVersion it was derived from, so that a list (taints,
-finalizers) that somebody else changed in between is never overwritten.
+finalizers) that others changed in between is never overwritten.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from vocabulary.objects import Object, meta, uid_of
 from vocabulary.requests import Patch
 
 Who: TypeAlias = Literal["user", "chaos"]
-"""Whose name a write carries in the history."""
+"""The actor of a write in the history."""
 
 MAX_ATTEMPTS: Final = 10
-"""So many conflicts in a row mean that somebody writes without pause."""
+"""So many conflicts in a row mean that another client writes without pause."""
 
 
 def edit(

@@ -15,7 +15,7 @@ from vocabulary.kinds import LEASE
 from vocabulary.objects import Object, get_path, uid_of
 
 SOMEBODY_ELSE: Final = "assay.dev/somebody-else"
-"""Who holds it then: no candidate bears that name."""
+"""The holder while the Lease is taken: no candidate bears that name."""
 HOLDS_US: Final = 15 * SECOND
 """As long as client-go's leaders ask for."""
 
@@ -24,8 +24,8 @@ HOLDS_US: Final = 15 * SECOND
 class TakeLease(Fault):
     """Another holder writes itself into a Lease, and is never heard of again.
 
-    That happens to a leader whose renewals come too late. It has to stop leading, and nobody
-    leads before the Lease has run out.
+    That happens to a leader whose renewals come too late. It has to stop leading, and no other
+    candidate leads before the Lease has run out.
     """
 
     lease: Name | ObjectChoice = ObjectChoice()
@@ -56,11 +56,11 @@ class TakeLease(Fault):
 
 @fault("return_lease")
 class ReturnLease(Fault):
-    """Give a Lease back to whom it was taken from, unless somebody has acquired it since."""
+    """Give a Lease back to its former holder, unless a candidate has acquired it since."""
 
     lease: str
     spec: Mapping[str, Any]
-    """What it said before."""
+    """The spec of the Lease before it was taken."""
     uid: str = ""
     """Only that very one, if it still exists."""
 

@@ -81,7 +81,7 @@ class Uncordon(NodePatch):
 
 @fault("node_not_ready")
 class NodeNotReady(NodePatch):
-    """Have a node's kubelet report NotReady; it still runs, and still stops pods when told to."""
+    """Have a node's kubelet report NotReady; it still runs, and still stops pods on request."""
 
     def patch(self) -> Mapping[str, Any]:
         return {"metadata": {"labels": {NOT_READY_LABEL: "true"}}}

@@ -40,11 +40,11 @@ class _OnPods(Fault):
 
 @dataclass(frozen=True, slots=True)
 class _PodAnnotations(_OnPods):
-    """What annotating faults share: one merge patch on a pod, and its inverse."""
+    """A fault that annotates a pod by one merge patch, and its inverse."""
 
     @abstractmethod
     def annotations(self) -> Mapping[str, str]:
-        """What the patch writes."""
+        """The annotations that the patch writes."""
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:
         name = str(self.pod)
@@ -63,7 +63,7 @@ class KillPod(_PodAnnotations):
 
     exit_code: Annotated[int, Meta(ge=0, le=255)] = 1
     reason: str = ""
-    """What the kubelet gives as the reason, for example OOMKilled; empty: its own words."""
+    """The reason that the kubelet gives, for example OOMKilled; empty: its own words."""
 
     def annotations(self) -> Mapping[str, str]:
         reason = {REASON: self.reason} if self.reason else {}
@@ -98,7 +98,7 @@ class StickPod(_PodAnnotations):
 
 @dataclass(frozen=True, slots=True)
 class _PodRemoval(_OnPods):
-    """What faults share that end a pod for good: a grace period, and that there is no way back."""
+    """A fault that ends a pod for good, with a grace period: there is no way back."""
 
     grace_period_seconds: GraceSeconds | None = None
     """None: the pod's own."""

@@ -17,14 +17,14 @@ from vocabulary.history import OPERATOR
 
 @dataclass(frozen=True, slots=True)
 class _WatchFault(ConnectionFault):
-    """Whose watches are hit; an empty kind means all that the actor has."""
+    """A fault of the watches of an actor; an empty kind means all that the actor has."""
 
     actor: str = OPERATOR
     kind: KindName = ""
 
     @abstractmethod
     def effect(self) -> WatchEffect:
-        """What becomes of events that are hit."""
+        """The effect on events that are hit."""
 
     def rule(self) -> Rule:
         kind = str(named_kind(self.kind)) if self.kind else ""

@@ -35,7 +35,7 @@ VERSION = "0.1.0"
 
 
 def discover(discover_system: bool = True) -> Discovery:  # noqa: ARG001  # the toolkit's signature
-    """What this extension offers: its actions and its probes."""
+    """The actions and probes of this extension."""
     found: Discovery = initialize_discovery_result(EXTENSION, VERSION, "kubernetes")
     activities: list[DiscoveredActivities] = []
     for module in ACTIONS:

@@ -144,7 +144,7 @@ def _open(
 def operator_processes(
     connection: Connection, recorder: WatchRecorder, configuration: Mapping[str, Any]
 ) -> Processes:
-    """The operator: run by the experiment itself where it is told how, else as deployed."""
+    """The operator: run by the experiment itself if it has a command, else as deployed."""
     command = configuration.get("operator_command")
     if not command:
         usual = usual_deployment()
@@ -191,7 +191,7 @@ def _require(connection: Connection, operator: OperatorDeployment) -> None:
 
 
 def operator_log(named: str) -> Path:
-    """Where the operator logs; nobody's working folder, unless it was named."""
+    """The log file of the operator: the one that was named, or a temporary one."""
     if named:
         return Path(named)
     log = Path(tempfile.mkdtemp(prefix="assay-operator-")) / OPERATOR_LOG

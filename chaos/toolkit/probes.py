@@ -37,7 +37,7 @@ def claim_holds(
     secrets: Secrets = None,
 ) -> bool:
     """
-    Whether a claim, for example `AW-015`, holds of everything that has happened since the
+    True if a claim, for example `AW-015`, holds of everything that has happened since the
     experiment began: a temporal claim as a steady state.
 
     It holds as long as nothing contradicts it. With `armed`, its precondition must have
@@ -58,7 +58,7 @@ def claim_verdict(
     secrets: Secrets = None,
 ) -> Dict[str, Any]:
     """
-    What the checker of a claim says so far: outcome, how often it was armed, and because.
+    The verdict of a claim so far: outcome, how often it was armed, and because.
     """
     return _plain(stage_of(configuration, ns).verdict(claim))
 
@@ -70,7 +70,7 @@ def no_claim_violated(
     secrets: Secrets = None,
 ) -> bool:
     """
-    Whether nothing that has happened since the experiment began contradicts any claim, or
+    True if nothing that has happened since the experiment began contradicts any claim, or
     any claim of a profile.
     """
     verdicts = stage_of(configuration, ns).verdicts()
@@ -127,14 +127,14 @@ def pods_in_phase(
     secrets: Secrets = None,
 ) -> bool:
     """
-    Whether there are pods with these labels, all of them in that phase.
+    True if there are pods with these labels, all of them in that phase.
     """
     phases = _phases(configuration, ns, label_selector, "")
     return bool(phases) and all(found == phase for found in phases)
 
 
 def _holds(verdict: Verdict) -> bool:
-    """Whether nothing contradicts the claim; the log says what does."""
+    """True if nothing contradicts the claim; the log says what does."""
     for violation in verdict.violations:
         logger.warning(f"{verdict.claim} is violated: {violation.because}")
     return verdict.outcome is not Outcome.FAILED

@@ -1,4 +1,4 @@
-"""What an experiment's activities act on: one cluster, its clock, and what happened there."""
+"""The stage of an experiment's activities: one cluster, its clock, and what happened there."""
 
 from __future__ import annotations
 
@@ -130,11 +130,11 @@ class Stage(ABC):
         return tuple(found.items)
 
     def verdicts(self) -> list[Verdict]:
-        """What every claim says of the history so far."""
+        """The verdict of every claim on the history so far."""
         return claims.judge(History(*self.history()))
 
     def verdict(self, claim: str) -> Verdict:
-        """What one claim says of the history so far; ActivityFailed if there is no such claim."""
+        """The verdict of one claim on the history so far; ActivityFailed if it does not exist."""
         claims.load()
         found = CLAIMS.get(claim)
         if found is None:

@@ -58,7 +58,7 @@ def _name_of(activity: Mapping[str, Any]) -> str:
 
 
 def _act(provider: Any) -> str:
-    """What a provider does outside; empty for an activity of the simulation."""
+    """The act of a provider outside; empty for an activity of the simulation."""
     if not isinstance(provider, Mapping):
         return f"has an unknown provider {provider!r}"
     kind = provider.get("type")

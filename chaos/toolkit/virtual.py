@@ -56,7 +56,7 @@ class VirtualRun:
 
     @property
     def is_steady(self) -> bool:
-        """Whether the experiment was completed and its hypothesis held."""
+        """True if the experiment was completed and its hypothesis held."""
         return self.journal["status"] == "completed" and not self.journal["deviated"]
 
 
@@ -175,7 +175,7 @@ def _wait(name: str, seconds: Any, kind: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _scenario(experiment: Mapping[str, Any]) -> Scenario:
-    """What the simulation needs to know of the cluster; raises InvalidExperiment."""
+    """The facts about the cluster that the simulation needs; raises InvalidExperiment."""
     configuration = experiment.get("configuration") or {}
     config = configuration.get("operator_config") or {}
     if not isinstance(config, Mapping):

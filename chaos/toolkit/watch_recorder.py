@@ -97,8 +97,8 @@ class WatchRecorder:
     def _replace(self, kind: Kind, objects: tuple[Object, ...], revision: str) -> None:
         """The first list: what existed before counts as added now. Or a later one: what changed.
 
-        What is gone by then was deleted at some point that nobody saw; the list's own
-        revision is the latest it can have been.
+        Objects that are gone by then were deleted at some unobserved point, at the latest at the
+        list's own revision.
         """
         began_before = str(kind) in self._tested and bool(objects)
         if began_before or str(kind) in self._kinds_begun:
