@@ -26,7 +26,7 @@ from reference_controller.appwrapper.status import (
     phase_of,
 )
 from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
-from reference_controller.runtime.cached_list import counted
+from reference_controller.runtime.cached_list import CachedList, counted
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, NODE, POD, REPLICA_SET, Kind, kind_of
@@ -168,14 +168,16 @@ class Observer:
         selector = f"{APPWRAPPER_LABEL}={name_of(aw)}"
         listed = yield List(kind, namespace_of(aw), label_selector=selector, live=live)
         is_made_by = self.rules.is_made_by
-        return Pods(listed.items, lambda obj: is_made_by(obj, aw))
+        if isinstance(listed.items, CachedList) and listed.items.is_long:
+            return Pods(listed.items, lambda obj: is_made_by(obj, aw))
+        return tuple(obj for obj in listed.items if is_made_by(obj, aw))
 
     def _bad_nodes(self, pods: Sequence[Object], live: bool) -> Reading[dict[str, frozenset[str]]]:
         """The nodes that Autopilot wants these pods off."""
         autopilot = self.config.autopilot
         if autopilot is None or not autopilot.monitor_nodes:
             return {}
-        if not live:
+        if isinstance(pods, Pods):
             known = yield List(NODE)
             if not any(self._marks(node) for node, _ in counted(known.items, self._marks)):
                 return {}

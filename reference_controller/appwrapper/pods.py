@@ -1,7 +1,7 @@
-"""The pods of one workload: a sequence, and their numbers by the traits that rules decide by.
+"""The pods of a large workload: a sequence, and their numbers by the traits rules decide by.
 
 Pods come and go one by one, and each of these events leads to a look at all of them. What only
-depends on traits costs no more for ten thousand pods than for ten.
+depends on traits costs no more for ten thousand pods than for a hundred.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from reference_controller.appwrapper.names import (
     COMPONENT_LABEL,
     OWNER_UID_LABEL,
 )
-from reference_controller.runtime.cached_list import counted
+from reference_controller.runtime.cached_list import CachedList
 from vocabulary.objects import (
     Object,
     annotations_of,
@@ -29,9 +29,9 @@ from vocabulary.objects import (
 class Pods(Sequence[Object]):
     """Those of the listed objects that belong to a workload."""
 
-    def __init__(self, listed: Sequence[Object], belongs: Callable[[Object], bool]) -> None:
+    def __init__(self, listed: CachedList, belongs: Callable[[Object], bool]) -> None:
         """`belongs` decides by the traits below."""
-        self.counted = [pair for pair in counted(listed, traits) if belongs(pair[0])]
+        self.counted = [pair for pair in listed.counted(traits) if belongs(pair[0])]
         """One pod of each group that shares its traits, and the number of its pods."""
         self._listed = listed
         self._belongs = belongs

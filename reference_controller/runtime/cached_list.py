@@ -23,6 +23,7 @@ Group: TypeAlias = tuple[str, Hashable]
 """Namespace and traits of the objects in a group."""
 Groups: TypeAlias = Mapping[Group, Mapping[Place, None]]
 
+FEW: Final = 32
 _NOTHING: Final[Groups] = {}
 
 
@@ -40,25 +41,24 @@ class Index:
 
     def move(self, place: Place, old: Object | None, new: Object | None) -> None:
         """File an object where it belongs now; None stands for one that is not there."""
-        before, after = self._filed(old), self._filed(new)
-        if before == after:
+        before = () if old is None else self._indexer(old)
+        after = () if new is None else self._indexer(new)
+        left: Group = place[0], None
+        entered: Group = left
+        if self._traits is not None:
+            left = place[0], self._traits(old) if old is not None and before else None
+            entered = place[0], self._traits(new) if new is not None and after else None
+        if before == after and left == entered:
             return
-        for value, group in before:
+        for value in before:
             groups = self._groups[value]
-            del groups[group][place]
-            if not groups[group]:
-                del groups[group]
+            del groups[left][place]
+            if not groups[left]:
+                del groups[left]
             if not groups:
                 del self._groups[value]
-        for value, group in after:
-            self._groups.setdefault(value, {}).setdefault(group, {})[place] = None
-
-    def _filed(self, obj: Object | None) -> list[tuple[str, Group]]:
-        values = self._indexer(obj) if obj is not None else ()
-        if obj is None or not values:
-            return []
-        group = namespace_of(obj), None if self._traits is None else self._traits(obj)
-        return [(value, group) for value in values]
+        for value in after:
+            self._groups.setdefault(value, {}).setdefault(entered, {})[place] = None
 
 
 class CachedList(Sequence[Object]):
@@ -78,6 +78,11 @@ class CachedList(Sequence[Object]):
         self._groups = groups
         self._namespace = namespace
         self._items: tuple[Object, ...] | None = None
+
+    @property
+    def is_long(self) -> bool:
+        """True for more objects than are sooner gone through than counted by an index."""
+        return sum(map(len, self._groups(None).values())) > FEW
 
     def fix(self) -> tuple[Object, ...]:
         """Put the objects in order, as they are now."""
