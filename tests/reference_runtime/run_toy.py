@@ -1,4 +1,7 @@
-"""Runs the toy controller as a process; the options come as JSON in the first argument."""
+"""Runs toy controllers as a process; the options come as JSON in the first argument.
+
+`suffixes` are those of the copies that further controllers make, one for each.
+"""
 
 from __future__ import annotations
 
@@ -29,9 +32,10 @@ if __name__ == "__main__":
     for name in ("kubeconfig", "webhook_certificate", "webhook_key"):
         if name in given:
             given[name] = Path(given[name])
+    further = [CopyController(suffix, suffix) for suffix in given.pop("suffixes", ())]
     program = Program(
         name="toy",
-        controllers=(CopyController(),),
+        controllers=(CopyController(), *further),
         kinds=(CONFIG_MAP,),
         webhooks={CONFIG_MAP: Webhook(mutate=admit, validate=admit)},
     )

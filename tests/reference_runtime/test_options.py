@@ -76,12 +76,11 @@ class Counters:
 
 
 class Counts(CopyController):
-    name = "counts"
     metrics = Counters()
 
 
 def test_metrics_show_each_controller_by_name_and_its_own_counters(kubeconfig: Path) -> None:
-    program = Program(name="both", controllers=(CopyController(), Counts()))
+    program = Program(name="both", controllers=(CopyController(), Counts("counts")))
     (endpoints,) = OperatorProcess(
         program, OperatorOptions(kubeconfig=kubeconfig, metrics_port=0)
     ).endpoints

@@ -82,6 +82,23 @@ def test_it_keeps_the_cluster_as_desired_and_ends_in_good_order(
     assert {event["userAgent"] for event in writes} == {"assay-reference-controller"}
 
 
+def test_two_controllers_of_one_process_share_a_watch_and_are_counted_apart(
+    maps: Maps, start_toy: StartToy
+) -> None:
+    maps.create("a", "1")
+    toy = start_toy(suffixes=["-twin"], workers=2)
+    toy.wait_ready()
+    eventually(lambda: maps.value("a-copy") == maps.value("a-twin") == "1")
+    maps.change("a", "2")
+    eventually(lambda: maps.value("a-copy") == maps.value("a-twin") == "2")
+    assert [line["kind"] for line in toy.log("listed")] == ["ConfigMap"]
+    metrics = toy.page("/metrics")[1]
+    for name in ("toy", "-twin"):
+        assert f'controller_runtime_reconcile_total{{controller="{name}",result=' in metrics
+        assert f'workqueue_depth{{name="{name}"}}' in metrics
+    assert toy.terminate() == 0
+
+
 def test_after_a_kill_its_successor_catches_up(maps: Maps, start_toy: StartToy) -> None:
     toy = start_toy()
     toy.wait_ready()

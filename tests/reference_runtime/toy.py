@@ -28,15 +28,18 @@ def config_map(name: str, data: dict[str, str], **labels: str) -> dict[str, Any]
 class CopyController:
     """For each ConfigMap labelled `example.com/copy`, keeps a second one with the same data."""
 
-    name = "toy"
     watches = (CONFIG_MAP,)
+
+    def __init__(self, name: str = "toy", suffix: str = COPY_SUFFIX) -> None:
+        self.name = name
+        self._suffix = suffix
 
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
     ) -> Iterable[Key]:
         key = key_of(obj)
-        if key.name.endswith(COPY_SUFFIX):
-            return (Key(key.namespace, key.name.removesuffix(COPY_SUFFIX)),)
+        if key.name.endswith(self._suffix):
+            return (Key(key.namespace, key.name.removesuffix(self._suffix)),)
         return (key,) if SOURCE_LABEL in labels_of(obj) else ()
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
@@ -46,7 +49,7 @@ class CopyController:
             if error.is_not_found:
                 return None
             raise
-        copy_key = Key(key.namespace, key.name + COPY_SUFFIX)
+        copy_key = Key(key.namespace, key.name + self._suffix)
         try:
             copy = yield Get(CONFIG_MAP, *copy_key)
         except ApiError as error:
