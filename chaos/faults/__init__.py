@@ -1,4 +1,4 @@
-"""Every fault that Assay knows. Adding one is adding it to a file here, and importing that.
+"""Every general fault. To add one, add it to a file here, and import that file.
 
 - `node_taint`, `node_label`, `node_lost`: nodes that turn pods away, drive them out or vanish.
 - `pod`: pods that crash, are evicted or deleted, or get stuck.

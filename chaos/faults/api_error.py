@@ -131,7 +131,7 @@ class ApiErrors(_RequestFault):
 
 @fault("time_out")
 class TimeOut(_RequestFault):
-    """Lose requests on their way: the server never sees them, the client waits in vain."""
+    """Lose requests on their way: the server never sees them, and the client gets no response."""
 
     after: Span = 30 * SECOND
 
