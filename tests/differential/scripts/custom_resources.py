@@ -83,7 +83,7 @@ def defaulting(c: Dialogue) -> None:
     c.patch(WIDGET, "a", {"spec": {"nested": {"colour": None}}}, show=SPEC)
 
 
-@script("A value that breaks its schema is refused, each with its field.", ["4.16"])
+@script("Schema violations are rejected, each with its field.", ["4.16"])
 def schema_validation(c: Dialogue) -> None:
     spec: dict[str, Any]
     for spec in (
@@ -174,7 +174,7 @@ def scale(c: Dialogue) -> None:
     c.raw("GET", GADGET.path(c.namespace, "a", "scale"))
 
 
-@script("A definition is established, serves its kind, and takes its objects along.", ["4.16"])
+@script("A CRD is established, serves its kind, and its deletion deletes its objects.", ["4.16"])
 def definition_life(c: Dialogue) -> None:
     name = "sprockets.differential.assay.dev"
     c.create(definition("sprockets", "Sprocket", version("v1", teeth={"type": "integer"})))
@@ -194,7 +194,7 @@ def definition_life(c: Dialogue) -> None:
     c.raw("GET", path)
 
 
-@script("An object is served in every version of its definition.", ["4.16"])
+@script("An object is served in every version of its CRD.", ["4.16"])
 def several_versions(c: Dialogue) -> None:
     name = "cogs.differential.assay.dev"
     c.create(
@@ -242,7 +242,7 @@ def several_versions(c: Dialogue) -> None:
     c.until(CUSTOM_RESOURCE_DEFINITION, name, gone)
 
 
-@script("A definition that breaks the rules is refused, each with its field.", ["4.16"])
+@script("An invalid CRD is rejected, each error with its field.", ["4.16"])
 def definition_validation(c: Dialogue) -> None:
     def tried(obj: dict[str, Any]) -> None:
         c.create(obj, dry_run=True, show=["metadata.name"])
@@ -261,7 +261,7 @@ def definition_validation(c: Dialogue) -> None:
     tried(definition("gears", "Gear", version("V1")))
 
 
-@script("An AppWrapper is checked and completed by its own definition.", ["4.16"])
+@script("An AppWrapper is validated and defaulted by its own CRD.", ["4.16"])
 def appwrappers(c: Dialogue) -> None:
     def appwrapper(name: str, **spec: Any) -> dict[str, Any]:
         return {

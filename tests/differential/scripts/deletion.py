@@ -50,7 +50,7 @@ def _idle(kind: str, name: str) -> dict[str, Any]:
     }
 
 
-@script("What is deleted is answered by its uid, and then not found.", ["4.1"])
+@script("The response to a deletion has the object's uid, which is then not found.", ["4.1"])
 def delete_twice(c: Dialogue) -> None:
     c.create(config_map("a"))
     c.delete(CONFIG_MAP, "a")
@@ -115,7 +115,9 @@ def policies_of_jobs_and_pods(c: Dialogue) -> None:
     _policies(c, POD, unscheduled)
 
 
-@script("The deletion policy decides which finalizer is added: Deployments and their kin.", ["4.1"])
+@script(
+    "The deletion policy decides which finalizer is added: Deployments and similar kinds.", ["4.1"]
+)
 def policies_of_workloads(c: Dialogue) -> None:
     for kind in (DEPLOYMENT, REPLICA_SET, STATEFUL_SET):
         _policies(c, kind, partial(_idle, kind.kind))
@@ -130,7 +132,7 @@ def policy_from_finalizers(c: Dialogue) -> None:
             c.delete(CONFIG_MAP, name, policy, show=META)
 
 
-@script("Only orphan and foregroundDeletion together are refused.", ["4.5"])
+@script("Only orphan and foregroundDeletion together are rejected.", ["4.5"])
 def both_policies(c: Dialogue) -> None:
     c.create(config_map("a", finalizers=["foregroundDeletion"]))
     c.create(config_map("b", finalizers=["orphan"]))
@@ -138,7 +140,7 @@ def both_policies(c: Dialogue) -> None:
     c.patch(CONFIG_MAP, "a", {"metadata": {"finalizers": ["orphan", "foregroundDeletion"]}})
 
 
-@script("A terminating object takes no new finalizer, and does not come back to life.", ["4.3"])
+@script("A terminating object accepts no new finalizer, and cannot be restored.", ["4.3"])
 def terminating_takes_no_finalizer(c: Dialogue) -> None:
     for kind, obj in (
         (CONFIG_MAP, config_map("a", finalizers=[HOLD, "tests.assay.dev/two"])),
@@ -175,7 +177,7 @@ def terminating_takes_no_finalizer(c: Dialogue) -> None:
         c.patch(kind, "a", {"metadata": {"finalizers": [HOLD]}}, show=META)
 
 
-@script("The name of a terminating object is taken, and the refusal says why.", ["4.4"])
+@script("The name of a terminating object is taken, and the error message has the reason.", ["4.4"])
 def create_on_terminating(c: Dialogue) -> None:
     c.create(config_map("a", finalizers=[HOLD]))
     c.delete(CONFIG_MAP, "a")
@@ -198,7 +200,7 @@ def last_update_is_not_stored(c: Dialogue) -> None:
     c.watch(GADGET, event("DELETED"), since=first.revision)
 
 
-@script("Deleting again changes nothing, unless the policy is another.", ["4.1", "4.7"])
+@script("Deleting again changes nothing, unless the policy differs.", ["4.1", "4.7"])
 def repeated_deletes(c: Dialogue) -> None:
     c.create(config_map("a", finalizers=[HOLD]), show=META)
     version = ["metadata.resourceVersion", "metadata.uid", *META]
@@ -211,7 +213,7 @@ def repeated_deletes(c: Dialogue) -> None:
 
 
 @script(
-    "A foreground deletion again, after the collector is done, adds its finalizer again.", ["4.7"]
+    "A repeated foreground deletion, after garbage collection, adds its finalizer again.", ["4.7"]
 )
 def foreground_again(c: Dialogue) -> None:
     c.create(config_map("a", finalizers=[HOLD]), show=META)
@@ -240,7 +242,7 @@ def background_preempts_foreground(c: Dialogue) -> None:
     c.get(CONFIG_MAP, "child", show=META)
 
 
-@script("A deletion can be tied to a uid and to a version.", ["4.6"])
+@script("A deletion can have a uid and a resourceVersion as preconditions.", ["4.6"])
 def delete_preconditions(c: Dialogue) -> None:
     wrong = "11111111-1111-1111-1111-111111111111"
     for kind, obj in ((CONFIG_MAP, config_map("a")), (WIDGET, widget("a"))):
@@ -254,7 +256,7 @@ def delete_preconditions(c: Dialogue) -> None:
         c.delete(kind, "a", uid=first.uid, revision=current.revision)
 
 
-@script("Delete options that contradict themselves are refused.", ["4.1"])
+@script("Contradictory delete options are rejected.", ["4.1"])
 def invalid_delete_options(c: Dialogue) -> None:
     c.create(config_map("a"))
     path = CONFIG_MAP.path(c.namespace, "a")
@@ -276,7 +278,7 @@ def orphan_dependents(c: Dialogue) -> None:
         c.raw("DELETE", f"{path}?propagationPolicy=Background", show=META)
 
 
-@script("A collection is deleted object by object, as the selector says.", ["4.1"])
+@script("A collection is deleted object by object, by selector.", ["4.1"])
 def delete_collection(c: Dialogue) -> None:
     for name, labels in {"a": {"x": "1"}, "b": {"x": "1"}, "c": {}}.items():
         c.create(gadget(name, labels=labels, finalizers=[HOLD] if name == "b" else []), show=META)

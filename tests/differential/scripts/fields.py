@@ -11,7 +11,7 @@ from tests.differential.scripts.manifests import config_map, gadget, job, pod, w
 from vocabulary.kinds import CONFIG_MAP, JOB, NODE, POD, SECRET
 
 
-@script("A strict write names what its kind has not, and what it says twice.", ["4.16"])
+@script("A strict write reports unknown and duplicate fields.", ["4.16"])
 def strict_fields(c: Dialogue) -> None:
     widgets, maps = WIDGET.path(c.namespace), CONFIG_MAP.path(c.namespace)
     odd = {**widget("a"), "odd": 1}
@@ -31,7 +31,7 @@ def strict_fields(c: Dialogue) -> None:
     c.raw("PATCH", f"{widgets}/b?fieldValidation=Warn", patch, content_type=merge)
 
 
-@script("A strict write may say nothing twice.", ["4.16"])
+@script("A strict write must not have duplicate fields.", ["4.16"])
 def repeated_fields(c: Dialogue) -> None:
     widgets, maps = WIDGET.path(c.namespace), CONFIG_MAP.path(c.namespace)
     twice = (
@@ -54,7 +54,7 @@ def repeated_fields(c: Dialogue) -> None:
         c.raw("PATCH", target, patch, content_type=merge)
 
 
-@script("Numbers that are too large for their format are refused.", ["4.16"])
+@script("Numbers that are too large for their format are rejected.", ["4.16"])
 def too_large_numbers(c: Dialogue) -> None:
     c.create(widget("a", count=2**31 - 1))
     c.create(widget("b", count=2**31))
@@ -63,7 +63,7 @@ def too_large_numbers(c: Dialogue) -> None:
     c.create({**job("d"), "spec": {**job("d")["spec"], "parallelism": 2**31}})
 
 
-@script("Finalizers of built-in kinds have a domain, also those that come later.", ["4.5"])
+@script("Finalizers of built-in kinds need a domain, including those added later.", ["4.5"])
 def finalizers_without_domain(c: Dialogue) -> None:
     first = c.create(config_map("a"))
     c.patch(CONFIG_MAP, "a", {"metadata": {"finalizers": ["no-domain"]}})
@@ -80,7 +80,7 @@ def finalizers_without_domain(c: Dialogue) -> None:
     c.patch(GADGET, "g", finalizers, show=["metadata.finalizers"])
 
 
-@script("A map that loses its last key is gone.", ["4.16"])
+@script("A map is removed with its last key.", ["4.16"])
 def emptied_maps(c: Dialogue) -> None:
     both = {"labels": {"l": "1"}, "annotations": {"a": "1"}}
     c.create(config_map("a", {"k": "v"}, **both))
@@ -100,7 +100,7 @@ def emptied_maps(c: Dialogue) -> None:
     c.patch(NODE, "emptied", {"spec": {"unschedulable": False}}, show=["spec"])
 
 
-@script("ConfigMaps and Secrets hold a mebibyte.", ["4.16"])
+@script("ConfigMaps and Secrets hold at most a mebibyte.", ["4.16"])
 def large_data(c: Dialogue) -> None:
     mebibyte = 2**20
     c.create(config_map("a", {"k": "v" * (mebibyte - 1), "l": "v"}), show=["metadata.name"])

@@ -38,7 +38,7 @@ def owned(
 
 
 @script(
-    "A deletion in the background takes the owner at once and the dependents after it.",
+    "A background deletion removes the owner immediately and the dependents after it.",
     ["4.6", "5.8"],
 )
 def background_cascade(c: Dialogue) -> None:
@@ -54,7 +54,7 @@ def background_cascade(c: Dialogue) -> None:
 
 
 @script(
-    "A deletion in the foreground keeps the owner until its blocking dependents are gone.",
+    "A foreground deletion keeps the owner until its blocking dependents are gone.",
     ["4.6", "4.11", "4.15"],
 )
 def foreground_waits(c: Dialogue) -> None:
@@ -70,7 +70,7 @@ def foreground_waits(c: Dialogue) -> None:
     c.watch(CONFIG_MAP, event("DELETED"), since=first.revision, name="owner", show=META)
 
 
-@script("Dependents that do not block are deleted too, but nobody waits for them.", ["4.6"])
+@script("Dependents that do not block are deleted too, but not waited for.", ["4.6"])
 def foreground_ignores_nonblocking(c: Dialogue) -> None:
     first = c.create(config_map("owner"))
     c.create(owned("lax", first.uid, block=False, finalizers=[HOLD]))
@@ -81,7 +81,7 @@ def foreground_ignores_nonblocking(c: Dialogue) -> None:
     c.until(CONFIG_MAP, "unsaid", terminating, show=META)
 
 
-@script("An orphaning deletion strips the references and leaves the dependents.", ["4.10", "4.15"])
+@script("An orphaning deletion removes the references and keeps the dependents.", ["4.10", "4.15"])
 def orphaning(c: Dialogue) -> None:
     first = c.create(config_map("owner"))
     other = c.create(config_map("other"))
@@ -138,7 +138,7 @@ def valid_and_waiting_owner(c: Dialogue) -> None:
     )
 
 
-@script("A circle of owners does not block its own deletion.", ["4.15"])
+@script("A cycle of owners does not block its own deletion.", ["4.15"])
 def dependency_circle(c: Dialogue) -> None:
     made = [c.create(config_map(name)) for name in "abc"]
     for name, previous, by in (("a", made[2], "c"), ("b", made[0], "a"), ("c", made[1], "b")):
@@ -149,7 +149,7 @@ def dependency_circle(c: Dialogue) -> None:
         c.until_gone(CONFIG_MAP, name)
 
 
-@script("What belongs to an owner that does not exist is collected.", ["4.6"])
+@script("Dependents of a missing owner are collected.", ["4.6"])
 def dangling_owner(c: Dialogue) -> None:
     c.create(owned("a", ABSENT), show=META)
     c.until_gone(CONFIG_MAP, "a")
@@ -160,7 +160,7 @@ def dangling_owner(c: Dialogue) -> None:
     c.stays(CONFIG_MAP, "right", exists, for_seconds=1, show=META)
 
 
-@script("A dependent whose owner is recreated under its name belongs to nobody.", ["4.6"])
+@script("A dependent whose owner is recreated under its name has no owner.", ["4.6"])
 def recreated_owner(c: Dialogue) -> None:
     first = c.create(config_map("owner"))
     c.create(owned("a", first.uid, finalizers=[HOLD]), show=META)
@@ -222,7 +222,7 @@ def custom_resources(c: Dialogue) -> None:
 
 
 @script(
-    "The collector knows an owner by its uid, in the version that the reference names.", ["4.6"]
+    "The garbage collector identifies an owner by its uid, in the reference's version.", ["4.6"]
 )
 def owner_of_unknown_kind(c: Dialogue) -> None:
     c.create(
@@ -232,7 +232,7 @@ def owner_of_unknown_kind(c: Dialogue) -> None:
     c.stays(CONFIG_MAP, "a", exists, for_seconds=1.5, show=META)
 
 
-@script("Owner references that cannot mean anything are refused.", ["4.6"])
+@script("Invalid owner references are rejected.", ["4.6"])
 def invalid_owner_references(c: Dialogue) -> None:
     one, two = (owner("ConfigMap", "v1", name, ABSENT, controller=True) for name in ("x", "y"))
     c.create(config_map("a", ownerReferences=[one, two]))
@@ -314,7 +314,7 @@ def replica_set_orphans_pods(c: Dialogue) -> None:
     c.until_listed(POD, count(2, has("metadata.ownerReferences", None)), show=META)
 
 
-@script("A Deployment takes its ReplicaSet along, unless it orphans it.", ["4.15"])
+@script("Deleting a Deployment deletes its ReplicaSet, unless it orphans it.", ["4.15"])
 def deployment_deletion(c: Dialogue) -> None:
     name: str
     policy: PropagationPolicy | None
@@ -332,7 +332,7 @@ def deployment_deletion(c: Dialogue) -> None:
         )
 
 
-@script("A pod outside any workload can own, and is collected as anything else.", ["4.6"])
+@script("A pod outside any workload can be an owner, and is collected like other objects.", ["4.6"])
 def pod_as_owner(c: Dialogue) -> None:
     first = c.create(unscheduled("owner"), show=META)
     reference = owner("Pod", "v1", "owner", first.uid, blockOwnerDeletion=True)
@@ -351,7 +351,7 @@ def _role(name: str, verbs: list[str], resources: list[str], group: str = "") ->
     }
 
 
-@script("Blocking an owner's deletion needs the right to update its finalizers.", ["4.14"])
+@script("Blocking an owner's deletion requires permission to update its finalizers.", ["4.14"])
 def blocking_needs_permission(c: Dialogue) -> None:
     roles = Kind("rbac.authorization.k8s.io", "v1", "ClusterRole", "clusterroles", namespaced=False)
     first = c.create(config_map("owner"))

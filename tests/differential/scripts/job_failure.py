@@ -47,7 +47,7 @@ def two_retries(c: Dialogue) -> None:
     c.list(POD, show=PODS)
 
 
-@script("What still runs is stopped before a Job has failed.", ["5.2", "5.3"])
+@script("Running pods are stopped before a Job has failed.", ["5.2", "5.3"])
 def failing_waits_for_pods(c: Dialogue) -> None:
     c.create(
         job("a", {"stuck_terminating": "true"}, backoffLimit=0, completions=2, parallelism=2),
@@ -82,7 +82,7 @@ def _annotate(c: Dialogue, pod: str, values: dict[str, str | None]) -> None:
     )
 
 
-@script("A deadline ends a Job, and what it still runs.", ["5.2", "5.3"])
+@script("A deadline ends a Job and its running pods.", ["5.2", "5.3"])
 def deadline(c: Dialogue) -> None:
     c.create(job("a", activeDeadlineSeconds=1), show=["spec.activeDeadlineSeconds"])
     c.until(JOB, "a", condition("Failed"), show=STATUS)
@@ -114,7 +114,7 @@ def replacement_policy_failed(c: Dialogue) -> None:
     c.until(JOB, "a", has("status.failed", 1) & has("status.ready", 1), within=40, show=STATUS)
 
 
-@script("With policy TerminatingOrFailed a terminating pod is replaced at once.", ["5.4"])
+@script("With policy TerminatingOrFailed a terminating pod is replaced immediately.", ["5.4"])
 def replacement_at_once(c: Dialogue) -> None:
     c.create(
         job("a", {"stuck_terminating": "true", "finished_at": PAST}),
@@ -138,7 +138,7 @@ def on_failure_restarts(c: Dialogue) -> None:
 
 
 @script(
-    "The rule FailJob fails the Job at once and says which pod and rule it was.",
+    "The rule FailJob fails the Job immediately and reports the pod and the rule.",
     ["5.2", "5.3", "5.5"],
 )
 def rule_fail_job(c: Dialogue) -> None:
@@ -154,7 +154,7 @@ def rule_fail_job(c: Dialogue) -> None:
     c.list(POD, show=PODS)
 
 
-@script("The rule FailJob goes before the backoff limit.", ["5.3", "5.5"])
+@script("The rule FailJob takes precedence over the backoff limit.", ["5.3", "5.5"])
 def rule_before_limit(c: Dialogue) -> None:
     c.create(
         job("a", fails(42), backoffLimit=0, podFailurePolicy={"rules": [in_codes("FailJob", 42)]}),
@@ -179,7 +179,7 @@ def rule_ignore(c: Dialogue) -> None:
     )
 
 
-@script("The rule Count, and no rule at all, count as ever.", ["5.5"])
+@script("The rule Count, and no rule at all, count normally.", ["5.5"])
 def rule_count(c: Dialogue) -> None:
     rules = [in_codes("Count", 9), in_codes("Ignore", 9)]
     c.create(

@@ -41,7 +41,7 @@ def indexed_pods(c: Dialogue) -> None:
     c.list(POD)
 
 
-@script("The indexes that have succeeded are written down in short.", ["5.6"])
+@script("Succeeded indexes are recorded in compressed form.", ["5.6"])
 def completed_indexes(c: Dialogue) -> None:
     c.create(job("a", **INDEXED, completions=6, parallelism=6), show=["metadata.name"])
     c.until(JOB, "a", has("status.ready", 6), show=STATUS)
@@ -53,7 +53,7 @@ def completed_indexes(c: Dialogue) -> None:
     c.until(JOB, "a", condition("Complete"), show=STATUS)
 
 
-@script("An index that has used up its own retries fails, the others go on.", ["5.4", "5.6"])
+@script("An index that has used up its own retries fails, the others continue.", ["5.4", "5.6"])
 def failures_per_index(c: Dialogue) -> None:
     c.create(
         job(
@@ -85,7 +85,7 @@ def retries_per_index(c: Dialogue) -> None:
     )
 
 
-@script("Too many failed indexes fail the Job at once.", ["5.2", "5.6"])
+@script("Too many failed indexes fail the Job immediately.", ["5.2", "5.6"])
 def max_failed_indexes(c: Dialogue) -> None:
     c.create(
         job(

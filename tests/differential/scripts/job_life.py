@@ -21,7 +21,7 @@ PODS = [
 ]
 
 
-@script("A suspended Job runs nothing and says so.", ["5.7"])
+@script("A suspended Job runs no pods, and its status shows that.", ["5.7"])
 def created_suspended(c: Dialogue) -> None:
     c.create(job("a", suspend=True), show=["spec.suspend"])
     c.until(JOB, "a", condition("Suspended"), show=STATUS)
@@ -30,7 +30,7 @@ def created_suspended(c: Dialogue) -> None:
     c.until(JOB, "a", has("status.ready", 1), show=STATUS)
 
 
-@script("Suspending stops the pods without counting them, resuming starts anew.", ["5.7"])
+@script("Suspending stops the pods without counting them, resuming starts over.", ["5.7"])
 def suspend_and_resume(c: Dialogue) -> None:
     c.create(
         job("a", parallelism=2, completions=2, activeDeadlineSeconds=600), show=["metadata.name"]
@@ -53,7 +53,7 @@ def delete_background(c: Dialogue) -> None:
     c.until_listed(POD, count(0))
 
 
-@script("A Job deleted in the foreground is there until its pods are gone.", ["4.6", "4.8", "5.8"])
+@script("A Job deleted in the foreground exists until its pods are gone.", ["4.6", "4.8", "5.8"])
 def delete_foreground(c: Dialogue) -> None:
     first = c.create(job("a", {"stuck_terminating": "true"}), show=["metadata.name"])
     c.until(JOB, "a", has("status.ready", 1), show=STATUS)
@@ -83,7 +83,7 @@ def delete_foreground(c: Dialogue) -> None:
     )
 
 
-@script("Without a policy a Job leaves its pods behind, as it always has.", ["4.1", "5.8"])
+@script("Without a policy a Job orphans its pods, for compatibility.", ["4.1", "5.8"])
 def delete_default(c: Dialogue) -> None:
     c.create(job("a"), show=["metadata.name"])
     c.until(JOB, "a", has("status.ready", 1), show=STATUS)
@@ -105,7 +105,7 @@ def delete_orphan(c: Dialogue) -> None:
     )
 
 
-@script("A terminating Job creates no pods any more, and lets go of those it has.", ["5.8"])
+@script("A terminating Job creates no more pods, and releases those it has.", ["5.8"])
 def terminating_job(c: Dialogue) -> None:
     held = job("a", {"finished_at": PAST})
     held["metadata"]["finalizers"] = [HOLD]
@@ -121,7 +121,7 @@ def terminating_job(c: Dialogue) -> None:
 
 
 @script(
-    "A pod of a Job is gone when the Job has counted it, and the kubelet has let go.",
+    "A Job's pod is gone once the Job has counted it, and the kubelet has deleted it.",
     ["4.12", "5.8"],
 )
 def tracking_finalizer(c: Dialogue) -> None:
@@ -158,7 +158,7 @@ def _conditions(*types: str) -> list[dict[str, str]]:
     return [{"type": type_, "status": "True", "lastTransitionTime": NOW} for type_ in types]
 
 
-@script("A Job's status has to make sense: failing.", ["5.9"])
+@script("A Job's status is validated: failing.", ["5.9"])
 def status_failed(c: Dialogue) -> None:
     _external(c)
     _put(c, {"startTime": NOW, "active": 1, "ready": 1})
@@ -213,7 +213,7 @@ def status_failed(c: Dialogue) -> None:
     _put(c, {"startTime": "2025-01-01T00:00:00Z"})
 
 
-@script("A Job's status has to make sense: succeeding.", ["5.9"])
+@script("A Job's status is validated: succeeding.", ["5.9"])
 def status_complete(c: Dialogue) -> None:
     _external(c)
     _put(c, {"conditions": _conditions("SuccessCriteriaMet", "Complete"), "completionTime": NOW})
@@ -243,9 +243,7 @@ def status_complete(c: Dialogue) -> None:
     _put(c, {"succeeded": 0})
 
 
-@script(
-    "A Job's status has to make sense: both terminal conditions in one write are taken.", ["5.9"]
-)
+@script("A Job's status is validated: both terminal conditions in one write are accepted.", ["5.9"])
 def status_in_one_write(c: Dialogue) -> None:
     _external(c)
     _put(c, {"startTime": NOW, "conditions": _conditions("FailureTarget", "Failed"), "failed": 1})
@@ -262,7 +260,7 @@ def status_in_one_write(c: Dialogue) -> None:
     )
 
 
-@script("A Job's status has to make sense: indexes, counts and times.", ["5.9"])
+@script("A Job's status is validated: indexes, counts and times.", ["5.9"])
 def status_details(c: Dialogue) -> None:
     _external(c)
     _put(c, {"completedIndexes": "0"})

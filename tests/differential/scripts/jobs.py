@@ -14,7 +14,7 @@ SPEC = ["spec"]
 MANAGED = {"managedBy": "example.org/external", "suspend": True}
 
 
-@script("A Job's defaults depend on what is given.", ["5.1"])
+@script("A Job's defaults depend on the given fields.", ["5.1"])
 def job_defaults(c: Dialogue) -> None:
     show = ["metadata.labels", "spec", "metadata.generation"]
     rule: dict[str, Any] = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [3]}}
@@ -31,7 +31,7 @@ def job_defaults(c: Dialogue) -> None:
     c.create(job("g", podFailurePolicy={"rules": [rule]}, **MANAGED), show=show)
 
 
-@script("A Job that breaks the rules is refused, each with its field.", ["5.1"])
+@script("An invalid Job is rejected, each error with its field.", ["5.1"])
 def job_validation(c: Dialogue) -> None:
     for fields in (
         {
@@ -97,9 +97,7 @@ def job_validation(c: Dialogue) -> None:
     )
 
 
-@script(
-    "A pod failure policy that breaks the rules is refused, each with its field.", ["5.1", "5.5"]
-)
+@script("An invalid pod failure policy is rejected, each error with its field.", ["5.1", "5.5"])
 def failure_policy_validation(c: Dialogue) -> None:
     codes = {"operator": "In", "values": [1]}
     for rule in (
@@ -140,7 +138,7 @@ def failure_policy_validation(c: Dialogue) -> None:
     )
 
 
-@script("A success policy that breaks the rules is refused, each with its field.", ["5.1", "5.6"])
+@script("An invalid success policy is rejected, each error with its field.", ["5.1", "5.6"])
 def success_policy_validation(c: Dialogue) -> None:
     rules: Any
     for rules in (
@@ -159,7 +157,7 @@ def success_policy_validation(c: Dialogue) -> None:
         c.create(job("a", **spec), dry_run=True, show=["metadata.name"])
 
 
-@script("What may be changed of a Job that runs, and what may not.", ["5.1"])
+@script("Mutable and immutable fields of a running Job.", ["5.1"])
 def job_mutability(c: Dialogue) -> None:
     c.create(
         job("a", managedBy="example.org/external", completions=3, parallelism=2),
@@ -271,7 +269,7 @@ def elastic_indexed(c: Dialogue) -> None:
     c.patch(JOB, "a", {"spec": {"completions": 1}}, show=show)
 
 
-@script("A Job that is managed by others is left alone.", ["5.7"])
+@script("A Job that another controller manages is ignored.", ["5.7"])
 def managed_by_others(c: Dialogue) -> None:
     c.create(job("a", managedBy="example.org/external"), show=["spec.managedBy", "status"])
     c.create(
@@ -346,7 +344,7 @@ def parallelism_changes(c: Dialogue) -> None:
     c.until(JOB, "a", has("status.ready", 3), show=["status"])
 
 
-@script("A finished Job is deleted when its time to live is over.", ["5.1"])
+@script("A finished Job is deleted when its TTL expires.", ["5.1"])
 def time_to_live(c: Dialogue) -> None:
     c.create(job("a", SUCCEEDS, ttlSecondsAfterFinished=0), show=["spec.ttlSecondsAfterFinished"])
     c.until_gone(JOB, "a")

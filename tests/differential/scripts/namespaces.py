@@ -15,7 +15,7 @@ def _namespace(name: str) -> dict[str, object]:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
 
-@script("A namespace takes everything in it along.", ["4.1"])
+@script("Deleting a namespace deletes everything in it.", ["4.1"])
 def namespace_deletion(c: Dialogue) -> None:
     name = "namespace-deletion-inner"
     c.create(_namespace(name))
@@ -67,7 +67,7 @@ def immortal_namespaces(c: Dialogue) -> None:
     c.get(NAMESPACE, "default", show=["status", "metadata.labels", "spec"])
 
 
-@script("A namespace gets its finalizer, its label and its phase at once.", ["4.1"])
+@script("A namespace gets its finalizer, its label and its phase immediately.", ["4.1"])
 def namespace_defaults(c: Dialogue) -> None:
     name = "namespace-defaults-inner"
     c.create(_namespace(name))

@@ -29,14 +29,14 @@ def _on(
     return pod(name, behaviour, nodeSelector=selector, tolerations=tolerations, **spec)
 
 
-@script("A node says where it is and what it runs.", ["4.12"])
+@script("A node's status has its addresses and versions.", ["4.12"])
 def node_information(c: Dialogue) -> None:
     c.add_node("node-information", taints=[OWN])
     c.get(NODE, "node-information", show=SAID)
 
 
 @script(
-    "A taint without tolerance evicts the pods of a node, and says that it did.", ["4.12", "5.5"]
+    "A taint evicts the pods of a node that do not tolerate it, and reports it.", ["4.12", "5.5"]
 )
 def taint_evicts(c: Dialogue) -> None:
     c.add_node("taint-evicts", taints=[OWN])
@@ -70,7 +70,7 @@ def taint_evicts(c: Dialogue) -> None:
     c.stays(POD, "immune", condition("Ready"), for_seconds=1, show=END)
 
 
-@script("A toleration for a while is forgotten when the taint goes in time.", ["4.12"])
+@script("A toleration with a time limit is reset if the taint is removed in time.", ["4.12"])
 def taint_taken_back(c: Dialogue) -> None:
     c.add_node("taint-taken-back", taints=[OWN])
     taint = {"key": "tests.assay.dev/bad", "effect": "NoExecute"}
@@ -114,7 +114,7 @@ def cordon(c: Dialogue) -> None:
     c.until(POD, "a", condition("Ready"), show=END)
 
 
-@script("A node that reports not to be ready is tainted, and its pods are not ready.", ["4.12"])
+@script("A node that reports NotReady is tainted, and its pods are not ready.", ["4.12"])
 def node_not_ready(c: Dialogue) -> None:
     c.add_node("node-not-ready", taints=[OWN])
     c.create(_on("node-not-ready", "a"), show=["spec.tolerations"])
@@ -147,7 +147,7 @@ def node_not_ready(c: Dialogue) -> None:
 
 
 @script(
-    "A silent node is tainted as unreachable, its pods are not ready, and are evicted in time.",
+    "A silent node is tainted as unreachable, its pods are not ready, and are evicted later.",
     ["4.12"],
     exclusive=True,
 )

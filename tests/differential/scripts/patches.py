@@ -9,7 +9,7 @@ from tests.differential.scripts.manifests import config_map, owner, unscheduled,
 from vocabulary.kinds import CONFIG_MAP, POD
 
 
-@script("A merge patch merges objects, replaces lists, and removes what is null.", ["4.16"])
+@script("A merge patch merges objects, replaces lists, and removes null fields.", ["4.16"])
 def merge_patch(c: Dialogue) -> None:
     c.create(config_map("a", {"k": "1", "l": "2"}, labels={"x": "y"}))
     c.patch(CONFIG_MAP, "a", {"data": {"k": None, "m": "3"}})
@@ -151,7 +151,7 @@ def strategic_owner_references(c: Dialogue) -> None:
     )
 
 
-@script("Custom resources take no strategic merge patches.", ["4.16"])
+@script("Custom resources do not support strategic merge patches.", ["4.16"])
 def strategic_patch_of_custom_resource(c: Dialogue) -> None:
     c.create(widget("w"))
     c.patch(WIDGET, "w", {"spec": {"size": "large"}}, "strategic")
@@ -161,7 +161,7 @@ def strategic_patch_of_custom_resource(c: Dialogue) -> None:
     c.raw("PATCH", CONFIG_MAP.path(c.namespace, "a"), {}, content_type="application/json")
 
 
-@script("A patch that names a version or a uid is applied to that one only.", ["4.16"])
+@script("A patch with a resourceVersion or a uid applies only to that one.", ["4.16"])
 def patch_preconditions(c: Dialogue) -> None:
     first = c.create(config_map("a", {"k": "1"}))
     c.patch(CONFIG_MAP, "a", {"metadata": {"resourceVersion": first.revision}, "data": {"k": "2"}})

@@ -20,7 +20,7 @@ END = [
 LIFE = [*END, "spec.nodeName", "status.conditions", "status.containerStatuses"]
 
 
-@script("A running pod is deleted in steps: asked, ended, gone.", ["4.12"])
+@script("A running pod is deleted in steps: terminating, ended, gone.", ["4.12"])
 def graceful_deletion(c: Dialogue) -> None:
     c.create(pod("a"), show=END)
     running = c.until(POD, "a", condition("Ready"), show=END)
@@ -29,7 +29,7 @@ def graceful_deletion(c: Dialogue) -> None:
     c.watch(POD, event("DELETED"), name="a", since=running.revision, distinct=True, show=LIFE)
 
 
-@script("Containers that end well when told to stop make a Succeeded pod.", ["4.12"])
+@script("Containers that exit with 0 on SIGTERM make a Succeeded pod.", ["4.12"])
 def graceful_success(c: Dialogue) -> None:
     c.create(pod("a", {"term_exit": "0"}), show=END)
     running = c.until(POD, "a", condition("Ready"), show=END)
@@ -47,7 +47,7 @@ def deletion_before_start(c: Dialogue) -> None:
     c.watch(POD, event("DELETED"), name="a", since=waiting.revision, distinct=True, show=END)
 
 
-@script("A pod that nobody runs is deleted at once.", ["4.12"])
+@script("A pod without running containers is deleted immediately.", ["4.12"])
 def deletion_of_unscheduled(c: Dialogue) -> None:
     first = c.create(unscheduled("a"), show=END)
     c.delete(POD, "a")
@@ -133,7 +133,7 @@ def eviction_options(c: Dialogue) -> None:
     c.until_gone(POD, "done")
 
 
-@script("A disruption budget refuses an eviction for a while.", ["4.12"])
+@script("A disruption budget blocks an eviction for a while.", ["4.12"])
 def eviction_budget(c: Dialogue) -> None:
     budget: dict[str, Any] = {
         "apiVersion": "policy/v1",

@@ -50,7 +50,7 @@ def pod_restarts(c: Dialogue) -> None:
     )
 
 
-@script("The first restart comes at once, the second after a wait.", ["5.4"])
+@script("The first restart is immediate, the second delayed.", ["5.4"])
 def crash_loop(c: Dialogue) -> None:
     c.create(pod("a", {"exit": "1", "run_for": "10ms"}), show=["spec.restartPolicy"])
     waiting = has("status.containerStatuses.0.state.waiting.reason", "CrashLoopBackOff")
@@ -89,7 +89,7 @@ def pod_held(c: Dialogue) -> None:
     c.until(POD, "notready", phase("Running"), show=["status"])
 
 
-@script("A pod that fits nowhere says so, and runs when it fits.", ["4.12"], exclusive=True)
+@script("An unschedulable pod reports it, and runs once it fits.", ["4.12"], exclusive=True)
 def pod_unschedulable(c: Dialogue) -> None:
     c.create(pod("a", nodeSelector={"tests.assay.dev/there": "yes"}), show=["spec.nodeSelector"])
     c.until(POD, "a", condition("PodScheduled", "False"), show=["status"])
@@ -106,7 +106,7 @@ def pod_unschedulable(c: Dialogue) -> None:
     c.until(POD, "c", condition("Ready"), show=["status.phase"])
 
 
-@script("A pod is bound once, to the node that is named.", ["4.12"])
+@script("A pod is bound once, to the given node.", ["4.12"])
 def binding(c: Dialogue) -> None:
     def bind(name: str, node: str, kind: str = "Node") -> None:
         body = {
@@ -129,7 +129,7 @@ def binding(c: Dialogue) -> None:
     bind("b", "n0")
 
 
-@script("Of a pod that exists few fields can be changed.", ["4.12"])
+@script("Few fields of an existing pod can be changed.", ["4.12"])
 def pod_mutability(c: Dialogue) -> None:
     c.create(unscheduled("a"), show=["metadata.name"])
     show = ["spec", "metadata.generation"]
@@ -161,7 +161,7 @@ def pod_mutability(c: Dialogue) -> None:
     )
 
 
-@script("A pod that breaks the rules is refused, each with its field.", ["4.12"])
+@script("An invalid pod is rejected, each error with its field.", ["4.12"])
 def pod_validation(c: Dialogue) -> None:
     spec: dict[str, Any]
     for spec in (
@@ -193,7 +193,7 @@ def pod_validation(c: Dialogue) -> None:
         )
 
 
-@script("Of what is not shared out twice, a container asks as much as it is limited to.", ["4.12"])
+@script("For resources that cannot be overcommitted, requests must equal limits.", ["4.12"])
 def extended_resources(c: Dialogue) -> None:
     gpu = "nvidia.com/gpu"
     for name, resources in {
@@ -224,7 +224,7 @@ def extended_resources(c: Dialogue) -> None:
     c.create(job("job", pod={"containers": [request]}), show=["spec.template.spec.containers"])
 
 
-@script("A priority class gives its value to the pods that name it.", ["4.12"])
+@script("A priority class sets the priority of its pods.", ["4.12"])
 def priorities(c: Dialogue) -> None:
     def a_class(name: str, value: int, **fields: Any) -> dict[str, Any]:
         return {

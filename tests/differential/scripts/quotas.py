@@ -35,7 +35,7 @@ def _asking(name: str, cpu: str) -> dict[str, Any]:
     return obj
 
 
-@script("A quota counts pods, and refuses the one too many.", ["4.16"])
+@script("A quota counts pods, and rejects any above its limit.", ["4.16"])
 def quota_of_pods(c: Dialogue) -> None:
     c.create(_quota(pods="2"))
     c.until(RESOURCE_QUOTA, "q", present("status.used"), show=["spec", "status"])
@@ -48,7 +48,7 @@ def quota_of_pods(c: Dialogue) -> None:
     c.create(unscheduled("c"), show=["metadata.name"])
 
 
-@script("A quota of computing power adds up what pods request, and wants it said.", ["4.16"])
+@script("A quota of compute resources adds up pods' requests, and makes them mandatory.", ["4.16"])
 def quota_of_cpu(c: Dialogue) -> None:
     hard = {"requests.cpu": "1", "limits.cpu": "1500m"}
     c.create(_quota(**hard))
@@ -60,7 +60,7 @@ def quota_of_cpu(c: Dialogue) -> None:
     c.until(RESOURCE_QUOTA, "q", _used("1"), show=["status"])
 
 
-@script("A quota of zero objects refuses every one of a kind.", ["4.16"])
+@script("A quota of zero objects rejects every object of a kind.", ["4.16"])
 def quota_of_objects(c: Dialogue) -> None:
     hard = {"count/configmaps": "0", "count/jobs.batch": "1"}
     c.create(_quota(**hard))
@@ -72,7 +72,7 @@ def quota_of_objects(c: Dialogue) -> None:
     c.until_gone(RESOURCE_QUOTA, "q")
 
 
-@script("A quota that breaks the rules is refused.", ["4.16"])
+@script("An invalid quota is rejected.", ["4.16"])
 def quota_validation(c: Dialogue) -> None:
     c.create(_quota(pods="-1"))
     c.create(_quota(pods="lots"))

@@ -18,7 +18,7 @@ OLD_TOKEN = (
 )
 
 
-@script("Label selectors choose by equality, by sets and by existence.", ["4.16"])
+@script("Label selectors match by equality, by sets and by existence.", ["4.16"])
 def label_selectors(c: Dialogue) -> None:
     for name, labels in {"a": {"x": "1"}, "b": {"x": "2", "y": ""}, "c": {}}.items():
         c.create(config_map(name, labels=labels))
@@ -39,7 +39,7 @@ def label_selectors(c: Dialogue) -> None:
         c.list(CONFIG_MAP, labels=wrong, show=NAMES)
 
 
-@script("Field selectors choose by the fields that a kind offers.", ["4.16"])
+@script("Field selectors match by the fields that a kind supports.", ["4.16"])
 def field_selectors(c: Dialogue) -> None:
     c.create(unscheduled("a"))
     c.create(unscheduled("b"))
@@ -79,7 +79,7 @@ def pages(c: Dialogue) -> None:
     )
 
 
-@script("A list can be asked for as it was at a revision.", ["4.16"])
+@script("A list can be requested at a revision.", ["4.16"])
 def list_at_revision(c: Dialogue) -> None:
     first = c.create(config_map("a"), show=NAMES)
     c.create(config_map("b"), show=NAMES)
@@ -95,7 +95,7 @@ def list_at_revision(c: Dialogue) -> None:
 FAR = "999999999999"
 
 
-@script("What has not happened yet cannot be read.", ["4.16"])
+@script("Future revisions cannot be read.", ["4.16"])
 def future_revision(c: Dialogue) -> None:
     c.create(config_map("a"), show=NAMES)
     one = CONFIG_MAP.path(c.namespace, "a")
@@ -111,7 +111,7 @@ def future_revision(c: Dialogue) -> None:
     c.list(WIDGET, revision=FAR, show=NAMES)
 
 
-@script("A client may ask for the metadata alone.", ["4.13", "4.16"])
+@script("A client can request metadata alone.", ["4.13", "4.16"])
 def metadata_alone(c: Dialogue) -> None:
     c.create(config_map("a", {"k": "v"}, labels={"l": "1"}), show=NAMES)
     c.create(widget("a"), show=NAMES)
@@ -149,7 +149,7 @@ def list_revision(c: Dialogue) -> None:
     c.note("not older", int(listed.revision) >= int(first.revision))
 
 
-@script("A watch from a revision tells what happened since, in order.", ["4.13", "4.16"])
+@script("A watch from a revision reports changes since then, in order.", ["4.13", "4.16"])
 def watch_replays(c: Dialogue) -> None:
     first = c.create(config_map("a", {"k": "1"}))
     c.patch(CONFIG_MAP, "a", {"data": {"k": "2"}})
@@ -161,7 +161,7 @@ def watch_replays(c: Dialogue) -> None:
     c.note("versions only grow", versions == sorted(set(versions)))
 
 
-@script("A watch without a revision begins with what there is.", ["4.13"])
+@script("A watch without a revision begins with the existing objects.", ["4.13"])
 def watch_from_nothing(c: Dialogue) -> None:
     c.create(config_map("a", {"k": "1"}))
     c.patch(CONFIG_MAP, "a", {"data": {"k": "2"}})
@@ -170,7 +170,7 @@ def watch_from_nothing(c: Dialogue) -> None:
     c.watch(CONFIG_MAP, events(2), since="0")
 
 
-@script("A watch that asks for it is told where what there was ends.", ["4.13"])
+@script("On request, a watch marks the end of the existing objects.", ["4.13"])
 def watch_initial_events(c: Dialogue) -> None:
     c.create(config_map("a"))
     c.create(config_map("b"))
@@ -178,7 +178,7 @@ def watch_initial_events(c: Dialogue) -> None:
 
 
 @script(
-    "To a watch with a selector an object comes when it matches, and goes when it does not.",
+    "A watch with a selector adds objects when they match, and deletes them when they no longer do.",
     ["4.13"],
 )
 def watch_selected(c: Dialogue) -> None:
@@ -192,7 +192,7 @@ def watch_selected(c: Dialogue) -> None:
     c.watch(CONFIG_MAP, events(5), since=first.revision, labels="x=1")
 
 
-@script("A watch by field tells of pods when they reach it.", ["4.13"])
+@script("A watch by field reports pods once they match.", ["4.13"])
 def watch_by_field(c: Dialogue) -> None:
     first = c.create(unscheduled("a"))
     c.patch(POD, "a", {"status": {"phase": "Running"}}, subresource="status", show=["status.phase"])
@@ -206,7 +206,7 @@ def watch_by_field(c: Dialogue) -> None:
     )
 
 
-@script("A watch from a revision that is forgotten is told so with 410.", ["4.13", "4.16"])
+@script("A watch from an expired revision fails with 410.", ["4.13", "4.16"])
 def watch_too_old(c: Dialogue) -> None:
     c.create(widget("w"))
     c.watch(WIDGET, event("ERROR"), since="1")
@@ -214,7 +214,8 @@ def watch_too_old(c: Dialogue) -> None:
 
 
 @script(
-    "The last event of an object shows it as it was, with the deletion's revision.", ["4.2", "4.13"]
+    "An object's last event has its final state, with the deletion's resourceVersion.",
+    ["4.2", "4.13"],
 )
 def deleted_event(c: Dialogue) -> None:
     first = c.create(config_map("a", {"k": "v"}))
@@ -224,7 +225,7 @@ def deleted_event(c: Dialogue) -> None:
     c.note("later than the last write", last > int(first.revision))
 
 
-@script("A watch of one name hears of that object alone.", ["4.13"])
+@script("A watch of one name reports only that object.", ["4.13"])
 def one_object_by_name(c: Dialogue) -> None:
     c.create(config_map("a"))
     c.create(config_map("b"))

@@ -73,7 +73,7 @@ def job_table(c: Dialogue) -> None:
     c.table(JOB)
 
 
-@script("Workloads are printed with what they want and have.", ["4.16"])
+@script("Workloads are printed with desired and actual numbers.", ["4.16"])
 def workload_table(c: Dialogue) -> None:
     c.create(workload("Deployment", "d", replicas=1), show=NAME)
     c.create(workload("StatefulSet", "s", replicas=1, serviceName="s"), show=NAME)
@@ -122,7 +122,7 @@ def other_tables(c: Dialogue) -> None:
     c.table(NODE, "n0")
 
 
-@script("Custom resources are printed with the columns that their definition declares.", ["4.16"])
+@script("Custom resources are printed with the columns in their CRD.", ["4.16"])
 def custom_table(c: Dialogue) -> None:
     c.create(widget("a", "large", hidden=True), show=NAME)
     c.create(widget("b", replicas=3), show=NAME)

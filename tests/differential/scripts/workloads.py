@@ -61,7 +61,7 @@ def replica_set(c: Dialogue) -> None:
     c.until_listed(POD, count(0))
 
 
-@script("A ReplicaSet adopts pods that match, and lets go of those that do not.", ["4.15"])
+@script("A ReplicaSet adopts pods that match, and releases those that do not.", ["4.15"])
 def replica_set_adopts(c: Dialogue) -> None:
     c.create(
         {
@@ -84,7 +84,7 @@ def replica_set_adopts(c: Dialogue) -> None:
     )
 
 
-@script("A Deployment makes a ReplicaSet, which makes the pods.", ["4.15"])
+@script("A Deployment creates a ReplicaSet, which creates the pods.", ["4.15"])
 def deployment(c: Dialogue) -> None:
     c.create(workload("Deployment"))
     c.until(
@@ -170,7 +170,7 @@ def deployment_unavailable(c: Dialogue) -> None:
     c.list(REPLICA_SET, show=["metadata.name", "status"])
 
 
-@script("A StatefulSet makes its pods one after the other, with names that last.", ["4.15"])
+@script("A StatefulSet creates its pods one after the other, with stable names.", ["4.15"])
 def stateful_set(c: Dialogue) -> None:
     c.create(workload("StatefulSet", serviceName="a"))
     c.until(STATEFUL_SET, "a", has("status.readyReplicas", 2))
@@ -185,7 +185,7 @@ def stateful_set(c: Dialogue) -> None:
     c.until(STATEFUL_SET, "a", has("status.replicas", 1), show=STATUS)
 
 
-@script("A StatefulSet waits for each pod, unless it may make them in parallel.", ["4.15"])
+@script("A StatefulSet waits for each pod, unless it creates them in parallel.", ["4.15"])
 def stateful_set_order(c: Dialogue) -> None:
     c.create(
         workload("StatefulSet", "a", {"hold": "notready"}, serviceName="a"),
@@ -206,7 +206,7 @@ def stateful_set_order(c: Dialogue) -> None:
     c.until(STATEFUL_SET, "b", has("status.currentReplicas", 2), show=STATUS)
 
 
-@script("Workloads that break the rules are refused, each with its field.", ["4.15"])
+@script("Invalid workloads are rejected, each error with its field.", ["4.15"])
 def workload_validation(c: Dialogue) -> None:
     for kind in ("ReplicaSet", "Deployment", "StatefulSet"):
         wrong = workload(kind, replicas=-1)

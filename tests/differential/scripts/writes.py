@@ -26,7 +26,7 @@ def create_sets_identity(c: Dialogue) -> None:
     c.get(CONFIG_MAP, "a")
 
 
-@script("Nobody can create an object with a resourceVersion.", ["4.5"])
+@script("An object cannot be created with a resourceVersion.", ["4.5"])
 def create_with_version(c: Dialogue) -> None:
     c.create(config_map("a", resourceVersion="1"))
     c.create(config_map("a", resourceVersion="0"))
@@ -43,7 +43,7 @@ def create_keeps_finalizers(c: Dialogue) -> None:
     c.create({**widget("f"), "metadata": {"name": "f", "finalizers": ["no-domain"]}})
 
 
-@script("A name that is taken is refused, and its object untouched.", ["4.4", "4.16"])
+@script("An existing name is rejected, and its object unchanged.", ["4.4", "4.16"])
 def create_twice(c: Dialogue) -> None:
     c.create(config_map("a", {"k": "1"}))
     c.create(config_map("a", {"k": "2"}))
@@ -73,9 +73,7 @@ def generated_names(c: Dialogue) -> None:
     )
 
 
-@script(
-    "Names, labels and annotations that break the rules are refused, each with its field.", ["4.5"]
-)
+@script("Invalid names, labels and annotations are rejected, each error with its field.", ["4.5"])
 def invalid_metadata(c: Dialogue) -> None:
     c.create({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {}})
     c.create(config_map("Upper_Case"))
@@ -96,7 +94,7 @@ def invalid_metadata(c: Dialogue) -> None:
     c.create({**widget("a"), "metadata": {"name": "UPPER", "labels": {"k": "-"}}})
 
 
-@script("A body that is of another kind, name or namespace than its path is refused.", ["4.5"])
+@script("A body with another kind, name or namespace than its path is rejected.", ["4.5"])
 def body_against_path(c: Dialogue) -> None:
     path = CONFIG_MAP.path(c.namespace)
     c.raw("POST", path, {**config_map("a"), "kind": "Secret"})
@@ -118,7 +116,7 @@ def absent_namespace(c: Dialogue) -> None:
     c.raw("DELETE", CONFIG_MAP.path("nowhere", "a"))
 
 
-@script("What is not served is not found.", ["4.5"])
+@script("Kinds that are not served are not found.", ["4.5"])
 def unknown_resources(c: Dialogue) -> None:
     c.raw("GET", "/api/v1/namespaces/default/gizmos")
     c.raw("GET", "/apis/none.example.org/v1/gizmos")
@@ -131,7 +129,9 @@ def unknown_resources(c: Dialogue) -> None:
     c.delete(JOB, "absent")
 
 
-@script("A replacement drops what it leaves out, and needs the current version.", ["4.5", "4.16"])
+@script(
+    "A replacement drops omitted fields, and requires the current resourceVersion.", ["4.5", "4.16"]
+)
 def update_replaces(c: Dialogue) -> None:
     first = c.create(config_map("a", {"k": "1", "l": "2"}, labels={"x": "y"}))
     c.update(config_map("a", {"k": "2"}, resourceVersion=first.revision))
@@ -142,7 +142,7 @@ def update_replaces(c: Dialogue) -> None:
     c.get(CONFIG_MAP, "a")
 
 
-@script("A custom resource is replaced only by those who name its version.", ["4.5", "4.16"])
+@script("Replacing a custom resource requires its resourceVersion.", ["4.5", "4.16"])
 def custom_update_needs_version(c: Dialogue) -> None:
     first = c.create(widget("a"))
     c.update(widget("a", "medium"))
@@ -154,7 +154,7 @@ def custom_update_needs_version(c: Dialogue) -> None:
     c.update(again)
 
 
-@script("A write that changes nothing keeps the version, and nobody hears of it.", ["4.16"])
+@script("A no-op write keeps the resourceVersion, and sends no event.", ["4.16"])
 def no_op_writes(c: Dialogue) -> None:
     first = c.create(config_map("a", {"k": "v"}))
     c.update(config_map("a", {"k": "v"}))
@@ -190,7 +190,7 @@ def immutable_identity(c: Dialogue) -> None:
     c.patch(WIDGET, "w", {"metadata": {"uid": "11111111-1111-1111-1111-111111111111"}})
 
 
-@script("The generation counts changes of what is wanted, and of nothing else.", ["4.16"])
+@script("The generation counts changes of the desired state, and of nothing else.", ["4.16"])
 def generation(c: Dialogue) -> None:
     show = ["metadata.generation", "metadata.resourceVersion", "metadata.uid"]
     c.create(widget("a"), show=show)
@@ -225,7 +225,7 @@ def generation(c: Dialogue) -> None:
     c.patch(WIDGET, "b", {"metadata": {"finalizers": None}}, show=show)
 
 
-@script("Spec and status are written apart where there is a status subresource.", ["4.16"])
+@script("Spec and status are written separately if there is a status subresource.", ["4.16"])
 def status_isolation(c: Dialogue) -> None:
     c.create({**widget("a"), "status": {"phase": "Busy"}})
     c.patch(WIDGET, "a", {"spec": {"size": "large"}, "status": {"phase": "Busy"}})
@@ -257,7 +257,7 @@ def status_isolation(c: Dialogue) -> None:
     )
 
 
-@script("A dry run answers as if, and leaves no trace.", ["4.16"])
+@script("A dry run responds like a write, and has no effect.", ["4.16"])
 def dry_run(c: Dialogue) -> None:
     c.create(config_map("a", {"k": "v"}), dry_run=True)
     c.get(CONFIG_MAP, "a")
@@ -268,7 +268,7 @@ def dry_run(c: Dialogue) -> None:
     c.get(CONFIG_MAP, "a")
 
 
-@script("Fields that a kind does not have are dropped without a word.", ["4.16"])
+@script("Unknown fields are dropped silently.", ["4.16"])
 def unknown_fields(c: Dialogue) -> None:
     c.create({**config_map("a", {"k": "v"}), "unknown": 1})
     c.create({**pod("p", schedulerName="nobody", unknown={"x": 1})})
@@ -280,7 +280,7 @@ def unknown_fields(c: Dialogue) -> None:
     )
 
 
-@script("Values of the wrong type are refused.", ["4.16"])
+@script("Values of the wrong type are rejected.", ["4.16"])
 def wrong_types(c: Dialogue) -> None:
     c.create({**config_map("a"), "data": {"k": 1}})
     c.create({**job("a"), "spec": {**job("a")["spec"], "parallelism": "two"}})
