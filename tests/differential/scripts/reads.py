@@ -178,7 +178,7 @@ def watch_initial_events(c: Dialogue) -> None:
 
 
 @script(
-    "A watch with a selector adds objects when they match, and deletes them when they no longer do.",
+    "A watch with a selector adds matching objects, and deletes those that no longer match.",
     ["4.13"],
 )
 def watch_selected(c: Dialogue) -> None:
