@@ -15,7 +15,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Any, Final, NamedTuple, NoReturn, TypeAlias, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -75,7 +75,7 @@ ALWAYS_WRITTEN: Final = types.MappingProxyType({"always_written": True})
 
 def read_fields(cls: type[T], data: Any, path: str) -> T:
     """An instance of the dataclass from a mapping of its fields; raises PlanError."""
-    found: T = read_value(cls, mapping(data, path), path)
+    found: T = read_value(cls, data, path)
     return found
 
 
@@ -123,22 +123,13 @@ def in_short(named: str, field: str) -> dict[str, str]:
 
 def mapping(data: Any, path: str) -> Mapping[str, Any]:
     """The data as a mapping with text keys; raises PlanError."""
-    if not isinstance(data, Mapping):
-        refuse(path, data, "a mapping (key: value)")
-    for key in data:
-        if not isinstance(key, str):
-            raise PlanError(path, f"has the key {key!r}, which is not text; put it in quotes")
-    return data
+    found: dict[str, Any] = read_value(dict[str, Any], data, path)
+    return found
 
 
 def at(path: str, key: str) -> str:
     """The path of a field inside what is at a path."""
     return f"{path}.{key}" if path else key
-
-
-def refuse(path: str, data: Any, expected: str) -> NoReturn:
-    """Raise the PlanError that says what stands there and what should."""
-    raise PlanError(path, f"is {_shown(data)}, expected {expected}")
 
 
 def closest(word: Any, words: Sequence[str]) -> str:
@@ -235,19 +226,6 @@ def _shape(hint: Any) -> _Shape | None:
 
 def _joined(path: str, field: str) -> str:
     return f"{path}{field}" if field.startswith("[") else at(path, field) if field else path
-
-
-def _shown(data: Any) -> str:
-    if data is None:
-        return "null"
-    if isinstance(data, bool):
-        return "true" if data else "false"
-    if isinstance(data, Mapping):
-        return "a mapping"
-    if isinstance(data, list | tuple):
-        return "a list"
-    text = repr(data)
-    return text if len(text) <= 60 else f"{text[:59]}…"
 
 
 def _default(field: dataclasses.Field[Any]) -> Any:

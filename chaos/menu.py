@@ -10,36 +10,9 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any, Final, TypeAlias
 
+from chaos import faults
 from chaos.choice import NodeChoice, ObjectChoice, PodChoice, Which, named_kind
 from chaos.fault import Fault
-from chaos.faults import (
-    ApiErrors,
-    BreakWatch,
-    Cordon,
-    CreateObject,
-    DelayWatch,
-    DeleteObject,
-    DeletePod,
-    DoubleOperator,
-    EvictPod,
-    HoldObject,
-    Kill,
-    KillPod,
-    LoseReply,
-    NodeDeleted,
-    NodeLost,
-    NodeNotReady,
-    Pause,
-    Restart,
-    SlowApi,
-    StaleReads,
-    StickPod,
-    Suspend,
-    Taint,
-    Tamper,
-    TimeOut,
-    WebhookOutage,
-)
 from chaos.faults.api_error import Verb
 from chaos.terrain import Terrain
 from vocabulary.clock import SECOND, Micros
@@ -80,9 +53,9 @@ def _users_object(rng: Rng, terrain: Terrain) -> tuple[str, str | ObjectChoice]:
     return _component(rng, terrain)
 
 
-def _users_deletion(rng: Rng, terrain: Terrain) -> DeleteObject:
+def _users_deletion(rng: Rng, terrain: Terrain) -> faults.DeleteObject:
     kind, name = _users_object(rng, terrain)
-    return DeleteObject(kind, name, rng.choice(("Background", "Foreground", "Orphan")))
+    return faults.DeleteObject(kind, name, rng.choice(("Background", "Foreground", "Orphan")))
 
 
 def _quota(rng: Rng, terrain: Terrain) -> Mapping[str, Any]:
@@ -104,54 +77,60 @@ def _verbs(rng: Rng, terrain: Terrain) -> tuple[Verb, ...]:
 
 
 FAULT_MENU: Final[dict[str, MenuEntry]] = {
-    "kill": lambda rng, _: Kill(OPERATOR, restart_after=random_seconds(rng, 1, 90)),
-    "restart": lambda rng, _: Restart(OPERATOR, random_seconds(rng, 1, 30)),
-    "double_operator": lambda _rng, _: DoubleOperator(),
-    "pause": lambda rng, terrain: Pause(rng.choice((OPERATOR, *terrain.controllers))),
-    "kill_pod": lambda rng, terrain: KillPod(_pods(rng, terrain), rng.choice((0, 1, 137, 143))),
-    "stick_pod": lambda rng, terrain: StickPod(
+    "kill": lambda rng, _: faults.Kill(OPERATOR, restart_after=random_seconds(rng, 1, 90)),
+    "restart": lambda rng, _: faults.Restart(OPERATOR, random_seconds(rng, 1, 30)),
+    "double_operator": lambda _rng, _: faults.DoubleOperator(),
+    "pause": lambda rng, terrain: faults.Pause(rng.choice((OPERATOR, *terrain.controllers))),
+    "kill_pod": lambda rng, terrain: faults.KillPod(
+        _pods(rng, terrain), rng.choice((0, 1, 137, 143))
+    ),
+    "stick_pod": lambda rng, terrain: faults.StickPod(
         _pods(rng, terrain), rng.choice(("terminating", "pending", "init", "image", "not_ready"))
     ),
-    "evict_pod": lambda rng, terrain: EvictPod(_pods(rng, terrain)),
-    "delete_pod": lambda rng, terrain: DeletePod(_pods(rng, terrain), rng.choice((None, 0))),
-    "taint": lambda rng, terrain: Taint(
+    "evict_pod": lambda rng, terrain: faults.EvictPod(_pods(rng, terrain)),
+    "delete_pod": lambda rng, terrain: faults.DeletePod(_pods(rng, terrain), rng.choice((None, 0))),
+    "taint": lambda rng, terrain: faults.Taint(
         random_nodes(rng, terrain),
         "example.com/broken",
         "",
         rng.choice(("NoSchedule", "NoExecute")),
     ),
-    "cordon": lambda rng, terrain: Cordon(random_nodes(rng, terrain)),
-    "node_not_ready": lambda rng, terrain: NodeNotReady(random_nodes(rng, terrain)),
-    "node_lost": lambda rng, terrain: NodeLost(random_nodes(rng, terrain)),
-    "node_deleted": lambda rng, terrain: NodeDeleted(random_nodes(rng, terrain)),
-    "api_error": lambda rng, terrain: ApiErrors(
+    "cordon": lambda rng, terrain: faults.Cordon(random_nodes(rng, terrain)),
+    "node_not_ready": lambda rng, terrain: faults.NodeNotReady(random_nodes(rng, terrain)),
+    "node_lost": lambda rng, terrain: faults.NodeLost(random_nodes(rng, terrain)),
+    "node_deleted": lambda rng, terrain: faults.NodeDeleted(random_nodes(rng, terrain)),
+    "api_error": lambda rng, terrain: faults.ApiErrors(
         verb=_verbs(rng, terrain),
         code=rng.choice((409, 429, 500, 503, 504)),
         times=rng.choice((1, 2, 3, 5, 14)),  # the last outlasts a minute of a client's waits
     ),
-    "time_out": lambda rng, terrain: TimeOut(
+    "time_out": lambda rng, terrain: faults.TimeOut(
         verb=_verbs(rng, terrain), after=random_seconds(rng, 1, 30)
     ),
-    "lose_reply": lambda rng, terrain: LoseReply(verb=_verbs(rng, terrain)),
-    "slow_api": lambda rng, _: SlowApi(by=random_seconds(rng, 1, 30), times=rng.randint(1, 5)),
-    "webhook_outage": lambda _rng, terrain: WebhookOutage(terrain.subject.rpartition("/")[0]),
-    "stale_reads": lambda rng, terrain: StaleReads(kind=rng.choice(("", *terrain.watched))),
-    "delay_watch": lambda rng, terrain: DelayWatch(
+    "lose_reply": lambda rng, terrain: faults.LoseReply(verb=_verbs(rng, terrain)),
+    "slow_api": lambda rng, _: faults.SlowApi(
+        by=random_seconds(rng, 1, 30), times=rng.randint(1, 5)
+    ),
+    "webhook_outage": lambda _rng, terrain: faults.WebhookOutage(
+        terrain.subject.rpartition("/")[0]
+    ),
+    "stale_reads": lambda rng, terrain: faults.StaleReads(kind=rng.choice(("", *terrain.watched))),
+    "delay_watch": lambda rng, terrain: faults.DelayWatch(
         kind=rng.choice(terrain.watched), by=random_seconds(rng, 1, 60)
     ),
-    "break_watch": lambda rng, terrain: BreakWatch(
+    "break_watch": lambda rng, terrain: faults.BreakWatch(
         kind=rng.choice(("", *terrain.watched)), gap=random_seconds(rng, 1, 30)
     ),
-    "hold_object": lambda rng, terrain: HoldObject(*_component(rng, terrain)),
+    "hold_object": lambda rng, terrain: faults.HoldObject(*_component(rng, terrain)),
 }
 """Faults that may strike in any run, by the faults' names in plans."""
 
 USER_MENU: Final[dict[str, MenuEntry]] = {
-    "suspend": lambda _rng, terrain: Suspend(terrain.subject),
+    "suspend": lambda _rng, terrain: faults.Suspend(terrain.subject),
     "delete_object": _users_deletion,
-    "tamper": lambda rng, terrain: Tamper(
+    "tamper": lambda rng, terrain: faults.Tamper(
         *_users_object(rng, terrain), rng.choice(("finalizers", "labels", "annotations"))
     ),
-    "create_object": lambda rng, terrain: CreateObject(_quota(rng, terrain)),
+    "create_object": lambda rng, terrain: faults.CreateObject(_quota(rng, terrain)),
 }
 """Acts of users and administrators in any run."""

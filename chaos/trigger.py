@@ -37,7 +37,6 @@ from chaos.fields import (
     mapping,
     read_fields,
     read_value,
-    refuse,
     write_fields,
 )
 from chaos.happening import Place
@@ -250,9 +249,7 @@ def _combined(
         others = ", ".join(key for key in spelled if key != how)
         raise PlanError(path, f"has {others} beside {how}; put what belongs together in one list")
     here = at(path, how)
-    parts = spelled[how]
-    if not isinstance(parts, list):
-        refuse(here, parts, "a list of triggers")
+    parts = read_value(list[Any], spelled[how], here)
     if not 1 <= len(parts) <= MAX_PARTS:
         raise PlanError(here, f"has {len(parts)} parts, expected from 1 to {MAX_PARTS}")
     if depth > MAX_DEPTH:
@@ -275,19 +272,19 @@ def _on(spelled: Mapping[str, Any], path: str) -> On:
             f"has {found} of after and before, expected exactly one, with commit, reply or "
             "delivery; or {at: 12s} for a time",
         )
-    if on.before == "commit":
-        for key in ("event", "outcome", "delay"):
-            if key in spelled:
-                raise PlanError(
-                    at(path, key), "is not known before the commit; use verb, or after: commit"
-                )
     is_delivery = "delivery" in (on.after, on.before)
-    if is_delivery and on.by:
-        raise PlanError(at(path, "by"), "is not known at a delivery; say with `to` who watches")
-    if is_delivery and on.verb:
-        raise PlanError(at(path, "verb"), "is not known at a delivery; use event")
-    if not is_delivery and on.to:
-        raise PlanError(at(path, "to"), "is who watches, at a delivery; say with `by` who writes")
+    early = ("is not known before the commit; use verb, or after: commit", on.before == "commit")
+    wrong = {
+        "event": early,
+        "outcome": early,
+        "delay": early,
+        "by": ("is not known at a delivery; say with `to` who watches", is_delivery),
+        "verb": ("is not known at a delivery; use event", is_delivery),
+        "to": ("is who watches, at a delivery; say with `by` who writes", not is_delivery),
+    }
+    for key, (problem, is_wrong) in wrong.items():
+        if is_wrong and key in spelled:
+            raise PlanError(at(path, key), problem)
     if on.event and on.outcome != "done":
         raise PlanError(at(path, "outcome"), "contradicts event: only what is done has one")
     return on
@@ -304,9 +301,7 @@ def _in_full(spelled: Mapping[str, Any], path: str) -> Mapping[str, Any]:
     if "phase" in full:
         shown["field"] = {"status.phase": full.pop("phase")}
     elif "condition" in full:
-        wanted = full.pop("condition")
-        if not isinstance(wanted, str | Mapping):
-            refuse(at(path, "condition"), wanted, "a condition, or {condition: status}")
+        wanted = read_value(str | dict[str, Any], full.pop("condition"), at(path, "condition"))
         statuses = {wanted: "True"} if isinstance(wanted, str) else wanted
         shown["field"] = {f"status.conditions[{type_}].status": s for type_, s in statuses.items()}
     for key in shown.keys() & full.keys():

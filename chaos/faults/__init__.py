@@ -34,47 +34,6 @@ from chaos.faults.suspend import Suspend
 from chaos.faults.tamper import Tamper
 from chaos.faults.watch import BreakWatch, DelayWatch, StaleReads
 
-__all__ = [
-    "UNDOING",
-    "ApiErrors",
-    "BreakWatch",
-    "ConnectionFault",
-    "Cordon",
-    "CreateObject",
-    "DelayWatch",
-    "DeleteObject",
-    "DeletePod",
-    "DoubleOperator",
-    "EditObject",
-    "EvictPod",
-    "HoldObject",
-    "Kill",
-    "KillPod",
-    "LabelNode",
-    "Lift",
-    "LoseReply",
-    "NodeDeleted",
-    "NodeLost",
-    "NodeNotReady",
-    "Pause",
-    "ReleaseObject",
-    "Restart",
-    "Resume",
-    "ReturnLease",
-    "SlowApi",
-    "StaleReads",
-    "Start",
-    "StickPod",
-    "Suspend",
-    "Taint",
-    "TakeLease",
-    "Tamper",
-    "TimeOut",
-    "Uncordon",
-    "Untaint",
-    "WebhookOutage",
-]
-
 UNDOING: Final = frozenset(
     ("lift", "release_object", "resume", "return_lease", "start", "uncordon", "untaint")
 )

@@ -156,9 +156,9 @@ def with_fault(fault: str, when: str = "{at: 1s}") -> str:
 
 
 BAD = [
-    ("[]", "plan: is a list, expected a mapping (key: value)"),
-    ("3", "plan: is 3, expected a mapping (key: value)"),
-    ("", "plan: is null, expected a mapping (key: value)"),
+    ("[]", "plan: expected `object`, got `array`; write a mapping: key: value"),
+    ("3", "plan: expected `object`, got `int`; write a mapping: key: value"),
+    ("", "plan: expected `object`, got `null`; write a mapping: key: value"),
     ("seed: 1", "scenario: is missing; `assay list scenarios` lists them"),
     ("scenario: ''", "scenario: expected `str` of length >= 1"),
     (
@@ -186,7 +186,10 @@ BAD = [
         "scenario: s\nfaults: {}",
         "faults: expected `array`, got `object`; write a list: [one, another]",
     ),
-    ("scenario: s\nfaults: [x]", "faults[0]: is 'x', expected a mapping (key: value)"),
+    (
+        "scenario: s\nfaults: [x]",
+        "faults[0]: expected `object`, got `str`; write a mapping: key: value",
+    ),
     (
         "scenario: s\nfaults: [{when: {at: 1s}}]",
         "faults[0]: expected exactly one fault, found none",
@@ -217,7 +220,10 @@ BAD = [
         with_fault("taint: {node: 3, key: k}"),
         "faults[0].taint.node: expected `str | object`, got `int`; write text; put it in quotes",
     ),
-    (with_fault("taint: n0"), "faults[0].taint: is 'n0', expected a mapping (key: value)"),
+    (
+        with_fault("taint: n0"),
+        "faults[0].taint: expected `object`, got `str`; write a mapping: key: value",
+    ),
     (
         with_fault("kill_pod: {pod: {which: frist}}"),
         "faults[0].kill_pod.pod.which: invalid enum value 'frist'; write all or first or "
@@ -237,7 +243,8 @@ BAD = [
     ),
     (
         with_fault("kill: {}", "{object: Job/a, condition: [a]}"),
-        "faults[0].when.condition: is a list, expected a condition, or {condition: status}",
+        "faults[0].when.condition: expected `str | object`, got `array`; write text; put "
+        "it in quotes",
     ),
     (
         with_fault("kill_pod: {pod: a, exit_code: 256}"),
@@ -365,7 +372,10 @@ BAD = [
         with_fault("kill: {}", "{all: []}"),
         "faults[0].when.all: has 0 parts, expected from 1 to 100",
     ),
-    (with_fault("kill: {}", "{any: t}"), "faults[0].when.any: is 't', expected a list of triggers"),
+    (
+        with_fault("kill: {}", "{any: t}"),
+        "faults[0].when.any: expected `array`, got `str`; write a list: [one, another]",
+    ),
     (
         with_fault("kill: {}", "{all: [t], any: [t]}"),
         "faults[0].when: has any beside all; put what belongs together in one list",
