@@ -1,7 +1,8 @@
 """Measure Assay's performance, and compare it with the design's targets.
 
-    python ci/bench/run.py            print the table; takes a minute or two
-    python ci/bench/run.py --write    and write it to docs/benchmarks.md
+    python ci/bench/run.py                     print the table; takes a minute or two
+    python ci/bench/run.py --write             and write it to docs/benchmarks.md
+    python ci/bench/run.py --against COMMIT    run a commit and this tree in turn, print ratios
 
 A missed target is marked but is not an error, since machines differ. The yardstick measures this
 machine's speed, so that figures of different machines or days can be compared.
@@ -10,8 +11,12 @@ machine's speed, so that figures of different machines or days can be compared.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
+import subprocess
+import sys
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +24,9 @@ from pathlib import Path
 import figures
 from figures import Figure
 
-PAGE = Path(__file__).parents[2] / "docs" / "benchmarks.md"
+TREE = Path(__file__).parents[2]
+PAGE = TREE / "docs" / "benchmarks.md"
+ROUNDS = 3
 COMMAND = "python ci/bench/run.py --write"
 _MARKS = {True: "met", False: "MISSED", None: ""}
 
@@ -65,10 +72,43 @@ def page(measured: list[Figure]) -> str:
     )
 
 
+def compare(commit: str) -> None:
+    """Print the best of several rounds of a commit and of this tree, and their ratios."""
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            ["git", "-C", TREE, "archive", commit], check=True, stdout=subprocess.PIPE
+        )
+        subprocess.run(["tar", "-x", "-C", folder], check=True, input=archive.stdout)
+        trees = (Path(folder), TREE)
+        rounds = [[_measured(tree) for tree in trees] for _ in range(ROUNDS)]
+    print(f"{'milliseconds of processor time':48} {commit[:12]:>12} {'now':>8} {'ratio':>6}")
+    for name in rounds[0][1]:
+        old, new = (min(each[side][name] for each in rounds) for side in (0, 1))
+        print(f"{name:48} {old:12.2f} {new:8.2f} {new / old:6.2f}")
+
+
+def _measured(tree: Path) -> dict[str, float]:
+    """The tree's figures, by its own script if it has one."""
+    own, current = (folder / "ci" / "bench" / "compared.py" for folder in (tree, TREE))
+    done = subprocess.run(
+        [sys.executable, own if own.exists() else current],
+        check=True,
+        cwd=tree,
+        env={**os.environ, "PYTHONPATH": str(tree)},
+        stdout=subprocess.PIPE,
+    )
+    figures: dict[str, float] = json.loads(done.stdout)
+    return figures
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure Assay against its targets.")
     parser.add_argument("--write", action="store_true", help=f"also write docs/{PAGE.name}")
+    parser.add_argument("--against", metavar="COMMIT", help="compare with a commit instead")
     options = parser.parse_args()
+    if options.against:
+        compare(options.against)
+        return
     measured: list[Figure] = []
     for figure in measure():
         measured.append(figure)

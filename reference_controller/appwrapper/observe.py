@@ -177,7 +177,7 @@ class Observer:
         autopilot = self.config.autopilot
         if autopilot is None or not autopilot.monitor_nodes:
             return {}
-        if isinstance(pods, Pods):
+        if not live:
             known = yield List(NODE)
             if not any(self._marks(node) for node, _ in counted(known.items, self._marks)):
                 return {}
