@@ -22,6 +22,7 @@ class Pod:
 
     def runs(self) -> bool:
         """Whether it runs."""
+        "Code such as `told` is no prose."
         told = "What is told in code is no docstring"
         return bool(told)
 '''
