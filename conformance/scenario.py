@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.variation import Variation
+from conformance.suite import suite_of_module
 
 if TYPE_CHECKING:
     from conformance.world import World
@@ -72,7 +73,7 @@ class Scenario:
 
 
 SCENARIOS: Final[dict[str, Scenario]] = {}
-"""Every scenario by id, filled as the modules of `conformance.scenarios` are imported."""
+"""Every scenario by id, filled as the modules of suites are imported."""
 
 
 def scenario(
@@ -95,8 +96,7 @@ def scenario(
     """
 
     def register(function: Function) -> Function:
-        module = function.__module__.removeprefix("conformance.scenarios.").replace(".", "/")
-        base = f"{module}/{function.__name__}".replace("_", "-")
+        base = _id_of(function)
         if not function.__doc__:
             raise ValueError(f"scenario {base} needs a docstring: its first line is the title")
         title = function.__doc__.strip().splitlines()[0]
@@ -123,6 +123,20 @@ def scenario(
         return function
 
     return register
+
+
+def _id_of(function: Callable[..., None]) -> str:
+    """`suite/file/function`, in kebab-case."""
+    module = function.__module__
+    found = suite_of_module(module)
+    if found is None:
+        raise ValueError(
+            f"scenario {function.__name__}: {module} is no module of a suite; put it below the "
+            "package that the suite's literal names, in scenarios"
+        )
+    suite, below = found
+    parts = (suite.name, *below.split("."), function.__name__)
+    return "/".join(part.replace("_", "-") for part in parts if part)
 
 
 def _with_case(function: Callable[..., None], value: Any, world: World) -> None:

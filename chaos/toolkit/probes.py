@@ -11,8 +11,8 @@ from chaoslib.exceptions import ActivityFailed
 from chaoslib.types import Configuration, Secrets
 
 from chaos.toolkit.stage import stage_of
-from conformance.claim import CLAIMS
-from conformance.verdict import Outcome, Verdict
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Outcome, Verdict
 from vocabulary.kinds import POD
 from vocabulary.objects import condition_status, get_path
 
@@ -74,7 +74,7 @@ def no_claim_violated(
     any claim of a profile.
     """
     verdicts = stage_of(configuration, ns).verdicts()
-    judged = [v for v in verdicts if not profile or CLAIMS[v.claim].profile == profile]
+    judged = [v for v in verdicts if not profile or CLAIMS[v.claim].suite == profile]
     if not judged:
         raise ActivityFailed(f"{profile!r} is not a profile of any claim")
     return sum(not _holds(verdict) for verdict in judged) == 0

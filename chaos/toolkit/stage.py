@@ -16,10 +16,10 @@ from chaos.fields import PlanError
 from chaos.ground import Ground
 from chaos.injector import Injector
 from conformance import claims
-from conformance.claim import CLAIMS
-from conformance.history_view import History
+from conformance.history import History
 from conformance.nearest import meant
-from conformance.verdict import Verdict
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Verdict
 from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.fault_effect import FaultEffect

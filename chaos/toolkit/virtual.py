@@ -24,10 +24,10 @@ from chaos.injector import Injector
 from chaos.toolkit.stage import Stage, acting_on
 from chaos.toolkit.trust import outside_of_simulation
 from conformance import claims
-from conformance.history_view import History
+from conformance.history import History
 from conformance.implementation import Implementation
+from conformance.norm.verdict import Verdict
 from conformance.scenario import Scenario
-from conformance.verdict import Verdict
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import Micros
 from vocabulary.fault_effect import FaultEffect

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from conformance import claims
-from conformance.history_view import History
+from conformance.history import History
 from conformance.implementation import implementation
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom, collector_at_rest

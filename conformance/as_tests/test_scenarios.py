@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from conformance.as_tests.plugin import ClaimViolatedError, RunScenario
-from conformance.claim import CLAIMS
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Outcome
 from conformance.report.text import checker_failed, failure_block
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -51,8 +51,8 @@ def chaos(
     from conformance.cli.ending import echo_checker_errors
     from conformance.cli.judging import all_claims
     from conformance.implementation import implementation as implementation_named
+    from conformance.norm.verdict import Outcome
     from conformance.report.untrusted import printable
-    from conformance.verdict import Outcome
     from vocabulary.history import write_history
 
     loaded = load_experiment(experiment, trusted=trust)

@@ -13,7 +13,7 @@ from conformance.cli.file_kinds import AUDIT_LOG, CONFIGURATION, HISTORY, only
 
 if TYPE_CHECKING:
     from conformance.cli.recordings import Recording
-    from conformance.verdict import Verdict
+    from conformance.norm.verdict import Verdict
 
 
 def check(
@@ -108,8 +108,8 @@ def _show(found: Recording, verdicts: Sequence[Verdict], *, show_all: bool) -> N
     """A line per claim, a block per violation, and what the recording lacks."""
     from conformance.cli.ending import echo_block, echo_checker_errors, verdict_lines
     from conformance.cli.judging import all_claims
+    from conformance.norm.verdict import Outcome
     from conformance.report.untrusted import printable
-    from conformance.verdict import Outcome
 
     for line in verdict_lines(all_claims(), verdicts, show_all=show_all):
         typer.echo(line)
@@ -136,7 +136,7 @@ def _write_page(page: Path, found: Recording, verdicts: Sequence[Verdict]) -> No
 
 def _exit_code(verdicts: Sequence[Verdict], *, whole: bool) -> ExitCode:
     """1 for a violation; 3 if a part is missing, a checker failed or nothing was armed; else 0."""
-    from conformance.verdict import Outcome
+    from conformance.norm.verdict import Outcome
 
     if any(verdict.outcome is Outcome.FAILED for verdict in verdicts):
         return ExitCode.VIOLATED

@@ -35,9 +35,9 @@ def list_claims(
     from rich.table import Table
     from rich.text import Text
 
-    from conformance.claim import Level
     from conformance.cli.judging import all_claims
     from conformance.cli.one_of import require_one_of
+    from conformance.norm.claim import Level
     from conformance.report.counted import counted
 
     if level:
@@ -71,7 +71,7 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
 
     found = claim_named(claim)
     typer.secho(f"{found.id} {found.name}", bold=True)
-    typer.echo(f"{found.level}, profile {found.profile}, since {found.since}\n")
+    typer.echo(f"{found.level}, suite {found.suite}, since {found.since}\n")
     typer.echo(found.text)
     typer.echo(f"\nsource: {found.source.document}, {found.source.section}")
     typer.echo(f'    "{found.source.sentence}"')

@@ -12,11 +12,11 @@ import typer
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from conformance.claim import Claim
+    from conformance.norm.claim import Claim
+    from conformance.norm.verdict import Verdict
     from conformance.report.conformance_report import ConformanceReport
     from conformance.report.folder import SuiteFiles
     from conformance.report.run_result import RunResult, SuiteResult
-    from conformance.verdict import Verdict
 
 MAX_BLOCKS = 20
 

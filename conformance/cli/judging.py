@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from conformance import claims
-from conformance.claim import CLAIMS, Claim
-from conformance.history_view import History
-from conformance.verdict import Verdict
+from conformance.history import History
+from conformance.norm.claim import CLAIMS, Claim
+from conformance.norm.verdict import Verdict
 from vocabulary.history import Entry, Header
 
 if TYPE_CHECKING:

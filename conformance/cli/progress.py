@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from conformance.norm.verdict import Outcome
 from conformance.report.counted import counted
 from conformance.running.run_options import OnProgress, Progress
-from conformance.verdict import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console

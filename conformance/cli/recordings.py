@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from conformance.norm.verdict import Verdict
     from conformance.report.run_result import RunResult
-    from conformance.verdict import Verdict
     from vocabulary.clock import Micros
     from vocabulary.history import Entry, Header
 
@@ -84,7 +84,7 @@ def _doubted(verdict: Verdict) -> Verdict:
     """With gaps, a contradiction may be one with a state that lasted less long than it seems."""
     import msgspec
 
-    from conformance.verdict import Outcome
+    from conformance.norm.verdict import Outcome
 
     if verdict.outcome is not Outcome.FAILED:
         return verdict
@@ -103,7 +103,7 @@ def _as_run(title: str, header: Header, entries: Sequence[Entry], error: str) ->
 def _configuration(path: Path | None) -> dict[str, Any] | None:
     """The operator's configuration: the file, or its section `appwrapper` and what is beside it."""
     from conformance.cli.problems import BadInputError
-    from conformance.history_view import parameters
+    from conformance.suites.appwrapper.view import parameters
     from vocabulary.safe_yaml import load_yaml_file
 
     if path is None:

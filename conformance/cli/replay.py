@@ -64,6 +64,7 @@ def replay(
     from conformance.cli.ending import echo_block, echo_checker_errors, verdict_lines
     from conformance.cli.judging import all_claims
     from conformance.cli.problems import BadInputError
+    from conformance.norm.verdict import Outcome
     from conformance.report.again import replay_command
     from conformance.report.build import worst_of
     from conformance.report.pages.failure_page import failure_page
@@ -74,7 +75,6 @@ def replay(
     from conformance.running.suite import require_a_beginning
     from conformance.running.workers import Task, workers
     from conformance.scenarios import SCENARIOS
-    from conformance.verdict import Outcome
     from vocabulary.history import write_history
 
     loaded = load_plan(plan)

@@ -14,9 +14,9 @@ from statistics import median
 from types import MappingProxyType
 from typing import Final
 
+from conformance.norm.verdict import Outcome
 from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
-from conformance.verdict import Outcome
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import parse_duration
 from vocabulary.history import read_history

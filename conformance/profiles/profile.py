@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from conformance.history_view import Profile as Fields
+from conformance.suites.appwrapper.view import Profile as Fields
 
 Link: TypeAlias = Annotated[str, Meta(pattern=r"^https://[^\s/]+(/\S*)?$")]
 """Shown to readers as a link: no other scheme."""

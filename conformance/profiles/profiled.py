@@ -12,11 +12,11 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from conformance.history_view import RELEASED
 from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import fill_text
 from conformance.profiles.profile import ImplementationProfile, Process
+from conformance.suites.appwrapper.view import RELEASED
 from conformance.under_test import (
     MUTATING,
     VALIDATING,

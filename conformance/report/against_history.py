@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from conformance.norm.verdict import Outcome, Verdict, worst
 from conformance.report.allowances import allowances_of
 from conformance.report.build import (
     is_telling,
@@ -25,7 +26,6 @@ from conformance.report.conformance_report import (
 from conformance.report.differing import Finding, differences
 from conformance.report.run_result import BROKE_OFF, Implementation, RunResult
 from conformance.report.stored_run import Judge, recorded_run
-from conformance.verdict import Outcome, Verdict, worst
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Header, HistoryError, Mark, read_history
 from vocabulary.regular_files import path_below

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import msgspec
 
+from conformance.norm.verdict import Outcome, worst
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
-from conformance.verdict import Outcome, worst
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any, Final, NamedTuple
 
+from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.counted import counted
 from conformance.report.text import counts_line
 from conformance.report.yaml_text import dump
-from conformance.verdict import Outcome
 
 FILE_NAME: Final = "ai-conformance.yaml"
 

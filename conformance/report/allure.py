@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
 from conformance.report.untrusted import printable
-from conformance.verdict import Outcome
 
 _STATUS: Final = {
     Outcome.PASSED: "passed",

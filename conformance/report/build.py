@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Outcome, Verdict, merge
 from conformance.report.allowances import allowances_of
 from conformance.report.conformance_report import (
     API_VERSION,
@@ -30,7 +31,6 @@ from conformance.report.conformance_report import (
 )
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.report.tiers import Features, profiles_of
-from conformance.verdict import Outcome, Verdict, merge
 from vocabulary.canonical import digest
 from vocabulary.history import Fault, Write, history_digest
 
@@ -106,11 +106,15 @@ def _checker_errors(judged: Mapping[str, list[Judged]]) -> Iterator[CheckerError
             yield CheckerError(claim=claim, name=name, seed=seed, error=error)
 
 
+def _suite_of(claim: Claim | ClaimReport) -> str:
+    return claim.suite if isinstance(claim, Claim) else claim.profile
+
+
 def claims_digest(claims: Iterable[Claim | ClaimReport]) -> str:
     """One digest for the norm: who has the same one was judged by the same sentences."""
     return digest(
         [
-            (c.id, c.name, c.level, c.profile, c.text, c.source)
+            (c.id, c.name, c.level, _suite_of(c), c.text, c.source)
             for c in sorted(claims, key=lambda c: c.id)
         ]
     )
@@ -186,7 +190,7 @@ def _claim_report(
         id=claim.id,
         name=claim.name,
         level=str(claim.level),
-        profile=claim.profile,
+        profile=claim.suite,
         text=claim.text,
         source=source_of(claim),
         outcome=merged.outcome,

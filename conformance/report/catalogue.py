@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from conformance import claims
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
 from conformance.report.yaml_text import dump
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
@@ -60,7 +60,7 @@ def _entry(
         "file": _file_of(claim),
         "id": claim.id,
         "level": str(claim.level),
-        "profile": claim.profile,
+        "profile": claim.suite,
         "source": {
             "document": claim.source.document,
             "section": claim.source.section,

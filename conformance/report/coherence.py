@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Final
 
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Outcome, worst
 from conformance.report.build import claims_digest, not_covered, source_of
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
 from conformance.report.differing import Finding, differences
 from conformance.report.tiers import Features, profiles_of
-from conformance.verdict import Outcome, worst
 
 _OF: Final = re.compile(r"(\d+)/(\d+)")
 

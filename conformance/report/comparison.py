@@ -30,6 +30,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
+from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import (
     ClaimReport,
     ClaimTest,
@@ -38,7 +39,6 @@ from conformance.report.conformance_report import (
     RunError,
 )
 from conformance.report.counted import first_few
-from conformance.verdict import Outcome
 
 Worse: TypeAlias = Literal["", "inconclusive", "failing"]
 

@@ -14,9 +14,9 @@ from typing import Annotated, Final, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from conformance.claim import Level
+from conformance.norm.claim import Level
+from conformance.norm.verdict import Outcome
 from conformance.report.run_result import Implementation, OperatorPlace
-from conformance.verdict import Outcome
 
 API_VERSION: Final = "assay.dev/v1"
 KIND: Final = "ConformanceReport"

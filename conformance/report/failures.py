@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Final, NamedTuple
 
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.build import test_name, worst_of
 from conformance.report.run_result import RunResult
-from conformance.verdict import Outcome, Verdict
 
 _NOT_KEPT: Final = 2**62
 """Longer than any history that was kept."""

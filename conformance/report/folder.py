@@ -26,7 +26,8 @@ from typing import Final
 import msgspec
 
 from chaos.plan import Plan, plan_from_data
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Verdict
 from conformance.report import ai_conformance, sonobuoy
 from conformance.report.again import replay_command
 from conformance.report.allure import write_allure_results
@@ -44,7 +45,6 @@ from conformance.report.pages.index_page import index_page
 from conformance.report.recorded import recorded
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.report.yaml_text import FIRST_LINE, REPORT_NAME, write_report
-from conformance.verdict import Verdict
 from vocabulary.history import write_history
 
 ALLURE_NAME: Final = "allure-results"

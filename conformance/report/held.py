@@ -10,9 +10,9 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.stored_run import Judge, intact_run
-from conformance.verdict import Outcome
 
 
 def held_unasked(

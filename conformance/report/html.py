@@ -14,7 +14,8 @@ from typing import Final
 import msgspec
 
 from chaos.plan import load_plan
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Outcome
 from conformance.report.again import replay_command, run_command
 from conformance.report.build import verdict_on
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
@@ -24,7 +25,6 @@ from conformance.report.pages.index_page import index_page
 from conformance.report.run_result import RunResult
 from conformance.report.stored_run import Judge, stored_run
 from conformance.report.yaml_text import read_report_at, report_path
-from conformance.verdict import Outcome
 
 INDEX_NAME: Final = "index.html"
 

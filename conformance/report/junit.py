@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeAlias
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import (
     BROKEN_OFF,
     ClaimReport,
@@ -24,7 +25,6 @@ from conformance.report.conformance_report import (
     RunError,
 )
 from conformance.report.untrusted import printable
-from conformance.verdict import Outcome
 
 _NOT_XML: Final = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

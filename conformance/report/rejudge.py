@@ -19,7 +19,8 @@ from typing import NamedTuple
 import msgspec
 
 from chaos.plan import Plan, load_plan
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Outcome
 from conformance.report.build import build_report, is_telling
 from conformance.report.conformance_report import (
     ClaimReport,
@@ -33,7 +34,6 @@ from conformance.report.folder import stem_of
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.report.stored_run import Judge, intact_run
 from conformance.report.yaml_text import read_report_at, report_path
-from conformance.verdict import Outcome
 
 
 class Rejudged(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-from conformance.verdict import Verdict
+from conformance.norm.verdict import Verdict
 from vocabulary.history import Entry, Header
 
 NOT_REACHED: Final = "not reached: "

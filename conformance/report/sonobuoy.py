@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import (
     BROKEN_OFF,
     ClaimReport,
@@ -16,7 +17,6 @@ from conformance.report.conformance_report import (
     ConformanceReport,
 )
 from conformance.report.yaml_text import dump
-from conformance.verdict import Outcome
 
 FILE_NAME: Final = "sonobuoy_results.yaml"
 """The name by which Sonobuoy finds it in a plugin's results."""

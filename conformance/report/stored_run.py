@@ -8,10 +8,10 @@ from typing import TypeAlias
 
 import msgspec
 
+from conformance.norm.verdict import Verdict
 from conformance.report.conformance_report import ReportError
 from conformance.report.run_result import RunResult
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Verdict
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Header, HistoryError, read_history
 from vocabulary.regular_files import path_below

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Outcome, Verdict, Violation
 from conformance.report.again import replay_command
 from conformance.report.build import fault_texts
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
@@ -16,7 +17,6 @@ from conformance.report.pages.change import Step, actor_of, describe, subject_of
 from conformance.report.pages.shown_time import shown_time
 from conformance.report.run_result import RunResult
 from conformance.report.untrusted import printable
-from conformance.verdict import Outcome, Verdict, Violation
 from vocabulary.history import Write
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import msgspec
 
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import (
     CORE_LEVELS,
     ClaimReport,
@@ -19,7 +20,6 @@ from conformance.report.conformance_report import (
     Tier,
 )
 from conformance.report.counted import counted
-from conformance.verdict import Outcome
 
 
 class Features(NamedTuple):
@@ -42,7 +42,7 @@ def profiles_of(
     profiles = []
     for name in sorted({report.profile for report in reports}):
         mine = [report for report in reports if report.profile == name]
-        others = [claim for claim in left_out if claim.profile == name]
+        others = [claim for claim in left_out if claim.suite == name]
         core = _tier(
             [report for report in mine if report.level in CORE_LEVELS],
             [claim.id for claim in others if claim.level in CORE_LEVELS],

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
 from conformance.report.against_history import MakerOf, Terms, Told, against_history
 from conformance.report.build import NEVER_ARMED
 from conformance.report.coherence import incoherences, is_same_norm

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from conformance.norm.verdict import Outcome
 from conformance.report.counted import counted
 from conformance.report.run_result import RunResult
-from conformance.verdict import Outcome
 
 
 def violated_claims(runs: Iterable[RunResult]) -> Counter[str]:

@@ -20,8 +20,8 @@ from conformance.mutating.equivalent import equivalents
 from conformance.mutating.executed import Executed, Recording, merged
 from conformance.mutating.mutants import SourceMutant
 from conformance.mutating.substitute import substitute
+from conformance.norm.verdict import Outcome
 from conformance.running.run_options import OnProgress, Progress, RunOptions
-from conformance.verdict import Outcome
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.yaml")
 LEAST_SECONDS: Final = 6.0

@@ -15,13 +15,13 @@ from functools import partial
 import msgspec
 
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.report.text import checker_failed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 from reference_controller.rules import comparing
 
 

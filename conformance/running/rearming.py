@@ -11,12 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from conformance.claim import CLAIMS
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Outcome
 from conformance.report.build import is_telling
 from conformance.report.run_result import RunResult
 from conformance.running.workers import Task
 from conformance.scenario import SCENARIOS
-from conformance.verdict import Outcome
 
 STRETCHES: Final = (2, 4)
 """How many times as long durations are in the second run, and in the third and last."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from conformance.verdict import Outcome
+    from conformance.norm.verdict import Outcome
     from conformance.worlds.existing.preflight import Undertaking
     from conformance.worlds.kind.node_containers import NodeContainers
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chaos.plan import Plan
 from conformance import claims
-from conformance.history_view import History
+from conformance.history import History
 from conformance.implementation import Implementation
 from conformance.report.run_result import NOT_REACHED, REFUSED, RunResult
 from conformance.running.collecting import collector_at_rest

@@ -19,15 +19,15 @@ import msgspec
 from chaos.plan import Plan, plan_from_data
 from chaos.scale import Scale
 from chaos.shrinking import MAX_RUNS, shrink
-from conformance.claim import CLAIMS
 from conformance.implementation import implementation
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Outcome
 from conformance.pod_templates import most_replicas
 from conformance.report.failures import violated
 from conformance.report.run_result import RunResult
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 from vocabulary.history import Entry, Write
 from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object, get_path

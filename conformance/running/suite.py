@@ -15,9 +15,10 @@ import msgspec
 
 from chaos.fault import FAULTS
 from chaos.faults import UNDOING
-from conformance.claim import CLAIMS
 from conformance.implementation import UnknownImplementationError
 from conformance.left_behind import LeftBehindError
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Outcome, worst
 from conformance.profiles.choosing import left_out, profile_named
 from conformance.profiles.profile import ImplementationProfile
 from conformance.report.run_result import (
@@ -34,7 +35,6 @@ from conformance.running.shrunk import failures, shrink_all
 from conformance.running.workers import Task, workers
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome, worst
 from vocabulary.errors import ApiError
 
 FEW: Final = 24

@@ -13,6 +13,7 @@ import msgspec
 
 from chaos.plan import plan_from_data
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import under_test
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom
@@ -20,7 +21,6 @@ from conformance.running.run_options import DEFAULT_SEED, RunOptions
 from conformance.running.runner import run_one, run_really
 from conformance.running.side_by_side import side_by_side
 from conformance.scenarios import SCENARIOS, all_crds
-from conformance.verdict import Outcome
 from vocabulary.history import Mark, history_digest
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from conformance.norm.verdict import Outcome
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ConformanceReport
-from conformance.verdict import Outcome
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import sample_suite
 

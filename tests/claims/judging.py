@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from conformance import claims
-from conformance.claim import CLAIMS
-from conformance.verdict import Outcome, Verdict
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Outcome, Verdict
 from tests.claims.story import Story
 
 

@@ -20,10 +20,10 @@ import typer
 from conformance.cli.judging import judge
 from conformance.implementation import implementation
 from conformance.mutating.executed import Recording
+from conformance.norm.verdict import Verdict
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Verdict
 from reference_controller.appwrapper.mutants import MUTANTS
 from tests.claims.recorded import FOLDER, SUFFIX, described, histories, verdicts_path
 from tests.claims.retold import WAYS

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from conformance import claims
-from conformance.history_view import History
-from conformance.verdict import Verdict
+from conformance.history import History
+from conformance.norm.verdict import Verdict
 from tests.headers import with_facts
 from vocabulary.history import Entry, Header, read_history
 

@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from conformance.history_view import History
+from conformance.history import History
+from conformance.suites.appwrapper.view import AppWrapperHistory
 from tests.claims.templates import GPU_HEALTH, pod
 from tests.headers import header_of
 from vocabulary.clock import SIMULATION_EPOCH_US, seconds, to_rfc3339
@@ -64,8 +65,8 @@ class Story:
         )
 
     @property
-    def history(self) -> History:
-        return History(self.header, self.entries)
+    def history(self) -> AppWrapperHistory:
+        return AppWrapperHistory(History(self.header, self.entries))
 
     def at(self, time: float) -> Story:
         """Set the time of the following events, in seconds since the run began."""

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Final
 
 from conformance import claims
-from conformance.history_view import History
-from conformance.verdict import Outcome, Verdict
+from conformance.history import History
+from conformance.norm.verdict import Outcome, Verdict
 from tests.claims.recorded import FOLDER, histories
 from tests.claims.retold import WAYS, Chance
 from tests.claims.watched import Recording

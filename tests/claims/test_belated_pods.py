@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.claim import CLAIMS
-from conformance.history_view import AppWrapperRun
-from conformance.temporal import Obligations, judges, undecided
+from conformance.norm import Obligations, undecided
+from conformance.suites.appwrapper.judging import judges
+from conformance.norm.claim import CLAIMS
+from conformance.suites.appwrapper.view import AppWrapperRun
 from tests.claims.judging import assert_fails, assert_passes, verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story

@@ -8,10 +8,10 @@ from collections.abc import Callable
 import pytest
 
 from conformance import claims
-from conformance.claim import Claim
-from conformance.claims.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
-from conformance.history_view import History
-from conformance.verdict import Outcome
+from conformance.history import History
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Outcome
+from conformance.suites.appwrapper.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
 from tests.claims import stories
 from tests.claims.judging import assert_passes, verdict_of
 from tests.claims.story import Story

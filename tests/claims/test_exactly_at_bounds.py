@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.history_view import AppWrapperRun, History
-from conformance.history_view.departures import Why
-from conformance.history_view.last_look import last_look_us
-from conformance.history_view.timing import Outage, Start, Timing
-from conformance.temporal import Fate, eventually, not_before
+from conformance.history import History
+from conformance.history.timing import Outage, Start, Timing
+from conformance.norm import Fate, eventually, not_before
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.departures import Why
+from conformance.suites.appwrapper.view.last_look import last_look_us
 from tests.claims.stories import SOON, begin, started
 from tests.claims.story import LATENCY_SECONDS, Story
 from tests.claims.test_timing import header, timing

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from conformance.claims.templates import first_difference
-from conformance.history_view.deletions import Cause
-from conformance.history_view.departures import Why
-from conformance.history_view.pod_sets import components_of
+from conformance.norm.templates import first_difference
+from conformance.suites.appwrapper.view.deletions import Cause
+from conformance.suites.appwrapper.view.departures import Why
+from conformance.suites.appwrapper.view.pod_sets import components_of
 from tests.claims.stories import (
     SOON,
     attempt,

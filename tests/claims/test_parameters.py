@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.history_view.parameters import (
+from conformance.suites.appwrapper.view.parameters import (
     ADMISSION_GRACE,
     FAILURE_GRACE,
     RETRY_LIMIT,
@@ -117,7 +117,7 @@ def test_a_configuration_that_is_no_duration_names_its_field() -> None:
 
 def test_a_broken_configuration_makes_claims_inconclusive_and_says_why() -> None:
     story = retried(parameters={"faultTolerance": {"resetPause": "soon"}})
-    from conformance.verdict import Outcome
+    from conformance.norm.verdict import Outcome
     from tests.claims.judging import verdict_of
 
     verdict = verdict_of("AW-049", story)

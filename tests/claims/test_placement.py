@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.norm.verdict import Outcome
 from conformance.parameters import DEFAULT_CONFIG
-from conformance.verdict import Outcome
 from tests.claims.judging import (
     assert_fails,
     assert_passes,

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.verdict import Outcome
+from conformance.norm.verdict import Outcome
 from tests.claims.judging import (
     assert_fails,
     assert_passes,

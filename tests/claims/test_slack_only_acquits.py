@@ -14,9 +14,9 @@ import pytest
 
 from conformance.cli.judging import judge
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 from tests.headers import fact_of, with_facts
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header, read_history

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.verdict import Outcome
+from conformance.norm.verdict import Outcome
 from tests.claims.judging import assert_fails, verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story

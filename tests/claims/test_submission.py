@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import msgspec
 import pytest
 
-from conformance.verdict import Outcome
+from conformance.norm.verdict import Outcome
 from tests.claims.judging import (
     assert_fails,
     assert_passes,

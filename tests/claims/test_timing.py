@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from conformance.history_view.timing import Outage, Timing
+from conformance.history.timing import Outage, Timing
 from tests.claims.stories import SOON, attempt, begin, started
 from tests.claims.story import LATENCY_SECONDS, Story
 from tests.claims.templates import pod

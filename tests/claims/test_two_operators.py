@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from conformance.claim import CLAIMS
-from conformance.verdict import Outcome
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Outcome
 from tests.claims.judging import assert_fails, assert_passes, verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story

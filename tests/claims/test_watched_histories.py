@@ -13,12 +13,12 @@ from random import Random
 import pytest
 
 from conformance import claims
-from conformance.history_view import History
+from conformance.history import History
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 from tests.claims.watched import Recording, from_the_middle, interrupted, thinned, watched
 
 SHARES = (0.2, 0.5, 0.8)

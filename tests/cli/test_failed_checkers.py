@@ -12,13 +12,13 @@ import pytest
 
 from conformance import claims
 from conformance.as_tests.test_scenarios import test_scenario as run_as_test
-from conformance.claim import Claim
 from conformance.implementation import implementation
+from conformance.norm import checker
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Outcome, merge
 from conformance.report.yaml_text import read_report_at
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.temporal import checker
-from conformance.verdict import Outcome, merge
 from tests.cli.conftest import Assay, Reports
 
 SLOW_PODS = "appwrapper/deletion/slow-pods-hold-their-quota"

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from conformance import claims
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.yaml_text import read_report_at
-from conformance.verdict import Outcome, Verdict
 from tests.cli.conftest import Assay, Reports
 
 

@@ -11,8 +11,8 @@ import msgspec
 import pytest
 import yaml
 
+from conformance.norm.verdict import Outcome
 from conformance.report.yaml_text import read_report, write_report
-from conformance.verdict import Outcome
 from tests.cli.conftest import Assay, Reports
 
 

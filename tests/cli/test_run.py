@@ -11,10 +11,10 @@ import pytest
 from conformance.clean import NotCleanError
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.progress import plain_lines
+from conformance.norm.verdict import Outcome
 from conformance.report.yaml_text import read_report
 from conformance.running.run_options import Progress, RunOptions
 from conformance.running.workers import workers
-from conformance.verdict import Outcome
 from tests.cli.conftest import Assay
 
 SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"

@@ -11,6 +11,7 @@ import pytest
 
 from conformance import claims
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.build import build_report
 from conformance.report.run_result import RunResult
 from conformance.report.yaml_text import write_report
@@ -19,7 +20,6 @@ from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
 from conformance.running.suite import run_suite
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome, Verdict
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = "appwrapper/retry/one-failure-is-retried"

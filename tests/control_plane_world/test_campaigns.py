@@ -14,6 +14,7 @@ from chaos.menu import FAULT_MENU
 from chaos.plan import plan_from_data
 from chaos.terrain import terrain_of
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.running import suite
 from conformance.running.counted_campaigns import in_one_line
@@ -23,7 +24,6 @@ from conformance.running.runner import run_one
 from conformance.running.shrunk_really import MAX_RUNS, shrink_new
 from conformance.running.workers import RunAll, Task
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome, Verdict
 
 SCENARIO = "appwrapper/retry/one-failure-is-retried"
 OTHER = "appwrapper/nodes/node-is-lost"

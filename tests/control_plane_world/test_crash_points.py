@@ -11,11 +11,11 @@ from chaos.exploration import CrashPoint, crash_points
 from chaos.happening import Place
 from chaos.plan import Plan
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.report.run_result import RunResult
 from conformance.running.crash_tasks import crash_tasks, drawn, in_words
 from conformance.running.runner import run_one, run_really
 from conformance.scenarios import SCENARIOS, all_crds
-from conformance.verdict import Outcome
 from conformance.worlds.control_plane.plane_session import ControlPlaneSession
 from conformance.worlds.control_plane.session import Session
 from vocabulary.history import Fault, Process, Write

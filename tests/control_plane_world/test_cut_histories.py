@@ -7,12 +7,12 @@ import random
 import pytest
 
 from conformance import claims
-from conformance.history_view import History
+from conformance.history import History
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 
 CUTS = 3
 

@@ -9,11 +9,11 @@ import msgspec
 import pytest
 
 from conformance import claims
-from conformance.history_view import History
+from conformance.history import History
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 from vocabulary.history import Capabilities, Entry, Write
 
 GAPS = 2

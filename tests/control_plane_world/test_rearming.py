@@ -9,6 +9,7 @@ import msgspec
 import pytest
 
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, overlay, short_config
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.running import hosting, suite
@@ -17,7 +18,6 @@ from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
 from conformance.running.workers import RunAll, Task
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome, Verdict
 from vocabulary.clock import SECOND
 
 REPAIRED = "appwrapper/detection/failed-pod-is-replaced-in-time"

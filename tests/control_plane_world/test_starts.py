@@ -11,8 +11,8 @@ import pytest
 import yaml
 
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.report.yaml_text import read_report
-from conformance.verdict import Outcome
 from conformance.worlds.control_plane.operator_process import OperatorStartError
 from conformance.worlds.control_plane.starts import FRUITLESS, Starts
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import RunResult
 from conformance.running import hung
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome, Verdict
 from conformance.worlds.simulated import bounds
 from fixtures.simulated import loop as loops
 from reference_controller.appwrapper import observe, running

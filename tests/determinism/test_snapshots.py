@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conformance import claims
-from conformance.history_view import History
+from conformance.history import History
 from conformance.implementation import implementation
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenario import Scenario

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.claim import CLAIMS
 from conformance.implementation import implementation
+from conformance.norm.claim import CLAIMS
+from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_really
 from conformance.scenarios import SCENARIOS, all_crds
-from conformance.verdict import Outcome
 from conformance.worlds.existing import node_pool
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.preflight import Limits, examine

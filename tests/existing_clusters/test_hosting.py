@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.claim import CLAIMS
+from conformance.norm.claim import CLAIMS
 from conformance.running.hosting import (
     not_run,
     out_of_reach,

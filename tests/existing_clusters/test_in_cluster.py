@@ -19,9 +19,9 @@ import pytest
 
 from conformance.implementation import implementation
 from conformance.in_cluster.manifests import NAMESPACE, USERNAME
+from conformance.norm.verdict import Outcome
 from conformance.report.yaml_text import read_report
 from conformance.scenarios import all_crds
-from conformance.verdict import Outcome
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
 from conformance.worlds.existing.rights_used import refused, used

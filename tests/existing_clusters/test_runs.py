@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.yaml_text import read_report
-from conformance.verdict import Outcome
 from fixtures.control_plane import ControlPlane
 from vocabulary.history import read_history
 

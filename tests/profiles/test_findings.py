@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from conformance.norm.verdict import Outcome
 from conformance.profiles.findings import (
     another_implementation,
     findings_page,
@@ -17,7 +18,6 @@ from conformance.profiles.reading import read_profile
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.run_result import Implementation
-from conformance.verdict import Outcome
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import sample_suite
 

@@ -11,9 +11,10 @@ import yaml
 from msgspec import structs
 
 from conformance import claims
-from conformance.history_view import RELEASED, History
-from conformance.history_view.timing import Timing
+from conformance.history import History
+from conformance.history.timing import Timing
 from conformance.implementation import UnknownImplementationError
+from conformance.norm.verdict import Outcome
 from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.choosing import left_out, under_test
 from conformance.profiles.configuration import configuration
@@ -23,8 +24,8 @@ from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.view import RELEASED, AppWrapperHistory
 from conformance.under_test import VALIDATING, Place, registered_as
-from conformance.verdict import Outcome
 from tests.headers import header_of
 from vocabulary.clock import SECOND
 from vocabulary.history import Header, OperatorFacts
@@ -196,7 +197,7 @@ def test_histories_say_how_late_it_may_be_how_coarse_its_clock_is_and_what_it_la
 def test_whoever_judges_its_history_reads_its_fields_and_leaves_out_what_it_lacks(
     own: Profiled,
 ) -> None:
-    history = History(header(own.facts), ())
+    history = AppWrapperHistory(History(header(own.facts), ()))
     assert history.profile.resets == ("status", "restarts")
     assert history.profile.phase == RELEASED.phase
     unsupported = [v for v in claims.judge(history) if v.outcome is Outcome.UNSUPPORTED]

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from conformance.norm.verdict import Outcome
 from conformance.profiles.names import shipped
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
 from conformance.report.yaml_text import read_report
-from conformance.verdict import Outcome
 from fixtures.control_plane import BinariesMissingError, locate
 from vocabulary.history import Process, Write, read_history
 

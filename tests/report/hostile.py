@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
+from conformance.norm.verdict import Violation
 from conformance.report.run_result import RunResult
-from conformance.verdict import Violation
 from tests.report.sample_run import failing_run
 from vocabulary.history import Entry, Fault, Mark, Write
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.claim import Claim, Decision, Level, Source
+from conformance.norm.claim import Claim, Decision, Level, Source
 
 
 def _claim(id_: str, name: str, level: Level, text: str, sentence: str, **more: Any) -> Claim:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from conformance.verdict import Violation
+from conformance.norm.verdict import Violation
 from tests.headers import header_of
 from vocabulary.clock import MILLISECOND, SIMULATION_EPOCH_US, to_rfc3339
 from vocabulary.history import Entry, Fault, Header, Mark, Process, Write

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import Implementation, RunResult, SuiteResult
-from conformance.verdict import Outcome, Verdict
 from tests.report.sample_history import SCENARIO, SEED, quota_released_too_early
 
 TITLE = "A failed AppWrapper whose pods stop slowly keeps its quota until the last is gone."

@@ -8,15 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from conformance.claim import Level
 from conformance.cli.exit_code import ExitCode
+from conformance.norm.claim import Level
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report import suite_version
 from conformance.report.build import build_report, history_path, slug
 from conformance.report.conformance_report import Allowances, ConformanceReport
 from conformance.report.run_result import RunResult
 from conformance.report.text import trouble_lines
 from conformance.report.yaml_text import write_report
-from conformance.verdict import Outcome, Verdict
 from tests.headers import with_facts
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import failing_run, passing_run, sample_suite

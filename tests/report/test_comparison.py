@@ -8,6 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from conformance.norm.verdict import Outcome, Verdict, Violation
 from conformance.report.build import build_report
 from conformance.report.comparison import Comparison, Difference, compare_reports
 from conformance.report.comparison_json import comparison_json
@@ -15,7 +16,6 @@ from conformance.report.comparison_markdown import code, comparison_markdown
 from conformance.report.comparison_text import difference_lines, headline, note_lines
 from conformance.report.conformance_report import ConformanceReport, ReportError
 from conformance.report.run_result import RunResult
-from conformance.verdict import Outcome, Verdict, Violation
 from tests.report.hostile import HOSTILE
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import failing_run, passing_run, sample_suite

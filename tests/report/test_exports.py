@@ -10,12 +10,12 @@ import msgspec
 import pytest
 import yaml
 
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.ai_conformance import ai_conformance_yaml
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.run_result import RunResult
 from conformance.report.sonobuoy import aggregate, sonobuoy_yaml
-from conformance.verdict import Outcome, Verdict
 from tests.report.hostile import HOSTILE, hostile_run
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import passing_run, sample_suite

@@ -9,11 +9,11 @@ from typing import Final
 import msgspec
 import pytest
 
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.comparison import Comparison, compare_reports
 from conformance.report.folder import write_folder
 from conformance.report.held import held_unasked
 from conformance.report.run_result import RunResult
-from conformance.verdict import Outcome, Verdict
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import sample_suite
 from tests.report.test_comparison import report_of, run_with

@@ -7,6 +7,7 @@ from itertools import pairwise
 import msgspec
 import pytest
 
+from conformance.norm.verdict import Kept, Outcome, Verdict
 from conformance.report.pages.change import with_previous
 from conformance.report.pages.event_table import shown_positions
 from conformance.report.pages.failure_page import MAX_PAGE_BYTES, failure_page
@@ -15,7 +16,6 @@ from conformance.report.pages.lanes import lane_groups
 from conformance.report.pages.page import embedded_json
 from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.run_result import RunResult
-from conformance.verdict import Kept, Outcome, Verdict
 from tests.report.sample_claims import QUOTA
 from tests.report.sample_run import failing_run, passing_run
 from vocabulary.clock import HOUR, MILLISECOND, SECOND

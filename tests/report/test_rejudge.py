@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.build import build_report
 from conformance.report.conformance_report import JudgedAgain, ReportError
 from conformance.report.folder import write_folder
@@ -15,7 +16,6 @@ from conformance.report.rejudge import Rejudged, rejudged
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.report.verify import verify_report
 from conformance.report.yaml_text import read_report, read_report_at, write_report
-from conformance.verdict import Outcome, Verdict
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import failing_run, passing_run, sample_suite
 from vocabulary.history import Entry, Header, HistoryError, write_history

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.build import build_report
 from conformance.report.conformance_report import (
     Allowances,
@@ -21,7 +22,6 @@ from conformance.report.folder import write_folder
 from conformance.report.tiers import Features, profiles_of, summary_of
 from conformance.report.verify import verify_report
 from conformance.report.yaml_text import read_report, write_report
-from conformance.verdict import Outcome, Verdict
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_history import SCENARIO
 from tests.report.sample_run import failing_run, passing_run, sample_suite

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from conformance.cli.judging import all_claims, judge, maker_of
+from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.build import build_report
 from conformance.report.conformance_report import (
     CheckerError,
@@ -24,7 +25,6 @@ from conformance.report.run_result import Implementation, RunResult, SuiteResult
 from conformance.report.verify import verified
 from conformance.running.run_options import RunOptions
 from conformance.running.suite import run_suite
-from conformance.verdict import Outcome, Verdict
 from tests.headers import of_implementation
 from vocabulary.history import Entry, Header, history_digest
 

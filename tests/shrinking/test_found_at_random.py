@@ -6,9 +6,9 @@ import pytest
 
 from chaos.plan import parse_plan
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 from vocabulary.history import Write
 
 FOUND = {

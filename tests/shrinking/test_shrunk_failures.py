@@ -11,11 +11,11 @@ import pytest
 from chaos.exploration import crash_points
 from chaos.plan import Plan, plan_from_data
 from conformance.implementation import implementation
+from conformance.norm.verdict import Outcome
 from conformance.report.run_result import RunResult
 from conformance.running.runner import run_one
 from conformance.running.shrunk import Failure, failures, shrunk, whole_plan
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
 from tests.shrinking.noisy import SLOW_PODS, TWO_FAILURES, failure_of, noisy_run
 from vocabulary.history import history_digest
 

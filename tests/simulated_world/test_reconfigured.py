@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from conformance.history_view import History
-from conformance.history_view.parameters import RETRY_PAUSE
+from conformance.history import History
+from conformance.suites.appwrapper.view import AppWrapperHistory
 from conformance.implementation import SIMULATED_FACTS, Implementation, implementation
+from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from conformance.verdict import Outcome
+from conformance.suites.appwrapper.view.parameters import RETRY_PAUSE
 from reference_controller import programs
 from reference_controller.runtime.controller import Controller
 from vocabulary.clock import MINUTE, SECOND
@@ -28,7 +29,7 @@ class KeepsItsFirstConfiguration(Implementation):
 
 def test_a_configuration_is_in_force_from_the_next_start_of_the_operator() -> None:
     run = run_one(SCENARIO, implementation("reference"), DEFAULT_SEED)
-    history = History(run.header, run.entries)
+    history = AppWrapperHistory(History(run.header, run.entries))
     starts = [entry.n for entry in history.processes if entry.change == "started"]
     (_, first), *later = history.configurations
     assert first.of(RETRY_PAUSE, None).value == 90 * SECOND

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Final, NamedTuple
 
+from conformance.norm.verdict import Verdict
 from conformance.report.pages.change import Step, actor_of, brief, describe, subject_of
 from conformance.report.pages.object_diff import ABSENT, differences
 from conformance.report.pages.shown_time import shown_time
 from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.untrusted import printable
-from conformance.verdict import Verdict
 from vocabulary.canonical import encode
 from vocabulary.history import Fault, Mark, Process, Write
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
+from conformance.norm.verdict import Verdict
 from conformance.report.build import fault_texts
 from conformance.report.pages.change import with_previous
 from conformance.report.pages.event_table import details, event_rows, shown_positions
@@ -15,7 +16,6 @@ from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.recorded import digest_of
 from conformance.report.run_result import RunResult
 from conformance.report.untrusted import printable
-from conformance.verdict import Verdict
 
 MAX_PAGE_BYTES: Final = 300_000
 _SIZES: Final = ((400, 24, 96_000), (220, 16, 60_000), (120, 10, 30_000), (60, 6, 12_000))

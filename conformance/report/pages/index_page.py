@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
-from conformance.claim import Claim
+from conformance.norm.claim import Claim
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
 from conformance.report.counted import counted
 from conformance.report.pages.page import render

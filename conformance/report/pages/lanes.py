@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from conformance.norm.verdict import Outcome, Verdict, Violation
 from conformance.report.pages.lane import Lane, LaneGroup, Mark, State, Tone
 from conformance.report.pages.object_lanes import (
     Canvas,
@@ -19,7 +20,6 @@ from conformance.report.pages.object_lanes import (
 from conformance.report.pages.object_track import Track, tracks_of
 from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.untrusted import printable
-from conformance.verdict import Outcome, Verdict, Violation
 from vocabulary.history import Entry, Fault, Header, Process, role_of
 from vocabulary.history import Mark as RunMark
 

@@ -1,0 +1,56 @@
+"""The claims of all suites, and the verdicts of those that a history is judged by."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from conformance import suite
+from conformance.history import History
+from conformance.norm.claim import CLAIMS, Claim
+from conformance.norm.verdict import Outcome, Verdict
+
+
+@cache
+def load() -> tuple[Claim, ...]:
+    """Import every suite; all claims in order of suite, prefix and number."""
+    suites = suite.load()
+    prefixes = [prefix for each in suites.values() for prefix in each.prefixes]
+
+    def order(claim: Claim) -> tuple[int, int]:
+        prefix, _, number = claim.id.partition("-")
+        return prefixes.index(prefix), int(number)
+
+    return tuple(sorted(CLAIMS.values(), key=order))
+
+
+@cache
+def of_suites(names: frozenset[str]) -> tuple[Claim, ...]:
+    """The claims of these suites, in the order of `load`."""
+    return tuple(claim for claim in load() if claim.suite in names)
+
+
+def judged_on(scenario: str, roles: frozenset[str]) -> tuple[Claim, ...]:
+    """The claims that runs of a scenario with operators of these roles are judged by."""
+    return of_suites(frozenset(each.name for each in suite.judged_on(scenario, roles)))
+
+
+def judge(history: History) -> list[Verdict]:
+    """The verdict of every claim that the run is judged by, in the order of `load`.
+
+    What an implementation lacks, or was run without, is not judged; the header has the reason.
+    """
+    operators = history.header.operators
+    left_out = {
+        claim: Verdict(claim=claim, outcome=outcome, because=because)
+        for operator in operators.values()
+        for outcome, claims in (
+            (Outcome.SKIPPED, operator.facts.skipped),
+            (Outcome.UNSUPPORTED, operator.facts.unsupported),
+        )
+        for claim, because in claims.items()
+    }
+    return [
+        left_out[claim.id] if claim.id in left_out else claim.judge(history)
+        for claim in judged_on(history.header.scenario, frozenset(operators))
+        if claim.judge is not None
+    ]

@@ -1,0 +1,205 @@
+"""When the controller under test could not act as it should, and why.
+
+Three sources: the lives of its processes, faults in force that stand between it and the API
+server, and requests of its own which the server could not serve. What the server refuses is the
+controller's own affair, or a fault that is in force: else one that does what it may not do, again
+and again, would have all the time in the world. How a fault hinders is in its own entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from conformance.history.refusals import MAX_BACKOFF_US, refused_for_us
+from conformance.history.timing import Outage, Start
+from conformance.history.tracks import Track
+from vocabulary.canonical import encode
+from vocabulary.clock import SECOND, Micros
+from vocabulary.fault_effect import FaultEffect
+from vocabulary.history import OPERATOR, Fault, Process, Write, role_of
+
+ERROR_GAP_US: Final = 2 * SECOND
+"""Failed requests that are closer together than this, or than a client that backs off has them,
+are one outage."""
+
+
+def outages_of(
+    role: str,
+    processes: Sequence[Process],
+    faults: Sequence[Fault],
+    unanswered: Sequence[Write],
+    conflicts: Sequence[Write],
+) -> list[Outage]:
+    """All outages of the operator of a role, in order of time, merged where they overlap.
+
+    `processes` are its own; `unanswered` are requests that nothing was heard of or that the server
+    could not serve; `conflicts` are those that another's write led to, each worth one more attempt.
+    """
+    found = [outage for outage, _ in _processes_down(processes)]
+    found += _faults_in_force(role, faults)
+    found += _unanswered(unanswered)
+    found += [Outage(write.t, write.t, _failure(write), cost_us=0) for write in conflicts]
+    return _merged(found)
+
+
+def refuses_other_deletes(fault: Fault, track: Track) -> bool:
+    """True if a fault refuses deletes alone, and never that of an object: it keeps nobody from
+    asking for it."""
+    refuses = fault.effect.refuses
+    if refuses is None or refuses.verbs != ("delete",):
+        return False
+    of_kind = refuses.kind in ("", track.kind, track.kind.partition(".")[0])
+    return not of_kind or refuses.name not in ("", track.name)
+
+
+def starts_of(role: str, processes: Sequence[Process], faults: Sequence[Fault]) -> list[Start]:
+    """The times at which the controller began anew: by a process that had not acted before, when
+    no other could act."""
+    hindering = _faults_in_force(role, faults)
+    return [
+        Start(
+            outage.end_us,
+            reads_current=not any(
+                fault.begin_us <= outage.end_us
+                and (fault.end_us is None or fault.end_us >= outage.end_us)
+                for fault in hindering
+            ),
+        )
+        for outage, begins_anew in _processes_down(processes)
+        if begins_anew and outage.end_us is not None
+    ]
+
+
+def is_unanswered(write: Write) -> bool:
+    """Whether a request got no answer, or one that asks to try again: 429, or a server's error."""
+    return write.code in (0, 429) or write.code >= 500
+
+
+def _processes_down(ours: Sequence[Process]) -> list[tuple[Outage, bool]]:
+    """Spans without an instance that is able to work: up, and leading where there is a leader.
+
+    Each with whether the instance that ended it had not been able to work since it started.
+    """
+    if not ours:
+        return []
+    has_leader = any(entry.change in ("leading", "following") for entry in ours)
+    # An instance first heard of as started was not there before; any other ran already.
+    up: dict[str, bool] = {}
+    for entry in ours:
+        up.setdefault(entry.process, entry.change != "started")
+    leading: dict[str, bool] = dict.fromkeys(up, not has_leader)
+    outages: list[tuple[Outage, bool]] = []
+    acted = {name for name in up if up[name] and leading[name]}
+    down_since: Micros | None = None if acted else 0
+    because = "no instance of the operator had started"
+    for entry in ours:
+        if entry.change in ("started", "resumed"):
+            up[entry.process] = True
+        elif entry.change in ("killed", "stopped", "paused"):
+            up[entry.process] = False
+            if entry.change != "paused":
+                acted.discard(entry.process)
+                if has_leader:
+                    leading[entry.process] = False
+        else:
+            leading[entry.process] = entry.change == "leading"
+        able = {name for name in up if up[name] and leading[name]}
+        if able and down_since is not None:
+            outages.append((Outage(down_since, entry.t, because), able.isdisjoint(acted)))
+            down_since = None
+        elif not able and down_since is None:
+            down_since = entry.t
+            because = f"{entry.process} was {entry.change}"
+        acted |= able
+    if down_since is not None:
+        outages.append((Outage(down_since, None, because), False))
+    return outages
+
+
+def _faults_in_force(role: str, faults: Iterable[Fault]) -> list[Outage]:
+    """Faults between the controller and the server, from their injection to their end."""
+    standing: dict[bytes, list[Fault]] = {}
+    outages: list[Outage] = []
+    for entry in faults:
+        effect = entry.effect
+        if effect.ends is not None:
+            _end(standing, outages, effect.ends, entry.t)
+        elif not hinders(effect, role):
+            continue
+        elif entry.action == "injected":
+            standing.setdefault(encode(entry.fault), []).append(entry)
+        elif entry.action == "reverted":
+            _end(standing, outages, entry.fault, entry.t)
+    for left in standing.values():
+        outages += [_outage(entry, None) for entry in left]
+    return outages
+
+
+def hinders(effect: FaultEffect, role: str) -> bool:
+    """True if a fault hinders a replica of the operator."""
+    actor = effect.hinders
+    if actor.endswith("*") and role.startswith(actor[:-1]):
+        return True
+    return role_of(actor.removesuffix("*")) in (OPERATOR, role)
+
+
+def _end(
+    standing: dict[bytes, list[Fault]],
+    outages: list[Outage],
+    fault: Mapping[str, Any],
+    end_us: Micros,
+) -> None:
+    begun = standing.get(encode(fault))
+    if begun:
+        entry = begun.pop(0)
+        outages.append(_outage(entry, end_us + entry.effect.lingers_us))
+
+
+def _outage(entry: Fault, end_us: Micros | None) -> Outage:
+    effect, refuses = entry.effect, entry.effect.refuses
+    costs_us = effect.costs_us
+    if costs_us is None and refuses is not None and refuses.times:
+        costs_us = refused_for_us(refuses.times, refuses.retry_after_us)
+    for_good = refuses is not None and refuses.for_good
+    return Outage(entry.t, end_us, entry.text, costs_us, for_good, effect.backs_off)
+
+
+def _unanswered(writes: Iterable[Write]) -> list[Outage]:
+    """Requests that failed, as outages: a client that backs off lets at most as much time pass
+    until the next one as it has been refused already."""
+    outages: list[Outage] = []
+    for write in writes:
+        last = outages[-1] if outages else None
+        if last is not None and last.end_us is not None:
+            lasted_us = min(last.end_us - last.begin_us, MAX_BACKOFF_US)
+            if write.t - last.end_us <= lasted_us + ERROR_GAP_US:
+                outages[-1] = last._replace(end_us=write.t)
+                continue
+        outages.append(Outage(write.t, write.t, _failure(write), backs_off=True))
+    return outages
+
+
+def _failure(write: Write) -> str:
+    return f"{write.verb} of {write.kind} {write.name} failed with {write.code}"
+
+
+def _merged(found: list[Outage]) -> list[Outage]:
+    """In order of time, those merged that overlap; those with a bounded cost stand alone."""
+    found.sort(key=lambda outage: outage.begin_us)
+    merged = [outage for outage in found if outage.cost_us is not None]
+    bounded = len(merged)
+    for outage in found:
+        if outage.cost_us is not None:
+            continue
+        last = merged[-1] if len(merged) > bounded else None
+        if last is not None and (last.end_us is None or outage.begin_us <= last.end_us):
+            if last.end_us is not None and (outage.end_us is None or outage.end_us > last.end_us):
+                last = last._replace(end_us=outage.end_us)
+            merged[-1] = last._replace(
+                refuses_for_good=last.refuses_for_good or outage.refuses_for_good,
+                backs_off=last.backs_off or outage.backs_off,
+            )
+        else:
+            merged.append(outage)
+    return sorted(merged, key=lambda outage: outage.begin_us)

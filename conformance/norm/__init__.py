@@ -1,0 +1,45 @@
+"""Temporal claims: how a checker says never, always, eventually within, and not before.
+
+A checker is a generator. For each occurrence of its claim's precondition it yields one
+obligation, which was met, was violated, or stays undecided. A tour:
+
+- `obligations`: the three of them, with positions as evidence.
+- `words`: how moments, objects and spans of time are put into an explanation.
+- `sentences`: the temporal operators that checkers are written in.
+- `shared`: what several checkers ask is worked out once.
+- `checker`: how a generator becomes the `judge` of a claim, and obligations a verdict.
+
+What these rules share: bounds from above give the controller the latency that the header
+states and stop while it could not act; bounds from below are strict; what the history is
+too short to show is undecided; what it cannot show is inconclusive, never guessed.
+"""
+
+from conformance.norm.checker import (
+    OPTIONS,
+    WRITERS,
+    Judging,
+    Obligations,
+    View,
+)
+from conformance.norm.obligations import Fate, Obligation, met, undecided, violated
+from conformance.norm.sentences import eventually, never, not_before
+from conformance.norm.shared import shared
+from conformance.norm.subject import Subject
+
+__all__ = [
+    "OPTIONS",
+    "WRITERS",
+    "Fate",
+    "Judging",
+    "Obligation",
+    "Obligations",
+    "Subject",
+    "View",
+    "eventually",
+    "met",
+    "never",
+    "not_before",
+    "shared",
+    "undecided",
+    "violated",
+]

@@ -1,0 +1,128 @@
+"""Suites: the claims, scenarios and view of one norm each, found by entry point.
+
+A suite is a `Suite` literal in a package, registered in the group `assay.suites` of any
+installed distribution:
+
+    [project.entry-points."assay.suites"]
+    toy = "assay_toy:SUITE"
+
+`load` imports what has not been imported yet. Importing any module of a suite's package first,
+in a fresh interpreter, works as well: its package holds the literal, and Python imports that
+before the module.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from vocabulary.entry_points import EntryPoints
+
+_INSTALLED: Final = EntryPoints("assay.suites", "suite")
+
+
+class SuiteError(Exception):
+    """A suite cannot be loaded; the message names it and the next action."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suite:
+    """What is tested of one norm."""
+
+    name: str
+    """As in `assay run NAME`; the first part of its scenarios' ids."""
+    title: str
+    prefixes: tuple[str, ...]
+    """Of its claims' ids, in the order in which reports list them: `AW` of `AW-001`."""
+    package: str
+    """The package whose modules hold the claims, scenarios and faults."""
+    roles: tuple[str, ...] = ()
+    """The operators under test in its scenarios; empty: the suite has none of its own."""
+    judged_with: tuple[str, ...] = ()
+    """Further suites, on whose runs its claims are judged, too."""
+
+    def __post_init__(self) -> None:
+        known = _SUITES.setdefault(self.name, self)
+        if known != self:
+            raise SuiteError(
+                f"suite {self.name!r} is defined twice, in {known.package} and in {self.package}; "
+                "rename one of them, or uninstall its distribution"
+            )
+
+    @property
+    def scenarios(self) -> str:
+        """The package or module of its scenarios."""
+        return f"{self.package}.scenarios"
+
+    def load(self) -> None:
+        """Import its modules: that registers claims, scenarios and faults."""
+        package = importlib.import_module(self.package)
+        for module in sorted(
+            info.name for info in pkgutil.walk_packages(package.__path__, f"{self.package}.")
+        ):
+            importlib.import_module(module)
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where its manifests stand."""
+        return tuple(map(Path, importlib.import_module(self.package).__path__))
+
+
+_SUITES: Final[dict[str, Suite]] = {}
+"""The suites whose packages have been imported."""
+
+
+def names() -> tuple[str, ...]:
+    """The names of all installed suites; imports none of them."""
+    return _INSTALLED.names()
+
+
+@cache
+def load() -> Mapping[str, Suite]:
+    """Import every installed suite with its modules; the suites by name, sorted.
+
+    Raises SuiteError if one cannot be imported.
+    """
+    for name in names():
+        _load(name)
+    return {name: _SUITES[name] for name in sorted(_SUITES)}
+
+
+def suite_of_module(module: str) -> tuple[Suite, str] | None:
+    """The suite whose scenarios a module holds, and the module's name below these."""
+    for suite in _SUITES.values():
+        if module == suite.scenarios:
+            return suite, ""
+        if module.startswith(f"{suite.scenarios}."):
+            return suite, module.removeprefix(f"{suite.scenarios}.")
+    return None
+
+
+def judged_on(scenario: str, roles: Iterable[str]) -> Iterator[Suite]:
+    """The suites whose claims are judged on a run: the scenario's, those of its operators, and
+    those that are judged with one of these."""
+    ran = {scenario.partition("/")[0], *roles}
+    for suite in load().values():
+        if suite.name in ran or not ran.isdisjoint(suite.judged_with):
+            yield suite
+
+
+def _load(name: str) -> None:
+    try:
+        suite = _INSTALLED.load(name)
+    except (ImportError, AttributeError) as error:
+        raise SuiteError(
+            f"suite {name!r} cannot be imported: {error}; reinstall its distribution"
+        ) from error
+    if not isinstance(suite, Suite):
+        raise SuiteError(f"suite {name!r}: its entry point is no Suite; let it name the literal")
+    if suite.name != name:
+        raise SuiteError(
+            f"suite {name!r}: its literal is named {suite.name!r}; give both the same name"
+        )
+    suite.load()

@@ -1,0 +1,120 @@
+"""AW-098: a creation that the API server refuses is noticed, tried again, and given up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.norm import WRITERS, Obligation, Obligations, eventually, met, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.appwrapper.claims.noticing import given_up, later, overtaken
+from conformance.suites.appwrapper.decisions import A23
+from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.sources import detailed_description
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.departures import TRANSIENT_CODES, Why
+from conformance.suites.appwrapper.view.parameters import (
+    ADMISSION_GRACE,
+    FAILURE_GRACE,
+    RETRY_LIMIT,
+    Origin,
+)
+from conformance.suites.appwrapper.view.snapshots import FAILED, UNHEALTHY
+from vocabulary.history import Write
+
+AW_098 = Claim(
+    id="AW-098",
+    name="refused-creations-are-retried-up-to-the-limit",
+    level=Level.DERIVED,
+    suite="appwrapper",
+    text=(
+        "A workload of which the API server refuses to create a component MUST be found unhealthy "
+        "within its admission grace period and given up when the failure grace period has passed "
+        "after that; while retries are left, a refusal that may be lifted MUST NOT fail it."
+    ),
+    source=detailed_description(
+        "It takes longer than AdmissionGracePeriod for the expected number of Pods to reach "
+        "the Pending state."
+    ),
+    decision=A23,
+)
+
+
+@judges(AW_098, armed_by="creation of a component was refused for long", needs=(WRITERS,))
+def refused_creations_are_retried(aw: AppWrapperRun) -> Obligations:
+    for attempt in aw.attempts:
+        refused = _refused(aw, attempt)
+        if refused is not None:
+            yield from _is_given_up(aw, attempt, refused)
+            yield from _is_tried_again(aw, attempt, refused)
+
+
+def _refused(aw: AppWrapperRun, attempt: Attempt) -> Write | None:
+    """The first refusal of a component that the attempt never got.
+
+    A request without an answer is no refusal. A component that exists may have been refused to
+    another AppWrapper that wants its name, or to a controller that asked for it twice.
+    """
+    for component in aw.components:
+        refusals = [
+            write
+            for write in attempt.failed_creates
+            if write.code and component.makes(write.kind, write.name)
+        ]
+        exists = any(component.makes(track.kind, track.name) for track in attempt.components)
+        if refusals and not exists:
+            return refusals[0]
+    return None
+
+
+def _is_given_up(aw: AppWrapperRun, attempt: Attempt, refused: Write) -> Iterator[Obligation]:
+    end = attempt.left or aw.history.end
+    admission = aw.parameter_within(ADMISSION_GRACE, attempt.begin, end)[1]
+    grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, end)[1]
+    since = later(refused, max(attempt.last_start_us, refused.t))
+    shown = (snap for snap in attempt.snapshots if snap.n > refused.n and snap.shows(UNHEALTHY))
+    unless = overtaken(aw, attempt)
+    yield eventually(
+        aw,
+        "Unhealthy=True for a component whose creation is refused",
+        since=since,
+        within_us=admission.value,
+        happened=next(shown, None) or given_up(attempt),
+        unless=unless,
+        steps=2,
+        evidence=(refused,),
+    )
+    yield eventually(
+        aw,
+        "Resetting or Failed for a component whose creation is refused",
+        since=since,
+        within_us=admission.value + grace.value,
+        happened=given_up(attempt),
+        unless=unless,
+        steps=3,
+        evidence=(refused,),
+    )
+
+
+def _is_tried_again(aw: AppWrapperRun, attempt: Attempt, refused: Write) -> Iterator[Obligation]:
+    """A workload that fails for refusals which may be lifted has used up its retries."""
+    for departure in aw.departures:
+        if departure.attempt is not attempt or departure.to != FAILED:
+            continue
+        limit = aw.parameter_within(RETRY_LIMIT, attempt.begin, departure.at)[0]
+        before = aw.snapshot_at(departure.at.n - 1)
+        others = set(departure.present) - {Why.CREATION_FAILED, Why.FEW_PODS, Why.NOT_RUNNING}
+        may_be_lifted = all(write.code in TRANSIENT_CODES for write in attempt.failed_creates)
+        if others or before is None or limit.origin is Origin.UNCLEAR or not may_be_lifted:
+            yield undecided(departure.at, "it may have failed for another reason")
+        elif before.resets >= limit.value:
+            yield met(refused, departure.at)
+        else:
+            yield violated(
+                departure.at,
+                f"{when(departure.at)}: {aw} entered Failed, although the creation that was "
+                f"refused at {when(refused)} could be tried again and it had been reset "
+                f"{before.resets} times of {limit.value} (from {limit.origin}).",
+                refused,
+            )

@@ -1,0 +1,243 @@
+"""AW-003, 021, 022, 030, 033, 034: what makes a workload unhealthy is noticed, at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from conformance.norm import Obligation, Obligations, eventually
+from conformance.norm.claim import Claim, Level
+from conformance.suites.appwrapper.claims.noticing import (
+    component_failed,
+    component_missing,
+    given_up,
+    is_noticed,
+    later,
+    node_tagged,
+    noticed,
+    overtaken,
+    pods_failed,
+    sicknesses,
+)
+from conformance.suites.appwrapper.claims.timed import earliest
+from conformance.suites.appwrapper.decisions import A6, A7, A14
+from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.sources import detailed_description, overview
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.health import Health, Spell
+from conformance.suites.appwrapper.view.parameters import (
+    ADMISSION_GRACE,
+    FAILURE_GRACE,
+    WARMUP_GRACE,
+)
+from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
+from vocabulary.clock import Micros
+
+AW_003 = Claim(
+    id="AW-003",
+    name="resources-and-pods-are-monitored-throughout",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "Throughout the execution of a workload, the status of its top-level resources and of "
+        "all its pods MUST be monitored: whenever one of them fails, it is noticed."
+    ),
+    source=overview(
+        "Throughout the execution of a workload, the AppWrapper controller monitors both the "
+        "status of the contained top-level resources and the status of all Pods created by the "
+        "workload."
+    ),
+)
+
+
+@judges(AW_003, armed_by="resource or pod failed while the workload was Running")
+def everything_is_monitored(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed pod", pods_failed)
+    yield from is_noticed(aw, "a failed component", component_failed)
+    if aw.history.header.capabilities.writers:
+        yield from is_noticed(aw, "a missing component", component_missing)
+
+
+AW_021 = Claim(
+    id="AW-021",
+    name="number-and-health-of-pods-are-monitored",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "While a workload is Running, a labelled pod that fails, or pods that go missing or, "
+        "after warm-up, no longer run, MUST make it unhealthy, and MUST end the attempt when that "
+        "outlasts the failure grace period."
+    ),
+    source=detailed_description(
+        "Throughout the execution of the workload, the AppWrapper controller monitors the "
+        "number and health of all labeled Pods."
+    ),
+    decision=A7,
+)
+
+
+@judges(AW_021, armed_by="pod failed or went missing while the workload was Running")
+def number_and_health_are_monitored(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed pod", pods_failed)
+    for attempt, since, healed in sicknesses(aw, pods_failed):
+        yield _ends_the_attempt(aw, attempt, Spell(since, healed), "a failed pod", since.t)
+    expected = aw.expected_pods
+    for attempt in aw.attempts:
+        if attempt.running is None:
+            continue
+        missing = attempt.spells(lambda health: lacks_pods(health, expected))
+        yield from _are_noticed(aw, attempt, missing, "missing pods")
+        grace = aw.parameter_within(WARMUP_GRACE, attempt.begin, attempt.left or aw.history.end)[1]
+        warm_us = attempt.running.t + grace.value
+        idle = attempt.spells(lambda health: lacks_running_pods(health, expected))
+        late = [spell for spell in idle if spell.begin.t > warm_us]
+        yield from _are_noticed(aw, attempt, late, "pods that no longer run")
+
+
+def _are_noticed(
+    aw: AppWrapperRun, attempt: Attempt, spells: Iterable[Spell], what: str
+) -> Obligations:
+    """Unhealthy, or given up, within the failure grace period of each spell while Running.
+
+    Pods that go missing while the admission grace period runs may come again until its end.
+    """
+    assert attempt.running is not None
+    until = attempt.left or aw.history.end
+    admission = aw.parameter_within(ADMISSION_GRACE, attempt.begin, until)[1]
+    admitted_us = attempt.running.t + admission.value
+    for spell in spells:
+        before = aw.snapshot_at(spell.begin.n)
+        # The first spell is that before the pods came; what follows is pods that went.
+        if (
+            spell.begin.n == attempt.begin.n
+            or spell.begin.n < attempt.running.n
+            or before is None
+            or before.shows(UNHEALTHY)
+        ):
+            continue
+        yield eventually(
+            aw,
+            f"Unhealthy=True for {what}",
+            since=spell.begin,
+            within_us=max(
+                aw.parameter_within(FAILURE_GRACE, spell.begin, until)[1].value,
+                admitted_us - spell.begin.t,
+            ),
+            happened=noticed(attempt, spell.begin, spell.end),
+            unless=earliest(spell.end, overtaken(aw, attempt)),
+            steps=2,
+        )
+        admission = aw.parameter_within(ADMISSION_GRACE, attempt.begin, spell.begin)[1]
+        from_us = attempt.last_start_us + admission.value
+        yield _ends_the_attempt(aw, attempt, spell, what, from_us)
+
+
+def _ends_the_attempt(
+    aw: AppWrapperRun, attempt: Attempt, spell: Spell, what: str, from_us: Micros
+) -> Obligation:
+    """Resetting or Failed when a spell outlasts the failure grace period (A7), which counts from
+    `from_us` at the earliest: pods that never came have their admission grace period before."""
+    until = spell.end or attempt.left or aw.history.end
+    grace = aw.parameter_within(FAILURE_GRACE, spell.begin, until)[1]
+    return eventually(
+        aw,
+        f"Resetting or Failed for {what}",
+        since=later(spell.begin, from_us),
+        within_us=grace.value,
+        happened=given_up(attempt),
+        unless=earliest(spell.end, overtaken(aw, attempt)),
+        steps=2,
+        origin=grace.origin,
+    )
+
+
+def lacks_running_pods(health: Health, expected: int) -> bool:
+    """Whether pods do not run, have not succeeded, and have not failed either."""
+    return health.running_least + health.failed_all + health.needless < expected
+
+
+def lacks_pods(health: Health, expected: int) -> bool:
+    """Whether pods are missing; one that is being deleted is on its way out. The pods of a complete
+    component need not be there (A14, A22)."""
+    return health.present_least + health.failed_all + health.needless < expected
+
+
+AW_022 = Claim(
+    id="AW-022",
+    name="top-level-resources-are-watched",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "Top-level resources MUST be watched, and the status of a Job or PyTorchJob MUST be "
+        "understood."
+    ),
+    source=detailed_description(
+        "It also watches the top-level created resources and for selected resources types "
+        "understands how to interpret their status information."
+    ),
+)
+
+
+@judges(AW_022, armed_by="component failed or went missing while the workload was Running")
+def top_level_resources_are_watched(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed component", component_failed)
+    if aw.history.header.capabilities.writers:
+        yield from is_noticed(aw, "a missing component", component_missing)
+
+
+AW_030 = Claim(
+    id="AW-030",
+    name="failed-pods-are-unhealthy",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="A workload with a pod in phase Failed MUST be found unhealthy.",
+    source=detailed_description("There are a non-zero number of Failed Pods."),
+    decision=A14,
+)
+
+
+@judges(AW_030, armed_by="pod failed while the workload was Running")
+def failed_pods_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed pod", pods_failed)
+
+
+AW_033 = Claim(
+    id="AW-033",
+    name="pods-on-tagged-nodes-are-unhealthy",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "A workload with a Running pod that uses a resource which Autopilot has tagged NoExecute "
+        "MUST be found unhealthy."
+    ),
+    source=detailed_description(
+        "If a non-zero number of Running Pods are using resources that Autopilot has tagged as "
+        "NoExecute."
+    ),
+    decision=A6,
+)
+
+
+@judges(AW_033, armed_by="node of a Running pod was tagged NoExecute for what it uses")
+def pods_on_tagged_nodes_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a running pod on a node tagged NoExecute", node_tagged)
+
+
+AW_034 = Claim(
+    id="AW-034",
+    name="failed-jobs-are-unhealthy",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "A workload of which a batch/v1 Job or a PyTorchJob says that it has failed MUST be "
+        "found unhealthy."
+    ),
+    source=detailed_description(
+        "The status information of a batch/v1 Job or PyTorchJob indicates that it has failed."
+    ),
+)
+
+
+@judges(AW_034, armed_by="Job or PyTorchJob failed while the workload was Running")
+def failed_jobs_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    yield from is_noticed(aw, "a failed component", component_failed)

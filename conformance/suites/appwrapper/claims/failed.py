@@ -1,0 +1,218 @@
+"""AW-053, 060…062: a Failed workload is cleaned up, at once or after time for debugging."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.history import Moment
+from conformance.norm import WRITERS, Obligations, met, shared, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import span, when
+from conformance.suites.appwrapper.claims.forceful_clock import cleaned_up
+from conformance.suites.appwrapper.claims.timed import (
+    Timed,
+    earliest,
+    no_earlier,
+    no_later,
+    obligations,
+)
+from conformance.suites.appwrapper.decisions import A9, A10
+from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.sources import configuration_details, detailed_description
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.appwrapper import NEVER
+from conformance.suites.appwrapper.view.deletions import Cause, Deletion
+from conformance.suites.appwrapper.view.parameters import DELETION_ON_FAILURE_GRACE, Value
+from conformance.suites.appwrapper.view.snapshots import (
+    QUOTA_RESERVED,
+    RESOURCES_DEPLOYED,
+    Snapshot,
+)
+
+AW_053 = Claim(
+    id="AW-053",
+    name="failed-workloads-are-deleted",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "The resources of a Failed workload MUST be deleted, and its quota MUST then be released."
+    ),
+    source=detailed_description(
+        "if the number of resets exceeds the RetryLimit, then the AppWrapper moves into a "
+        "Failed state and its resources are deleted (thus finally releasing its quota)."
+    ),
+)
+
+
+@judges(AW_053, armed_by="AppWrapper entered Failed")
+def failed_workloads_are_deleted(aw: AppWrapperRun) -> Obligations:
+    for deletion in failures(aw):
+        released = next(
+            (
+                snapshot
+                for snapshot in aw.snapshots
+                if snapshot.n >= deletion.begin.n and holds_nothing(snapshot)
+            ),
+            None,
+        )
+        yield cleaned_up(
+            aw,
+            "ResourcesDeployed=False and QuotaReserved=False after the failure",
+            deletion,
+            since=deletion.begin,
+            happened=released,
+            plus_us=_delay(aw, deletion)[1].value,
+            unless=aw.leaving,
+        )
+
+
+def holds_nothing(snapshot: Snapshot) -> bool:
+    """Whether neither resources nor quota are shown as held."""
+    return not snapshot.shows(RESOURCES_DEPLOYED) and not snapshot.shows(QUOTA_RESERVED)
+
+
+def failures(aw: AppWrapperRun) -> Iterator[Deletion]:
+    """The deletion episodes that entering Failed called for."""
+    return (deletion for deletion in aw.deletions if deletion.cause is Cause.FAILURE)
+
+
+def _delay(aw: AppWrapperRun, deletion: Deletion) -> tuple[Value, Value]:
+    """The least and the greatest delay that was in force until the deletion began."""
+    until: Moment = deletion.first_request or deletion.end or aw.history.end
+    return aw.parameter_within(DELETION_ON_FAILURE_GRACE, deletion.begin, until)
+
+
+AW_060 = Claim(
+    id="AW-060",
+    name="deletion-is-delayed-for-debugging",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "With a deletion-on-failure grace period, deletion MUST begin when that has passed "
+        "since the AppWrapper entered Failed, and MUST NOT begin before."
+    ),
+    source=detailed_description(
+        "an annotation can be added to an AppWrapper that adds a DeletionOnFailureGracePeriod "
+        "between the time the AppWrapper enters the Failed state and when the process of "
+        "deleting its resources begins."
+    ),
+    decision=A9,
+)
+
+
+@judges(AW_060, armed_by="AppWrapper with a delayed deletion entered Failed", needs=(WRITERS,))
+def deletion_is_delayed(aw: AppWrapperRun) -> Obligations:
+    for deletion in failures(aw):
+        if _delay(aw, deletion)[0].value:
+            yield from obligations(delayed_deletion(aw, deletion))
+
+
+def delayed_deletion(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
+    """Both bounds on the beginning of a Failed workload's deletion."""
+    least, most = _delay(aw, deletion)
+    if not deletion.deletable:
+        return
+    first = deletion.first_request
+    suspended = _suspended(aw, deletion)
+    if least.value and (suspended is None or first is None or first.n < suspended.n):
+        yield no_earlier(
+            aw,
+            "the beginning of the deletion",
+            least,
+            since=deletion.begin,
+            happened=first,
+        )
+    yield no_later(
+        aw,
+        "the beginning of the deletion",
+        most,
+        since=deletion.begin,
+        happened=first,
+        unless=earliest(deletion.end, aw.removed, deletion.gone),
+        steps=1,
+    )
+
+
+def _suspended(aw: AppWrapperRun, deletion: Deletion) -> Snapshot | None:
+    """The version in which a Failed AppWrapper was suspended: deletion may then begin at once."""
+    for snapshot in aw.snapshots:
+        if snapshot.n >= deletion.begin.n and snapshot.suspended:
+            return snapshot
+    return None
+
+
+@shared
+def deletion_on_failure(aw: AppWrapperRun) -> Iterator[Timed]:
+    """The bounds of every failure, for the claims about their parameter."""
+    for deletion in failures(aw):
+        yield from delayed_deletion(aw, deletion)
+
+
+AW_061 = Claim(
+    id="AW-061",
+    name="quota-is-held-during-the-delay",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="While its deletion is delayed, a Failed workload MUST keep its quota and its resources.",
+    source=detailed_description(
+        "Since the AppWrapper continues to consume quota during this delayed deletion period"
+    ),
+    decision=A10,
+)
+
+
+@judges(AW_061, armed_by="AppWrapper with a delayed deletion entered Failed", needs=(WRITERS,))
+def quota_is_held_during_the_delay(aw: AppWrapperRun) -> Obligations:
+    for deletion in failures(aw):
+        delay = _delay(aw, deletion)[0]
+        if not delay.value or not deletion.left_at(deletion.begin.n):
+            continue
+        first = deletion.first_request
+        suspended = _suspended(aw, deletion)
+        cut = earliest(first, suspended, deletion.end, deletion.gone)
+        lost = next(
+            (
+                snapshot
+                for snapshot in aw.snapshots
+                if deletion.begin.n <= snapshot.n < (NEVER if cut is None else cut.n)
+                and not (snapshot.shows(QUOTA_RESERVED) and snapshot.shows(RESOURCES_DEPLOYED))
+            ),
+            None,
+        )
+        if lost is not None:
+            yield violated(
+                lost,
+                f"{when(lost)}: {aw} shows QuotaReserved={lost.status_of(QUOTA_RESERVED)} and "
+                f"ResourcesDeployed={lost.status_of(RESOURCES_DEPLOYED)} while its deletion is "
+                f"delayed by {span(delay.value)}.",
+                deletion.begin,
+            )
+        elif (cut or aw.history.end).t - deletion.begin.t < min(
+            delay.value, aw.history.operator.timing.latency_us
+        ):
+            yield undecided(deletion.begin, "the delay was not seen")
+        else:
+            yield met(deletion.begin)
+
+
+AW_062 = Claim(
+    id="AW-062",
+    name="deletion-is-immediate-by-default",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "Without a deletion-on-failure grace period, the deletion of a Failed workload MUST "
+        "begin at once."
+    ),
+    source=configuration_details(
+        "DeletionOnFailureGracePeriod 0 Seconds "
+        "workload.codeflare.dev.appwrapper/deletionOnFailureGracePeriodDuration"
+    ),
+)
+
+
+@judges(AW_062, armed_by="AppWrapper without a delay entered Failed", needs=(WRITERS,))
+def deletion_is_immediate_by_default(aw: AppWrapperRun) -> Obligations:
+    for deletion in failures(aw):
+        if not _delay(aw, deletion)[1].value:
+            yield from obligations(delayed_deletion(aw, deletion))

@@ -1,0 +1,376 @@
+"""AW-002, 085, 090…093: running workloads leave nodes that Autopilot evicts from, only those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from conformance.history import Moment, Track
+from conformance.norm import Obligation, Obligations, eventually, met, shared, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.appwrapper.claims.affinity import bound_to, has_stanza, lands_elsewhere
+from conformance.suites.appwrapper.claims.noticing import (
+    given_up,
+    node_tagged,
+    overtaken,
+    sicknesses,
+)
+from conformance.suites.appwrapper.claims.timed import earliest
+from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.sources import (
+    configuration_details,
+    detailed_description,
+    overview,
+)
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.autopilot import Taint
+from conformance.suites.appwrapper.view.departures import Departure, Why
+from conformance.suites.appwrapper.view.health import spells
+from conformance.suites.appwrapper.view.parameters import FAILURE_GRACE, RETRY_LIMIT, Origin
+from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, RUNNING
+from vocabulary.history import Write
+from vocabulary.objects import Object, is_terminating
+
+AW_002 = Claim(
+    id="AW-002",
+    name="running-workloads-leave-unhealthy-nodes",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="With Autopilot, running workloads MUST be migrated away from unhealthy nodes.",
+    source=overview("the migration of running workloads away from unhealthy Nodes"),
+)
+
+
+@judges(AW_002, armed_by="node of a Running pod was tagged NoExecute for what it uses")
+def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
+    yield from _leaves(aw)
+    for departure in _migrations(aw):
+        yield from _next_attempt_is_elsewhere(aw, departure)
+    for departure in aw.departures:
+        before = aw.snapshot_at(departure.at.n - 1)
+        if departure.to != FAILED or not departure.is_only_for(Why.NODE_TAGGED) or before is None:
+            continue
+        limit = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)[0]
+        if before.resets < limit.value and limit.origin is not Origin.UNCLEAR:
+            yield violated(
+                departure.at,
+                f"{when(departure.at)}: {aw} entered Failed because of a node tagged NoExecute, "
+                f"although it had been reset {before.resets} times of {limit.value} and had to "
+                "be migrated.",
+                departure.since[Why.NODE_TAGGED],
+            )
+
+
+@shared
+def _leaves(aw: AppWrapperRun) -> Iterator[Obligation]:
+    for attempt, since, healed in sicknesses(aw, node_tagged):
+        yield eventually(
+            aw,
+            "Resetting or Failed for a running pod on a node tagged NoExecute",
+            since=since,
+            within_us=0,
+            happened=given_up(attempt),
+            unless=earliest(healed, overtaken(aw, attempt)),
+        )
+
+
+@shared
+def _migrations(aw: AppWrapperRun) -> Iterator[Departure]:
+    """Resets for which only Autopilot gave a reason."""
+    return (
+        departure
+        for departure in aw.departures
+        if departure.to == RESETTING and departure.is_only_for(Why.NODE_TAGGED)
+    )
+
+
+def _next_attempt_is_elsewhere(aw: AppWrapperRun, departure: Departure) -> Iterator[Obligation]:
+    """The pods of the attempt after a migration are on nodes without the tag."""
+    for attempt in aw.attempts:
+        if attempt.number != departure.attempt.number + 1:
+            continue
+        for pod in aw.pods:
+            if attempt.begin.n < pod.created.n < attempt.until_n:
+                bound = bound_to(pod)
+                if bound is not None:
+                    yield _is_elsewhere(aw, pod, bound)
+
+
+def _is_elsewhere(aw: AppWrapperRun, pod: Track, bound: Write) -> Obligation:
+    node = str(((bound.object or {}).get("spec") or {}).get("nodeName"))
+    autopilot = aw.history.autopilot
+    taints = _no_execute(aw, pod)
+    # A tag that is newer than the pod is the next migration, not a failure of this one.
+    if autopilot.labels_at(node, taints, bound.n) and autopilot.labels_at(
+        node, taints, pod.created.n
+    ):
+        return violated(
+            bound,
+            f"{when(bound)}: after a migration {pod} of {aw} was put on {node}, which is tagged "
+            "NoExecute for what it uses.",
+            pod.created,
+        )
+    return met(pod.created, bound)
+
+
+def _no_execute(aw: AppWrapperRun, pod: Track) -> tuple[Taint, ...]:
+    return tuple(
+        taint
+        for taint in aw.history.autopilot.taints_for(pod.first.get("spec") or {})
+        if taint.effect == "NoExecute"
+    )
+
+
+AW_085 = Claim(
+    id="AW-085",
+    name="monitored-resources-are-configurable",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "The monitored resources and the labels that identify unhealthy ones MUST follow the "
+        "operator's configuration."
+    ),
+    source=configuration_details(
+        "The set of resources monitored by Autopilot and the associated labels that identify "
+        "unhealthy resources can be customized as part of the AppWrapper operator’s "
+        "configuration."
+    ),
+)
+
+
+@judges(AW_085, armed_by="pod used a resource that only a customized configuration monitors")
+def monitored_resources_are_configurable(aw: AppWrapperRun) -> Obligations:
+    if aw.history.autopilot.is_customized:
+        yield from has_stanza(aw)
+        yield from lands_elsewhere(aw)
+        yield from _leaves(aw)
+
+
+AW_090 = Claim(
+    id="AW-090",
+    name="no-schedule-does-not-migrate",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="A tag that is not NoExecute MUST NOT make a running workload leave its node.",
+    source=detailed_description(
+        "If a non-zero number of Running Pods are using resources that Autopilot has tagged as "
+        "NoExecute."
+    ),
+)
+
+
+@judges(AW_090, armed_by="node of a Running pod was tagged otherwise than NoExecute")
+def no_schedule_does_not_migrate(aw: AppWrapperRun) -> Obligations:
+    def concerns(pod: Track, obj: Object, n: int) -> bool:
+        tags = _tags_of(aw, pod, obj, n)
+        return _runs(obj) and bool(tags) and all(tag.effect != "NoExecute" for tag in tags)
+
+    yield from _stays(aw, concerns, "a node tagged otherwise than NoExecute")
+
+
+AW_091 = Claim(
+    id="AW-091",
+    name="unconcerned-pods-do-not-migrate",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="Pods that do not use the tagged resource MUST NOT make a workload leave a node.",
+    source=detailed_description("using resources that Autopilot has tagged as NoExecute"),
+)
+
+
+@judges(AW_091, armed_by="pod ran on a node tagged NoExecute for what it does not use")
+def unconcerned_pods_do_not_migrate(aw: AppWrapperRun) -> Obligations:
+    every = tuple(
+        taint
+        for taints in aw.history.autopilot.taints.values()
+        for taint in taints
+        if taint.effect == "NoExecute"
+    )
+
+    def concerns(pod: Track, obj: Object, n: int) -> bool:
+        node = str((obj.get("spec") or {}).get("nodeName", ""))
+        on_tagged = bool(aw.history.autopilot.tags_at(node, every, n))
+        return _runs(obj) and on_tagged and not _tags_of(aw, pod, obj, n)
+
+    yield from _stays(aw, concerns, "a tagged node whose resource it does not use")
+
+
+AW_092 = Claim(
+    id="AW-092",
+    name="only-running-pods-migrate",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="Only Running pods on a tagged node MUST make a workload leave it.",
+    source=detailed_description("If a non-zero number of Running Pods are using resources"),
+)
+
+
+@judges(AW_092, armed_by="pod that did not run was on a node tagged NoExecute")
+def only_running_pods_migrate(aw: AppWrapperRun) -> Obligations:
+    def concerns(pod: Track, obj: Object, n: int) -> bool:
+        tags = _tags_of(aw, pod, obj, n)
+        return not _runs(obj) and any(tag.effect == "NoExecute" for tag in tags)
+
+    yield from _stays(aw, concerns, "a node tagged NoExecute on which it does not run")
+
+
+def _runs(pod: Object) -> bool:
+    return (pod.get("status") or {}).get("phase") == "Running" and not is_terminating(pod)
+
+
+def _tags_of(aw: AppWrapperRun, pod: Track, obj: Object, n: int) -> list[Taint]:
+    """The tags on a pod's node that concern what the pod uses."""
+    autopilot = aw.history.autopilot
+    taints = autopilot.taints_for(pod.first.get("spec") or {})
+    return autopilot.tags_at(str((obj.get("spec") or {}).get("nodeName", "")), taints, n)
+
+
+def _stays(
+    aw: AppWrapperRun, concerns: Callable[[Track, Object, int], bool], where: str
+) -> Iterator[Obligation]:
+    """For each attempt with such a pod: no reset that nothing else explains.
+
+    Armed where the situation lasted for as long as the controller needs to notice it, or
+    where an attempt was given up during it.
+    """
+    if not aw.history.autopilot.monitors or not aw.history.autopilot.was_used:
+        return
+    departures = {departure.attempt.number: departure for departure in aw.departures}
+    for attempt in aw.attempts:
+        if attempt.running is None:
+            continue
+        found = _situation(aw, attempt, concerns)
+        if found is None:
+            continue
+        pod, since, until = found
+        departure = departures.get(attempt.number)
+        is_unexplained = (
+            departure is not None and departure.at.n <= until.n and _has_no_reason(departure)
+        )
+        if departure is not None and is_unexplained and _may_be_for_a_replaced_pod(aw, departure):
+            yield undecided(
+                departure.at, "a failed pod, though its Job has replaced it, may be the reason"
+            )
+        elif departure is not None and is_unexplained:
+            yield violated(
+                departure.at,
+                f"{when(departure.at)}: {aw} entered {departure.to} with {pod} on {where}, and "
+                "without any reason to.",
+                since,
+            )
+        elif until.t - since.t >= aw.history.operator.timing.latency_us:
+            yield met(since, until)
+        else:
+            yield undecided(since, f"{pod} was on {where} only until {when(until)}")
+
+
+def _has_no_reason(departure: Departure) -> bool:
+    """Whether nothing else can be behind a departure, not even failed pods acted on too early."""
+    return not departure.ripe and Why.FAILED_PODS not in departure.present
+
+
+def _may_be_for_a_replaced_pod(aw: AppWrapperRun, departure: Departure) -> bool:
+    """True if a grace period had passed since a pod failed, whatever has been made of it."""
+    attempt = departure.attempt
+    had_failed = spells(attempt.health, lambda health: health.failed_all > 0, attempt.begin)
+    if not had_failed or had_failed[-1].end is not None:
+        return False
+    grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, departure.at)[0]
+    earliest_us = aw.history.operator.timing.stamped_us(had_failed[-1].begin.t) + grace.value
+    return departure.at.t >= earliest_us
+
+
+def _situation(
+    aw: AppWrapperRun, attempt: Attempt, concerns: Callable[[Track, Object, int], bool]
+) -> tuple[Track, Moment, Moment] | None:
+    """The first pod of an attempt that was in a situation while Running: since and until when."""
+    assert attempt.running is not None
+    nodes = aw.history.autopilot.nodes
+    over: Moment = earliest(attempt.left, aw.leaving) or aw.history.end
+    for pod in aw.pods:
+        if not attempt.begin.n < pod.created.n < attempt.until_n:
+            continue
+        changes: list[Moment] = [
+            attempt.running,
+            *(write for write in pod.versions if write.n > attempt.running.n),
+            *(
+                write
+                for node in nodes
+                for write in node.versions
+                if max(attempt.running.n, pod.created.n) < write.n
+            ),
+        ]
+        changes.sort(key=lambda moment: moment.n)
+        since: Moment | None = None
+        for change in changes:
+            if change.n > over.n or (pod.removed is not None and pod.removed.n <= change.n):
+                break
+            if change.n < pod.created.n:
+                continue
+            holds = concerns(pod, pod.at(change.n), change.n)
+            if holds and since is None:
+                since = change
+            elif not holds and since is not None:
+                return pod, since, change
+        if since is not None:
+            gone = pod.removed
+            return pod, since, over if gone is None or gone.n > over.n else gone
+    return None
+
+
+AW_093 = Claim(
+    id="AW-093",
+    name="migration-converges",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "After a migration, with a healthy node to go to, the workload MUST run again elsewhere, "
+        "and MUST NOT be reset for the same tag again."
+    ),
+    source=overview(
+        "to avoid scheduling workloads on unhealthy Nodes and the migration of running workloads "
+        "away from unhealthy Nodes"
+    ),
+)
+
+
+@judges(AW_093, armed_by="workload that Autopilot had reset was created again")
+def migration_converges(aw: AppWrapperRun) -> Obligations:
+    again = {departure.attempt.number: departure for departure in aw.departures}
+    for migration in _migrations(aw):
+        for attempt in aw.attempts:
+            if attempt.number != migration.attempt.number + 1:
+                continue
+            yield from _next_attempt_is_elsewhere(aw, migration)
+            second = again.get(attempt.number)
+            if second is not None and second.is_only_for(Why.NODE_TAGGED):
+                if _had_the_tag(aw, attempt):
+                    yield violated(
+                        second.at,
+                        f"{when(second.at)}: {aw} was reset again for a tag that was there when "
+                        f"its attempt began at {when(attempt.begin)}.",
+                        attempt.begin,
+                    )
+            elif any(span.phase == RUNNING for span in attempt.spans) and _all_run(aw, attempt):
+                yield met(attempt.begin)
+            else:
+                yield undecided(attempt.begin, "the next attempt was not seen to run")
+
+
+def _all_run(aw: AppWrapperRun, attempt: Attempt) -> bool:
+    return any(point.running_least >= aw.expected_pods for point in attempt.health[1:])
+
+
+def _had_the_tag(aw: AppWrapperRun, attempt: Attempt) -> bool:
+    """Whether a node of the attempt's pods had the label already when they were created, and still
+    when they were bound to it."""
+    autopilot = aw.history.autopilot
+    for pod in aw.pods:
+        bound = bound_to(pod)
+        if bound is not None and attempt.begin.n < pod.created.n < attempt.until_n:
+            node = str(((bound.object or {}).get("spec") or {}).get("nodeName"))
+            tags = _no_execute(aw, pod)
+            if all(autopilot.labels_at(node, tags, n) for n in (pod.created.n, bound.n)):
+                return True
+    return False

@@ -1,0 +1,271 @@
+"""AW-070…080: every parameter follows its annotation, within what the operator allows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+from conformance.norm import OPTIONS, WRITERS, Obligations, shared
+from conformance.norm.claim import Claim, Decision, Level
+from conformance.suites.appwrapper.claims.deletion import forceful_deletion
+from conformance.suites.appwrapper.claims.failed import deletion_on_failure
+from conformance.suites.appwrapper.claims.grace_periods import failure_grace
+from conformance.suites.appwrapper.claims.retry_limit import limit_obligations
+from conformance.suites.appwrapper.claims.retry_pause import retry_pause
+from conformance.suites.appwrapper.claims.startup import FEW, IDLE, found_late, given_up_late
+from conformance.suites.appwrapper.claims.success import success_ttl
+from conformance.suites.appwrapper.claims.timed import Timed, governed
+from conformance.suites.appwrapper.decisions import A8, A9
+from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.sources import configuration_details
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.other_values import (
+    other_values,
+    without_annotation,
+    without_maximum,
+)
+from conformance.suites.appwrapper.view.parameters import (
+    ADMISSION_GRACE,
+    DELETION_ON_FAILURE_GRACE,
+    FAILURE_GRACE,
+    FORCEFUL_DELETION_GRACE,
+    RETRY_LIMIT,
+    RETRY_PAUSE,
+    SUCCESS_TTL,
+    WARMUP_GRACE,
+    Origin,
+)
+
+
+def _admission_grace(aw: AppWrapperRun) -> Iterator[Timed]:
+    yield from found_late(aw, FEW)
+    yield from given_up_late(aw, FEW)
+
+
+def _warmup_grace(aw: AppWrapperRun) -> Iterator[Timed]:
+    yield from found_late(aw, IDLE)
+    yield from given_up_late(aw, IDLE)
+
+
+BEHAVIOUR: Final[Mapping[str, Callable[[AppWrapperRun], Iterable[Timed]]]] = {
+    ADMISSION_GRACE: _admission_grace,
+    WARMUP_GRACE: _warmup_grace,
+    FAILURE_GRACE: failure_grace,
+    RETRY_PAUSE: retry_pause,
+    RETRY_LIMIT: limit_obligations,
+    DELETION_ON_FAILURE_GRACE: deletion_on_failure,
+    FORCEFUL_DELETION_GRACE: forceful_deletion,
+    SUCCESS_TTL: success_ttl,
+}
+"""What each parameter governs, as obligations that carry the value they were judged by."""
+
+
+def _follows(name: str) -> Callable[[AppWrapperRun], Obligations]:
+    """The checker of one parameter: no other value governs, wherever its own comes from."""
+
+    def parameter_is_followed(aw: AppWrapperRun) -> Obligations:
+        operator = aw.history.operator_parameters
+        others = other_values(operator, name, aw.parameter_annotations(name))
+        return governed(BEHAVIOUR[name](aw), others)
+
+    return parameter_is_followed
+
+
+def _parameter(
+    *,
+    number: int,
+    title: str,
+    name: str,
+    default: str,
+    row: str,
+    zero: str,
+    decision: Decision | None = None,
+) -> Claim:
+    """A row of the table of parameters, as a claim with its checker."""
+    claim = Claim(
+        id=f"AW-{number:03}",
+        name=f"{name.removesuffix('Duration').lower()}-follows-its-annotation",
+        level=Level.CORE,
+        suite="appwrapper",
+        text=(
+            f"What {title} governs MUST NOT follow another of its values than the one in force: "
+            f"{default} by default, else what the operator configures, else what the AppWrapper's "
+            f"annotation says. A malformed annotation MUST be as if it were not there, {zero}."
+        ),
+        source=configuration_details(row),
+        decision=decision,
+    )
+    judges(claim, armed_by=f"{title} took effect", needs=(WRITERS, OPTIONS))(_follows(name))
+    return claim
+
+
+_OWN_VALUES: Final = (Origin.ANNOTATION, Origin.NEGATIVE, Origin.CAPPED)
+"""Where a value comes from when an annotation made it, and not the operator."""
+_NEGATIVE: Final = "a negative one MUST be zero, and one above the maximum MUST be the maximum"
+_PREFIX: Final = "workload.codeflare.dev.appwrapper/"
+
+AW_071 = _parameter(
+    number=71,
+    title="AdmissionGracePeriod",
+    name=ADMISSION_GRACE,
+    default="1 minute",
+    row=f"AdmissionGracePeriod 1 Minute {_PREFIX}{ADMISSION_GRACE}",
+    zero=_NEGATIVE,
+)
+AW_072 = _parameter(
+    number=72,
+    title="WarmupGracePeriod",
+    name=WARMUP_GRACE,
+    default="5 minutes",
+    row=f"WarmupGracePeriod 5 Minutes {_PREFIX}{WARMUP_GRACE}",
+    zero=_NEGATIVE,
+)
+AW_073 = _parameter(
+    number=73,
+    title="FailureGracePeriod",
+    name=FAILURE_GRACE,
+    default="1 minute",
+    row=f"FailureGracePeriod 1 Minute {_PREFIX}{FAILURE_GRACE}",
+    zero=_NEGATIVE,
+)
+AW_074 = _parameter(
+    number=74,
+    title="RetryPausePeriod",
+    name=RETRY_PAUSE,
+    default="90 seconds",
+    row=f"RetryPausePeriod 90 Seconds {_PREFIX}{RETRY_PAUSE}",
+    zero=_NEGATIVE,
+)
+AW_075 = _parameter(
+    number=75,
+    title="RetryLimit",
+    name=RETRY_LIMIT,
+    default="3",
+    row=f"RetryLimit 3 {_PREFIX}{RETRY_LIMIT}",
+    zero="and a negative one MUST allow no reset",
+)
+AW_076 = _parameter(
+    number=76,
+    title="DeletionOnFailureGracePeriod",
+    name=DELETION_ON_FAILURE_GRACE,
+    default="0 seconds",
+    row=f"DeletionOnFailureGracePeriod 0 Seconds {_PREFIX}{DELETION_ON_FAILURE_GRACE}",
+    zero=_NEGATIVE,
+    decision=A9,
+)
+AW_077 = _parameter(
+    number=77,
+    title="ForcefulDeletionGracePeriod",
+    name=FORCEFUL_DELETION_GRACE,
+    default="10 minutes",
+    row=f"ForcefulDeletionGracePeriod 10 Minutes {_PREFIX}{FORCEFUL_DELETION_GRACE}",
+    zero=_NEGATIVE,
+)
+AW_078 = _parameter(
+    number=78,
+    title="SuccessTTL",
+    name=SUCCESS_TTL,
+    default="7 days",
+    row=f"SuccessTTL 7 Days {_PREFIX}{SUCCESS_TTL}",
+    zero=(
+        "and so MUST be one that is zero or negative; one above the operator's value MUST be "
+        "that value"
+    ),
+    decision=A8,
+)
+
+AW_070 = Claim(
+    id="AW-070",
+    name="annotations-customize-each-appwrapper",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "Each parameter of the retry loop that is configured for the operator MUST be "
+        "overridden, for one AppWrapper alone, by its annotation."
+    ),
+    source=configuration_details(
+        "The parameters of the retry loop described about are configured at the operator level "
+        "and can be customized on a per-AppWrapper basis by adding annotations."
+    ),
+)
+
+
+@judges(AW_070, armed_by="parameter took effect with a value of its own", needs=(WRITERS, OPTIONS))
+def annotations_customize_each_appwrapper(aw: AppWrapperRun) -> Obligations:
+    for name in _annotated(aw):
+        operator = aw.history.operator_parameters
+        others = without_annotation(operator, name)
+        plain = operator.of(name, None).value
+        own = (
+            timed
+            for timed in BEHAVIOUR[name](aw)
+            if timed.value.origin in _OWN_VALUES and timed.value.value != plain
+        )
+        yield from governed(own, others)
+
+
+@shared
+def _annotated(aw: AppWrapperRun) -> Iterator[str]:
+    """The parameters for which the AppWrapper ever had an annotation."""
+    return (name for name in BEHAVIOUR if aw.is_annotated(name))
+
+
+AW_080 = Claim(
+    id="AW-080",
+    name="maximum-caps-annotations",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "GracePeriodMaximum MUST limit all other grace periods: none that it limits MUST follow "
+        "its annotation instead, and SuccessTTL, which is none, MUST NOT follow the maximum."
+    ),
+    source=configuration_details(
+        "The GracePeriodMaximum imposes a system-wide upper limit on all other grace periods to "
+        "limit the potential impact of user-added annotations on overall system utilization."
+    ),
+    decision=A8,
+)
+
+
+@judges(AW_080, armed_by="annotation above the maximum took effect", needs=(WRITERS, OPTIONS))
+def maximum_caps_annotations(aw: AppWrapperRun) -> Obligations:
+    yield from _capped(aw)
+
+
+AW_079 = Claim(
+    id="AW-079",
+    name="maximum-is-a-day-by-default",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="GracePeriodMaximum MUST be 24 hours by default.",
+    source=configuration_details("GracePeriodMaximum 24 Hours Not Applicable"),
+)
+
+
+@judges(
+    AW_079,
+    armed_by="annotation above the default maximum took effect",
+    needs=(WRITERS, OPTIONS),
+)
+def maximum_is_a_day_by_default(aw: AppWrapperRun) -> Obligations:
+    if aw.history.operator_parameters.maximum.origin is Origin.DEFAULT:
+        yield from _capped(aw)
+
+
+def _capped(aw: AppWrapperRun) -> Obligations:
+    """Bounds from above that the maximum set, and from below those that it must leave alone.
+
+    A lower bound does not show a cap. SuccessTTL is not capped: it shows in its lower bound.
+    So what is capped must not come when the annotation alone would have had it, and what is
+    not capped must not come when the maximum would have had it.
+    """
+    maximum_us = aw.history.operator_parameters.maximum.value
+    for name in _annotated(aw):
+        found = BEHAVIOUR[name](aw)
+        if name == SUCCESS_TTL:
+            free = (each for each in found if each.value.value > maximum_us)
+            yield from governed((each for each in free if not each.from_above), (maximum_us,))
+        else:
+            capped = (each for each in found if each.value.origin is Origin.CAPPED)
+            others = without_maximum(name, aw.parameter_annotations(name))
+            yield from governed((each for each in capped if each.from_above), others)

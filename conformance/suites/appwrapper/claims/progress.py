@@ -1,0 +1,246 @@
+"""INV-8, INV-9: workloads settle when the faults stop, and without faults nothing fails."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from itertools import takewhile
+from typing import Final
+
+from conformance.history import Moment
+from conformance.norm import Obligation, Obligations, met, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import listed, span, when
+from conformance.suites.appwrapper.claims.forceful_clock import held_by_others
+from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.sources import detailed_description, overview
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.departures import POD_LEVEL
+from conformance.suites.appwrapper.view.health import Health
+from conformance.suites.appwrapper.view.parameters import (
+    ADMISSION_GRACE,
+    DELETION_ON_FAILURE_GRACE,
+    FAILURE_GRACE,
+    FORCEFUL_DELETION_GRACE,
+    RETRY_LIMIT,
+    RETRY_PAUSE,
+    WARMUP_GRACE,
+)
+from conformance.suites.appwrapper.view.snapshots import (
+    FAILED,
+    PODS_READY,
+    RESETTING,
+    RESOURCES_DEPLOYED,
+    RUNNING,
+    SUCCEEDED,
+    SUSPENDED,
+    Snapshot,
+)
+from vocabulary.clock import MINUTE, Micros
+from vocabulary.history import Write
+from vocabulary.kinds import EVENT, LEASE
+
+INV_8 = Claim(
+    id="INV-8",
+    name="workloads-settle-when-faults-stop",
+    level=Level.DERIVED,
+    suite="appwrapper",
+    text=(
+        "When faults have stopped, every AppWrapper MUST reach, within a bound that follows "
+        "from its parameters, a state in which it stays: Running with its pods ready, "
+        "Succeeded, Failed with nothing left, or Suspended as it was asked to be."
+    ),
+    source=overview(
+        "This reset process is carefully engineered to ensure that it will always make progress"
+    ),
+)
+
+STEPS_PER_ATTEMPT: Final = 12
+"""How many things must be noticed one after the other in one attempt and its reset."""
+_EVENT: Final = str(EVENT)
+_LEASE: Final = str(LEASE)
+REWRITES: Final = 100
+"""So many versions of an AppWrapper in a row tell of no progress."""
+
+
+@judges(INV_8, armed_by="end of the faults, and time enough after it")
+def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
+    marks = {mark.mark: mark for mark in aw.history.marks}
+    stopped = marks.get("faults-stopped")
+    given_up = marks["not-stable"].text if "not-stable" in marks else ""
+    if given_up and aw.removed is None:
+        yield _of_given_up(aw, given_up)
+        return
+    if stopped is None or aw.removed is not None:
+        if aw.removed is not None and stopped is not None:
+            yield met(stopped, aw.removed)
+        return
+    at: Moment = marks.get("stable") or aw.history.end
+    due_us = aw.history.operator.timing.due_us(stopped.t, _bound_us(aw))
+    last = aw.snapshots[-1]
+    settled = _settled_since(aw)
+    if settled is not None:
+        # How long a workload takes to complete is its own affair; AW-096 bounds what follows.
+        if due_us is None or settled.t <= due_us or last.phase == SUCCEEDED:
+            yield met(stopped, at)
+        else:
+            yield violated(
+                settled,
+                f"{when(settled)}: {aw} settled as {settled.phase}, {span(settled.t - stopped.t)} "
+                f"after the faults stopped; it had to settle by t={span(due_us)} at the latest.",
+                stopped,
+            )
+        return
+    standing = [track for track in aw.with_made(aw.belongings) if aw.is_there(track, at.n)]
+    if not last.has_finalizer:
+        standing.append(aw.track)
+    held = held_by_others(aw, standing)
+    shown = ", ".join(
+        f"{type_}={last.status_of(type_) or 'absent'}" for type_ in (RESOURCES_DEPLOYED, PODS_READY)
+    )
+    if held.text:
+        yield undecided(at, f"{aw} waits for what is held: {held.text}")
+    elif due_us is not None and ("stable" in marks or at.t > due_us):
+        yield violated(
+            at,
+            f"{span(at.t - stopped.t)} after the faults stopped at {when(stopped)}, {aw} is "
+            f"{last.phase or 'without a phase'} with {shown}, and nothing more is going on."
+            if "stable" in marks
+            else f"{aw} is {last.phase} with {shown} at {when(at)}; it had to settle by "
+            f"t={span(due_us)} at the latest.",
+            last,
+        )
+    else:
+        yield undecided(at, f"{aw} is {last.phase} with {shown} when the history ends")
+
+
+def _of_given_up(aw: AppWrapperRun, bound: str) -> Obligation:
+    """The obligation of a run that reached one of its bounds, be the AppWrapper settled or not.
+
+    Violated if its controller only rewrote it at the end, much faster than anything changed that
+    it could have told of.
+    """
+    rewrites = _rewrites(aw)
+    if len(rewrites) < REWRITES:
+        return undecided(aw.history.end, f"the run of {aw} was {bound}")
+    first, last = rewrites[0], rewrites[-1]
+    return violated(
+        last,
+        f"From {when(first)} to {when(last)} the controller wrote {aw} {len(rewrites)} times, "
+        f"while it stayed {last.phase or 'without a phase'} and nobody else wrote anything. The "
+        f"run was {bound}.",
+        first,
+    )
+
+
+def _rewrites(aw: AppWrapperRun) -> Sequence[Snapshot]:
+    """The versions of its last minute that have its last phase and its last number of resets, as
+    long as nobody but its controller wrote anything, and nothing was created or removed."""
+    history, last = aw.history, aw.snapshots[-1]
+    since_n = max(
+        (
+            write.n
+            for write in history.entries
+            if isinstance(write, Write)
+            and write.event
+            and write.kind != _LEASE
+            and (
+                not history.operator.is_by(write.actor)
+                or (write.event != "MODIFIED" and write.kind != _EVENT)
+            )
+        ),
+        default=-1,
+    )
+    return [
+        snapshot
+        for snapshot in aw.snapshots
+        if snapshot.n > since_n
+        and last.t - snapshot.t <= MINUTE
+        and (snapshot.phase, snapshot.resets) == (last.phase, last.resets)
+    ]
+
+
+def _settled_since(aw: AppWrapperRun) -> Snapshot | None:
+    """The first of the versions at the history's end that are all settled."""
+    settled = list(takewhile(partial(_is_settled, aw), reversed(aw.snapshots)))
+    return settled[-1] if settled else None
+
+
+def _is_settled(aw: AppWrapperRun, at: Snapshot) -> bool:
+    if at.deleting:
+        return False
+    if at.phase == RUNNING:
+        return at.shows(PODS_READY) or not aw.expected_pods
+    if at.phase == FAILED:
+        return not at.shows(RESOURCES_DEPLOYED)
+    if at.phase == SUSPENDED:
+        return at.suspended
+    return at.phase == SUCCEEDED
+
+
+def _bound_us(aw: AppWrapperRun) -> Micros:
+    """The longest way to a settled state: every retry at its longest, then the failure."""
+
+    def most(name: str) -> int:
+        return aw.parameter_within(name, aw.snapshots[0], aw.history.end)[1].value
+
+    attempt_us = (
+        max(most(ADMISSION_GRACE), most(WARMUP_GRACE))
+        + most(FAILURE_GRACE)
+        + 2 * most(FORCEFUL_DELETION_GRACE)
+        + most(RETRY_PAUSE)
+        + STEPS_PER_ATTEMPT * aw.history.operator.timing.latency_us
+    )
+    return (most(RETRY_LIMIT) + 2) * attempt_us + most(DELETION_ON_FAILURE_GRACE)
+
+
+INV_9 = Claim(
+    id="INV-9",
+    name="nothing-fails-without-a-reason",
+    level=Level.DERIVED,
+    suite="appwrapper",
+    text=(
+        "Without a fault, an AppWrapper MUST NOT be reset and MUST NOT fail; with one, neither "
+        "MUST happen without a reason that the cluster shows."
+    ),
+    source=detailed_description(
+        "A workload can be deemed unhealthy if any of the following conditions are true:"
+    ),
+)
+
+
+@judges(INV_9, armed_by="healthy attempt, and none was given up")
+def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
+    departures = {departure.attempt.number: departure for departure in aw.departures}
+    for attempt in aw.attempts:
+        departure = departures.get(attempt.number)
+        if departure is not None:
+            if departure.ripe or departure.certain & POD_LEVEL & departure.present.keys():
+                yield met(attempt.begin, departure.at)
+            elif seen := POD_LEVEL & departure.present.keys():
+                because = f"{listed(sorted(seen))} may have been seen before {when(departure.at)}"
+                yield undecided(departure.at, because)
+            else:
+                yield violated(
+                    departure.at,
+                    f"{when(departure.at)}: {aw} entered {departure.to} without any reason: its "
+                    f"pods and resources were {_state(aw, attempt.health[-1])}.",
+                    attempt.begin,
+                )
+        elif _was_healthy(aw, attempt):
+            yield met(attempt.begin)
+
+
+def _was_healthy(aw: AppWrapperRun, attempt: Attempt) -> bool:
+    """Whether an attempt was left for another reason, or had all its pods running."""
+    if attempt.left is not None and attempt.left.phase not in (RESETTING, FAILED):
+        return True
+    return any(point.running_least >= aw.expected_pods for point in attempt.health)
+
+
+def _state(aw: AppWrapperRun, health: Health) -> str:
+    return (
+        f"{health.running_least} of {aw.expected_pods} running, {health.failed_most} failed, "
+        f"{health.broken} components failed, {health.missing} missing"
+    )

@@ -1,0 +1,250 @@
+"""AW-051, 052, 055, 056: resets are counted, limited, and Autopilot's are not counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.norm import Obligation, Obligations, met, shared, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import listed, when
+from conformance.suites.appwrapper.claims.governing import Count
+from conformance.suites.appwrapper.claims.timed import Timed, obligations
+from conformance.suites.appwrapper.decisions import A1, A16
+from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.sources import detailed_description
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.departures import COUNTED, Departure, Why
+from conformance.suites.appwrapper.view.parameters import RETRY_LIMIT, Origin, Value
+from conformance.suites.appwrapper.view.snapshots import (
+    FAILED,
+    RESETTING,
+    RESUMING,
+    RUNNING,
+    Snapshot,
+)
+from vocabulary.objects import annotations_of
+
+EXIT_CODE_ANNOTATIONS = ("terminalExitCodes", "retryableExitCodes")
+
+AW_051 = Claim(
+    id="AW-051",
+    name="resets-are-counted",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="The status of an AppWrapper MUST count its resets, each exactly once.",
+    source=detailed_description(
+        "The number of times an AppWrapper is reset is tracked as part of its status"
+    ),
+    decision=A16,
+)
+
+
+@judges(AW_051, armed_by="reset for a reason that counts")
+def resets_are_counted(aw: AppWrapperRun) -> Obligations:
+    for departure, added, after in counted_resets(aw):
+        if departure.increments == (1, 1):
+            yield _added(aw, departure, added, after)
+    for departure in aw.departures:
+        before = previous_snapshot(aw, departure.at)
+        if departure.to != FAILED or before is None or before.phase not in (RESUMING, RUNNING):
+            continue
+        if departure.at.resets > before.resets:
+            yield violated(
+                departure.at,
+                f"{when(departure.at)}: the retry count of {aw} went from {before.resets} to "
+                f"{departure.at.resets} as it entered Failed, which is no reset.",
+                before,
+            )
+
+
+AW_055 = Claim(
+    id="AW-055",
+    name="autopilot-resets-are-not-counted",
+    level=Level.CORE,
+    suite="appwrapper",
+    text="A reset in response to Autopilot MUST NOT change the retry count.",
+    source=detailed_description(
+        "Workload resets that are initiated in response to Autopilot are subject to the "
+        "RetryLimit but do not increment the retryCount."
+    ),
+    decision=A16,
+)
+
+
+@judges(AW_055, armed_by="reset for which only Autopilot gave a reason")
+def autopilot_resets_are_not_counted(aw: AppWrapperRun) -> Obligations:
+    for departure, added, after in counted_resets(aw):
+        if departure.increments == (0, 0):
+            yield _added(aw, departure, added, after)
+
+
+def counted_resets(aw: AppWrapperRun) -> Iterator[tuple[Departure, int | None, Snapshot]]:
+    """Each reset with what the counter went up by until Resetting was left, and where.
+
+    None where the history does not show the end of Resetting, and the counter may still
+    change.
+    """
+    for departure in aw.departures:
+        if departure.to != RESETTING:
+            continue
+        before = previous_snapshot(aw, departure.at)
+        for span in aw.in_phase(RESETTING):
+            if span.begin is departure.at:
+                after = span.end if span.end is not None else span.last
+                added = after.resets - (before.resets if before is not None else 0)
+                lasts = span.end is None and added < departure.increments[0]
+                yield departure, None if lasts else added, after
+
+
+def _added(
+    aw: AppWrapperRun, departure: Departure, added: int | None, after: Snapshot
+) -> Obligation:
+    if added is None:
+        return undecided(departure.at, f"the reset at {when(departure.at)} was not seen to end")
+    least, most = departure.increments
+    if least <= added <= most:
+        return met(departure.at, after)
+    reasons = listed(sorted(departure.certain or departure.present))
+    return violated(
+        after,
+        f"{when(after)}: the retry count of {aw} is {after.resets}, {added} more than before "
+        f"the reset at {when(departure.at)} for {reasons}; expected {least} more.",
+        departure.at,
+    )
+
+
+def previous_snapshot(aw: AppWrapperRun, snapshot: Snapshot) -> Snapshot | None:
+    """The version before this one."""
+    return aw.snapshot_at(snapshot.n - 1)
+
+
+AW_052 = Claim(
+    id="AW-052",
+    name="retry-limit-is-exact",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "A workload that keeps failing MUST be reset exactly RetryLimit times, and MUST become "
+        "Failed with the next failure."
+    ),
+    source=detailed_description(
+        "if the number of resets exceeds the RetryLimit, then the AppWrapper moves into a "
+        "Failed state"
+    ),
+    decision=A1,
+)
+
+
+@judges(AW_052, armed_by="failure that is retried or ends the retries")
+def retry_limit_is_exact(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(limit_obligations(aw))
+
+
+@shared
+def limit_obligations(aw: AppWrapperRun) -> Iterator[Timed]:
+    """One obligation for each counted reset or final failure, with the limit it is judged by."""
+    surely = possibly = resets = 0
+    for departure in aw.departures:
+        least, most = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)
+        if Origin.UNCLEAR in (least.origin, most.origin):
+            unclear = undecided(departure.at, f"the retry limit comes from {least.origin}")
+            yield Timed(least, unclear, from_above=False)
+            continue
+        if departure.to == RESETTING:
+            surely += departure.increments[0]
+            possibly += departure.increments[1]
+            resets += 1
+            if departure.increments[0]:
+                within = _within_limit(aw, departure, surely, most)
+                observed = Count(resets, was_final=False)
+                yield Timed(most, within, from_above=True, observed=observed)
+        elif _is_final_failure(aw, departure):
+            reached = _limit_reached(aw, departure, possibly, least)
+            observed = Count(resets, was_final=True)
+            yield Timed(least, reached, from_above=False, observed=observed)
+
+
+def _within_limit(aw: AppWrapperRun, departure: Departure, resets: int, limit: Value) -> Obligation:
+    if resets <= limit.value:
+        return met(departure.attempt.begin, departure.at)
+    return violated(
+        departure.at,
+        f"{when(departure.at)}: {aw} entered Resetting for the {_ordinal(resets)} time; its "
+        f"retry limit is {limit.value} (from {limit.origin}).",
+        departure.attempt.begin,
+    )
+
+
+def _limit_reached(
+    aw: AppWrapperRun, departure: Departure, resets: int, limit: Value
+) -> Obligation:
+    if resets >= limit.value:
+        return met(departure.attempt.begin, departure.at)
+    attempt, at = departure.attempt, departure.at
+    own = [request for request in aw.delete_requests if attempt.begin.n < request.n < at.n]
+    itself = (
+        f" The controller itself had deleted {own[0].track} at {when(own[0])}, which is no failure."
+        if own
+        else ""
+    )
+    return violated(
+        at,
+        f"{when(at)}: {aw} entered Failed after {resets} counted resets; its retry limit is "
+        f"{limit.value} (from {limit.origin}). The history shows nothing that fails a workload for "
+        f"good: there were {listed(sorted(departure.certain))}, for which it had to be reset."
+        f"{itself}",
+        attempt.begin,
+        *own[:1],
+    )
+
+
+def _is_final_failure(aw: AppWrapperRun, departure: Departure) -> bool:
+    """Whether only causes that are retried up to the limit explain this entry into Failed."""
+    causes = departure.certain.union(departure.present)
+    if not departure.certain or not causes <= COUNTED or Why.CREATION_FAILED in causes:
+        return False
+    prefix = aw.history.profile.annotation_prefix
+    annotations = annotations_of(departure.at.object)
+    return not any(prefix + name in annotations for name in EXIT_CODE_ANNOTATIONS)
+
+
+def _ordinal(count: int) -> str:
+    suffix = "th" if 10 < count % 100 < 14 else {1: "st", 2: "nd", 3: "rd"}.get(count % 10, "th")
+    return f"{count}{suffix}"
+
+
+AW_056 = Claim(
+    id="AW-056",
+    name="autopilot-resets-are-limited",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "When its retries are exhausted, a workload that Autopilot wants off a node MUST "
+        "become Failed and MUST NOT be reset."
+    ),
+    source=detailed_description(
+        "Workload resets that are initiated in response to Autopilot are subject to the "
+        "RetryLimit but do not increment the retryCount."
+    ),
+)
+
+
+@judges(AW_056, armed_by="AppWrapper with exhausted retries had a pod on a node tagged NoExecute")
+def autopilot_resets_are_limited(aw: AppWrapperRun) -> Obligations:
+    for departure in aw.departures:
+        before = previous_snapshot(aw, departure.at)
+        most = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)[1]
+        if not departure.is_only_for(Why.NODE_TAGGED):
+            continue
+        if before is None or before.resets < most.value:
+            continue
+        if departure.to == FAILED:
+            yield met(departure.since[Why.NODE_TAGGED], departure.at)
+        else:
+            yield violated(
+                departure.at,
+                f"{when(departure.at)}: {aw} entered Resetting because of a node tagged "
+                f"NoExecute, although its retry count {before.resets} had reached its limit "
+                f"{most.value} (from {most.origin}).",
+                departure.since[Why.NODE_TAGGED],
+            )

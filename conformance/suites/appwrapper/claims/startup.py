@@ -1,0 +1,300 @@
+"""AW-031, 032, 041, 042: pods that do not come, or do not start, within their grace periods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from conformance.history import Moment
+from conformance.norm import Obligations, met, shared
+from conformance.norm.claim import Claim, Level
+from conformance.suites.appwrapper.claims.noticing import given_up, later, overtaken
+from conformance.suites.appwrapper.claims.timed import (
+    Timed,
+    earliest,
+    no_earlier,
+    no_later,
+    obligations,
+)
+from conformance.suites.appwrapper.decisions import A2, A5, A11
+from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.sources import detailed_description
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.departures import Departure, Why
+from conformance.suites.appwrapper.view.health import Health
+from conformance.suites.appwrapper.view.parameters import (
+    ADMISSION_GRACE,
+    FAILURE_GRACE,
+    WARMUP_GRACE,
+    Value,
+)
+from conformance.suites.appwrapper.view.snapshots import UNHEALTHY, Snapshot
+
+AW_031 = Claim(
+    id="AW-031",
+    name="pods-must-be-pending-within-admission-grace",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "A workload MUST be found unhealthy if the expected number of pods is not at least "
+        "Pending within the admission grace period, and MUST NOT be for that reason before."
+    ),
+    source=detailed_description(
+        "It takes longer than AdmissionGracePeriod for the expected number of Pods to reach "
+        "the Pending state."
+    ),
+    decision=A5,
+)
+
+
+@judges(AW_031, armed_by="attempt had fewer pods than expected for its admission grace period")
+def pods_come_within_admission_grace(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(found_late(aw, FEW))
+
+
+AW_032 = Claim(
+    id="AW-032",
+    name="pods-must-be-running-within-warmup-grace",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "A workload MUST be found unhealthy if the expected number of pods is not Running "
+        "within the warmup grace period, and MUST NOT be for that reason before."
+    ),
+    source=detailed_description(
+        "It takes longer than the WarmupGracePeriod for the expected number of Pods to reach "
+        "the Running state."
+    ),
+    decision=A11,
+)
+
+
+@judges(AW_032, armed_by="attempt had pods that did not run for its warmup grace period")
+def pods_run_within_warmup_grace(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(found_late(aw, IDLE))
+
+
+AW_041 = Claim(
+    id="AW-041",
+    name="failure-grace-follows-admission-grace",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "A workload that lacks pods MUST be given up when the failure grace period has passed "
+        "after its admission grace period, and MUST NOT be before."
+    ),
+    source=detailed_description(
+        "If a workload is determined to be unhealthy by one of the first three Pod-level "
+        "conditions above, the AppWrapper controller first waits for a FailureGracePeriod"
+    ),
+    decision=A2,
+)
+
+
+@judges(AW_041, armed_by="attempt was given up, or should be, for lack of pods")
+def failure_grace_follows_admission_grace(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(given_up_late(aw, FEW))
+
+
+AW_042 = Claim(
+    id="AW-042",
+    name="failure-grace-follows-warmup-grace",
+    level=Level.CORE,
+    suite="appwrapper",
+    text=(
+        "A workload whose pods do not run MUST be given up when the failure grace period has "
+        "passed after its warmup grace period, and MUST NOT be before."
+    ),
+    source=detailed_description(
+        "If a workload is determined to be unhealthy by one of the first three Pod-level "
+        "conditions above, the AppWrapper controller first waits for a FailureGracePeriod"
+    ),
+    decision=A2,
+)
+
+
+@judges(AW_042, armed_by="attempt was given up, or should be, for pods that did not run")
+def failure_grace_follows_warmup_grace(aw: AppWrapperRun) -> Obligations:
+    yield from obligations(given_up_late(aw, IDLE))
+
+
+class Lack:
+    """One way in which an attempt can fail to start: its grace period, and who lacks what."""
+
+    def __init__(
+        self,
+        why: Why,
+        parameter: str,
+        surely: Callable[[Health, int], bool],
+        perhaps: Callable[[Health, int], bool],
+    ) -> None:
+        self.why = why
+        self.parameter = parameter
+        self.surely = surely
+        """Whether it holds by every reading, so that something must happen."""
+        self.perhaps = perhaps
+        """Whether it holds by some reading, so that something may happen."""
+
+
+FEW = Lack(
+    Why.FEW_PODS,
+    ADMISSION_GRACE,
+    surely=lambda health, expected: health.present_most < expected,
+    perhaps=lambda health, expected: health.present_least + health.failed_most < expected,
+)
+IDLE = Lack(
+    Why.NOT_RUNNING,
+    WARMUP_GRACE,
+    surely=lambda health, expected: (
+        health.present_least >= expected and health.running_most + health.failed_all < expected
+    ),
+    perhaps=lambda health, expected: health.running_least + health.failed_most < expected,
+)
+
+
+@shared
+def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
+    """Unhealthy for lack of pods: at the end of the grace period, not before."""
+    what = f"Unhealthy=True for {lack.why}"
+    for attempt in aw.attempts:
+        shown = _turned_unhealthy(attempt)
+        if shown is not None and _is_shown_for(aw, attempt, shown, lack):
+            least = aw.parameter_within(lack.parameter, attempt.begin, shown)[0]
+            since = attempt.first_start
+            yield no_earlier(aw, what, least, since=since, happened=shown)
+    for attempt, begin, until in _lacking(aw, lack):
+        most = aw.parameter_within(lack.parameter, attempt.begin, until or aw.history.end)[1]
+        yield no_later(
+            aw,
+            what,
+            most,
+            since=_counted_from(attempt, begin, most),
+            happened=_first_unhealthy(attempt) or given_up(attempt),
+            unless=earliest(until, overtaken(aw, attempt)),
+            steps=1,
+        )
+
+
+@shared
+def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
+    """Resetting or Failed for lack of pods: when both grace periods are over, not before."""
+    for departure in aw.departures:
+        attempt = departure.attempt
+        least = aw.parameter_within(lack.parameter, attempt.begin, departure.at)[0]
+        if departure.ripe == {lack.why}:
+            yield Timed(least, met(attempt.begin, departure.at), from_above=False)
+        elif _is_too_early(departure, lack):
+            grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, departure.at)[0]
+            yield no_earlier(
+                aw,
+                f"{departure.to} for {lack.why}",
+                least,
+                since=attempt.first_start,
+                happened=departure.at,
+                plus_us=grace.value,
+            )
+    for attempt, begin, until in _lacking(aw, lack):
+        end = until or aw.history.end
+        most = aw.parameter_within(lack.parameter, attempt.begin, end)[1]
+        grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, end)[1]
+        yield no_later(
+            aw,
+            f"Resetting or Failed for {lack.why}",
+            most,
+            since=_counted_from(attempt, begin, most),
+            happened=given_up(attempt),
+            plus_us=grace.value,
+            unless=earliest(until, overtaken(aw, attempt)),
+        )
+
+
+@shared
+def _lacking(aw: AppWrapperRun, lack: Lack) -> Iterator[tuple[Attempt, Moment, Moment | None]]:
+    """Attempts that lacked pods at their start, since when, and when that ended; None: not before
+    them.
+
+    Armed are those in which it lasted the whole grace period, or in which it still lasts.
+    """
+    expected = aw.expected_pods
+    if not expected:
+        return
+    for attempt in aw.attempts:
+        if attempt.failed_creates:
+            continue
+        for spell in attempt.spells(lambda health: lack.surely(health, expected)):
+            grace = aw.parameter(lack.parameter, attempt.begin)
+            ended = spell.end.t if spell.end is not None else aw.history.end.t
+            if _since_start(attempt, spell.begin, lack) and ended >= attempt.begin.t + grace.value:
+                yield attempt, spell.begin, spell.end
+
+
+def _counted_from(attempt: Attempt, begin: Moment, grace: Value) -> Moment:
+    """From when a grace period is counted at the latest. Pods that came only after it was over
+    are not to be found idle before they came."""
+    return later(attempt.begin, max(attempt.last_start_us, begin.t - grace.value))
+
+
+def _since_start(attempt: Attempt, begin: Moment, lack: Lack) -> bool:
+    """Whether a spell is one of the start: pods that stopped running later are another matter."""
+    if lack is FEW:
+        return begin.n == attempt.begin.n
+    ran = (point.n for point in attempt.health if point.running_most > 0)
+    return begin.n <= min(ran, default=begin.n)
+
+
+def _turned_unhealthy(attempt: Attempt) -> Snapshot | None:
+    """The first version of an attempt that shows Unhealthy anew, not from the one before."""
+    was_shown = True
+    for snapshot in attempt.snapshots:
+        is_shown = snapshot.shows(UNHEALTHY)
+        if is_shown and not was_shown:
+            return snapshot
+        was_shown = is_shown
+    return None
+
+
+def _first_unhealthy(attempt: Attempt) -> Snapshot | None:
+    for snapshot in attempt.snapshots:
+        if snapshot.shows(UNHEALTHY):
+            return snapshot
+    return None
+
+
+def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: Lack) -> bool:
+    """Whether a version can show Unhealthy for this lack, and for nothing else."""
+    expected = aw.expected_pods
+    if not expected or attempt.failed_creates or _may_lack_components(aw, attempt, shown):
+        return False
+    if lack is FEW:
+        # Pods that are not there do not run either, and that may have had less time.
+        warmup = aw.parameter_within(WARMUP_GRACE, attempt.begin, shown)[0]
+        if shown.t >= aw.history.operator.timing.stamped_us(attempt.begin.t) + warmup.value:
+            return False
+    seen_us = aw.history.operator.timing.seen_us(shown.t)
+    looked_at = [
+        point
+        for point, following in zip(attempt.health, [*attempt.health[1:], None], strict=True)
+        if point.n < shown.n and (following is None or following.t >= seen_us)
+    ]
+    others = (FEW,) if lack is IDLE else ()
+    return lack.surely(looked_at[-1], expected) and not any(
+        point.failed_most
+        or point.evicted_most
+        or point.broken
+        or point.missing
+        or any(other.perhaps(point, expected) for other in others)
+        for point in looked_at
+    )
+
+
+def _may_lack_components(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> bool:
+    """Whether a creation may have failed that left no entry, since it never reached the server,
+    or got no answer: that counts as missing pods by itself (A23)."""
+    has_all = attempt.running is not None and attempt.running.n < at.n
+    return not has_all and bool(aw.history.operator.timing.hindered(attempt.begin.t, at.t))
+
+
+def _is_too_early(departure: Departure, lack: Lack) -> bool:
+    """Whether a departure is for this lack, for certain, and not for one that may be worse."""
+    worse = {Why.FAILED_PODS, Why.FEW_PODS} - {lack.why}
+    return departure.is_too_early_for(lack.why) and worse.isdisjoint(departure.present)

@@ -1,0 +1,428 @@
+"""One AppWrapper's way through a history, by uid: everything a checker asks about it.
+
+Each part is worked out when first asked for, and once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from itertools import islice
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from conformance.history.tracks import Moment, Track
+from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.deletions import Cause, DeleteRequest, Deletion
+from conformance.suites.appwrapper.view.departures import Departure
+from conformance.suites.appwrapper.view.health import Health, HealthSweep
+from conformance.suites.appwrapper.view.in_force import InForce
+from conformance.suites.appwrapper.view.parameters import Value
+from conformance.suites.appwrapper.view.pod_sets import Component, components_of
+from conformance.suites.appwrapper.view.profile import dig
+from conformance.suites.appwrapper.view.snapshots import (
+    FAILED,
+    QUOTA_RESERVED,
+    RESETTING,
+    RESOURCES_DEPLOYED,
+    RESUMING,
+    RUNNING,
+    SUCCEEDED,
+    SUSPENDING,
+    UNHEALTHY,
+    Change,
+    Edge,
+    Snapshot,
+    Span,
+    changes_of,
+    edges_of,
+    spans_of,
+)
+from vocabulary.history import Write
+from vocabulary.objects import Object, controller_of, labels_of
+
+if TYPE_CHECKING:
+    from conformance.suites.appwrapper.view.history import AppWrapperHistory
+
+NEVER: Final = 1 << 60
+"""A position after every history."""
+_position: Final = attrgetter("n")
+_OUTSIDERS: Final = ("user", "federated-user", "chaos", "harness")
+_CAUSES: Final = {
+    RESETTING: Cause.RESET,
+    SUSPENDING: Cause.SUSPENSION,
+    FAILED: Cause.FAILURE,
+    SUCCEEDED: Cause.SUCCESS,
+}
+
+
+class AppWrapperRun:
+    """An AppWrapper from its creation to its removal or the end of the history."""
+
+    def __init__(self, history: AppWrapperHistory, track: Track) -> None:
+        self.history = history
+        self.operator = history.operator
+        self.track = track
+        self.uid = track.uid
+        self.name = track.name
+        self.namespace = track.namespace
+        self.removed = track.removed
+        self.snapshots = [
+            Snapshot(write, history.profile)
+            for write in track.versions
+            if write is not track.removed
+        ]
+        self.spans: list[Span] = spans_of(self.snapshots)
+        self.answers: dict[tuple[Any, ...], Any] = {}
+        """What checkers have asked of it already: see `conformance.norm.shared`."""
+
+    def __str__(self) -> str:
+        return f"appwrapper/{self.name}"
+
+    # What it is made of.
+
+    @cached_property
+    def components(self) -> tuple[Component, ...]:
+        """The components that its spec names."""
+        return components_of(dig(self.track.first, self.history.profile.components))
+
+    @property
+    def was_seen_created(self) -> bool:
+        """Whether its first version is the one that was created, and not just the first seen."""
+        return self.history.shows_every_version
+
+    @property
+    def submitted(self) -> Object | None:
+        """What its user asked for, before admission; None where the history does not hold it."""
+        return self.track.created.submitted
+
+    @cached_property
+    def submitted_components(self) -> tuple[Component, ...]:
+        """The components as its user wrote them; as they were stored where that is not known."""
+        if self.submitted is None:
+            return self.components
+        return components_of(dig(self.submitted, self.history.profile.components))
+
+    @cached_property
+    def expected_pods(self) -> int:
+        return sum(component.expected_pods for component in self.components)
+
+    @cached_property
+    def component_tracks(self) -> list[Track]:
+        """Every object that was created for it and that it owns, in order of creation."""
+        history = self.history
+        return [
+            track
+            for track in history.owned.get(self.uid, ())
+            if (controller_of(track.first) or {}).get("uid") == self.uid
+            and track.kind != history.profile.workload_kind
+            and (not history.shows_requests or history.operator.is_by(track.created.actor))
+        ]
+
+    def component_of(self, track: Track) -> Component | None:
+        """The entry of the spec that an object is an instance of."""
+        for component in self.components:
+            if component.makes(track.kind, track.name):
+                return component
+        return None
+
+    @cached_property
+    def pods(self) -> list[Track]:
+        """Every pod that carries its label, but for those that users labelled themselves."""
+        return [track for track in self._labelled if not self._is_foreign(track)]
+
+    @cached_property
+    def descendant_pods(self) -> list[Track]:
+        """Every pod that its components made, labelled or not, in order of creation."""
+        found: dict[str, Track] = {}
+        for component in self.component_tracks:
+            for track in (component, *self.history.descendants(component.uid)):
+                if track.kind == "Pod":
+                    found[track.uid] = track
+        return sorted(found.values(), key=lambda track: track.created.n)
+
+    @cached_property
+    def foreign_pods(self) -> list[Track]:
+        """Pods that carry its label although nothing of its own made them."""
+        return [track for track in self._labelled if self._is_foreign(track)]
+
+    @cached_property
+    def _labelled(self) -> list[Track]:
+        labelled = self.history.labelled_pods.get((self.namespace, self.name), ())
+        if not labelled:
+            return []
+        from_n = self.track.created.n
+        same_name = self.history.named(self.track.kind, self.namespace, self.name)
+        later = (other.created.n for other in same_name if other.created.n > from_n)
+        until_n = min(later, default=NEVER)
+        return [track for track in labelled if from_n < track.created.n < until_n]
+
+    def _keeps_its_label(self, pod: Track) -> bool:
+        return labels_of(pod.last).get(self.history.profile.label) == self.name
+
+    def _is_foreign(self, pod: Track) -> bool:
+        """Whether somebody else made it, himself or by way of what Kubernetes made for him.
+
+        An AppWrapper of the same name is somebody else as well.
+        """
+        workload = self.history.workload_uid_of(pod)
+        if workload:
+            return workload != self.uid
+        root = self.history.root_of(pod)
+        if root is None:
+            return False
+        if self.history.shows_requests:
+            return root.created.actor in _OUTSIDERS
+        return root is pod or self.component_of(root) is None
+
+    @cached_property
+    def belongings(self) -> list[Track]:
+        """Its components and pods, each once, in order of creation.
+
+        A pod whose label somebody took away is out of its controller's sight, and left out.
+        """
+        merged = {track.uid: track for track in self.component_tracks}
+        merged.update((track.uid, track) for track in self.pods if self._keeps_its_label(track))
+        return sorted(merged.values(), key=lambda track: track.created.n)
+
+    def left_at(self, n: int) -> list[Track]:
+        """What of it is surely still stored after position n."""
+        return [track for track in self.belongings if self.is_there(track, n)]
+
+    def with_made(self, tracks: Iterable[Track]) -> list[Track]:
+        """These objects and all that was made for them, ReplicaSets and such too, each once."""
+        made = {track.uid: track for track in tracks}
+        for uid in tuple(made):
+            made.update((found.uid, found) for found in self.history.descendants(uid))
+        return list(made.values())
+
+    def is_there(self, track: Track, n: int) -> bool:
+        """Whether an object is surely stored after position n.
+
+        A deletion that was found out by a later list may have come any time since the
+        object's last version.
+        """
+        if self.history.shows_every_version:
+            return track.exists_at(n)
+        return track.created.n <= n < track.versions[-1].n
+
+    # How it went.
+
+    @cached_property
+    def deleting(self) -> Snapshot | None:
+        """The version that first shows a deletion timestamp."""
+        for snapshot in self.snapshots:
+            if snapshot.deleting:
+                return snapshot
+        return None
+
+    @property
+    def leaving(self) -> Moment | None:
+        """The write that asks for its removal, or removes it where no finalizer holds it."""
+        return self.deleting or self.removed
+
+    @property
+    def end_n(self) -> int:
+        """The position at which it was removed."""
+        return NEVER if self.removed is None else self.removed.n
+
+    def in_phase(self, *phases: str) -> Iterator[Span]:
+        """The stretches in one of these phases, in order."""
+        return (span for span in self.spans if span.phase in phases)
+
+    def snapshot_at(self, n: int) -> Snapshot | None:
+        """The version that is stored after position n."""
+        index = bisect_right(self.snapshots, n, key=_position)
+        return self.snapshots[index - 1] if index and n < self.end_n else None
+
+    @cached_property
+    def edges(self) -> dict[str, list[Edge]]:
+        """The turns of each condition, by its type."""
+        return {
+            condition: edges_of(condition, self.snapshots, self.removed)
+            for condition in (QUOTA_RESERVED, RESOURCES_DEPLOYED, UNHEALTHY)
+        }
+
+    def turns(self, condition: str, status: str) -> list[Edge]:
+        """The moments at which a condition turned True, or ceased to be (`False`)."""
+        wants_true = status == "True"
+        return [edge for edge in self.edges[condition] if (edge.status == "True") == wants_true]
+
+    def may_have_shown(self, condition: str, n: int) -> bool:
+        """Whether a condition may have been True at n, in a version that was not seen.
+
+        Only where versions may have been merged: then the next one that was seen tells. Or
+        where some may be missing: then it may always have been.
+        """
+        if self.history.shows_requests:
+            return False
+        if not self.history.shows_every_version:
+            return True
+        following = (snapshot for snapshot in self.snapshots if snapshot.n > n)
+        return any(snapshot.shows(condition) for snapshot in islice(following, 1))
+
+    @cached_property
+    def workloads(self) -> list[Track]:
+        """The Workload objects that Kueue keeps for it; none where Kueue is absent."""
+        kind = self.history.profile.workload_kind
+        return [track for track in self.history.owned.get(self.uid, ()) if track.kind == kind]
+
+    @cached_property
+    def delete_requests(self) -> list[DeleteRequest]:
+        """The controller's own deletion requests that the server accepted for what is its."""
+        return self._hit_by(self.history.operator.deletes)
+
+    @cached_property
+    def refused_deletes(self) -> list[DeleteRequest]:
+        """The controller's own deletion requests for what is its that were not carried out."""
+        return self._hit_by(self.history.operator.refused_deletes)
+
+    def _hit_by(
+        self, deletes: Mapping[tuple[str, str, str], Iterable[Write]]
+    ) -> list[DeleteRequest]:
+        if not deletes:
+            return []
+        found = [
+            DeleteRequest(write, track)
+            for track in self.belongings
+            for write in deletes.get((track.kind, track.namespace, track.name), ())
+            if track.exists_at(write.n - 1)
+        ]
+        return sorted(found, key=_position)
+
+    @cached_property
+    def deletions(self) -> list[Deletion]:
+        """Its deletion episodes, in order."""
+        cut = NEVER if self.deleting is None else self.deleting.n
+        found: list[Deletion] = []
+        for span in self.spans:
+            if span.phase in _CAUSES and span.begin.n < cut:
+                end = span.end if span.end is None or span.end.n <= cut else self.deleting
+                if end is None and self.deleting is not None:
+                    end = self.deleting
+                self._add_deletion(found, _CAUSES[span.phase], span.begin, end)
+        if self.deleting is not None:
+            self._add_deletion(found, Cause.DELETION, self.deleting, None)
+        return found
+
+    def _add_deletion(
+        self, found: list[Deletion], cause: Cause, begin: Moment, end: Moment | None
+    ) -> None:
+        found.append(
+            Deletion(
+                cause=cause,
+                begin=begin,
+                end=end,
+                end_n=NEVER if end is None else end.n,
+                belongings=self.belongings,
+                components=self.component_tracks,
+                requests=self.delete_requests,
+                refused=self.refused_deletes,
+                previous=found[-1] if found else None,
+                with_late_ones=self.history.shows_requests,
+            )
+        )
+
+    @cached_property
+    def attempts(self) -> list[Attempt]:
+        """Its attempts to run, in order."""
+        groups: list[tuple[str, list[Span]]] = []
+        before = ""
+        for span in self.spans:
+            if span.phase in (RESUMING, RUNNING):
+                if before in (RESUMING, RUNNING):
+                    groups[-1][1].append(span)
+                else:
+                    groups.append((before, [span]))
+            before = span.phase
+        starts = [spans[0].begin.n for _, spans in groups] + [NEVER]
+        # Where its first version was not seen, an attempt may seem to begin after its creations.
+        froms = (
+            starts
+            if self.history.shows_requests
+            else [0, *(spans[-1].end.n for _, spans in groups if spans[-1].end is not None)]
+        )
+        cut = min(self.end_n, NEVER if self.deleting is None else self.deleting.n)
+        return [
+            Attempt(
+                number=number,
+                spans=spans,
+                after=after,
+                until_n=min(spans[-1].end.n if spans[-1].end is not None else NEVER, cut),
+                created_from_n=froms[number - 1],
+                next_n=froms[number] if number < len(froms) else NEVER,
+                components=self.component_tracks,
+                failed_creates=self._failed_creates,
+                health=self.health,
+            )
+            for number, (after, spans) in enumerate(groups, start=1)
+        ]
+
+    @cached_property
+    def _failed_creates(self) -> list[Write]:
+        return [
+            write
+            for write in self.history.operator.refused_creates
+            if any(component.makes(write.kind, write.name) for component in self.components)
+        ]
+
+    @cached_property
+    def changes(self) -> list[Change]:
+        """The versions in which its phase or conditions changed, whatever else did."""
+        return changes_of(self.snapshots)
+
+    @cached_property
+    def departures(self) -> list[Departure]:
+        """The attempts that ended in Resetting or Failed, with what may explain it."""
+        return [
+            Departure(self, attempt, attempt.left)
+            for attempt in self.attempts
+            if attempt.left is not None
+            and attempt.left.n == attempt.until_n
+            and attempt.left.phase in (RESETTING, FAILED)
+        ]
+
+    @cached_property
+    def health(self) -> list[Health]:
+        """How healthy it really was, at every position at which that changed."""
+        label = (self.history.profile.label, self.name)
+        expected = {
+            track.uid: component.expected_pods
+            for track in self.component_tracks
+            for component in self.components
+            if component.makes(track.kind, track.name)
+        }
+        sweep = HealthSweep(self.history.autopilot, self.history.tracks, label, expected)
+        begins = [
+            span.begin
+            for index, span in enumerate(self.spans)
+            if span.phase in (RESUMING, RUNNING)
+            and (index == 0 or self.spans[index - 1].phase not in (RESUMING, RUNNING))
+        ]
+        requests = [(request.write, request.track.uid) for request in self.delete_requests]
+        return sweep.run(self.pods, self.component_tracks, requests, begins)
+
+    # What was in force.
+
+    @cached_property
+    def _in_force(self) -> InForce:
+        history = self.history
+        prefix = history.profile.annotation_prefix
+        return InForce(history.configurations, prefix, self.snapshots)
+
+    def parameter(self, name: str, at: Moment) -> Value:
+        """The value of a retry-loop parameter that is in force after a position."""
+        return self._in_force.at(name, at)
+
+    def parameter_within(self, name: str, begin: Moment, end: Moment) -> tuple[Value, Value]:
+        """The least and the greatest value that was in force between two moments."""
+        return self._in_force.within(name, begin, end)
+
+    def is_annotated(self, name: str) -> bool:
+        """Whether it ever had the annotation of a parameter."""
+        return self._in_force.is_annotated(name)
+
+    def parameter_annotations(self, name: str) -> frozenset[str | None]:
+        """The texts that the annotation of a parameter ever had; None: it was absent."""
+        return self._in_force.annotations(name)

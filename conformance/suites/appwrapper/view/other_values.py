@@ -1,0 +1,51 @@
+"""Which values a parameter would have if part of what makes it were not heeded.
+
+The table of the source makes one value of an annotation, the operator's configuration, the
+default and the maximum. Each of these, taken for the whole, is a mistake of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from conformance.suites.appwrapper.view.parameters import (
+    MAX_INT32,
+    RETRY_LIMIT,
+    SUCCESS_TTL,
+    OperatorParameters,
+)
+from vocabulary.durations import parse_duration
+
+_BUILT_IN: Final = OperatorParameters({})
+
+
+def without_annotation(operator: OperatorParameters, name: str) -> frozenset[int]:
+    """What the operator's configuration says, and the default."""
+    return frozenset((operator.of(name, None).value, _BUILT_IN.of(name, None).value))
+
+
+def without_maximum(name: str, annotations: Iterable[str | None]) -> frozenset[int]:
+    """What annotations say, whatever limits them; negative ones also without their sign."""
+    return frozenset(_literally(name, annotations))
+
+
+def other_values(
+    operator: OperatorParameters, name: str, annotations: Iterable[str | None]
+) -> frozenset[int]:
+    """All of them, and no value at all; the maximum for what it does not limit."""
+    found = without_annotation(operator, name) | without_maximum(name, annotations) | {0}
+    return found | {operator.maximum.value} if name == SUCCESS_TTL else found
+
+
+def _literally(name: str, annotations: Iterable[str | None]) -> Iterator[int]:
+    for text in annotations:
+        if text is None:
+            continue
+        try:
+            wanted = int(text) if name == RETRY_LIMIT else parse_duration(text)
+        except ValueError:
+            continue
+        yield abs(wanted)
+        if name == RETRY_LIMIT and wanted < 0:
+            yield MAX_INT32  # never reached: as if there were no limit

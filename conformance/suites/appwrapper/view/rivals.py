@@ -1,0 +1,60 @@
+"""Two operators that act at once, with nothing that elects one of them.
+
+A write of status is refused if the other operator has written since; a create knows no revision.
+One that was under way while the other operator ended the attempt can be neither refused nor called
+back, and what it makes is there when nothing may be: no controller can keep its promises then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from conformance.history.tracks import Track
+from conformance.suites.appwrapper.view.last_look import last_look_us
+from conformance.suites.appwrapper.view.snapshots import RESUMING, RUNNING, Snapshot
+from vocabulary.history import Process
+
+if TYPE_CHECKING:
+    from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
+
+
+def doubled_since(processes: Sequence[Process]) -> int | None:
+    """The position from which on two replicas of an operator acted at once; None if they never
+    did. Replicas that wait for a Lease do not."""
+    if any(entry.change in ("leading", "following") for entry in processes):
+        return None
+    starts = (entry.n for entry in processes if "/" in entry.process and entry.change == "started")
+    return next(starts, None)
+
+
+def overtaken(aw: AppWrapperRun, since: int) -> list[Track]:
+    """The components that one operator created when the other had just ended the attempt.
+
+    Two operators have acted since that position.
+    """
+    is_operator = aw.history.operator.is_by
+    found: list[Track] = []
+    for track in aw.component_tracks:
+        created = track.created
+        end = _end_of_attempt(aw, created.n)
+        if end is None or end.n < since or not is_operator(created.actor):
+            continue
+        by_other = is_operator(end.write.actor) and end.write.actor != created.actor
+        if by_other and last_look_us(aw.history, created.actor, created.t) <= end.t:
+            found.append(track)
+    return found
+
+
+def _end_of_attempt(aw: AppWrapperRun, n: int) -> Snapshot | None:
+    """The version that ended the last attempt before a position; None if one was under way."""
+    end: Snapshot | None = None
+    for earlier, later in pairwise(aw.spans):
+        if later.begin.n >= n:
+            break
+        if later.phase in (RESUMING, RUNNING):
+            end = None
+        elif earlier.phase in (RESUMING, RUNNING):
+            end = later.begin
+    return end

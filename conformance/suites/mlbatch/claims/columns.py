@@ -1,0 +1,252 @@
+"""MLB-040, 048, 049, 054: what `kubectl get appwrappers` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from conformance.history import Moment
+from conformance.norm import Obligation, Obligations, eventually, met, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import listed, when
+from conformance.suites.appwrapper.claims.success import successes
+from conformance.suites.appwrapper.claims.timed import earliest
+from conformance.suites.appwrapper.judging import judges, judges_history
+from conformance.suites.appwrapper.sources import guide
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.departures import Why
+from conformance.suites.appwrapper.view.health import Health
+from conformance.suites.appwrapper.view.history import AppWrapperHistory
+from conformance.suites.appwrapper.view.snapshots import (
+    QUOTA_RESERVED,
+    RESETTING,
+    RESOURCES_DEPLOYED,
+    UNHEALTHY,
+    Snapshot,
+)
+
+_SECTION: Final = "AppWrapper Lifecycle"
+MAY_RECUR: Final = frozenset({Why.CREATION_FAILED, Why.FEW_PODS})
+COLUMNS: Final = ("Status", "Quota Reserved", "Resources Deployed", "Unhealthy")
+
+MLB_040 = Claim(
+    id="MLB-040",
+    name="printer-columns",
+    level=Level.EXTENDED,
+    suite="mlbatch",
+    text=(
+        "A table of AppWrappers MUST show status, quota reserved, resources deployed and "
+        "unhealthy, in this order."
+    ),
+    source=guide(
+        _SECTION,
+        "NAME STATUS QUOTA RESERVED RESOURCES DEPLOYED UNHEALTHY "
+        "wrapped-pod Succeeded False True False",
+    ),
+)
+
+
+@judges_history(
+    MLB_040, armed_by="CustomResourceDefinition of AppWrapper was stored", from_any_versions=True
+)
+def printer_columns(history: AppWrapperHistory) -> Obligations:
+    for track in history.by_kind.get("CustomResourceDefinition.apiextensions.k8s.io", ()):
+        if track.name != history.profile.custom_resource:
+            continue
+        for version in (track.last.get("spec") or {}).get("versions") or ():
+            names = [
+                str(column.get("name")) for column in version.get("additionalPrinterColumns") or ()
+            ]
+            seen = [name for name in names if name in COLUMNS]
+            if seen == list(COLUMNS):
+                yield met(track.created)
+            else:
+                yield violated(
+                    track.versions[-1],
+                    f"Version {version.get('name')} of {track} has the columns "
+                    f"{listed(names) or 'none'}; expected {listed(COLUMNS)} in this order.",
+                )
+
+
+MLB_048 = Claim(
+    id="MLB-048",
+    name="resources-deployed-means-created",
+    level=Level.CORE,
+    suite="mlbatch",
+    text="When a Running AppWrapper shows ResourcesDeployed, its resources MUST have been created.",
+    source=guide(
+        _SECTION,
+        "resource deployed: whether the resources wrapped by the AppWrapper, such as the "
+        "sample-pod in this example have been created on the cluster",
+    ),
+)
+
+
+@judges(MLB_048, armed_by="AppWrapper entered Running")
+def resources_deployed_means_created(aw: AppWrapperRun) -> Obligations:
+    for attempt in aw.attempts:
+        running = attempt.running
+        if running is None or not running.shows(RESOURCES_DEPLOYED):
+            continue
+        missing = [
+            component
+            for component in aw.components
+            if not any(
+                component.makes(track.kind, track.name)
+                and track.created.n < running.n
+                and (track in attempt.components or track.exists_at(running.n))
+                for track in aw.component_tracks
+            )
+        ]
+        if missing:
+            yield violated(
+                running,
+                f"{when(running)}: {aw} is Running with ResourcesDeployed=True, and "
+                f"{listed(missing)} neither exists nor was created in this attempt.",
+                attempt.begin,
+            )
+        else:
+            yield met(running)
+
+
+MLB_049 = Claim(
+    id="MLB-049",
+    name="unhealthy-means-the-current-execution",
+    level=Level.CORE,
+    suite="mlbatch",
+    text=(
+        "Unhealthy MUST speak of the current execution: it MUST be True once the workload was "
+        "given up, and False again when one that was reset runs without a failure. A failure of "
+        "the execution before MUST NOT be shown while the next one is Resuming."
+    ),
+    source=guide(
+        _SECTION,
+        "unhealthy: whether a failure has been detected during the current execution of the "
+        "AppWrapper.",
+    ),
+)
+
+
+@judges(MLB_049, armed_by="workload was given up, or ran again after a reset without a failure")
+def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
+    expected = aw.expected_pods
+
+    def healthy(health: Health) -> bool:
+        return health.running_least >= expected and not (
+            health.failed_all or health.evicted_most or health.broken or health.missing
+        )
+
+    for departure in aw.departures:
+        span = next(span for span in aw.spans if span.begin is departure.at)
+        shown = (snapshot for snapshot in span.snapshots if snapshot.shows(UNHEALTHY))
+        yield eventually(
+            aw,
+            f"Unhealthy=True of the execution that ended in {departure.to}",
+            since=departure.at,
+            within_us=0,
+            happened=next(shown, None),
+            unless=earliest(span.end, aw.leaving),
+        )
+    for attempt in aw.attempts:
+        if attempt.after != RESETTING:
+            continue
+        yield from _forgotten(aw, attempt)
+        if attempt.running is None:
+            continue
+        for spell in attempt.spells(healthy):
+            since = attempt.running if spell.begin.n < attempt.running.n else spell.begin
+            if spell.end is not None and spell.end.n <= since.n:
+                continue
+            ended = earliest(spell.end, attempt.left)
+            yield eventually(
+                aw,
+                "Unhealthy=False in the new execution",
+                since=since,
+                within_us=0,
+                happened=_cleared(aw, since, ended),
+                unless=earliest(ended, aw.leaving),
+            )
+
+
+def _forgotten(aw: AppWrapperRun, attempt: Attempt) -> Iterator[Obligation]:
+    """What Unhealthy said of the execution before goes within a reaction of the next one's begin.
+
+    Where creations were refused before, the same words may speak of a new refusal.
+    """
+    before = next((each for each in reversed(aw.departures) if each.at.n < attempt.begin.n), None)
+    if before is None or not MAY_RECUR.isdisjoint((*before.certain, *before.present)):
+        return
+    shown = _words(attempt.begin)
+    changed = (each for each in attempt.snapshots if not shown or _words(each) != shown)
+    yield eventually(
+        aw,
+        "the end of an Unhealthy=True that speaks of the execution before",
+        since=attempt.begin,
+        within_us=0,
+        happened=next(changed, None),
+        unless=earliest(attempt.running, attempt.left, aw.leaving),
+    )
+
+
+def _words(snapshot: Snapshot) -> tuple[Any, Any] | None:
+    """Reason and message of Unhealthy while it is True."""
+    if not snapshot.shows(UNHEALTHY):
+        return None
+    entry = snapshot.conditions[UNHEALTHY]
+    return entry.get("reason"), entry.get("message")
+
+
+def _cleared(aw: AppWrapperRun, since: Moment, until: Moment | None) -> Snapshot | None:
+    """The version from which on Unhealthy was not shown; None if it came back before `until`."""
+    found: Snapshot | None = None
+    for snapshot in aw.snapshots:
+        if until is not None and snapshot.n >= until.n:
+            break
+        if snapshot.shows(UNHEALTHY):
+            found = None
+        elif found is None or snapshot.n <= since.n:
+            found = snapshot
+    return found
+
+
+MLB_054 = Claim(
+    id="MLB-054",
+    name="succeeded-row",
+    level=Level.EXTENDED,
+    suite="mlbatch",
+    text=(
+        "A Succeeded AppWrapper MUST show QuotaReserved False, ResourcesDeployed True and "
+        "Unhealthy False until its resources are deleted."
+    ),
+    source=guide(_SECTION, "wrapped-pod Succeeded False True False"),
+)
+
+_ROW: Final = ((QUOTA_RESERVED, "False"), (RESOURCES_DEPLOYED, "True"), (UNHEALTHY, "False"))
+
+
+@judges(MLB_054, armed_by="AppWrapper was Succeeded")
+def succeeded_row(aw: AppWrapperRun) -> Obligations:
+    for deletion in successes(aw):
+        begin = deletion.begin
+        over = earliest(deletion.first_request, deletion.end, aw.leaving)
+        shown = next(
+            (
+                snapshot
+                for snapshot in aw.snapshots
+                if snapshot.n >= begin.n and _shows_row(snapshot)
+            ),
+            None,
+        )
+        yield eventually(
+            aw,
+            "the row Succeeded False True False",
+            since=begin,
+            within_us=0,
+            happened=shown,
+            unless=over,
+        )
+
+
+def _shows_row(snapshot: Snapshot) -> bool:
+    return all(snapshot.status_of(type_) == status for type_, status in _ROW)
