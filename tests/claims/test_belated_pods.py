@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from conformance.norm import Obligations, undecided
-from conformance.suites.appwrapper.judging import judges
 from conformance.norm.claim import CLAIMS
+from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.view import AppWrapperRun
 from tests.claims.judging import assert_fails, assert_passes, verdict_of
 from tests.claims.stories import started

@@ -70,7 +70,7 @@ def test_a_claim_is_one_normative_sentence_with_a_source(claim: Claim) -> None:
     assert claim.source.document in (FAULT_TOLERANCE, MLBATCH_GUIDE)
     assert claim.source.section
     assert len(claim.source.sentence) >= 10
-    assert claim.profile == ("mlbatch" if claim.id.startswith("MLB") else "appwrapper")
+    assert claim.suite == ("mlbatch" if claim.id.startswith("MLB") else "appwrapper")
 
 
 @pytest.mark.parametrize("claim", EVERY, ids=IDS)

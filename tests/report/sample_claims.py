@@ -14,7 +14,7 @@ def _claim(id_: str, name: str, level: Level, text: str, sentence: str, **more: 
         "id": id_,
         "name": name,
         "level": level,
-        "profile": "appwrapper",
+        "suite": "appwrapper",
         "text": text,
         "source": Source("appwrapper-fault-tolerance", "Progress Guarantees", sentence),
         "decision": None,

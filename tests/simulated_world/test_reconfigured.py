@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from conformance.history import History
-from conformance.suites.appwrapper.view import AppWrapperHistory
 from conformance.implementation import SIMULATED_FACTS, Implementation, implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.view import AppWrapperHistory
 from conformance.suites.appwrapper.view.parameters import RETRY_PAUSE
 from reference_controller import programs
 from reference_controller.runtime.controller import Controller
