@@ -242,9 +242,9 @@ SIMULATED_FACTS: Final = OperatorFacts(detection_latency_us=500 * MILLISECOND)
 """Caches lag up to 20 ms and a request takes up to 4 ms: this many are the most in a row."""
 
 
-def implementation(name: str) -> Implementation:
-    """`reference`, or `mutant:<name>`; raises UnknownImplementationError."""
-    program = programs.load("appwrapper")
+def implementation(name: str, role: str = "appwrapper") -> Implementation:
+    """`reference`, or `mutant:<name>`, of a role; raises UnknownImplementationError."""
+    program = programs.load(role)
     mutants = program.mutants
     if name == "reference":
         return Implementation("reference", program, program.rules, SIMULATED_FACTS)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from vocabulary.clock import MILLISECOND, Micros
+from vocabulary.clock import HOUR, MILLISECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 
 DEFAULT_CONFIG: Final[dict[str, Any]] = {
@@ -109,6 +109,11 @@ class Durations:
             maximum_us=parse_duration(table["gracePeriodCeiling"]),
             success_ttl_us=parse_duration(table["successTTLCeiling"]),
         )
+
+    @property
+    def patience_us(self) -> Micros:
+        """The longest wait of a scenario's step: every retry at its longest, and some more."""
+        return (self.retry_limit + 2) * self.attempt_bound_us + self.success_ttl_us + HOUR
 
     @property
     def attempt_bound_us(self) -> Micros:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.variation import Variation
-from conformance.suite import suite_of_module
+from conformance.suite import of_scenario, suite_of_module
 
 if TYPE_CHECKING:
     from conformance.world import World
@@ -70,6 +70,11 @@ class Scenario:
     @property
     def suite(self) -> str:
         return self.id.split("/", 1)[0]
+
+    @property
+    def role(self) -> str:
+        """The operator under test."""
+        return of_scenario(self.id).roles[0]
 
 
 SCENARIOS: Final[dict[str, Scenario]] = {}

@@ -15,19 +15,52 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, Protocol
 
+from vocabulary.clock import HOUR, Micros
 from vocabulary.entry_points import EntryPoints
 
+_PARTS: Final = ("claims", "faults", "scenarios")
 _INSTALLED: Final = EntryPoints("assay.suites", "suite")
 
 
 class SuiteError(Exception):
     """A suite cannot be loaded; the message names it and the next action."""
+
+
+class Durations(Protocol):
+    """How long a run's workload may take, at the configuration in force."""
+
+    @property
+    def patience_us(self) -> Micros:
+        """The longest wait of a scenario's step."""
+
+    @property
+    def maximum_us(self) -> Micros:
+        """The longest of all timers."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlainDurations:
+    """Durations of an operator without timers."""
+
+    patience_us: Micros = HOUR
+    maximum_us: Micros = HOUR
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The configuration of a suite's operators, nested as in their configuration files."""
+
+    written: Mapping[str, Any] = field(default_factory=dict)
+    """Written into every configuration."""
+    durations: Callable[[Mapping[str, Any]], Durations] = lambda _config: PlainDurations()
+    """The durations that follow from what is written."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,9 +73,11 @@ class Suite:
     prefixes: tuple[str, ...]
     """Of its claims' ids, in the order in which reports list them: `AW` of `AW-001`."""
     package: str
-    """The package whose modules hold the claims, scenarios and faults."""
+    """The package with `claims`, `scenarios` and `faults`: modules or packages, each optional."""
     roles: tuple[str, ...] = ()
     """The operators under test in its scenarios; empty: the suite has none of its own."""
+    settings: Settings = field(default_factory=Settings)
+    """How its operators are configured."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 
@@ -61,11 +96,15 @@ class Suite:
 
     def load(self) -> None:
         """Import its modules: that registers claims, scenarios and faults."""
-        package = importlib.import_module(self.package)
-        for module in sorted(
-            info.name for info in pkgutil.walk_packages(package.__path__, f"{self.package}.")
-        ):
-            importlib.import_module(module)
+        for part in _PARTS:
+            name = f"{self.package}.{part}"
+            if find_spec(name) is None:
+                continue
+            below = pkgutil.walk_packages(
+                getattr(importlib.import_module(name), "__path__", ()), f"{name}."
+            )
+            for module in sorted(info.name for info in below):
+                importlib.import_module(module)
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -101,6 +140,11 @@ def suite_of_module(module: str) -> tuple[Suite, str] | None:
         if module.startswith(f"{suite.scenarios}."):
             return suite, module.removeprefix(f"{suite.scenarios}.")
     return None
+
+
+def of_scenario(scenario: str) -> Suite:
+    """The suite of a scenario by its id."""
+    return load()[scenario.partition("/")[0]]
 
 
 def judged_on(scenario: str, roles: Iterable[str]) -> Iterator[Suite]:

@@ -18,12 +18,11 @@ from chaos.plan import Step
 from chaos.scale import Scale
 from conformance.appwrapper import PARAMETER_PREFIX, AppWrapper, Condition
 from conformance.manifests import load_manifests
-from conformance.parameters import Durations
 from conformance.pod_templates import with_annotations, with_behaviour, with_replicas
 from conformance.scenario import Scenario
 from conformance.stored import WEBHOOK_FAILED
 from conformance.varied import varied
-from vocabulary.clock import HOUR, SECOND, Micros, format_seconds
+from vocabulary.clock import SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError
 from vocabulary.history import Entry, Header
 from vocabulary.kinds import APPWRAPPER, NAMESPACE, NODE, Kind, kind_of
@@ -45,7 +44,8 @@ class World(ABC):
     scenario: Scenario
     namespace: str
     nodes: tuple[str, ...]
-    durations: Durations
+    durations: Any
+    """What the settings of the scenario's suite make of the configuration in force."""
     folder: Path
     """Where the scenario's manifests stand."""
     not_ready: str = ""
@@ -298,9 +298,9 @@ class World(ABC):
 
     @property
     def patience_us(self) -> Micros:
-        """How long any single wait may last: every retry at its longest, and some more."""
-        d = self.durations
-        return (d.retry_limit + 2) * d.attempt_bound_us + d.success_ttl_us + HOUR
+        """The longest that any single wait may last."""
+        patience_us: Micros = self.durations.patience_us
+        return patience_us
 
 
 def _scaled(obj: Object, scale: Scale) -> Object:

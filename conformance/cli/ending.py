@@ -32,12 +32,12 @@ def write_report(
     suite: SuiteResult, out: Path, *, allure: bool
 ) -> tuple[ConformanceReport, SuiteFiles]:
     """Build the report of a suite and write its folder; the date is now."""
-    from conformance.cli.judging import all_claims
+    from conformance.cli.judging import claims_of
     from conformance.report.build import build_report
     from conformance.report.folder import write_folder
     from conformance.report.suite_version import git_commit, version
 
-    claims = all_claims()
+    claims = claims_of(suite.runs)
     report = build_report(
         suite,
         claims,

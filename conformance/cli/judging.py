@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from conformance import claims
@@ -12,7 +12,15 @@ from conformance.norm.verdict import Verdict
 from vocabulary.history import Entry, Header
 
 if TYPE_CHECKING:
-    from conformance.report.run_result import Implementation
+    from conformance.report.run_result import Implementation, RunResult
+
+
+def claims_of(runs: Iterable[RunResult]) -> Mapping[str, Claim]:
+    """The claims that these runs are judged by, by id; all claims if there are no runs."""
+
+    ran = {(run.scenario, frozenset(run.header.operators)) for run in runs}
+    found = {claim.id for scenario, roles in ran for claim in claims.judged_on(scenario, roles)}
+    return {claim.id: claim for claim in claims.load() if not ran or claim.id in found}
 
 
 def all_claims() -> Mapping[str, Claim]:

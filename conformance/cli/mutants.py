@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -60,14 +61,24 @@ def mutants(
         return
     from reference_controller import programs
 
-    known = programs.load("appwrapper").mutants
+    asked = tuple(names or ())
+    roles = [name for name in asked if name in programs.names()] or list(programs.names())
+    of_role = {role: programs.load(role).mutants for role in roles}
     if only_list:
-        for name in sorted(known):
-            typer.echo(f"{name:<48} {known[name].sentence}")
-        typer.echo(f"{len(known)} mutants")
+        for known in of_role.values():
+            for name in sorted(known):
+                typer.echo(f"{name:<48} {known[name].sentence}")
+        typer.echo(f"{sum(map(len, of_role.values()))} mutants")
         return
-    chosen = tuple(_known(name, list(known)) for name in names or sorted(known))
-    _run(chosen, RunOptions(seed=seed, jobs=jobs), are_all=len(chosen) == len(known), quiet=quiet)
+    every = [name for known in of_role.values() for name in known]
+    chosen = [_known(name, every) for name in asked if name not in roles] or every
+    rows = {
+        role: wanted
+        for role, known in of_role.items()
+        if (wanted := sorted(name for name in known if name in chosen))
+    }
+    are_all = sum(map(len, rows.values())) == len(every)
+    _run(rows, RunOptions(seed=seed, jobs=jobs), are_all=are_all, quiet=quiet)
 
 
 def _known(name: str, known: list[str]) -> str:
@@ -80,18 +91,24 @@ def _known(name: str, known: list[str]) -> str:
     )
 
 
-def _run(names: tuple[str, ...], options: RunOptions, *, are_all: bool, quiet: bool) -> None:
+def _run(
+    chosen: Mapping[str, Sequence[str]], options: RunOptions, *, are_all: bool, quiet: bool
+) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    from conformance.cli.judging import all_claims
+    from conformance.claims import judged_on
     from conformance.cli.progress import showing_progress
     from conformance.running.mutation import claims_without_mutants, run_mutants
 
     console = Console()
     with showing_progress(console, quiet=quiet, tell_failures=False) as on_progress:
-        rows = run_mutants(names, options, on_progress)
+        rows = [
+            row
+            for role, names in chosen.items()
+            for row in run_mutants(names, options, on_progress, role=role)
+        ]
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("", no_wrap=True)
     table.add_column("Mutant", no_wrap=True)
@@ -107,7 +124,8 @@ def _run(names: tuple[str, ...], options: RunOptions, *, are_all: bool, quiet: b
     console.print(table)
     alive = [row.mutant for row in rows if not row.killed_by]
     if are_all:
-        for claim in claims_without_mutants(rows, all_claims()):
+        judged = {claim.id for role in chosen for claim in judged_on(role, frozenset({role}))}
+        for claim in claims_without_mutants(rows, sorted(judged)):
             typer.echo(f"{claim} killed no mutant; write one that it, or it alone, would catch")
     # What a mutant is killed by was seen with that seed; with another one a race may go well.
     telling = rows if options.seed == DEFAULT_SEED else []

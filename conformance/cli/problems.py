@@ -25,6 +25,7 @@ _CODES: Final = {
     "typer._click.exceptions.UsageError": ExitCode.BAD_INPUT,  # where Typer brings Click along
     "conformance.audit_log.events.AuditLogError": ExitCode.BAD_INPUT,
     "conformance.report.conformance_report.ReportError": ExitCode.BAD_INPUT,
+    "conformance.suite.SuiteError": ExitCode.BAD_INPUT,
     "vocabulary.entry_points.EntryPointError": ExitCode.BAD_INPUT,
     "vocabulary.history.HistoryError": ExitCode.BAD_INPUT,
     "vocabulary.safe_yaml.YamlError": ExitCode.BAD_INPUT,

@@ -161,9 +161,14 @@ def _other_norm(report: ConformanceReport, claims: Mapping[str, Claim]) -> Itera
 
 def _other_text(told: ClaimReport, claim: Claim) -> Iterator[Finding]:
     where, says = f"claims[{told.id}]", "the claim has"
-    for field in ("name", "level", "profile", "text"):
-        said, is_so = getattr(told, field), str(getattr(claim, field))
-        yield from differences(said, is_so, f"{where}.{field}", says)
+    texts = {
+        "name": claim.name,
+        "level": str(claim.level),
+        "profile": claim.suite,
+        "text": claim.text,
+    }
+    for field, is_so in texts.items():
+        yield from differences(getattr(told, field), is_so, f"{where}.{field}", says)
     yield from differences(told.source, source_of(claim), f"{where}.source", says)
 
 

@@ -56,6 +56,13 @@ def verify_report(
     return verified(report, report_path(folder).parent, claims, judge, maker_of)
 
 
+def _of_its_suites(report: ConformanceReport, claims: Mapping[str, Claim]) -> dict[str, Claim]:
+    """The claims of the suites that a report is about."""
+    suites = {profile.name for profile in report.profiles}
+    suites |= {claim.profile for claim in report.claims}
+    return {id_: claim for id_, claim in claims.items() if claim.suite in suites}
+
+
 def verified(
     report: ConformanceReport,
     folder: Path,
@@ -65,6 +72,7 @@ def verified(
 ) -> Verification:
     """Check a report whose histories are in a folder."""
     rows = _rows(report)
+    claims = _of_its_suites(report, claims)
     terms = Terms(report, is_same_norm(report, claims), judge, maker_of)
     findings = [*incoherences(report, claims), *_unnamed(folder, rows)]
     reasons: dict[str, set[tuple[str, str]]] = defaultdict(set)

@@ -36,7 +36,11 @@ def faults_of(scenario: str) -> tuple[str, ...]:
 
 def injected_in(scenario: str) -> list[dict[str, Any]]:
     """The faults of one scenario as data, in order; ValueError if its run was cut short."""
-    run = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
+    run = run_one(
+        SCENARIOS[scenario],
+        implementation("reference", SCENARIOS[scenario].role),
+        DEFAULT_SEED,
+    )
     if run.error:
         raise ValueError(f"{scenario}: {run.error}; look at it with: assay run {scenario}")
     return [

@@ -22,6 +22,7 @@ from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
+from conformance.suite import of_scenario
 from reference_controller.rules import comparing
 
 
@@ -47,14 +48,21 @@ class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def run_mutants(
-    names: Sequence[str], options: RunOptions, on_progress: OnProgress, *, thorough: bool = False
+    names: Sequence[str],
+    options: RunOptions,
+    on_progress: OnProgress,
+    *,
+    role: str = "appwrapper",
+    thorough: bool = False,
 ) -> list[MutantResult]:
-    """What each mutant was killed by; `thorough` goes on when the intended claims have failed."""
+    """The claims that killed each mutant of a role's reference; `thorough` goes on when the
+    intended claims have failed."""
+    scenarios = [name for name in SCENARIOS if role in of_scenario(name).roles]
     results: list[MutantResult] = []
     with side_by_side(options.jobs, many=len(names) > 1) as each:
-        ask = partial(who_decides_otherwise, names=names, seed=options.seed)
-        otherwise = dict(zip(SCENARIOS, each(ask, list(SCENARIOS), 8), strict=True))
-        one = partial(kill, otherwise=otherwise, seed=options.seed, thorough=thorough)
+        ask = partial(who_decides_otherwise, names=names, seed=options.seed, role=role)
+        otherwise = dict(zip(scenarios, each(ask, scenarios, 8), strict=True))
+        one = partial(kill, otherwise=otherwise, seed=options.seed, role=role, thorough=thorough)
         for result in each(one, names, 1):
             results.append(result)
             on_progress(
@@ -69,9 +77,11 @@ def run_mutants(
     return results
 
 
-def who_decides_otherwise(scenario: str, *, names: Collection[str], seed: int) -> frozenset[str]:
+def who_decides_otherwise(
+    scenario: str, *, names: Collection[str], seed: int, role: str = "appwrapper"
+) -> frozenset[str]:
     """The mutants among `names` whose history of a scenario may differ from the reference's."""
-    reference = implementation("reference")
+    reference = implementation("reference", role)
     mutants = reference.program.mutants
     found = {name for name in names if mutants[name].is_installed_wrong}
     wrong = {name: mutants[name].rules for name in names}
@@ -81,22 +91,27 @@ def who_decides_otherwise(scenario: str, *, names: Collection[str], seed: int) -
 
 
 def kill(
-    name: str, *, otherwise: Mapping[str, Collection[str]], seed: int, thorough: bool
+    name: str,
+    *,
+    otherwise: Mapping[str, Collection[str]],
+    seed: int,
+    thorough: bool,
+    role: str = "appwrapper",
 ) -> MutantResult:
     """Run scenarios against one mutant until all claims that should fail have failed.
 
     `otherwise` tells of each scenario which mutants decide anything otherwise there.
     """
-    mutant = implementation("reference").program.mutants[name]
+    mutant = implementation("reference", role).program.mutants[name]
     missing = set(mutant.killed_by)
     killers: dict[str, str] = {}
     errors: dict[str, str] = {}
     runs = 0
     for scenario in _most_telling_first(mutant.killed_by):
-        if name not in otherwise[scenario.id]:
+        if name not in otherwise.get(scenario.id, ()):
             continue
         runs += 1
-        run = run_one(scenario, implementation(f"mutant:{name}"), seed)
+        run = run_one(scenario, implementation(f"mutant:{name}", role), seed)
         for verdict in run.verdicts:
             if verdict.outcome is Outcome.FAILED:
                 killers.setdefault(verdict.claim, scenario.id)

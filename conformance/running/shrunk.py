@@ -93,7 +93,7 @@ def shrunk(failure: Failure) -> RunResult | None:
     """The simulated run of the smallest plan found that violates the claim; None if none is
     smaller."""
     scenario = SCENARIOS[failure.plan.scenario]
-    under_test = implementation(failure.implementation)
+    under_test = implementation(failure.implementation, scenario.role)
     return smallest_run(failure, lambda plan: run_one(scenario, under_test, plan.seed, plan))
 
 

@@ -80,9 +80,10 @@ class UnknownClusterError(ValueError):
 def run_task(task: Task) -> RunResult:
     """Make one simulated run; what a worker process does."""
     plan = None if task.plan is None else plan_from_data(task.plan)
+    scenario = SCENARIOS[task.scenario]
     result = run_one(
-        SCENARIOS[task.scenario],
-        implementation(task.implementation),
+        scenario,
+        implementation(task.implementation, scenario.role),
         task.seed,
         plan,
         task.variant,
@@ -250,6 +251,10 @@ def _run_on(session: Session, task: Task) -> RunResult:
 def _expected_length(scenario: str) -> float:
     """How long the steps of a run take in the simulation without further faults; a guess, good
     enough for an order."""
-    result = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
+    result = run_one(
+        SCENARIOS[scenario],
+        implementation("reference", SCENARIOS[scenario].role),
+        DEFAULT_SEED,
+    )
     steps = (e.t for e in result.entries if isinstance(e, Mark) and e.mark == "faults-stopped")
     return next(steps, 0)

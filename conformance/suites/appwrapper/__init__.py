@@ -7,7 +7,8 @@
 - `sources`, `decisions`: what claims cite, and what the suite decided where sources are silent.
 """
 
-from conformance.suite import Suite
+from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
+from conformance.suite import Settings, Suite
 
 SUITE = Suite(
     name="appwrapper",
@@ -15,4 +16,7 @@ SUITE = Suite(
     prefixes=("AW", "INV"),
     package=__name__,
     roles=("appwrapper",),
+    settings=Settings(
+        written=SUITE_CONFIG, durations=lambda config: Durations.of(overlay(DEFAULT_CONFIG, config))
+    ),
 )

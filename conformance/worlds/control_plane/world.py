@@ -235,7 +235,8 @@ class ControlPlaneWorld(World):
 
     @property
     def patience_us(self) -> Micros:
-        return max(PATIENCE_US, PATIENCE_ATTEMPTS * self.durations.attempt_bound_us)
+        attempt_us: Micros = self.durations.attempt_bound_us
+        return max(PATIENCE_US, PATIENCE_ATTEMPTS * attempt_us)
 
     def _inject(self, fault: Fault, *, is_repeated: bool = False) -> str:
         with self._chaos_lock:

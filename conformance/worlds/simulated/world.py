@@ -16,9 +16,10 @@ from chaos.plan import Plan, Step
 from conformance.bug import in_words
 from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
-from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
+from conformance.parameters import overlay
 from conformance.report.run_result import GIVEN_UP
 from conformance.scenario import Scenario
+from conformance.suite import of_scenario
 from conformance.world import World
 from conformance.worlds.simulated.bounds import Bounds
 from conformance.worlds.simulated.connection import Connection
@@ -56,8 +57,9 @@ class SimulatedWorld(World):
         self.folder = scenario.folder
         self.namespace = NAMESPACE
         self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
-        self.config = overlay(SUITE_CONFIG, scenario.config)
-        self.durations = Durations.of(overlay(DEFAULT_CONFIG, self.config))
+        settings = of_scenario(scenario.id).settings
+        self.config = overlay(settings.written, scenario.config)
+        self.durations = settings.durations(self.config)
         self._next_config = self.config
         """Of operators that start from now on."""
         self.implementation = implementation

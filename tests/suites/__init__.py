@@ -1,0 +1,1 @@
+"""Suites of other distributions, and what suites know of each other."""

@@ -1,0 +1,78 @@
+"""The claims: a Crew keeps its pods, and counts no others."""
+
+from __future__ import annotations
+
+from conformance.norm import Obligations, eventually, met, violated
+from conformance.norm.claim import Claim, Level, Source
+from conformance.norm.words import when
+from vocabulary.objects import get_path, is_terminating
+
+from .view import JUDGING, CrewRun
+
+README = "toy-readme"
+
+REPLACED = Claim(
+    "TOY-001",
+    "lost-pods-are-replaced",
+    Level.CORE,
+    suite="toy",
+    text="A pod of a Crew that is gone MUST be replaced, unless the Crew was deleted or shrunk.",
+    source=Source(README, "Crews", "A lost pod comes back."),
+)
+
+
+@JUDGING.judges(REPLACED, armed_by="pod of a Crew was lost")
+def lost_pods_are_replaced(crew: CrewRun) -> Obligations:
+    for lost in crew.pods:
+        gone = lost.removed
+        if gone is None:
+            continue
+        index = int(lost.name.rpartition("-")[2])
+        shrunk = (
+            version
+            for version in crew.track.versions
+            if is_terminating(version.object or {})
+            or get_path(version.object or {}, "spec.pods", 0) <= index
+        )
+        later = (pod.created for pod in crew.pods if pod.name == lost.name)
+        yield eventually(
+            crew,
+            f"a replacement of {lost}",
+            since=gone,
+            within_us=0,
+            happened=next((created for created in later if created.n > gone.n), None),
+            unless=crew.track.removed or next(shrunk, None),
+        )
+
+
+COUNTED = Claim(
+    "TOY-002",
+    "only-running-pods-are-counted",
+    Level.CORE,
+    suite="toy",
+    text="status.ready MUST NOT exceed the number of the Crew's pods that have ever run.",
+    source=Source(README, "Crews", "status.ready counts pods that run."),
+)
+
+
+@JUDGING.judges(COUNTED, armed_by="Crew counted pods")
+def only_running_pods_are_counted(crew: CrewRun) -> Obligations:
+    for version in crew.track.versions:
+        ready = get_path(version.object or {}, "status.ready", 0)
+        if not ready:
+            continue
+        ran = [
+            pod
+            for pod in crew.pods
+            if any(
+                get_path(seen.object or {}, "status.phase") == "Running" and seen.n < version.n
+                for seen in pod.versions
+            )
+        ]
+        if len(ran) >= ready:
+            yield met(version)
+        else:
+            yield violated(
+                version,
+                f"{when(version)} {crew} counts {ready} pods, of which {len(ran)} have run.",
+            )
