@@ -1,22 +1,22 @@
-"""What must hold: claims, the scenarios that put them to the test, and the verdicts.
+"""Conformance: claims, the scenarios that arm them, and verdicts.
 
-A tour, in the order in which a run goes:
+A tour, in the order of a run:
 
 - `scenario`, `scenarios`: situations, each a function of a `world.World` with its manifests; it
-  has an `appwrapper.AppWrapper` in its hands.
+  handles an `appwrapper.AppWrapper`.
 - `parameters`: the operator configuration of a run, at default or shortened durations.
 - `under_test`, `implementation`, `profiles`: the controller under test: the reference, one of its
-  mutants, or somebody else's program by its profile.
-- `worlds`: where a scenario runs: simulated in virtual time, or on a real control plane.
-- `running`: one run; many, side by side; the same with the operator killed around every write, or
-  with faults drawn at random; what failed, made small; and how strong all that is.
-- `history_view`: a recorded history, indexed for those who judge it.
-- `claim`, `claims`, `temporal`, `verdict`: normative sentences, their checkers, the words that
-  checkers are written in, and what they say.
-- `report`: the outcome as data, then as pages and in others' formats; two outcomes compared.
-- `audit_log`: what an API server recorded elsewhere, as a history.
-- `cli`, `as_tests`: the ways in: the `assay` command, and pytest.
-- `clean`, `undoing`: remove what a killed run left on a cluster, and mend what it broke.
+  mutants, or a third-party program by its profile.
+- `worlds`: where a scenario runs: simulated in virtual time, or on a real cluster.
+- `running`: one run; many in parallel; campaigns that kill the operator around every write, or draw
+  faults at random; shrinking of failures; and measuring the suite's strength.
+- `history_view`: a recorded history, indexed for checkers.
+- `claim`, `claims`, `temporal`, `verdict`: normative sentences, their checkers, the operators that
+  checkers are written with, and verdicts.
+- `report`: the outcome as data, as pages and in other formats; comparison of two outcomes.
+- `audit_log`: an API server's audit log as a history.
+- `cli`, `as_tests`: the `assay` command, and pytest.
+- `clean`, `undoing`: remove a killed run's leftovers from a cluster, and revert its faults.
 
-Judges know neither the reference nor how a run came about; `.importlinter` keeps it so.
+Checkers know neither the reference nor the origin of a run; `.importlinter` enforces this.
 """

@@ -1,7 +1,7 @@
-"""One AppWrapper in the hands of a scenario: its state, what to wait for, what its user does.
+"""A scenario's handle of one AppWrapper: its state, conditions to wait for, its user's actions.
 
-`World.submit` hands it out. It remembers nothing but the name: whoever asks sees what is stored at
-that moment.
+`World.submit` returns it. It stores nothing but the name: callers see the object stored at that
+moment.
 """
 
 from __future__ import annotations

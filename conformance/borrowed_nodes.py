@@ -1,12 +1,11 @@
-"""Somebody else's nodes, borrowed for a run, and given back as they were.
+"""Existing nodes, leased for a run and restored afterwards.
 
-What a run and its faults do to a node (labels, taints, cordons, devices that it offers) is
-undone by what two annotations of the node itself remember: what it was like, and what was
-written since. Both are written in one patch with that which they are about. So a harness that
-is killed leaves no node of which `assay clean` would not know what to undo, and a node that
-Assay did not make is never deleted. What others wrote meanwhile stays: a drain that somebody
-has begun, a taint for maintenance, a label of a device plugin. Devices alone become all that
-they were: a kubelet says itself, time and again, which there are.
+Changes that a run and its faults make to a node (labels, taints, cordons, devices that it offers)
+are reverted from two annotations of the node itself: its original state, and the changes written
+since. Both are written in one patch with the changes they describe. So a killed harness leaves no
+node that `assay clean` could not restore, and a node that Assay did not create is never deleted.
+Other clients' changes stay: a drain that has begun, a taint for maintenance, a label of a device
+plugin. Only devices are restored completely: a kubelet itself reports repeatedly which there are.
 """
 
 from __future__ import annotations
@@ -71,7 +70,7 @@ def offering(devices: Mapping[str, str]) -> dict[str, Any]:
 
 
 def is_borrowed(node: Object) -> bool:
-    """Whether the node was there before, and must be given back instead of deleted."""
+    """True if the node was there before, and must be given back instead of deleted."""
     return BEFORE in annotations_of(node)
 
 
@@ -86,9 +85,9 @@ def status_before(node: Object) -> dict[str, Any]:
 
 
 def as_before(node: Object) -> dict[str, Any]:
-    """The merge patch that gives a node back; refused if the node has changed meanwhile.
+    """Return the merge patch that restores a node; it fails if the node has changed meanwhile.
 
-    It undoes what the run wrote, where nobody has written anything else since.
+    It reverts the run's writes, unless another client has written the same since.
     """
     before, wrote = _before(node), _wrote(node)
     labels = labels_of(node)
@@ -133,7 +132,7 @@ def _remembered(node: Object, annotation: str, names: Iterable[str]) -> dict[str
 
 
 def _taints(obj: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
-    """By what tells them apart, in their order."""
+    """Taints by identity, in their order."""
     return {_identity(taint): taint for taint in get_path(obj, "spec.taints") or ()}
 
 

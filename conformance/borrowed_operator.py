@@ -1,11 +1,11 @@
-"""Somebody else's operator, installed in a cluster, borrowed for a suite and given back as it was.
+"""An installed operator, leased for a suite and restored afterwards.
 
-A suite scales its Deployment and lays the settings of each run into its ConfigMap. What both
-were like is written down before anything is changed, in a ConfigMap beside them that bears the
-suite's label: so `assay clean` finds it after a harness that was killed, and gives back what
-that had borrowed. It is not kept on the Deployment itself, whose annotations Kubernetes copies to
-ReplicaSets, where nobody would ever take them off. While it is borrowed nobody else may scale
-or configure the operator: what they wrote would be lost.
+A suite scales its Deployment and merges the settings of each run into its ConfigMap. Their original
+state is stored before anything is changed, in a ConfigMap beside them with the suite's label: so
+`assay clean` finds it after a harness was killed, and restores the operator. It is not stored on
+the Deployment itself, whose annotations Kubernetes copies to ReplicaSets, where they would never be
+removed. While it is leased no other client may scale or configure the operator: such writes would
+be lost.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ POLL_SECONDS: Final = 0.1
 
 
 class Before(msgspec.Struct, frozen=True, kw_only=True):
-    """What a borrowed operator was like; everything is in one namespace."""
+    """A leased operator's original state; everything is in one namespace."""
 
     deployment: str
     replicas: int
@@ -65,20 +65,20 @@ def borrow(connection: Asked, namespace: str, before: Before, label: dict[str, s
 
 
 def is_note(config_map: Object) -> bool:
-    """Whether somebody's operator is to be given back by it."""
+    """True if an operator has to be restored from it."""
     return meta(config_map).get("name") == NOTE and BEFORE in (config_map.get("data") or {})
 
 
 def in_words(note: Object) -> str:
-    """What is to be given back."""
+    """The operator to restore, in words."""
     return f"loan of Deployment {namespace_of(note)}/{_noted(note).deployment}"
 
 
 def give_back(connection: Asked, note: Object) -> None:
-    """Let it run as it did, with the configuration that it had; the note goes last.
+    """Restore the operator's scale and configuration; delete the note last.
 
-    What is gone needs none of it: a configuration that outlived its operator is given back to
-    whoever installs that again.
+    Missing objects need no restoring: a configuration that outlived its operator is restored for
+    its next installation.
     """
     before, namespace = _noted(note), namespace_of(note)
     deployment = stored(connection, DEPLOYMENT, namespace, before.deployment)

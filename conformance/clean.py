@@ -1,12 +1,11 @@
-"""Finds what a killed run left on a cluster, by its run label, and removes it.
+"""Find a killed run's leftovers on a cluster, by its run label, and remove them.
 
-Everything that Assay makes for itself carries the label `assay.dev/run`: namespaces, nodes,
-webhook configurations, roles and their bindings, definitions of custom resources. Nodes of
-somebody else's that it has borrowed carry it too, and so does the note beside an operator that
-it has borrowed; these are given back as they were. Nobody is left who could finish what the
-killed run had begun: the operator that took its finalizer off is gone with it, pods may be told
-never to end, and a fault may have put a foreign finalizer on anything. So whatever holds up
-the end of something labelled is taken off, and this waits until all of it is gone.
+All objects that Assay creates for itself have the label `assay.dev/run`: namespaces, nodes, webhook
+configurations, roles and their bindings, CRDs. Leased nodes have it too, and so does the note
+beside a leased operator; these are restored. No process is left to finish what the killed run had
+begun: the operator that removed its finalizers is gone with it, pods may be annotated never to end,
+and a fault may have put a foreign finalizer on any object. So everything that holds up the deletion
+of a labeled object is removed, and this waits until all of them are gone.
 """
 
 from __future__ import annotations
@@ -96,10 +95,11 @@ def clean_folders(*, remove: bool) -> list[str]:
 def clean_cluster(
     kubeconfig: Path | None, *, context: str = "", run_label: str = "", remove: bool
 ) -> list[str]:
-    """What carries the run label (of one run, or any), in words; removed if `remove`.
+    """Return the objects with the run label (of one run, or any), in words; remove them if
+    `remove`.
 
-    It returns when all of it is gone. Raises NotCleanError if the cluster cannot be asked, if it
-    refuses, or if something stays.
+    Returns when all of them are gone. Raises NotCleanError if the cluster cannot be reached, if it
+    rejects a request, or if something stays.
     """
     connection = connect(
         kubeconfig,
@@ -135,10 +135,10 @@ class _Cleaning:
         self._hidden: set[Kind] = set()
         """The kinds that may not be looked at."""
         self._unasked = ""
-        """What was said when a webhook could not be called the last time."""
+        """The last error of a webhook that could not be called."""
 
     def found(self) -> list[str]:
-        """What is there, and what holds it up, in words."""
+        """The leftovers, and what holds them up, in words."""
         return list(self._search())
 
     def remove(self) -> list[str]:
@@ -152,7 +152,7 @@ class _Cleaning:
         return found + [text for text in self._released.values() if text not in told]
 
     def _notes(self) -> list[Object]:
-        """What remembers the operators that were borrowed."""
+        """The notes on leased operators."""
         return [found for found in self._labelled(CONFIG_MAP) if borrowed_operator.is_note(found)]
 
     def _search(self) -> Iterator[str]:
@@ -204,11 +204,11 @@ class _Cleaning:
             self._ask(Patch(NODE, "", name, as_before(offered)))
 
     def _may_go(self, kind: Kind, obj: Object) -> bool:
-        """Not a definition which somebody else has come to use meanwhile, and its objects."""
+        """Not a definition which another client has come to use meanwhile, and its objects."""
         return kind != CUSTOM_RESOURCE_DEFINITION or is_terminating(obj) or not self._is_used(obj)
 
     def _is_used(self, crd: Object) -> bool:
-        """Whether there are objects of the kind that are no run's."""
+        """True if there are objects of the kind that are no run's."""
         kind = defined_kind(crd)
         namespaces = {name_of(found) for found in self._labelled(NAMESPACE)}
         found = self._listed(List(kind, live=True))
@@ -225,7 +225,7 @@ class _Cleaning:
                 self._release(kind, obj)
 
     def _is_due(self, namespace: str) -> bool:
-        """Whether it is to be searched now: its status goes on saying what was so a while ago."""
+        """True if it is to be searched now: its status goes on saying what was so a while ago."""
         now = time.monotonic()
         if now - self._searched.get(namespace, -math.inf) < SEARCH_SECONDS:
             return False
@@ -241,7 +241,7 @@ class _Cleaning:
             self._ask(Patch(kind, namespace_of(obj), name_of(obj), body))
 
     def _held_up(self, namespace: str) -> Iterator[tuple[Kind, Object]]:
-        """What is in a namespace and has finalizers, of whatever kind the cluster serves."""
+        """The objects of a namespace with finalizers, of any kind that the cluster serves."""
         for kind in self._namespaced_kinds:
             if kind in self._hidden:
                 continue

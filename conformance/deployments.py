@@ -1,6 +1,6 @@
-"""Deployments as whoever starts and stops operators uses them: scaled, and looked at by their pods.
+"""Deployments from the view of a starter of operators: scaled, and observed by their pods.
 
-One that is scaled to 0 has ended when it has no pod any more that may still write.
+A Deployment scaled to 0 has ended when none of its pods may still write.
 """
 
 from __future__ import annotations
@@ -40,5 +40,5 @@ def listed_pods(connection: Asked, namespace: str, selector: str) -> tuple[Objec
 
 
 def is_ready(pod: Object) -> bool:
-    """Whether its containers say that they can do their work."""
+    """True if its containers say that they can do their work."""
     return condition_status(pod, "Ready") == "True"

@@ -43,7 +43,7 @@ class UnknownImplementationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Implementation:
-    """What a world needs to run the thing under test."""
+    """The requirements of a world to run the implementation under test."""
 
     name: str
     program: ReferenceProgram[Any, Any]
@@ -53,9 +53,9 @@ class Implementation:
     """For the history's header: how late it may be. The reference hears of changes by watch,
     so it is as late as its caches and requests are in the simulation."""
     change_definition: Callable[[Object], Object] | None = None
-    """What is wrong with the custom resource definitions of a mutant."""
+    """A mutant's change of its CRDs."""
     change_role: Callable[[Object], Object] | None = None
-    """What is wrong with the roles of a mutant."""
+    """A mutant's change of its roles."""
 
     @property
     def role(self) -> str:
@@ -64,7 +64,7 @@ class Implementation:
 
     @property
     def as_option(self) -> str:
-        """What `--implementation` takes to mean it."""
+        """The value of `--implementation` for it."""
         return self.name
 
     def on_real_clusters(self) -> Implementation:
@@ -98,7 +98,7 @@ class Implementation:
     ) -> AdmissionHook:
         """The implementation's webhooks, as a hook of the simulated API server.
 
-        `on_crash` is told ("webhook", exception) of each review that ended in a bug.
+        `on_crash` is called with ("webhook", exception) for each review that ended in a bug.
         """
         webhooks = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
 
@@ -165,7 +165,7 @@ class Implementation:
 
     @property
     def sees_whole_cluster(self) -> bool:
-        """It is told its namespace."""
+        """False: it receives its namespace."""
         return False
 
     @property
@@ -175,7 +175,7 @@ class Implementation:
 
     @property
     def fixed_port(self) -> int | None:
-        """It is told where to listen."""
+        """None: it receives its port."""
         return None
 
     @property
@@ -224,8 +224,8 @@ FEDERATED_USER: Final = {
     "username": "jane@example.org",
     "uid": "aws-iam-authenticator:111122223333:AIDACKCEVSQ6C2EXAMPLE-admin/session",
 }
-"""Whom an identity provider knows: no label can hold such a name, nor such an id, which is too
-long and has a separator where it has to be cut."""
+"""A user of an identity provider: neither the name nor the id is a valid label value, and the id is
+too long and has a separator where it has to be cut."""
 REAL_FACTS: Final = OperatorFacts(
     detection_latency_us=2 * SECOND, request_latency_us=500 * MILLISECOND
 )
@@ -272,5 +272,5 @@ _CONFIGS: dict[tuple[str, str], Any] = {}
 
 
 def _anybody_may_create(_user: UserInfo, _kind: Kind, _namespace: str) -> bool:
-    """The simulated API server has no roles: it refuses nobody anything."""
+    """Admit every user: the simulated API server has no roles."""
     return True

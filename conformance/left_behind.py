@@ -1,6 +1,6 @@
-"""What keeps a cluster from being as it was before.
+"""Leftovers that keep a cluster from being as it was before.
 
-A module of its own, since a simulated run has nothing to clean, and need not import how it is done.
+A separate module, since a simulated run has nothing to clean, and need not import the cleanup.
 """
 
 from __future__ import annotations

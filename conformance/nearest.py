@@ -1,4 +1,4 @@
-"""What may have been meant by a name that there is not."""
+"""Suggestions for unknown names."""
 
 from __future__ import annotations
 

@@ -40,8 +40,8 @@ DEFAULT_CONFIG: Final[dict[str, Any]] = {
     "defaultQueueName": "",
     "userRBACAdmissionCheck": False,
 }
-"""What the seed's table and its Autopilot stanza say. None of it is written into a configuration:
-that it is so by default is what claims say of an operator, and only its own defaults show it."""
+"""The defaults in the norm's table and its Autopilot stanza. None of them is written to a
+configuration: claims about defaults require that an operator uses its own."""
 
 SUITE_CONFIG: Final[dict[str, Any]] = {"userRBACAdmissionCheck": False}
 """Written into every configuration: the suite's users are granted nothing but AppWrappers."""
@@ -63,12 +63,12 @@ them."""
 
 
 def short_config(late_us: Micros, stretch: int = 1) -> dict[str, Any]:
-    """What is configured where time is real and the operator may be `late_us` late.
+    """Return the configuration for real time, with an operator that may be `late_us` late.
 
-    A claim that something happens within a grace period, or not before, can be told from its
-    opposite only if the period is longer than the operator may be late. So on a slow machine
-    all durations are longer, by the same factor, until the failure grace period is as long as
-    that. `stretch` multiplies them once more.
+    A claim that something happens within a grace period, or not before, can be distinguished from
+    its opposite only if the period is longer than the operator's allowed delay. So on a slow
+    machine all durations are longer, by the same factor, until the failure grace period is that
+    long. `stretch` multiplies them once more.
     """
     table = SHORT_CONFIG["faultTolerance"]
     enough = max(1.0, late_us / parse_duration(table["failureGracePeriod"]))

@@ -22,7 +22,7 @@ PATIENCE_SECONDS: Final = 60.0
 
 
 class PatientConnection:
-    """What a `Connection` is to those who need its answer. Safe to share between threads."""
+    """A connection that retries requests without a response. Safe to share between threads."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -64,7 +64,7 @@ class PatientConnection:
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether nobody was there to answer, or nobody who could reach the store."""
+    """True if there was no server to respond, or none that could reach the store."""
     if not isinstance(error, ApiError):
         return False
     return error.code in (0, 429, 503, 504) or (error.code == 500 and "etcd" in error.message)

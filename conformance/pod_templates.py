@@ -9,7 +9,7 @@ from vocabulary.objects import Object, annotations_of, meta
 
 BEHAVIOUR = "assay.dev/behaviour"
 _COUNTS: Final = ("replicas", "parallelism", "completions")
-"""What kinds call the number of their pods."""
+"""The fields of kinds for their number of pods."""
 
 Change = Callable[[Object], Mapping[str, Any]]
 
@@ -63,7 +63,7 @@ def with_annotations(obj: Object, annotations: Mapping[str, str]) -> dict[str, A
 
 
 def with_behaviour(manifest: Object, behaviour: str) -> dict[str, Any]:
-    """The manifest with every pod in it told how to behave, for example `run 5s, exit 1`."""
+    """Return the manifest with a behaviour for every pod in it, for example `run 5s, exit 1`."""
     changed: dict[str, Any] = map_pods(
         manifest, lambda pod: with_annotations(pod, {BEHAVIOUR: behaviour})
     )

@@ -27,7 +27,7 @@ Function = TypeVar("Function", bound=Callable[..., None])
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What a run needs to know before it begins."""
+    """The data that a run needs before it begins."""
 
     id: str
     """`appwrapper/quota-release/slow-pods`: suite, file, function, in kebab-case."""
@@ -52,11 +52,11 @@ class Scenario:
     needs_users: bool = False
     """It has more than one user, as clusters have whose users the suite makes."""
     case: int = 0
-    """Which of its function's cases it is; 0: the first, or the only one."""
+    """The number of its function's case; 0: the first, or the only one."""
     scale: Scale = AS_WRITTEN
-    """What a plan leaves of the manifests' replicas and components."""
+    """A plan's reductions of the manifests' replicas and components."""
     workload: Variation | None = None
-    """What a plan changes about an AppWrapper."""
+    """A plan's changes of an AppWrapper."""
 
     def scaled(self, scale: Scale) -> Scenario:
         """The same with as many nodes, replicas and components as a plan leaves it."""

@@ -1,4 +1,4 @@
-"""What a cluster has under a name, or that it has nothing there."""
+"""Look up an object of a cluster by name; it may be absent."""
 
 from __future__ import annotations
 

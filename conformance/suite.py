@@ -65,7 +65,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suite:
-    """What is tested of one norm."""
+    """The claims, scenarios and vocabulary of one norm."""
 
     name: str
     """As in `assay run NAME`; the first part of its scenarios' ids."""

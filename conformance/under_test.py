@@ -1,8 +1,8 @@
-"""What a world of real processes needs to know of the thing under test, whoever made it.
+"""The interface of implementations under test for worlds of real processes.
 
-The reference and its mutants (`conformance.implementation`) are one answer, a program that is
-described by a profile (`conformance.profiles`) another. Worlds ask through here and cannot tell
-which of them they run.
+The reference and its mutants (`conformance.implementation`) implement it, and so does a program
+described by a profile (`conformance.profiles`). Worlds use this interface and cannot distinguish
+them.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class Place:
     """The only one that it may act in."""
     health_port: int
     webhook_port: int
-    """Where it serves its admission webhooks, if it can be told where."""
+    """The port of its admission webhooks, if it can be configured."""
     config: Mapping[str, Any]
-    """What the run configures, in the shape of `conformance.parameters.DEFAULT_CONFIG`; of what
-    is not there, the operator's own defaults are to decide."""
+    """The run's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`; missing
+    settings have the operator's own defaults."""
     elects: bool
-    """Whether it is one of several, of which one leads."""
+    """True if it is one of several, of which one leads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +78,7 @@ class Launch:
     ready_path: str = READY_PATH
     """Where, on its health port, it answers 200 once it is ready."""
     objects: tuple[Object, ...] = ()
-    """What must stand in its namespace before it starts, its ConfigMap for instance."""
+    """Objects that must exist in its namespace before it starts, its ConfigMap for instance."""
     webhooks: OwnWebhooks | None = None
     """None: it serves none itself."""
 
@@ -99,17 +99,17 @@ class DeployedPlace:
     namespace: str
     """The only one that it may act in."""
     config: Mapping[str, Any]
-    """What the run configures, in the shape of `conformance.parameters.DEFAULT_CONFIG`; of what
-    is not there, the operator's own defaults are to decide."""
+    """The run's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`; missing
+    settings have the operator's own defaults."""
     elects: bool
-    """Whether it is one of several, of which one leads."""
+    """True if it is one of several, of which one leads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Installed:
-    """An operator that somebody has installed in the cluster, for all of its namespaces.
+    """An operator installed in the cluster, for all of its namespaces.
 
-    There is one for all runs, and these come one at a time.
+    There is one for all runs, which are therefore sequential.
     """
 
     namespace: str
@@ -117,7 +117,7 @@ class Installed:
     lease: str
     """The Lease in that namespace by which its replicas elect a leader; empty: they do not."""
     settings: Mapping[str, Any] | None
-    """What it is configured with, for good, in the shape of
+    """Its fixed configuration, in the shape of
     `conformance.parameters.DEFAULT_CONFIG`. None: each run configures it."""
 
 
@@ -127,7 +127,7 @@ class InstalledDeployment(Installed):
 
     name: str
     config_map: str = ""
-    """The ConfigMap that it reads as it starts; empty: nobody configures it."""
+    """The ConfigMap that it reads as it starts; empty: it is not configured."""
     key: str = ""
     """Of the YAML document in it."""
     configured: Callable[[str, Mapping[str, Any]], str] = field(
@@ -141,7 +141,7 @@ class InstalledDeployment(Installed):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InstalledPods(Installed):
-    """One of which nothing but its pods is known: runs kill it, and somebody brings it back."""
+    """An operator known only by its pods: runs kill it, and its own controller recreates it."""
 
     selector: str
     """The label selector of its pods, in text form."""
@@ -162,7 +162,7 @@ class UnderTest(Protocol):
 
     @property
     def as_option(self) -> str:
-        """What `--implementation` takes to mean it: its name, or the file of its profile."""
+        """The value of `--implementation` for it: its name, or the file of its profile."""
 
     @property
     def role(self) -> str:
@@ -178,7 +178,7 @@ class UnderTest(Protocol):
 
     @property
     def sees_whole_cluster(self) -> bool:
-        """Whether it watches every namespace, so that the harness must show it one alone."""
+        """True if it watches every namespace, so that the harness must show it one alone."""
 
     @property
     def poke_every_us(self) -> Micros | None:
@@ -199,7 +199,7 @@ class UnderTest(Protocol):
 
     @property
     def serves_webhooks(self) -> bool:
-        """Whether its process serves admission webhooks itself."""
+        """True if its process serves admission webhooks itself."""
 
     @property
     def fixed_port(self) -> int | None:
@@ -210,5 +210,5 @@ class UnderTest(Protocol):
         """How to start it there; writes the files that it will read."""
 
     def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
-        """What runs it in a cluster: a Deployment scaled to 0, which is the last, and what that
-        needs. Raises NotDeployableError if nobody has said how."""
+        """The objects that run it in a cluster: a Deployment scaled to 0, which is the last, and
+        its dependencies. Raises NotDeployableError if it cannot be deployed."""

@@ -1,7 +1,7 @@
-"""Undoes on a cluster what a killed run of the Chaos Toolkit left broken, by its journal.
+"""Revert faults that a killed run of the Chaos Toolkit left on a cluster, by its journal.
 
-Objects that are not ours (nodes, somebody's workloads) carry no label by which to find them:
-what was done to them stands in the experiment's `undo_journal` alone.
+Foreign objects (nodes, users' workloads) have no label by which to find them:
+only the experiment's `undo_journal` lists their changes.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from vocabulary.errors import ApiError
 def undo(
     journal: Path, kubeconfig: Path | None, *, context: str = "", really: bool
 ) -> tuple[list[str], list[str]]:
-    """What is outstanding, in words, and what of it could not be undone, with the reason.
+    """Return the outstanding reverts, in words, and those that failed, with the reason.
 
-    Undone if `really`, the latest injection first; what could not be stays in the journal.
-    An object that is gone needs no mending. Raises PlanError for a file that is no journal,
+    Reverted if `really`, the latest injection first; failed ones stay in the journal.
+    A deleted object needs no revert. Raises PlanError for a file that is no journal,
     and ApiError if the cluster does not answer.
     """
     from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround

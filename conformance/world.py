@@ -39,13 +39,13 @@ TIMES_ASKED: Final = 30
 
 
 class World(ABC):
-    """What a scenario works with."""
+    """The environment of a scenario."""
 
     scenario: Scenario
     namespace: str
     nodes: tuple[str, ...]
     durations: Any
-    """What the settings of the scenario's suite make of the configuration in force."""
+    """The durations of the scenario's suite at the configuration in force."""
     folder: Path
     """Where the scenario's manifests stand."""
     not_ready: str = ""
@@ -122,7 +122,7 @@ class World(ABC):
 
     @abstractmethod
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
-        """What was recorded."""
+        """Return the recorded history."""
 
     @abstractmethod
     def mark(self, mark: Any, text: str = "") -> None:
@@ -130,7 +130,7 @@ class World(ABC):
 
     @abstractmethod
     def prepare(self, obj: Object) -> dict[str, Any]:
-        """What this cluster needs changed in a manifest: namespace, nodes, pod behaviour."""
+        """Adapt a manifest to this cluster: namespace, nodes, pod behavior."""
 
     # What is the same everywhere.
 
@@ -142,7 +142,7 @@ class World(ABC):
         actor: str = "user",
         **parameters: str | int,
     ) -> AppWrapper:
-        """Create what a manifest says, as the user unless somebody else is named; the AppWrapper
+        """Create what a manifest says, as the user unless another client is named; the AppWrapper
         among it is returned.
 
         `manifest` is a file beside the scenario, or an object. `behaviour` is what its pods
@@ -211,7 +211,7 @@ class World(ABC):
     def patch(
         self, kind: Kind, name: str, body: Any, actor: str = "user", *, namespace: str = ""
     ) -> Object:
-        """Merge-patch an object, as the user unless somebody else is named."""
+        """Merge-patch an object, as the user unless another client is named."""
         where = self._namespace(kind, namespace)
         patched: Object = self.call(Patch(kind, where, name, body), actor)
         return patched
@@ -225,7 +225,7 @@ class World(ABC):
         actor: str = "user",
         namespace: str = "",
     ) -> None:
-        """Delete an object, as the user unless somebody else is named."""
+        """Delete an object, as the user unless another client is named."""
         where = self._namespace(kind, namespace)
         self.call(Delete(kind, where, name, propagation_policy=propagation_policy), actor)
 

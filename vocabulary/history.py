@@ -1,17 +1,17 @@
-"""What was recorded of a run, entry by entry; immutable, ordered, a file.
+"""Histories: the recording of a run, entry by entry; immutable, ordered, a file.
 
-A history begins with a `Header` and goes on with entries in the one order that counts: the
-store's order in the simulation, resourceVersion order on real clusters. Positions (`n`)
-order events; times (`t`, microseconds since the run began) only measure them.
+A history begins with a `Header`, followed by entries in the one order that counts: the store's
+order in the simulation, resourceVersion order on real clusters. Positions (`n`) order events;
+times (`t`, microseconds since the run began) only measure them.
 
-- `Write`: one mutating request and what became of it. It carries the stored object, so the
-  state of the cluster at any position can be read off.
-- `Fault`: something that chaos did, or undid.
-- `Process`: the life of a process that matters, operators above all.
-- `Mark`: what the run itself has to say, for example that the faults have stopped.
+- `Write`: one mutating request and its outcome. It has the stored object, so the state of the
+  cluster at any position can be derived.
+- `Fault`: an action of chaos, or its revert.
+- `Process`: the life of a relevant process, operators above all.
+- `Mark`: a mark of the run itself, for example that the faults have stopped.
 
-A header says which operators were under test, by their roles. An operator's role names its
-processes and its writes: `appwrapper`, and `appwrapper/1` for its second replica.
+The header lists the operators under test, by their roles. An operator's role names its processes
+and its writes: `appwrapper`, and `appwrapper/1` for its second replica.
 
 On disk: JSON lines, gzip, one line per record, tagged by `type`; see `write_history`. A file
 that was cut short (the run was killed) is still readable up to its last whole line. Format 1,
@@ -44,16 +44,16 @@ MAX_LINE_BYTES: Final = 16 * 1024**2
 """An upper bound on one record: it holds two objects at most, and etcd stores none over 1.5 MiB."""
 
 SUBMITTERS: Final = frozenset({"user", "federated-user", "chaos"})
-"""Actors of whose creations and updates a history keeps what they asked for."""
+"""Actors for whose creations and updates a history keeps the submitted objects."""
 
 Event: TypeAlias = Literal["ADDED", "MODIFIED", "DELETED", ""]
 
 
 class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=False):
-    """What this history can show; a claim that needs more is inconclusive, never guessed."""
+    """The capabilities of a history; a claim that needs more is inconclusive, never guessed."""
 
     writers: bool = True
-    """Who made each write is known (simulation, audit log), not just that it happened."""
+    """The writer of each write is known (simulation, audit log)."""
     options: bool = True
     """Delete options, failed and no-op requests are recorded."""
     exact_times: bool = True
@@ -65,7 +65,7 @@ class Capabilities(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Fals
 
     @property
     def every_version(self) -> bool:
-        """Whether nothing can have happened between two versions of an object."""
+        """True if nothing can have happened between two versions of an object."""
         return self.writers if self.versions is msgspec.UNSET else bool(self.versions)
 
 
@@ -125,7 +125,7 @@ class WorldFacts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
-    """What the run was: enough to judge it again, and to run it again."""
+    """The run's identity: enough to evaluate it again, and to repeat it."""
 
     format: int = HISTORY_FORMAT
     scenario: str
@@ -147,7 +147,7 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
 
     @property
     def implementation(self) -> str:
-        """What was under test: a name, or `role=name` for each of several roles."""
+        """The implementation under test: a name, or `role=name` for each of several roles."""
         if len(self.operators) == 1:
             return self.first.implementation
         return ",".join(f"{role}={it.implementation}" for role, it in self.operators.items())
@@ -207,16 +207,15 @@ class Write(msgspec.Struct, frozen=True, kw_only=True, tag="write", omit_default
     reason: str = ""
     """The reason of a refusal, for example Conflict."""
     message: str = ""
-    """What is wrong with what was asked for, where the reason is Invalid; the right that was
-    missing, where RBAC forbade it."""
+    """The validation error, if the reason is Invalid; the missing permission, if RBAC denied the
+    request."""
     event: Event = ""
     rv: int = 0
     uid: str = ""
     object: dict[str, Any] | None = None
     submitted: dict[str, Any] | None = None
-    """The object as it was asked for by a creation or an update, before admission made of it
-    what is stored. None: not known, since nobody in `SUBMITTERS` asked, or since the history
-    does not show requests."""
+    """The object in a creation or an update, before admission. None: not known, since the actor is
+    not one of `SUBMITTERS`, or since the history does not show requests."""
     told_by: Literal["", "audit-log"] = ""
     """`AUDIT_LOG`: no watch has shown what is stored after it; the response to the request did.
     Its `rv` is 0 if that response had none."""
@@ -246,7 +245,7 @@ class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_def
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=True):
-    """What the run itself says. `faults-stopped` begins the progress phase; `end` closes it.
+    """A mark of the run. `faults-stopped` begins the progress phase; `end` closes it.
 
     `reconfigured`: operators of `role` that start from now on have these `parameters` in place
     of those of the header.

@@ -1,10 +1,10 @@
-"""Histories from elsewhere: a Kubernetes audit log, recorded without Assay, as a history.
+"""Histories from a Kubernetes audit log that was recorded without Assay.
 
 - `events`: reads the log (audit.k8s.io/v1, JSON lines, gzip or plain), all its files at once.
-- `commits`: what each request did to the store, read off its response.
-- `history`: header and entries of it, and what the log cannot show.
+- `commits`: the effect of each request on the store, from its response.
+- `history`: its header and entries, and the gaps of the log.
 
-A log knows less than Assay's own recordings: it begins in the middle, may leave out requests by
-its policy, and does not say when the operator was running. What it lacks is taken out, or told
-as a missing capability, so that claims which need it are inconclusive; nothing is guessed.
+A log has less information than Assay's own recordings: it begins in the middle, may omit requests
+by its policy, and does not show when the operator was running. Gaps are removed, or reported as
+missing capabilities, so that claims which need them are inconclusive; nothing is guessed.
 """

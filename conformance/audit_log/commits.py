@@ -1,4 +1,5 @@
-"""What a request did to the store, read off its response, as the API server would tell a watch.
+"""The effect of a request on the store, from its response, as the API server would report it to a
+watch.
 
 The rules are those of Kubernetes' generic registry. A deletion that finds finalizers or a grace
 period left only marks the object; the update that takes the last finalizer off a marked object
@@ -19,7 +20,7 @@ _NOT_OF_THE_OBJECT: Final = frozenset({"eviction", "scale", "token"})
 
 
 class Effect(NamedTuple):
-    """What became of one object; `rv` 0 where the response does not tell."""
+    """The effect on one object; `rv` is 0 if the response has none."""
 
     change: Change
     object: dict[str, Any]
@@ -49,7 +50,7 @@ def effects_of(event: Event, stored: Mapping[str, dict[str, Any]]) -> Iterator[E
 
 
 def is_blind(event: Event) -> bool:
-    """Whether a request changed an object in a way that its event does not show."""
+    """True if a request changed an object in a way that its event does not show."""
     if event.code >= 400 or event.reference.subresource == "token":
         return False
     if event.reference.subresource == "binding":
@@ -63,7 +64,7 @@ def is_blind(event: Event) -> bool:
 
 
 def name_key(event: Event) -> str:
-    """By which `stored` finds the object that a request names."""
+    """The key by which `stored` finds the object that a request names."""
     found = event.reference
     return f"{event.resource}/{found.namespace}/{found.name}"
 

@@ -20,7 +20,7 @@ WRITES: Final = frozenset({"create", "update", "patch", "delete", "deletecollect
 MAX_LINE_BYTES: Final = 16 * 1024**2
 """Two objects and some fields; etcd stores no object over 1.5 MiB."""
 MAX_LOG_BYTES: Final = 16 * 1024**3
-"""What is read of one file, unpacked."""
+"""The limit for one file, uncompressed."""
 MAX_EVENTS: Final = 300_000
 """Writes that are kept, some 10 KB each in memory; more need a log of fewer namespaces, or of less
 time."""
@@ -34,14 +34,14 @@ class AuditLogError(ValueError):
 
 
 class User(msgspec.Struct, frozen=True):
-    """Who made a request, as the API server authenticated it."""
+    """The user of a request, as authenticated by the API server."""
 
     username: str = ""
     uid: str = ""
 
 
 class Reference(msgspec.Struct, frozen=True, rename="camel"):
-    """What a request was about."""
+    """The object of a request."""
 
     resource: str = ""
     api_group: str = ""
@@ -79,7 +79,7 @@ class Event(msgspec.Struct, frozen=True, rename="camel"):
 
     @property
     def reference(self) -> Reference:
-        """What the request was about; of events that were kept, always given."""
+        """The object of the request; always present in events that were kept."""
         assert self.object_ref is not None
         return self.object_ref
 

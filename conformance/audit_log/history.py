@@ -55,7 +55,7 @@ NOT_FOLLOWED: Final = frozenset(
         "serviceaccounts",
     }
 )
-"""No claim speaks of them; and whoever keeps a log of secrets need not hand them on."""
+"""No claim concerns them, and logs without secrets can be shared."""
 _CONTROLLERS: Final = {
     "generic-garbage-collector": "garbage-collector",
     "node-controller": "node-lifecycle",
@@ -74,10 +74,10 @@ class Recorded(NamedTuple):
     header: Header
     entries: tuple[Entry, ...]
     gaps: tuple[str, ...]
-    """What the log lacks of these lives, in sentences. With gaps nothing counts as violated:
+    """Gaps of the log during these lives, as sentences. With gaps nothing counts as violated:
     a state that seems to last may have been left in a version that is missing."""
     remarks: tuple[str, ...]
-    """What else a reader should know."""
+    """Other remarks for readers."""
 
 
 def to_history(
@@ -214,7 +214,7 @@ class _Conversion:
             self._writes.append(self._write(event))
 
     def entries(self) -> tuple[Entry, ...]:
-        """What was taken, and an end."""
+        """The entries, and an end."""
         found: list[Entry] = [
             msgspec.structs.replace(write, n=n)
             for n, write in enumerate(write for write in self._writes if self._is_told(write))
@@ -233,7 +233,7 @@ class _Conversion:
             )
 
     def remarks(self) -> Iterator[str]:
-        """What a reader should know, but what no claim lacks."""
+        """Remarks for readers that affect no claim."""
         for kind, count in sorted(self._left_out.items()):
             yield f"{count} {kind} were there before the log began; they were left out."
         yield (
@@ -268,7 +268,7 @@ class _Conversion:
             self._missed.add(name_key(event))
 
     def _is_told(self, write: Write) -> bool:
-        """Whether its object was there from its creation on, or it is about none."""
+        """True if its object was there from its creation on, or it is about none."""
         return not write.event or write.uid in self._complete or write.kind == "Node"
 
     def _write(self, event: Event, effect: Effect | None = None) -> Write:
@@ -296,7 +296,7 @@ class _Conversion:
         )
 
     def _submitted(self, event: Event) -> dict[str, Any] | None:
-        """What a person asked for, before admission made of it what is stored."""
+        """A user's requested object, before admission."""
         is_whole = event.verb in ("create", "update") and not event.reference.subresource
         is_person = not event.user.username.startswith("system:")
         if not is_whole or not is_person or event.request_object is None:

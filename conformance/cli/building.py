@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def showing_build() -> Iterator[Callable[[BuildStep], None]]:
-    """What a build tells its steps to: bars on a terminal, else a line for each change."""
+    """The callback for build steps: bars on a terminal, else a line for each change."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 

@@ -1,4 +1,4 @@
-"""What changed between two reports, on the terminal."""
+"""Changes between two reports, on the terminal."""
 
 from __future__ import annotations
 

@@ -55,12 +55,12 @@ def compare(
     assay compare v1.1.2/report.yaml v1.2.0/report.yaml --markdown comment.md
     assay compare baseline/ .assay --markdown - >> "$GITHUB_STEP_SUMMARY"
 
-    A claim that failed before is not newly failing; in the same scenarios it is no change, in
-    further ones it is told apart, and worse all the same. What is slower is told, by
-    the cluster's clock, and decides nothing. Reports that differ in their seed, norm, cluster or
-    selection are compared all the same; what differs is said. Of what a selection found besides and
-    does not any more, the current report's histories are judged: it is no longer tested unless they
-    show that it held.
+    A claim that already failed is unchanged if it fails in the same scenarios, and reported
+    separately (still a regression) if it fails in more. Slowdowns, by the cluster's clock, are
+    informational. Reports with another seed, norm, cluster or selection are compared nevertheless;
+    the differences are listed. If the current report lacks a violation outside of the baseline's
+    selection, its histories are re-evaluated: the claim is no longer failing if they show that it
+    held, else no longer tested.
     """
     from conformance.cli.changes import echo_changes
     from conformance.cli.judging import WatchedJudge

@@ -1,7 +1,7 @@
-"""The `assay` script: runs the command, and sees that its exit code is one of Assay's own.
+"""The `assay` script: run the command, and ensure that the exit code is one of Assay's own.
 
-Python ends with 1 when it runs out of memory, when nobody reads what it prints, or when a package
-is missing; 1 would read as a violated claim. Nothing but `exit_code` is imported before the
+Python exits with 1 when it runs out of memory, when the output's reader is closed, or when a
+package is missing; 1 would read as a violated claim. Nothing but `exit_code` is imported before the
 command: an import can fail, too.
 """
 
@@ -71,13 +71,13 @@ def _replace_what_cannot_be_encoded() -> None:
 
 
 def _flush() -> None:
-    """What cannot be written any more is told now, and not by Python as it ends."""
+    """Report write errors now, instead of leaving them to Python's exit."""
     if sys.stdout is not None:
         sys.stdout.flush()
 
 
 def _of_output(error: OSError, outputs: Iterable[int]) -> int:
-    """An error of the system that no command has told: mostly that of a stream."""
+    """The exit code for a system error that no command handled: mostly an error of a stream."""
     if error.errno == errno.EPIPE and any(map(_is_unread, outputs)):
         _write_no_more()
         return ExitCode.UNREAD
@@ -95,7 +95,7 @@ def _is_open(descriptor: int) -> bool:
 
 
 def _is_unread(descriptor: int) -> bool:
-    """Whether the reader of a pipe has gone."""
+    """True if the reader of a pipe has gone."""
     asked = select.poll()
     asked.register(descriptor, 0)
     return any(event & select.POLLERR for _, event in asked.poll(0))

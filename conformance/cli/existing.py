@@ -1,4 +1,5 @@
-"""Before a suite touches somebody else's cluster: what is there, what will be done, and consent."""
+"""Before a suite touches another client's cluster: what is there, what will be done, and
+consent."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def examined(
     pod_image: str,
     operator_image: str,
 ) -> Undertaking:
-    """What the cluster is like. Ends the command if it has any problem."""
+    """Return the preflight's result for the cluster. Exits if it has any problem."""
     from conformance.profiles.choosing import under_test
     from conformance.scenarios import all_crds
     from conformance.worlds.existing.preflight import examine
@@ -83,7 +84,7 @@ def examined(
 
 
 def checked(look: Callable[[], Undertaking]) -> Undertaking:
-    """What a look at a cluster shows. Ends the command, with every problem told, if any."""
+    """Return the result of a look at a cluster. Exits and reports every problem, if any."""
     from conformance.report.untrusted import printable
     from conformance.worlds.existing.preflight import lacking_in_words
     from vocabulary.errors import ApiError
@@ -107,7 +108,7 @@ def checked(look: Callable[[], Undertaking]) -> Undertaking:
 def agree(
     undertaking: Undertaking, chosen: Sequence[Scenario], one_process: str = "", *, yes: bool
 ) -> None:
-    """Show what will be touched, and have somebody agree; BadInputError if nobody is asked.
+    """Show the planned changes, and ask for confirmation; BadInputError without a terminal.
 
     `one_process`: see `conformance.running.hosting.reason_not_run`.
     """

@@ -1,4 +1,4 @@
-"""What the exit codes of `assay` mean. They are part of its interface: CI branches on them."""
+"""The exit codes of `assay`. They are part of its interface: CI branches on them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class ExitCode(IntEnum):
     """Of Assay itself. Python's own 1 would read as a violated claim."""
     INTERRUPTED = 130
     UNREAD = 141
-    """Nobody reads the output any more: as a shell tells the end by SIGPIPE."""
+    """The reader of the output closed it: as a shell reports an end by SIGPIPE."""
 
     @classmethod
     def of_report(cls, report: ConformanceReport) -> ExitCode:

@@ -1,8 +1,9 @@
-"""Which of the files that Assay deals in one is, told by its beginning.
+"""Detect an input file's type (plan, profile, report, history, audit log, kubeconfig) by its
+beginning.
 
-Who hands a command the wrong one of them learns what it is and what takes it, not that its first
-field is unknown. What is none of them is left to the command's own reader, which says what is
-wrong with it. Only the beginning is read: reports are large, and broken files have kinds, too.
+A command that is given the wrong type reports the file's type and the command for it, not that its
+first field is unknown. Unknown files are left to the command's own reader, which reports the
+errors. Only the beginning is read: reports are large, and broken files have types, too.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ _YAML_FIELD: Final = re.compile(r"^([A-Za-z][\w-]*):[ \t]*([^\s#]*)[^\n]*$", re.
 
 
 class FileKind(NamedTuple):
-    """What a file can be."""
+    """A type of input file."""
 
     name: str
     """With its article."""
     taken_by: str
-    """What it is for."""
+    """The purpose of such files."""
     found: str
-    """Where one is, for somebody who needs one."""
+    """Where to find such a file."""
 
 
 PLAN: Final = FileKind(
@@ -94,9 +95,9 @@ def only(wanted: FileKind) -> Callable[[T], T]:
 
 
 def kind_of_file(path: Path) -> FileKind | None:
-    """What the file is; None if it is nothing that is known here, or cannot be read.
+    """Return the file's type; None if it is unknown, or cannot be read.
 
-    A folder with a report is one: that is how reports are handed around.
+    A directory with a report counts as a report, since reports are shared as directories.
     """
     if path.is_dir():
         return REPORT if (path / "report.yaml").is_file() else None

@@ -1,4 +1,4 @@
-"""`assay mutants --generic`: mistakes that nobody thought of, planted in the reference's source."""
+"""`assay mutants --generic`: random mutations of the reference's source."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a suite ends that was told to end before its report was written."""
+"""The end of a suite that is interrupted before its report is written."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ class WatchedJudge:
 
 
 def maker_of(header: Header, version: str) -> Implementation | None:
-    """Who made what a history is of, the suite's version being that; None if it is not known here,
-    as of a profile that somebody keeps to himself."""
+    """The implementation of a history, for this version of the suite; None if it is unknown here,
+    such as that of a private profile."""
     import hashlib
 
     import msgspec

@@ -69,7 +69,7 @@ _ADVICE: Final = {
     errno.EADDRINUSE: "choose another port, or end what listens there",
     errno.ECONNREFUSED: "start what should answer there, or name where it is",
 }
-"""By what the system says, what to do about it."""
+"""Advice by the system's error number."""
 
 _EXTRAS: Final = {
     "kubernetes": "cluster",
@@ -120,7 +120,7 @@ def report_bug(error: BaseException) -> None:
 
 
 def _write(text: str) -> None:
-    """On standard error. That nobody reads it changes nothing about the exit code."""
+    """Write to standard error. A closed reader does not affect the exit code."""
     if sys.stderr is not None:
         with suppress(OSError):
             sys.stderr.write(text)
@@ -128,7 +128,8 @@ def _write(text: str) -> None:
 
 
 def _of_system(error: OSError) -> str:
-    """What the system refused: of which file, why, and what to do. Its number tells nobody."""
+    """The message for a system error: the file, the reason and the next step, without the error
+    number."""
     what = error.strerror or str(error)
     if error.filename is not None:
         # Two for what is copied or moved; either may be the one.
@@ -139,8 +140,8 @@ def _of_system(error: OSError) -> str:
 
 
 def _of_usage(error: Any) -> str:
-    """What Typer says of arguments, an option that does not exist for instance, as all else is
-    said; its own way is a box of several lines."""
+    """Typer's errors about arguments, for instance unknown options, in the format of all other
+    errors; its own format is a box of several lines."""
     what = " ".join(error.format_message().split()).removesuffix(".")
     asked = "assay" if error.ctx is None else error.ctx.command_path
     return f"{what[:1].lower()}{what[1:]}; {asked} --help tells what may be given"

@@ -47,13 +47,13 @@ def check(
         bool, typer.Option("--verbose", "-v", help="Tell what it lacks and where it differs, too.")
     ] = False,
 ) -> None:
-    """Read a profile strictly, and say all that is wrong with it: file, line, field, what to do.
+    """Read a profile strictly, and report all errors in it: file, line, field and correction.
 
-    Exit code 2: something is. What a profile may hold is told by `assay profile schema`.
+    Exit code 2: there are errors. `assay profile schema` prints the schema of profiles.
 
     \b
     assay profile check my-operator.yaml
-    assay profile check appwrapper-v1.1.2 --verbose     each difference that is known, with its link
+    assay profile check appwrapper-v1.1.2 --verbose     each known difference, with its link
     """
     from conformance.cli.profile_told import deviations, summary
     from conformance.profiles.program import missing_files

@@ -1,5 +1,5 @@
-"""What `assay profile check` tells of a profile that is right: what to do next, and in short what
-it says of the implementation; at length only if that is asked for."""
+"""The output of `assay profile check` for a valid profile: the next step, and a summary of the
+implementation; in full only on request."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _COUNTED = (Outcome.PASSED, Outcome.FAILED, Outcome.INCONCLUSIVE)
 def showing_progress(
     console: Console, *, quiet: bool, tell_failures: bool = True
 ) -> Iterator[OnProgress]:
-    """What to hand to the runner; `quiet` shows nothing.
+    """The progress callback for the runner; `quiet` shows nothing.
 
     `tell_failures` is for runs in which a failure is news; mutants are expected to fail.
     """

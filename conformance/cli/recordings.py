@@ -1,4 +1,4 @@
-"""What `assay check` judges: a history, or audit logs from elsewhere, as one recorded run."""
+"""The input of `assay check`: a history, or audit logs, as one recorded run."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Recording(NamedTuple):
 
     run: RunResult
     command: str
-    """What judges it again."""
+    """The command that re-evaluates it."""
     gaps: Sequence[str] = ()
-    """What it lacks in its midst, in sentences."""
+    """Its internal gaps, as sentences."""
     remarks: Sequence[str] = ()
 
     @property

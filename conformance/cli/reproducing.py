@@ -14,9 +14,9 @@ AFTERWARDS: Final = frozenset(
         *("cluster_folder", "cluster_name", "keep_cluster", "kind_bin", "download"),
     }
 )
-"""Options that decide how and where the suite runs, and what is told of it; not its verdicts."""
+"""Options for how and where the suite runs, and for its output; they do not affect verdicts."""
 ALWAYS: Final = "seed"
-"""Told even where it is the usual one, which another release may change."""
+"""Reported even if it is the default, which another release may change."""
 
 
 def command(words: Sequence[str], context: typer.Context) -> str:

@@ -14,7 +14,7 @@ from conformance.cli.taking import taking
 
 @taking(RunArguments)
 def run(asked: RunArguments, typed: typer.Context) -> None:
-    """Put a controller through the suite, and report which claims held.
+    """Run a controller through the suite, and report which claims passed.
 
     \b
     assay run                                 everything, simulated
@@ -25,12 +25,12 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     assay run --cluster control-plane -j 8    on a real kube-apiserver and etcd
     assay run --cluster control-plane --cluster-folder .assay/cluster     on one that stays up
     assay run --cluster kind                  in containers that are real, on a cluster of its own
-    assay run --cluster existing --kubeconfig FILE        on a cluster of somebody else's
+    assay run --cluster existing --kubeconfig FILE        on an existing cluster
     assay run --implementation mutant:quota-released-on-failed
 
-    The report goes to .assay/ (report.yaml, index.html, a page and a plan per failure,
-    junit.xml, histories/). Told to end before that (Ctrl-C, SIGTERM), it says what was kept until
-    then, and how to judge it.
+    The report is written to .assay/ (report.yaml, index.html, a page and a plan per failure,
+    junit.xml, histories/). If interrupted (Ctrl-C, SIGTERM), the command reports what was kept, and
+    how to evaluate it.
     """
     import msgspec
     from rich.console import Console

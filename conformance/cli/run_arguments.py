@@ -1,4 +1,4 @@
-"""What `assay run` can be told: each argument with its help, its default, and its bounds."""
+"""The arguments of `assay run`: each with its help, its default, and its bounds."""
 
 from __future__ import annotations
 
@@ -241,12 +241,12 @@ class RunArguments:
 
     @property
     def is_installed(self) -> bool:
-        """Whether the controller stands in the cluster already, and is no process of the suite."""
+        """True if the controller stands in the cluster already, and is no process of the suite."""
         return self.profile is not None and self.profile.process is None
 
     @property
     def options(self) -> RunOptions:
-        """What of it the runner needs, wherever the suite runs."""
+        """The options that the runner needs, wherever the suite runs."""
         return RunOptions(
             cluster=cast(ClusterName, self.cluster),
             implementation=self.implementation,

@@ -27,7 +27,7 @@ that suite, for as long as it runs."""
 def _of_the_suites_own(
     _asked: RunArguments, options: RunOptions, _words: Sequence[str]
 ) -> Iterator[RunOptions]:
-    """Simulated, or a control plane: whoever runs the scenarios starts and ends it."""
+    """Simulated, or a control plane: the runner of the scenarios starts and ends it."""
     yield options
 
 
@@ -35,7 +35,7 @@ def _of_the_suites_own(
 def _existing(
     asked: RunArguments, options: RunOptions, words: Sequence[str]
 ) -> Iterator[RunOptions]:
-    """Somebody else's: examined, and agreed upon, before anything is done there."""
+    """Another client's: examined, and agreed upon, before anything is done there."""
     from conformance.running.hosting import why_one_process
     from conformance.running.suite import select
     from fixtures.control_plane.ports import LOOPBACK

@@ -1,4 +1,4 @@
-"""Which options of `assay run` go with which cluster, and with which controller."""
+"""Rules for options of `assay run` by cluster and by controller."""
 
 from __future__ import annotations
 
@@ -82,9 +82,9 @@ RULES: Final = (
         "needs to know who wrote what; add --audit-log FILE",
     ),
 )
-"""In the order in which they are looked at; the first that is broken is told.
+"""The rules, in the order of evaluation; the first violated one is reported.
 
-`profile` reads a file, so what can be told without comes first.
+`profile` reads a file, so rules that do not need it come first.
 """
 
 

@@ -1,4 +1,4 @@
-"""What the words after `assay run` name: suites, scenarios and claims."""
+"""Selection: the suites, scenarios and claims named after `assay run`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def resolve(words: Iterable[str]) -> tuple[str, ...]:
 
 
 def claims_asked_for(words: Iterable[str]) -> tuple[str, ...]:
-    """The claims whose verdicts a selection wants; empty means all of them.
+    """Return the claims whose verdicts a selection requests; empty means all of them.
 
-    Whoever names a scenario asks for the claims that it was written to arm: that all others
-    were never armed by it is no news.
+    Naming a scenario selects the claims that it was written to arm: it is expected that it does not
+    arm all others.
     """
     from conformance import claims
     from conformance.scenarios import SCENARIOS

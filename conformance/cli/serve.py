@@ -28,7 +28,7 @@ def serve(
         bool, typer.Option("--plain", help="HTTP without TLS (kubectl sends no token over that).")
     ] = False,
 ) -> None:
-    """Serve a simulated Kubernetes cluster on the loopback address, until it is told to stop.
+    """Serve a simulated Kubernetes cluster on the loopback address, until it is stopped.
 
     SIGTERM stops it (kill %1), or Ctrl-C where it runs in the foreground: a shell has what it
     starts in the background ignore SIGINT.

@@ -71,7 +71,8 @@ def _suite_run(
         ),
     ] = "",
 ) -> SuiteRun:
-    """What both ways of running it ask for; what is wrong with it is said here, not by a pod."""
+    """The options that both ways of running the suite share; errors are reported here, not by a
+    pod."""
     from conformance.cli.existing import limits
     from conformance.cli.problems import BadInputError
     from conformance.cli.selection import resolve
@@ -186,9 +187,9 @@ def sonobuoy_run(
         ),
     ],
 ) -> None:
-    """What the plugin's container does: assay run, then hand its results to Sonobuoy.
+    """Run the plugin's container: assay run, then submit its results to Sonobuoy.
 
-    It ends with the exit code of assay run; whatever that is, results are handed in before.
+    Exits with the exit code of assay run; results are always submitted before.
     """
     from conformance.in_cluster.sonobuoy_results import run_and_hand_in
 

@@ -28,9 +28,9 @@ class History:
         self.operators = {role: OperatorView(self, role) for role in header.operators}
         """The operators under test by their roles."""
         self.refused_as_invalid: list[Write] = []
-        """Requests of anybody whose object was not fit to be stored."""
+        """Requests of any client whose object was invalid."""
         self.refused_submissions: list[Write] = []
-        """What users and chaos asked to be stored, and was not."""
+        """Requests of users and chaos whose objects were not stored."""
         self._views: dict[Callable[[History], Any], Any] = {}
         self.processes: list[Process] = []
         self.faults: list[Fault] = []
@@ -96,7 +96,7 @@ class History:
 
     @cached_property
     def shows_requests(self) -> bool:
-        """Whether every request is there with who made it, and every version of an object.
+        """True if every request is there with who made it, and every version of an object.
 
         A history of watch events alone lacks requests that failed, and may have two versions
         that followed one another at once as one. One whose watches broke has the requests, and
@@ -106,7 +106,7 @@ class History:
 
     @cached_property
     def shows_every_version(self) -> bool:
-        """Whether nothing can have happened between two versions of an object, or before its first.
+        """True if nothing can have happened between two versions of an object, or before its first.
 
         Where not, only what is in a version counts, and what is known to be there beside it.
         """
@@ -119,12 +119,12 @@ class History:
 
     @cached_property
     def is_whole(self) -> bool:
-        """Whether the run came to its end; if not, what is still open stays undecided."""
+        """True if the run came to its end; if not, what is still open stays undecided."""
         return any(mark.mark == "end" for mark in self.marks)
 
     @cached_property
     def is_stable(self) -> bool:
-        """Whether the run came to rest: nothing was going on, and no timer was set."""
+        """True if the run came to rest: nothing was going on, and no timer was set."""
         return any(mark.mark == "stable" for mark in self.marks)
 
     @cached_property

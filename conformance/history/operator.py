@@ -24,7 +24,7 @@ UNKNOWN: OperatorUnderTest = OperatorUnderTest(suite="", implementation="")
 
 
 class OperatorView:
-    """What a history shows of one operator, all its replicas taken together."""
+    """One operator as seen in a history, all its replicas taken together."""
 
     def __init__(self, history: History, role: str) -> None:
         self._history = history
@@ -39,7 +39,7 @@ class OperatorView:
 
     @cached_property
     def processes(self) -> list[Process]:
-        """What happened to its replicas."""
+        """The process entries of its replicas."""
         return [entry for entry in self._history.processes if self.is_by(entry.process)]
 
     @cached_property
@@ -120,7 +120,7 @@ class OperatorView:
         """Conflicts that the operator ran into since the object had been written.
 
         A write explains one conflict of each replica: a replica that conflicts again without one
-        did not read what it was told to read again.
+        did not read the object again.
         """
         explained: dict[tuple[str, str, str, str], Write] = {}
         found: list[Write] = []

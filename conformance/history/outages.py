@@ -44,8 +44,8 @@ def outages_of(
 
 
 def refuses_other_deletes(fault: Fault, track: Track) -> bool:
-    """True if a fault refuses deletes alone, and never that of an object: it keeps nobody from
-    asking for it."""
+    """True if a fault refuses only deletes of other objects: it does not hinder requesting this
+    one's deletion."""
     refuses = fault.effect.refuses
     if refuses is None or refuses.verbs != ("delete",):
         return False
@@ -72,7 +72,7 @@ def starts_of(role: str, processes: Sequence[Process], faults: Sequence[Fault]) 
 
 
 def is_unanswered(write: Write) -> bool:
-    """Whether a request got no answer, or one that asks to try again: 429, or a server's error."""
+    """True if a request got no answer, or one that asks to try again: 429, or a server's error."""
     return write.code in (0, 429) or write.code >= 500
 
 

@@ -1,9 +1,9 @@
-"""What refusals cost a client that backs off: the longest waits that are documented for one.
+"""The cost of rejections for a client that backs off: the longest documented waits.
 
 client-go's default rate limiter (`DefaultTypedControllerRateLimiter`) waits 5 ms after the first
-failure of a key and twice as long after each further one, 1,000 s at most; success forgets them.
-So a client that is refused tries again, at the latest, after about as long as it has been
-refused already. Others wait for the same time after each refusal: a second is granted for that.
+failure of a key and twice as long after each additional one, up to 1,000 s; success resets them.
+So a rejected client tries again, at the latest, after about as long as it has been rejected
+already. Others wait for the same time after each rejection: one second is allowed for that.
 """
 
 from __future__ import annotations

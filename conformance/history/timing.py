@@ -33,7 +33,7 @@ BEFORE_ALL_US: Final = -(1 << 60)
 
 
 class Outage(NamedTuple):
-    """A span in which the controller could not act as it should; `end_us` None: for ever."""
+    """A span in which the controller could not act as it should; `end_us` None: indefinitely."""
 
     begin_us: Micros
     end_us: Micros | None
@@ -41,9 +41,9 @@ class Outage(NamedTuple):
     cost_us: Micros | None = None
     """The delay that it causes at most; None: as long as it lasts."""
     refuses_for_good: bool = False
-    """Whether it answers requests in a way after which trying again makes no sense."""
+    """True if it answers requests in a way after which trying again makes no sense."""
     backs_off: bool = False
-    """Whether requests fail meanwhile, so that a client waits longer and longer between them."""
+    """True if requests fail meanwhile, so that a client waits longer and longer between them."""
 
 
 class Start(NamedTuple):
@@ -51,7 +51,7 @@ class Start(NamedTuple):
 
     at_us: Micros
     reads_current: bool
-    """Whether no fault stood between it and the current state at that time."""
+    """True if no fault stood between it and the current state at that time."""
 
 
 class Timing:

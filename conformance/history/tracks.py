@@ -64,7 +64,7 @@ class Track:
         return self.versions[-1].object or {}
 
     def exists_at(self, n: int) -> bool:
-        """Whether the object is stored after the entry at position n; terminating ones are."""
+        """True if the object is stored after the entry at position n; terminating ones are."""
         return self.created.n <= n and (self.removed is None or self.removed.n > n)
 
     def version_at(self, n: int) -> Write | None:
@@ -79,6 +79,6 @@ class Track:
         return {} if version is None else version.object or {}
 
     def changed_between(self, since: int, until: int) -> bool:
-        """Whether it was created, changed or removed after one position and before another."""
+        """True if it was created, changed or removed after one position and before another."""
         last = self.versions[bisect_left(self.versions, until, key=_position) - 1].n
         return since < last < until or (self.removed is not None and since < self.removed.n < until)

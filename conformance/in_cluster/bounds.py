@@ -1,9 +1,9 @@
-"""What the suite's account is held to beyond its roles, by an admission policy of the cluster.
+"""Restrictions of the suite's account beyond its roles, by an admission policy of the cluster.
 
-RBAC cannot say "in the namespaces of runs": these have no names before the suite begins. Their
-names do have a beginning in common, and a ValidatingAdmissionPolicy can tell them by it. It
-holds for the account and for every account in the namespaces of runs, so that nothing is gained
-by acting as an operator. Admission sees writes only: what may be read is left to the roles.
+RBAC cannot express "in the namespaces of runs": these have no names before the suite begins. But
+their names have a common prefix, by which a ValidatingAdmissionPolicy can recognize them. It
+applies to the account and to every account in the namespaces of runs, so that acting as an operator
+gives no more permissions. Admission covers writes only: reads are left to the roles.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _is_ours(username: str) -> str:
 
 
 def _bounds(node_selector: str, crds: Iterable[Object]) -> Iterator[tuple[str, str]]:
-    """What is demanded of every write, each with what is said where it is not met."""
+    """The requirements on every write, each with its error message."""
     whole = ("/namespaces", "/nodes", *_WEBHOOKS, _ROLES, _BINDINGS, _DEFINITIONS)
     yield (
         f"writes only in namespaces whose names begin with {OF_RUNS}",
@@ -143,7 +143,7 @@ def _bounds(node_selector: str, crds: Iterable[Object]) -> Iterator[tuple[str, s
 
 
 def _chosen(demands: Iterable[Requirement]) -> str:
-    """Whether the node as it stands has labels that meet all of these."""
+    """True if the node as it stands has labels that meet all of these."""
     return f"({' && '.join(map(_met, demands)) or 'true'})"
 
 

@@ -1,8 +1,7 @@
-"""What runs the suite once, as a Job, with the rights that it would ask for and no others.
+"""Manifests that run the suite once, as a Job, with exactly the permissions that it needs.
 
-The roles are made from the very list that a preflight asks for, right by right: what is missing
-there is never granted here, and what is granted here is never missing there. Where roles cannot
-be narrow enough an admission policy is (`bounds`).
+The roles are generated from the preflight's list of permissions, so both always agree. An admission
+policy (`bounds`) adds restrictions that roles cannot express.
 """
 
 from __future__ import annotations

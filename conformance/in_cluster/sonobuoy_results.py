@@ -53,7 +53,7 @@ def _run(command: Sequence[str]) -> int:
 
 @contextmanager
 def _passing_on(number: signal.Signals, process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """What this process is told, the suite is told: it has a cluster to put in order."""
+    """Forward this process's signals to the suite, which has to clean up the cluster."""
     before = signal.signal(number, lambda *_: process.send_signal(number))
     try:
         yield

@@ -12,14 +12,14 @@ from vocabulary.selectors import Requirement, requirements
 
 CONTAINER: Final = "assay"
 USER: Final = 65532
-"""Nobody's id; the image has it, too."""
+"""An unprivileged user id; the image has it, too."""
 POD_ADDRESS: Final = "POD_IP"
 """The variable with the address at which the API server calls the webhooks."""
 USABLE: Final = "assay.dev/usable"
 """The label of the nodes that runs may break, unless others are chosen."""
 CONTROL_PLANE: Final = "node-role.kubernetes.io/control-plane"
 END_SECONDS: Final = 180
-"""What a suite that is told to end may take to undo what it did."""
+"""The time that an interrupted suite may take to clean up."""
 TMP: Final = "/tmp"
 _OPPOSITE: Final = {
     "In": "NotIn",
@@ -33,9 +33,9 @@ _IMAGE: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_./:@-]{0,511}")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuiteRun:
-    """What to run in a cluster, and from which image.
+    """The arguments of a suite in a cluster, and its image.
 
-    OptionsError for what names no image, and for a selector that is malformed.
+    Raises OptionsError for a malformed image name or selector.
     """
 
     image: str
@@ -67,7 +67,7 @@ class SuiteRun:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """Of `assay run`; who runs it there is told by the pod's service account."""
+        """Arguments of `assay run`; the pod's service account determines the user."""
         return (
             *self.selection,
             *("--cluster", "existing", "--yes"),
@@ -140,7 +140,7 @@ def pod_spec(service_account: str, node_selector: str) -> dict[str, Any]:
 
 
 def _unmet(demand: Requirement) -> Iterator[dict[str, Any]]:
-    """What holds of nodes that do not meet the demand, and of no other, one by one."""
+    """Selectors that together match exactly the nodes that do not meet the requirement."""
     key, operator, values = demand
     if operator in _OPPOSITE:
         expression: dict[str, Any] = {"key": key, "operator": _OPPOSITE[operator]}

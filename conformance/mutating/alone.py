@@ -26,8 +26,8 @@ Say: TypeAlias = Callable[[Any], None]
 
 
 class OutOfTimeError(BaseException):
-    """What was done took too much processor time. No Exception, so that nobody takes it for one
-    of what is run."""
+    """The processor time limit was exceeded. Not an Exception, so that the running code does not
+    catch it."""
 
 
 @contextmanager

@@ -1,7 +1,7 @@
-"""Who notices a mutant: tests, those that execute its line, the most particular ones first.
+"""Detection of mutants by tests: those that execute its line, the most specific ones first.
 
-Tests are run by pytest in a process of their own. A first pass runs all of them and records who
-executes which lines; it has to pass.
+Pytest runs the tests in a separate process. A first pass runs all of them and records the lines
+that each executes; it has to pass.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class BaselineError(RuntimeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutantFate:
-    """What became of one mutant."""
+    """The result of one mutant."""
 
     mutant: SourceMutant
     fate: Fate
@@ -90,7 +90,7 @@ def measure(paths: Sequence[str], tests: Sequence[str], jobs: int) -> Suite:
 
 
 def try_mutants(mutants: Sequence[SourceMutant], tests: Suite, jobs: int) -> Iterator[MutantFate]:
-    """What becomes of each mutant, as they come."""
+    """Yield the result of each mutant as it becomes available."""
     tasks = [
         (found.module, found.source, tests.of(found), tests.limit_seconds) for found in mutants
     ]

@@ -20,7 +20,7 @@ class Equivalent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """`module:function`, for who reads the file."""
     change: str
     reason: str
-    """The argument that nobody who runs the program could tell the two apart."""
+    """The argument why the two programs cannot be distinguished."""
 
 
 def equivalents(path: Path) -> dict[str, Equivalent]:

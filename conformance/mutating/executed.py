@@ -1,4 +1,4 @@
-"""Which lines of some modules are executed by what: by each scenario, by each test."""
+"""Executed lines of modules, by scenario or by test."""
 
 from __future__ import annotations
 

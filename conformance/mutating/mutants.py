@@ -52,7 +52,7 @@ class SourceMutant:
     line: int
     """The first line of what is replaced."""
     lines: tuple[int, ...]
-    """The lines of what is replaced: whoever executes none of them cannot notice."""
+    """The replaced lines: a test that executes none of them cannot detect the mutant."""
     operator: str
     before: str
     after: str
@@ -82,8 +82,8 @@ class Sources:
     """The modules that mutants are drawn from, parsed once."""
 
     def __init__(self, modules: Collection[str], told: Collection[str] = ()) -> None:
-        """`told` names functions that are for people to read: they, and calls of them, are left
-        alone."""
+        """`told` names functions whose output is for readers: they, and calls of them, are not
+        mutated."""
         self._sites = [
             site for name in sorted(modules) for site in _Module(name, frozenset(told)).sites()
         ]
@@ -249,7 +249,7 @@ class _Site:
 
 
 def comparable(code: CodeType) -> object:
-    """What of a code object decides what it does: all but its lines."""
+    """The parts of a code object that determine its behavior: all but its line numbers."""
     constants = tuple(
         comparable(each) if isinstance(each, CodeType) else (type(each), repr(each))
         for each in code.co_consts
@@ -258,7 +258,7 @@ def comparable(code: CodeType) -> object:
 
 
 def _is_for_type_checkers(node: cst.CSTNode) -> bool:
-    """Whether the node only says what a module exports, or of which types something is."""
+    """True if the node only says what a module exports, or of which types something is."""
     match node:
         case cst.If(test=cst.Name(value="TYPE_CHECKING")):
             return True

@@ -162,7 +162,7 @@ def _names(target: cst.CSTNode) -> Iterator[str]:
 
 
 def _is_last(line: cst.SimpleStatementLine, around: Sequence[cst.CSTNode]) -> bool:
-    """Whether a return ends its function: then `return_none` does the same."""
+    """True if a return ends its function: then `return_none` does the same."""
     return (
         len(around) >= 2
         and isinstance(around[-1], cst.IndentedBlock)

@@ -32,7 +32,7 @@ _MISSING: Final = {
 S = TypeVar("S")
 S_co = TypeVar("S_co", covariant=True)
 MAX_KEPT: Final = 100
-"""Of one claim on one history; more cannot be told apart in a picture."""
+"""The limit for one claim on one history; more cannot be distinguished in a picture."""
 MAX_VIOLATIONS: Final = 20
 """Of one claim on one history; the first says what is wrong, the hundredth adds nothing."""
 
@@ -42,11 +42,11 @@ class View(Protocol[S_co]):
 
     @property
     def subjects(self) -> Sequence[S_co]:
-        """What its claims are asked of, one by one."""
+        """The subjects of its claims."""
 
     def excused(self, claim: Claim, broken: Obligation) -> Obligation | None:
-        """What is left of a violation that a decision of the suite leaves undecided; None: it
-        stands."""
+        """The undecided obligation for a violation that a decision of the suite excuses; None: it
+        is not excused."""
 
 
 V = TypeVar("V", bound=View[Any])

@@ -65,7 +65,7 @@ class Claim:
         return self.decision if isinstance(self.decision, tuple) else (self.decision,)
 
     def cites(self, decision: str) -> bool:
-        """Whether the decision of that id is one of its own."""
+        """True if the decision of that id is one of its own."""
         return any(decision == found.id for found in self.decisions)
 
     def __post_init__(self) -> None:

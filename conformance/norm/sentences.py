@@ -33,7 +33,7 @@ def eventually(
 
     `timing` are the bounds that hold for it; the history's own unless given.
 
-    `origin` tells where the span comes from, if that has to be told.
+    `origin` is where the span comes from, if that has to be reported.
 
     `steps` is how many things the controller has to notice one after the other; each may
     take it the latency that the header states.
@@ -73,7 +73,7 @@ def eventually(
 
 
 def _is_over(subject: Subject, timing: Timing, since: Moment, within_us: Micros) -> bool:
-    """Whether the run came to rest after a span had passed, with nothing left to be noticed.
+    """True if the run came to rest after a span had passed, with nothing left to be noticed.
 
     A simulated run rests when the controller neither waits for anything nor has a timer. A real
     one only seems to: who was hindered before may still be waiting to try again.
@@ -101,7 +101,7 @@ def not_before(
 ) -> Obligation:
     """It must not happen before a span has passed since `since`.
 
-    `origin` tells where the span comes from, if that has to be told.
+    `origin` is where the span comes from, if that has to be reported.
 
     `own`: the controller itself made `since` happen, so its clock may have been read a
     moment before that was committed. Undecided if it did not happen and the history ends

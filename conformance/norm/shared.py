@@ -1,8 +1,8 @@
-"""What several claims ask of a subject is worked out once.
+"""Shared computations: common queries of several claims about a subject are evaluated once.
 
-The claims about a behaviour, about its parameter and about its maximum demand the same things
-of the same moments, and say so by calling the same function. What that answers depends on
-nothing but what it is asked, so the answer is remembered with the subject.
+The claims about a behavior, about its parameter and about its maximum require the same of the
+same moments, and express it by calling the same function. Its result depends only on its
+arguments, so it is remembered with the subject.
 """
 
 from __future__ import annotations

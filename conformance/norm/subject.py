@@ -1,4 +1,4 @@
-"""What claims are asked of, one by one: an AppWrapper, a JobSet, an admission."""
+"""Subjects of claims: an AppWrapper, a JobSet, an admission."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from conformance.history.operator import OperatorView
 
 
 class Subject(Protocol):
-    """One object's way through a history; `str` names it in explanations."""
+    """One object's life in a history; `str` names it in explanations."""
 
     @property
     def history(self) -> History: ...
 
     @property
     def operator(self) -> OperatorView:
-        """The operator that has to keep the promises."""
+        """The operator under test."""
 
     @property
     def answers(self) -> dict[tuple[Any, ...], Any]:
-        """What checkers have asked of it already: see `conformance.norm.shared`."""
+        """Checkers' earlier queries: see `conformance.norm.shared`."""

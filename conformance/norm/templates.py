@@ -1,7 +1,7 @@
-"""Whether a created object is an instance of the template that a user wrote.
+"""Comparison of a created object with the user's template.
 
-The API server adds defaults and a controller injects labels, so an instance may hold more
-than its template, but nothing that the template says may be missing or different.
+The API server adds defaults and a controller injects labels, so an instance may have more than
+its template, but nothing in the template may be missing or different.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from vocabulary.objects import Object
 from vocabulary.quantities import parse_quantity
 
 _SERVER_FIELDS = ("status", "metadata", "stringData")
-"""What the server owns or rewrites: a Secret's stringData is merged into its data."""
+"""Fields that the server owns or rewrites: a Secret's stringData is merged into its data."""
 _ALTERNATIVES = "nodeSelectorTerms"
 """One of them is enough, so that one more than the user wrote loosens what he asked for."""
 _UNORDERED = (_ALTERNATIVES, "matchExpressions", "matchFields", "tolerations", "schedulingGates")

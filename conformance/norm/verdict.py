@@ -61,7 +61,7 @@ class Verdict(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
     """The exception that the checker raised; nothing was judged then."""
     kept: tuple[Kept, ...] = ()
-    """The obligations that were met, for whoever draws them; the first hundred."""
+    """The obligations that were met, for pages; the first hundred."""
 
 
 def merge(claim: str, verdicts: Iterable[Verdict]) -> Verdict:

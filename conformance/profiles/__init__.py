@@ -1,4 +1,4 @@
-"""Implementation profiles: somebody else's controller, described so that the suite can run it.
+"""Implementation profiles: another client's controller, described so that the suite can run it.
 
 A profile is one YAML file. A walk through the package, in the order of its use:
 

@@ -1,4 +1,4 @@
-"""From the name that somebody typed to what is run."""
+"""Resolve the name of an implementation."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ UNKNOWN_POLLING: Final = (
 
 
 def under_test(name: str) -> UnderTest:
-    """What runs as a process under that name: `reference`, `mutant:<name>`, the name of a shipped
-    profile, or a profile's file. UnknownImplementationError or YamlError otherwise."""
+    """Return the implementation of that name: `reference`, `mutant:<name>`, the name of a shipped
+    profile, or a profile's file. Raises UnknownImplementationError or YamlError."""
     profiled = profiled_or_none(name)
     return implementation(name).on_real_clusters() if profiled is None else profiled
 

@@ -18,7 +18,7 @@ NANOSECONDS: Final = 1_000
 
 
 class ConfigurationError(ValueError):
-    """What an installed operator reads is nothing that settings can be laid into."""
+    """An installed operator's configuration cannot be merged with settings."""
 
 
 def configuration(

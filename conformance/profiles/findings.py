@@ -1,8 +1,8 @@
-"""The findings page of a released program: what its report contradicts, and who is at fault.
+"""The findings page of a released program: its violations, with their causes.
 
-All evidence comes from the report; the profile's `knownDifferences` add what no run can show:
-whose fault it is, and why. A violation that the profile does not explain is shown as such, so
-that nobody can overlook it, and a difference that no longer shows is listed at the end.
+All evidence comes from the report; the profile's `knownDifferences` add the cause and the fault,
+which no run can show. A violation that the profile does not explain is shown prominently, and a
+difference that no longer shows is listed at the end.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def unexplained(report: ConformanceReport, profile: ImplementationProfile) -> li
 
 
 def another_implementation(report: ConformanceReport, profile: ImplementationProfile) -> str | None:
-    """What the report is of, if that is not what the profile describes."""
+    """The report's implementation, if it is not the profile's."""
     told, made = report.implementation, profile.implementation
     if (told.organization, told.project, told.version) == (
         made.organization,

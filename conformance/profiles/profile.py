@@ -1,8 +1,8 @@
-"""An implementation profile: how to run, observe and fairly judge somebody else's controller.
+"""An implementation profile: how to run, observe and fairly evaluate a third-party controller.
 
-The types are the format: reading is strict, and the JSON schema is made from them. It is run as
-a `process` of this machine, or as somebody has installed it in the cluster: a `deployment`, or
-`pods` of which nothing else is known.
+The types are the format: reading is strict, and the JSON schema is generated from them. It runs as
+a `process` of this machine, or is installed in the cluster: a `deployment`, or `pods` of which
+nothing else is known.
 Texts may hold placeholders in braces, which are filled in for each operator process; see
 `placeholders`.
 """
@@ -28,7 +28,7 @@ class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_un
 
 
 class Origin(_Part, frozen=True, kw_only=True):
-    """Who made it; goes into the report."""
+    """The implementation's author; goes into the report."""
 
     organization: str
     project: str
@@ -72,11 +72,11 @@ class Manifests(_Part, frozen=True, kw_only=True):
     """Webhook configurations, as kubebuilder writes them to config/webhook/manifests.yaml: their
     names are the run's, and they are called for its namespace alone."""
     grants: tuple[Grant, ...] = ()
-    """What an administrator grants beside these, so that users can wrap such resources."""
+    """Additional permissions granted by an administrator, so that users can wrap such resources."""
 
 
 class Certificates(_Part, frozen=True, kw_only=True):
-    """What its webhooks prove themselves with, as a volume of its pod says it."""
+    """The certificate of its webhooks, as a volume of its pod."""
 
     mount_path: str
     """The folder in which it looks for tls.crt and tls.key; may hold the placeholder {folder}."""
@@ -89,7 +89,7 @@ class Webhooks(_Part, frozen=True, kw_only=True):
     """Where it serves the admission webhooks that its manifests register."""
 
     port: Port | Literal["{webhook_port}"]
-    """A number, if it cannot be told otherwise."""
+    """A number, if it cannot be configured."""
     certificates: Certificates
 
 
@@ -115,7 +115,7 @@ class Deployment(_Part, frozen=True, kw_only=True):
 
 
 class Pods(_Part, frozen=True, kw_only=True):
-    """An operator of which nothing but its pods is known; somebody brings back what is killed."""
+    """An operator known only by its pods; its own controller recreates killed ones."""
 
     namespace: str
     selector: str
@@ -132,7 +132,7 @@ class ConfigMapRef(_Part, frozen=True, kw_only=True):
 
 
 class Configuration(_Part, frozen=True, kw_only=True):
-    """How the run's configuration is told to it."""
+    """How the run's configuration is passed to it."""
 
     document: dict[str, Any] = {}
     """Everything but the settings of the suite."""
@@ -143,8 +143,8 @@ class Configuration(_Part, frozen=True, kw_only=True):
     config_map: ConfigMapRef | None = None
     """Without one it is the file that the placeholder {config} stands for."""
     fixed: dict[str, Any] | None = None
-    """How an installed operator is configured that nobody can configure, in the suite's own words
-    (faultTolerance, autopilot, …); what it does not say is left to the operator's own defaults."""
+    """The configuration of an installed operator that cannot be reconfigured, in the suite's own
+    terms (faultTolerance, autopilot, …); other settings have the operator's own defaults."""
 
 
 class Detection(_Part, frozen=True, kw_only=True):
@@ -185,8 +185,8 @@ class Difference(_Part, frozen=True, kw_only=True):
     """Patterns of the scenarios in which they are broken for this reason: `appwrapper/retry/*`,
     where `*` stands for any text. None: wherever they are broken."""
     fault: Literal["implementation", "text", "suite"]
-    """Who is at fault: the implementation; the sentence that the claims stand on, which can be read
-    in another way; or the suite, which sees a violation where there is none."""
+    """The fault: the implementation; the sentence that the claims are based on, which has another
+    reading; or the suite, which reports a violation where there is none."""
     because: str
     shown_by: tuple[str, ...] = ()
     """Phrases of which the text of a violation has one if it shows this reason; one without any
@@ -212,7 +212,7 @@ class ImplementationProfile(_Part, frozen=True, kw_only=True):
     configuration: Configuration
     detection: Detection
     watches: Literal["namespace", "cluster"] = "cluster"
-    """`cluster`: it cannot be told to watch one namespace; the suite's proxy shows it but one."""
+    """`cluster`: it cannot be limited to one namespace; the suite's proxy shows it only one."""
     fields: Fields = Fields()
     """Where its API keeps what the claims speak of; the released AppWrapper's names by default."""
     features: tuple[str, ...] = ()

@@ -63,8 +63,8 @@ class Profiled:
 
     @cached_property
     def facts(self) -> OperatorFacts:
-        """What histories say of it; `fields` only where they differ from the released ones, so
-        that a stored history is evaluated again as it was evaluated here."""
+        """The implementation's facts in histories; `fields` only if they differ from the released
+        ones, so that a stored history is evaluated again as it was evaluated here."""
         told = self.profile.detection
         without = {
             switched_off: {

@@ -1,4 +1,4 @@
-"""Reads a profile; what is wrong with it is told with file, line and field."""
+"""Read a profile; errors have file, line and field."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ KIND: Final = "ImplementationProfile"
 _PARTS: Final = frozenset(("process", "deployment", "pods", "detection", "knownDifferences"))
 """Fields that no other kind of file has."""
 FILLED_IN: Final = "MLB-020"
-"""The claim that fails of every AppWrapper which nobody's webhooks were asked about."""
+"""The claim that fails of every AppWrapper without admission webhooks."""
 CONFIGURATIONS: Final = ("{mutating_webhooks}", "{validating_webhooks}")
 DURATIONS: Final[Mapping[str, tuple[Micros, Micros, str]]] = {
     "latency": (0, MINUTE, "later than that, a default failure grace period is over unnoticed"),
@@ -87,13 +87,13 @@ def read_profile(
 
 
 def _looks_like_one(data: Any) -> bool:
-    """Whether its mistakes are worth telling: of any other file all fields would be missing."""
+    """True if its mistakes are worth telling: of any other file all fields would be missing."""
     return isinstance(data, dict) and (data.get("kind") == KIND or not _PARTS.isdisjoint(data))
 
 
 def _problems_of_sound_parts(data: Any) -> Iterator[Problem]:
-    """Of a profile that has wrong types somewhere, what can be told of its other parts, each by
-    itself. How the parts go together is told once all types are right."""
+    """Problems of the sound parts of a profile with type errors elsewhere, each part by
+    itself. Consistency between parts is checked once all types are correct."""
     if not isinstance(data, dict):
         return
     if isinstance(detection := data.get("detection"), dict):
@@ -112,7 +112,7 @@ def _sound(data: Mapping[str, Any], name: str, type_: type[T]) -> Iterator[tuple
 
 
 def _problems(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:
-    """What the types cannot say."""
+    """Problems that types cannot express."""
     ways = (profile.process, profile.deployment, profile.pods)
     if sum(way is not None for way in ways) != 1:
         yield "name", "is run in no way, or in several; add one of process, deployment and pods"
@@ -155,7 +155,7 @@ def _missing_placeholders(profile: ImplementationProfile, process: Process) -> I
 def _problems_of_webhooks(
     profile: ImplementationProfile, webhooks: Webhooks | None, told: str
 ) -> Iterator[Problem]:
-    """`told` is all that the process is told, placeholders and all."""
+    """`told` is everything passed to the process, placeholders included."""
     if webhooks is None:
         if profile.manifests.webhooks:
             yield "manifests.webhooks", "is served by nobody; say where: add process.webhooks"

@@ -16,7 +16,7 @@ REPLAYED: Final = {"simulated": "", "control-plane": " --cluster control-plane"}
 def replay_command(run: RunResult, plan: Path) -> str:
     """The command for a run whose plan stands in a file; empty if there is none.
 
-    Plans are not replayed on a cluster that is somebody else's.
+    Plans are not replayed on a cluster that is another client's.
     """
     where = REPLAYED.get(run.header.cluster)
     if where is None:
@@ -25,8 +25,8 @@ def replay_command(run: RunResult, plan: Path) -> str:
 
 
 def run_command(run: RunResult) -> str:
-    """The command for a run whose plan is not there; empty if there is none: a campaign's faults
-    stand in a plan alone, and a profile of somebody's own in its file."""
+    """The command for a run whose plan is not stored; empty if there is none: a campaign's faults
+    are only in a plan, and a custom profile only in its file."""
     header = run.header
     implementation = header.implementation
     is_ours = implementation == "reference" or implementation.startswith("mutant:")

@@ -1,4 +1,4 @@
-"""Whether a report says of a stored history what the history shows: judged again, row by row."""
+"""Compare a report with a stored history: re-evaluated, row by row."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from vocabulary.history import Entry, Header, HistoryError, Mark, read_history
 from vocabulary.regular_files import path_below
 
 MakerOf: TypeAlias = Callable[[Header, str], Implementation | None]
-"""Who made the implementation of a history, by (header, version of the suite that ran); None
-where that is not known here."""
+"""The implementation of a history, by (header, version of the suite that ran); None
+if it is unknown here."""
 
 PROFILE_SUFFIXES: Final = (".yaml", ".yml")
 """Of a file that `--implementation` may name; what is in it has a name of its own."""
@@ -40,18 +40,18 @@ _SAYS: Final = "its history gives"
 
 
 class Told(msgspec.Struct, frozen=True):
-    """What a report tells of one history: a row of a claim, or its shrunk run."""
+    """A report's data on one history: a row of a claim, or its shrunk run."""
 
     claim: ClaimReport
     row: ClaimTest | ShrunkTest
 
 
 class Terms(msgspec.Struct, frozen=True):
-    """What every history of a report is judged by."""
+    """The common terms by which every history of a report is evaluated."""
 
     report: ConformanceReport
     is_same_norm: bool
-    """Whether the claims of today are word for word those of the report."""
+    """True if the claims of today are word for word those of the report."""
     judge: Judge
     maker_of: MakerOf
 
@@ -67,7 +67,7 @@ class AgainstHistory(msgspec.Struct, frozen=True):
 
 
 def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms) -> AgainstHistory:
-    """Whether what the report of a folder tells of its history `name` is so."""
+    """True if what the report of a folder tells of its history `name` is so."""
     try:
         path = path_below(folder, name)
     except OSError as error:
@@ -106,7 +106,7 @@ def _not_judged(name: str, what: str) -> AgainstHistory:
 
 
 def _of_another(digest: str, entries: Sequence[Entry], told: Sequence[Told], *, whole: bool) -> str:
-    """What is to be said of a history with a digest that no row of the report has."""
+    """The finding for a history with a digest that no row of the report has."""
     ends = entries[-1].t / SECOND if entries else 0
     told_ends = (each.row.virtual_seconds for each in told if isinstance(each.row, ClaimTest))
     should_end = next(told_ends, ends)
@@ -140,7 +140,7 @@ def _wrong_row(told: Told, run: RunResult) -> Iterator[Finding]:
 
 
 def _made_row(told: ClaimTest, run: RunResult, verdict: Verdict) -> ClaimTest:
-    """The row as this history gives it; what only the run knew is as it was told."""
+    """The row as this history gives it; data that only the run knew is kept."""
     run = msgspec.structs.replace(run, variant=told.variant)
     made = test_row([(run, verdict)], lambda run: run.history_sha256)
     return msgspec.structs.replace(

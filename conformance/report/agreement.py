@@ -1,4 +1,4 @@
-"""Whether reports of one suite agree: the simulation is believed because it was compared.
+"""Agreement of reports of one suite: the simulation is trusted because it was compared.
 
 Two verdicts agree if both passed, or both failed. A claim that one of two runs of a scenario
 did not arm is no disagreement (two clusters need not take the same path), but it is counted,
@@ -154,7 +154,7 @@ def _row(claim: ClaimReport, comparisons: Sequence[Comparison]) -> str:
 
 
 def _not_compared(first: ConformanceReport, each: Comparison) -> list[str]:
-    """What the report of a cluster says nothing of, and why."""
+    """The gaps of a cluster's report, with reasons."""
     missing = _scenarios(first) - _scenarios(each.report) - each.not_run.keys()
     lines = ["", f"## Not compared on {each.cluster}", ""]
     lines += [f"- `{scenario}`: {reason}." for scenario, reason in each.not_run.items()]

@@ -149,12 +149,12 @@ def worst_of(judged: Iterable[Judged]) -> Judged:
 
 
 def is_telling(verdict: Verdict) -> bool:
-    """Whether the verdict says anything: a claim that was never armed there says nothing."""
+    """True if the verdict says anything: a claim that was never armed there says nothing."""
     return bool(verdict.armed) or verdict.outcome is not Outcome.INCONCLUSIVE
 
 
 def _is_asked_for(verdict: Verdict, suite: SuiteResult) -> bool:
-    """Whether a verdict belongs in the report; a violation always does, asked for or not."""
+    """True if a verdict belongs in the report; a violation always does, asked for or not."""
     is_asked = not suite.claims or verdict.claim in suite.claims
     return is_asked or verdict.outcome is Outcome.FAILED
 
@@ -211,7 +211,7 @@ def source_of(claim: Claim) -> ClaimSource:
 
 
 def test_row(judged: Sequence[Judged], digest_of: Callable[[RunResult], str]) -> ClaimTest:
-    """What a report says of one claim in one scenario with one seed, whatever runs it had."""
+    """The report's row on one claim in one scenario with one seed, of all its runs."""
     run, verdict = worst_of(judged)
     return ClaimTest(
         name=test_name(run),
@@ -230,7 +230,7 @@ def test_row(judged: Sequence[Judged], digest_of: Callable[[RunResult], str]) ->
 
 
 def shrunk_row(claim: str, run: RunResult) -> ShrunkTest:
-    """What a report says of the smallest run that violates a claim."""
+    """The report's data on the smallest run that violates a claim."""
     return ShrunkTest(
         scenario=run.scenario,
         seed=run.seed,
@@ -243,12 +243,12 @@ def shrunk_row(claim: str, run: RunResult) -> ShrunkTest:
 
 
 def verdict_on(claim: str, run: RunResult) -> Verdict:
-    """What was said of one claim; it must have been judged."""
+    """The verdict on one claim, which must have been evaluated."""
     return next(verdict for verdict in run.verdicts if verdict.claim == claim)
 
 
 def fault_texts(run: RunResult) -> tuple[str, ...]:
-    """What went wrong in the run, in order, in English."""
+    """The faults of the run, in order, in English."""
     return tuple(
         entry.text
         for entry in run.entries

@@ -1,7 +1,7 @@
-"""Whether a report agrees with itself and with the claims: no history is needed to tell.
+"""Coherence of a report with itself and with the claims, without histories.
 
-Sums are made again from the rows, tiers and summaries from the claims. What stands in a report
-once, and in no history, cannot be found wrong here: `docs/report.md` lists it.
+Totals are recomputed from the rows, tiers and summaries from the claims. Fields that occur in a
+report once, and in no history, cannot be checked here: `docs/report.md` lists them.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OF: Final = re.compile(r"(\d+)/(\d+)")
 
 
 def incoherences(report: ConformanceReport, claims: Mapping[str, Claim]) -> Iterator[Finding]:
-    """What a report says that cannot be, by what else it says and by `claims`, those of today."""
+    """Contradictions in a report, within itself and with `claims`, those of today."""
     yield from _twice(report)
     for claim in report.claims:
         yield from _wrong_sums(claim)
@@ -44,7 +44,7 @@ def left_out_of(report: ConformanceReport) -> frozenset[str]:
 
 
 def is_same_norm(report: ConformanceReport, claims: Mapping[str, Claim]) -> bool:
-    """Whether the report is of those claims, word for word."""
+    """True if the report is of those claims, word for word."""
     return report.suite.claims_digest == claims_digest(claims.values())
 
 

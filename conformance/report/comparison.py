@@ -1,25 +1,25 @@
-"""Two reports, claim by claim: what an operator's change gained, and what it lost.
+"""Two reports, claim by claim: improvements and regressions of a change.
 
-A claim is *newly failing* if it fails now and did not before, be it that it was not tested;
+A claim is *newly failing* if it fails now and did not before, including claims not tested before;
 *failing in further scenarios* if it failed before and fails now in a scenario in which it did not;
-*newly inconclusive* if it had a verdict and can no longer be judged; *no longer tested* if it had a
-verdict and is not in the current report, or was skipped there. *Newly passing* is the good news: it
-failed, or could not be judged. One that passes and was not tested before is *newly tested*, which
-says nothing of the controller's change. A claim that fails in both reports, in the same scenarios,
-is no change.
+*newly inconclusive* if it had a verdict and is inconclusive now; *no longer tested* if it had a
+verdict and is not in the current report, or was skipped there. *Newly passing* is an improvement:
+it failed, or was inconclusive. One that passes and was not tested before is *newly tested*, which
+does not depend on the controller's change. A claim that fails in both reports, in the same
+scenarios, is unchanged.
 
-Of a selection, a report has what was asked for, and whatever else was violated. Such a claim that
-is not in the current report is *no longer failing* if that report's histories show that it held
-where it had failed (`held_unasked`); else it is no longer tested.
+A selection's report has the selected claims, and any other violation. If such a violation is
+missing in the current report, it is *no longer failing* if that report's histories show that it
+held where it had failed (`held_unasked`); else it is no longer tested.
 
-Failing in further scenarios is worse, unless whoever compares says otherwise: in virtual time a
-controller's change did it. On a real cluster it may be a race that was won the time before.
+Failing in further scenarios is worse, unless the caller allows it: in virtual time a
+controller's change caused it. On a real cluster it may be a race that was won the time before.
 
 A scenario is *slower* by a rule that depends on the clock (`RULES`), and only between runs of
-one seed, without a campaign's faults. In virtual time only what the controller does can change
-it: a busy machine cannot. It is told, and never decides whether anything is worse.
+one seed, without a campaign's faults. In virtual time only the controller's behavior can change
+it: a busy machine cannot. It is informational.
 
-What makes two reports hard to compare (another seed, norm, cluster, selection) is listed in
+Differences that make two reports hard to compare (seed, norm, cluster, selection) are listed in
 `differences`, never corrected for.
 """
 
@@ -74,8 +74,8 @@ class ClaimChange(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     scenarios: tuple[str, ...] = ()
     """Of a claim that fails: where it does now and did not before, by test name."""
     shrunk: str = ""
-    """What was taken away from the run that `because` quotes: `3 nodes → 1`. Empty: nothing was,
-    it is quoted as it was found."""
+    """The reduction of the run that `because` quotes: `3 nodes → 1`. Empty: not shrunk,
+    quoted as found."""
 
 
 class Slowdown(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
@@ -99,7 +99,7 @@ class Difference(NamedTuple):
 
 
 class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What differs between two reports; all lists in order of ids or names."""
+    """The differences between two reports; all lists in order of ids or names."""
 
     baseline: ConformanceReport
     current: ConformanceReport
@@ -112,7 +112,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     newly_tested: tuple[ClaimChange, ...]
     """Claims that pass; one that fails is newly failing, whatever there was before."""
     no_longer_failing: tuple[ClaimChange, ...]
-    """Claims that nobody asked for, that were violated before, and that were seen to hold now."""
+    """Claims not selected, that were violated before, and that were seen to hold now."""
     still_failing: tuple[str, ...]
     newly_broken_off: tuple[RunError, ...]
     """Runs that did not come to their end now, and did in the baseline."""
@@ -120,9 +120,9 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     times: str
     """How times were compared, or why they were not: a sentence."""
     differences: tuple[Difference, ...]
-    """What else differs between the two reports."""
+    """Other differences between the two reports."""
     further_is_worse: bool = True
-    """Whether failing in further scenarios counts in `worse`."""
+    """True if failing in further scenarios counts in `worse`."""
 
     @property
     def worse(self) -> Worse:
@@ -212,7 +212,7 @@ def _change(before: ClaimReport | None, after: ClaimReport | None) -> ClaimChang
 
 
 class _Shown(NamedTuple):
-    """What is quoted of a claim; of which of its tests, if it is of one; how that was shrunk."""
+    """The quotation for a claim; its test, if any; its reduction."""
 
     because: str
     test: str = ""
@@ -220,7 +220,7 @@ class _Shown(NamedTuple):
 
 
 def _shown(claim: ClaimReport | None, newly: Sequence[ClaimTest]) -> _Shown:
-    """What was seen first in a test that fails newly; if none does, the current report's reason.
+    """The first evidence in a newly failing test; without one, the current report's reason.
 
     Of a failure that was shrunk, the page shows the smaller run, so that one is preferred.
     """

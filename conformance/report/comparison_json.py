@@ -26,7 +26,7 @@ def comparison_json(comparison: Comparison) -> str:
 
 
 def _identity(report: ConformanceReport) -> dict[str, Any]:
-    """What was tested, by which suite, where, and how it ended."""
+    """The implementation, suite, place and result."""
     parts = (report.implementation, report.suite, report.environment, report.reproduce)
     names = ("implementation", "suite", "environment", "reproduce")
     told = dict(zip(names, map(msgspec.to_builtins, parts), strict=True))

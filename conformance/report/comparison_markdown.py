@@ -1,8 +1,8 @@
 """A comparison of two reports as Markdown, for a comment on a pull request.
 
-What came from a cluster or from a report stands in code spans: nothing in those is a link, a
-mention or HTML, whoever wrote it. The first line is a comment that nobody sees, by which a bot
-finds its own comment again.
+Text from a cluster or a report is in code spans: nothing in those is a link, a mention or HTML,
+even in untrusted text. The first line is an invisible comment, by which a bot finds its own comment
+again.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MAX_ROWS: Final = 20
 """Of each kind of change."""
 MAX_NOT_TESTED: Final = 5
-"""More claims than that which one of the reports did not test are told by their ids alone."""
+"""If one report did not test more claims than this, only their ids are listed."""
 MAX_IDS: Final = 8
 """Of a list of claims' ids; the JSON has all of them."""
 MAX_SCENARIOS: Final = 3
@@ -122,13 +122,13 @@ def scenario_lines(change: ClaimChange) -> Iterator[str]:
 
 
 def difference_lines(comparison: Comparison) -> Iterator[str]:
-    """What makes the reports hard to compare: to be read before anything else."""
+    """Differences that make the reports hard to compare: to be read first."""
     for difference in comparison.differences:
         yield f"note: {printable(difference.told(MAX_IDS))}"
 
 
 def note_lines(comparison: Comparison) -> Iterator[str]:
-    """What else is not about one claim: what broke off, what is slower, how it was compared."""
+    """Notes that do not concern one claim: aborted runs, slowdowns, terms of the comparison."""
     for error in comparison.newly_broken_off:
         yield f"{printable(error.name)}: did not end: {printable(error.error, MAX_BECAUSE)}"
     for slow in comparison.slower[:MAX_SLOWER]:

@@ -21,10 +21,10 @@ from conformance.report.run_result import Implementation, OperatorPlace
 API_VERSION: Final = "assay.dev/v1"
 KIND: Final = "ConformanceReport"
 BROKEN_OFF: Final = "runs that did not end"
-"""What other formats call those of `errors`."""
+"""The name of `errors` in other formats."""
 
 CORE_LEVELS: Final = (Level.CORE, Level.DERIVED)
-"""What follows from core claims is as binding as they are."""
+"""Claims derived from core claims are as binding as these."""
 
 Result: TypeAlias = Literal["success", "partial", "failure"]
 """`partial`: nothing failed, but something was skipped or could not be judged."""
@@ -37,7 +37,7 @@ Text: TypeAlias = Annotated[str, Meta(max_length=65_536)]
 
 
 class _Part(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
-    """What all parts of a report have in common."""
+    """The basis of all parts of a report."""
 
 
 class Statistics(_Part, frozen=True, kw_only=True, rename="pascal"):
@@ -64,9 +64,9 @@ class ExtendedTier(Tier, frozen=True, kw_only=True):
 
     supported_features: tuple[str, ...] = ()
     unsupported_features: tuple[str, ...] = ()
-    """What the implementation lacks."""
+    """The missing features of the implementation."""
     skipped_features: tuple[str, ...] = ()
-    """What it has, and was run without; the claims of that are skipped, not unsupported."""
+    """Existing features that were disabled; their claims are skipped, not unsupported."""
 
 
 class Profile(_Part, frozen=True, kw_only=True, omit_defaults=True):
@@ -85,7 +85,7 @@ class Profile(_Part, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class JudgedAgain(_Part, frozen=True, kw_only=True):
-    """Which Assay judged the histories after the run, by `assay report rejudge`."""
+    """The Assay version that re-evaluated the histories, by `assay report rejudge`."""
 
     version: str
     git_commit: str
@@ -95,7 +95,7 @@ class JudgedAgain(_Part, frozen=True, kw_only=True):
 
 
 class Suite(_Part, frozen=True, kw_only=True, omit_defaults=True):
-    """Which Assay this was."""
+    """The Assay version."""
 
     version: str
     git_commit: str
@@ -119,7 +119,7 @@ class Suite(_Part, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Allowances(_Part, frozen=True, kw_only=True, omit_defaults=True):
-    """What the implementation was allowed, as every history's header says. Go durations."""
+    """The implementation's allowances, as in every history's header. Go durations."""
 
     latency: str
     """How late it might notice what happens."""
@@ -183,7 +183,7 @@ class ClaimTest(_Part, frozen=True, kw_only=True):
     because: Text
     """Empty where it passed: the claim's `reason` says it once, and the history in full."""
     faults: tuple[str, ...]
-    """What went wrong in that history, in order, in English."""
+    """The faults in that history, in order, in English."""
     runs: Count
     virtual_seconds: Seconds
     wall_seconds: Seconds
@@ -199,7 +199,7 @@ class ClaimTest(_Part, frozen=True, kw_only=True):
 
     @property
     def variant(self) -> str:
-        """What sets the worst run of a campaign apart; empty for the run of the scenario itself."""
+        """The variant of a campaign's worst run; empty for the run of the scenario itself."""
         return self.name.partition(" [")[2].removesuffix("]")
 
 
@@ -209,9 +209,9 @@ class ShrunkTest(_Part, frozen=True, kw_only=True):
     scenario: str
     seed: int
     shrunk: str
-    """What was taken away: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
+    """The reduction: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
     faults: tuple[str, ...]
-    """What is left of what went wrong, in order, in English."""
+    """The remaining faults, in order, in English."""
     history_sha256: Sha256
     history: RelativePath
     first_violation: FirstViolation | None
@@ -297,8 +297,8 @@ class ConformanceReport(_Part, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def lacking_core(self) -> tuple[str, ...]:
-        """The core claims that were left out on the word of a profile: nobody who lacks what one
-        of them needs conforms, whatever the reason."""
+        """The core claims that a profile leaves out: an implementation without one of these does
+        not conform, whatever the reason."""
         left_out = (Outcome.SKIPPED, Outcome.UNSUPPORTED)
         return tuple(
             claim.id

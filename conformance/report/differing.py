@@ -21,7 +21,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def differences(told: Any, made: Any, where: str, says: str) -> Iterator[Finding]:
-    """A finding for each field of `told` that `made` has otherwise; `says` is who says so.
+    """A finding for each field of `told` in which `made` differs; `says` is the origin of `made`.
 
     Structs are gone through field by field; anything else, a list too, is compared as a whole.
     """

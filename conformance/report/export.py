@@ -1,7 +1,7 @@
-"""A file that was made from a report and stands beside it, told apart from those of others.
+"""Exported files that were made from a report, distinguished from edited ones.
 
-Whoever gets a checklist half filled in will fill in the rest: then it is his. So the first line
-has the digest of all that follows, as it was written.
+Users complete a partly filled checklist; from then on it is theirs. So the first line has the
+digest of everything that follows, as written.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def write_export(path: Path, text: str) -> None:
 
 
 def is_untouched_export(path: Path) -> bool:
-    """Whether Assay wrote the file, and nobody has changed it since."""
+    """True if Assay wrote the file, and it has not been edited since."""
     if not path.is_file():
         return False
     with path.open("rb") as file:

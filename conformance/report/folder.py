@@ -56,7 +56,7 @@ CLUSTER_NAME: Final = "cluster"
 _BEFORE_THE_REPORT: Final = frozenset((HISTORIES_NAME, UNFINISHED_NAME, CLUSTER_NAME))
 _RENDERINGS: Final = ("index.html", "junit.xml")
 _EXPORTS: Final = (sonobuoy.FILE_NAME, ai_conformance.FILE_NAME)
-"""What `assay report` puts beside a report where it is asked to."""
+"""The files that `assay report` writes beside a report on request."""
 _OUR_FOLDERS: Final = {
     ALLURE_NAME: "*-*",
     HISTORIES_NAME: "*.jsonl.gz",
@@ -113,9 +113,10 @@ def check_folder(folder: Path) -> None:
 
 
 def require_writable(folder: Path) -> None:
-    """OSError if nothing can be written there: told before a long run, not after it.
+    """Raise OSError if the directory is not writable: before a long run, not after it.
 
-    Rights alone do not tell; so a folder is made and removed where the path stops to exist.
+    Permissions alone do not show that; so a directory is created and removed at the end of the
+    path.
     """
     standing = next(path for path in (folder, *folder.absolute().parents) if path.exists())
     try:
@@ -127,7 +128,7 @@ def require_writable(folder: Path) -> None:
 
 
 def _is_ours(report: Path) -> bool:
-    """Whether a run wrote it; its first line says so, all of it may be large."""
+    """True if a run wrote it; its first line says so, all of it may be large."""
     if not report.is_file():
         return False
     with report.open("rb") as file:
@@ -221,7 +222,7 @@ def remove_earlier(folder: Path, claims: Iterable[str]) -> None:
 
 
 def untouched_exports(folder: Path) -> tuple[Path, ...]:
-    """What `assay report` made of the folder's report, and nobody has changed since."""
+    """Exports of the directory's report that have not been edited since."""
     return tuple(folder / name for name in _EXPORTS if is_untouched_export(folder / name))
 
 

@@ -1,6 +1,6 @@
-"""Whether claims held that nobody asked for: a report does not say it, its histories do.
+"""Unselected claims that held: a report does not show this, its histories do.
 
-Of a selection a report has what was asked for, and whatever else was violated. A claim that is not
+A selection's report has the selected claims, and any other violation. A claim that is not
 in it may have held; or it could not be judged, nothing armed it, its scenario did not run, or what
 it needs is lacking. Only a stored history tells the first from the others.
 """

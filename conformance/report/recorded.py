@@ -1,4 +1,4 @@
-"""Whether a replay gave the history that was recorded: what a plan's file tells of it, compared."""
+"""Comparison of a replay with the recorded history that a plan refers to."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ def digest_of(run: RunResult) -> str:
 
 
 def assay_told(version: str, git_commit: str) -> str:
-    """Which Assay, for people: `0.9.0`, `0.9.0 at 1a2b3c4d5e6f-dirty`."""
+    """The Assay version, for readers: `0.9.0`, `0.9.0 at 1a2b3c4d5e6f-dirty`."""
     commit, dirty, _ = git_commit.partition("-dirty")
     return f"{version} at {commit[:12]}{dirty}" if commit else version
 
 
 def recorded(run: RunResult, suite: Suite) -> Recorded | None:
-    """What the run's plan tells of its history; None where time is real: that gives none twice."""
+    """The reference to a run's history for its plan; None in real time, where no history
+    repeats."""
     if run.header.cluster != SIMULATED:
         return None
     return Recorded(digest_of(run), assay_told(suite.version, suite.git_commit))

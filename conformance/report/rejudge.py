@@ -1,13 +1,12 @@
-"""A stored report judged again by the claims of today, and made anew.
+"""Re-evaluate a stored report by today's claims.
 
-For a checker that was mended after a long run: what happened stands in the histories, what was
-said of it need not. Where, when and by which Assay the suite ran, what it covered, and which runs
-broke off stays as it was told; verdicts, sums and reasons are made anew, and the report says who
-judged.
+For a checker that was fixed after a long run: the histories are kept, the verdicts are replaced.
+The place, time and Assay version of the run, its coverage and aborted runs stay as reported;
+verdicts, totals and reasons are recomputed, and the report names the version that evaluated it.
 
-The histories of a campaign's uneventful runs are not kept, so a campaign cannot be judged again.
-Of other suites on real clusters one may be missing: a scenario that was run again with longer
-durations, where every claim was judged by the other run.
+The histories of a campaign's uneventful runs are not kept, so a campaign cannot be re-evaluated.
+Of other suites on real clusters one may be missing: a scenario that was repeated with longer
+durations, where every claim was evaluated by the other run.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ class Rejudged(NamedTuple):
     report: ConformanceReport
     suite: SuiteResult
     notes: tuple[str, ...]
-    """What could not be judged again, in sentences."""
+    """Gaps of the re-evaluation, as sentences."""
 
 
 def rejudged(
@@ -112,7 +111,7 @@ def _runs(report: ConformanceReport, folder: Path, judge: Judge) -> Iterator[Run
 
 
 def _as_timed(made: ConformanceReport, before: ConformanceReport) -> tuple[ClaimReport, ...]:
-    """The claims made anew, with the wall time of each row as it was told: histories lack it."""
+    """The recomputed claims, with each row's original wall time: histories lack it."""
     of_row: dict[tuple[str, str, int], float] = {}
     of_scenario: dict[tuple[str, int], float] = {}
     for claim in before.claims:

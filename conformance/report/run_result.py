@@ -1,4 +1,4 @@
-"""What one run and one suite of runs hand to the report: plain data, no behaviour.
+"""The results of one run and of one suite of runs, for the report: plain data, no behavior.
 
 The runner produces these; everything in this package reads them. A `RunResult` is one
 scenario under one plan. The runs of a campaign (the same scenario, killed after its first
@@ -47,9 +47,9 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     began: bool = True
     """False: the implementation did not come up, and nothing was tested; `error` says why."""
     variant: str = ""
-    """What sets this run of a campaign apart: `crash after write 7, before the reply`."""
+    """The variant of this run of a campaign: `crash after write 7, before the reply`."""
     shrunk: str = ""
-    """What shrinking achieved: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
+    """The result of shrinking: `plan shrunk 14 → 2 faults, 3 nodes → 1`."""
     strikes: int = 0
     """How many faults of the plan struck, beside those of the scenario's own steps."""
     struck: tuple[dict[str, Any], ...] = ()
@@ -58,7 +58,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """The digest of the history, if it was computed already."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What goes to another process: a hundred verdicts in one piece, not one by one."""
+        """Support pickling: a hundred verdicts in one piece, not one by one."""
         rest = msgspec.structs.replace(self, entries=())
         return _from_process, (msgspec.msgpack.encode(rest), self.entries)
 
@@ -73,7 +73,7 @@ def _from_process(rest: bytes, entries: tuple[Entry, ...]) -> RunResult:
 
 
 class Implementation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """Who made the controller under test; the keys are those of Gateway API's reports."""
+    """The controller under test and its author; the keys are those of Gateway API's reports."""
 
     organization: str
     project: str
@@ -90,8 +90,8 @@ def ours(name: str, version: str) -> Implementation:
 
 
 OperatorPlace: TypeAlias = Literal["simulated", "process", "deployed", "installed"]
-"""Where the controller under test ran: in the simulation, as a process beside the cluster, as
-pods of the suite's own making, or in the pods that somebody has installed."""
+"""The place of the controller under test: in the simulation, a process beside the cluster, pods
+created by the suite, or installed pods."""
 
 
 class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -125,7 +125,7 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """How many runs were repeated to compare their histories byte by byte."""
     mismatches: int = 0
     notes: tuple[str, ...] = ()
-    """What whoever reads the outcome should know of how it came about, in sentences."""
+    """Notes for readers on the circumstances, as sentences."""
     left_behind: str = ""
     """Why the cluster is not as it was before, if it is not; the runs are whole all the same."""
     out_of_reach: dict[str, str] = {}

@@ -42,21 +42,21 @@ _STAGED: Final = ".handing-in-"
 
 
 class Submission(NamedTuple):
-    """What was written, and what a reviewer will ask for."""
+    """The written files, and requirements of reviewers."""
 
     folder: Path
     """That of this report."""
     readme: Path
     wanting: tuple[str, ...]
-    """What the rules of such submissions want and the report does not have, in sentences."""
+    """Data that the rules of such submissions require and the report lacks, as sentences."""
 
 
 def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Submission:
-    """Copy a report and its histories below `out`, and bring its README up to date.
+    """Copy a report and its histories below `out`, and update its README.
 
-    ReportError if another report of the same version and cluster was handed in before, or
-    histories of another stand there, unless they are to be replaced; and if a history that the
-    report refers to is missing, since nobody could verify it.
+    Raises ReportError if another report of the same version and cluster, or histories of another,
+    are already there, unless they are to be replaced; and if a history that the report refers to is
+    missing, since the report could not be verified.
     """
     report = read_report_at(report_at)
     source = report_path(report_at)
@@ -91,10 +91,10 @@ def write_submission(report_at: Path, out: Path, *, replace: bool = False) -> Su
 
 
 def reports_below(folder: Path) -> list[Path]:
-    """The folders of all reports of a submission, or of several; none if it is one itself.
+    """The directories of all reports of a submission, or of several; none if it is one itself.
 
-    ReportError if there is none down to `MAX_DEPTH`: whoever names a whole disk is not kept
-    waiting until all of it was looked through.
+    Raises ReportError if there is none down to `MAX_DEPTH`, so that naming a whole disk does not
+    take long.
     """
     if not folder.is_dir() or (folder / REPORT_NAME).exists():
         return []
@@ -123,7 +123,7 @@ def _histories(report: ConformanceReport) -> set[str]:
 
 
 def _is_below(folder: Path, name: str) -> bool:
-    """Whether a file of that name is there, and no symbolic link leads elsewhere."""
+    """True if a file of that name is there, and no symbolic link leads elsewhere."""
     try:
         return path_below(folder, name).is_file()
     except OSError:
@@ -131,7 +131,7 @@ def _is_below(folder: Path, name: str) -> bool:
 
 
 def _in_the_way(files: Mapping[str, Path], folder: Path) -> Iterator[Path]:
-    """What stands in the folder and would be lost, or tell of another report; that one first."""
+    """Files in the directory that would be lost, or belong to another report; its report first."""
     standing = folder / REPORT_NAME
     if standing.exists() and not filecmp.cmp(standing, files[REPORT_NAME], shallow=False):
         yield standing

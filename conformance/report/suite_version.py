@@ -1,4 +1,4 @@
-"""Which Assay this is: the distribution's version, and the commit of a checkout."""
+"""The version of Assay: the distribution's version, and the commit of a checkout."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 _ROOMS: Final = ("vocabulary", "reference_controller", "fixtures", "chaos", "conformance")
-"""What a run executes; whatever else is changed decides nothing."""
+"""The packages that a run executes; other changes do not matter."""
 
 
 def version() -> str:
@@ -33,7 +33,7 @@ def git_commit() -> str:
 
 
 def _git(root: Path, *arguments: str) -> str:
-    """What git prints; empty if there is no git, or if it fails."""
+    """The output of git; empty if there is no git, or if it fails."""
     command = ["git", "--no-optional-locks", "-C", str(root), *arguments]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)

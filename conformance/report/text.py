@@ -1,4 +1,4 @@
-"""What the terminal shows of a report: a block per failure, tables of claims, one last line."""
+"""A report in the terminal: a block per failure, tables of claims, one last line."""
 
 from __future__ import annotations
 

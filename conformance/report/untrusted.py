@@ -1,6 +1,6 @@
-"""Text that came from a cluster, made safe to show.
+"""Text from a cluster, made safe to show.
 
-Names, annotations and messages are written by whoever may write to the cluster. A terminal
+Names, annotations and messages are written by any client of the cluster. A terminal
 would obey escape sequences in them, and characters that reorder text could make a failure
 read like a pass. HTML has its own escaping on top of this (jinja2's).
 """

@@ -1,8 +1,8 @@
-"""A stored report against its own histories: digests computed again, verdicts judged again.
+"""Verify a stored report against its own histories: digests recomputed, verdicts re-evaluated.
 
-That is what makes a report worth handing in: whoever receives the folder can see, without a
-cluster, that the histories are those which were judged, that the checkers of today still say what
-the report says of them, and that all else in the report follows from that.
+This makes a report worth submitting: recipients of the directory can see, without a cluster, that
+the histories are those that were evaluated, that today's checkers confirm the report's verdicts,
+and that everything else in the report follows from that.
 
 - `coherence`: the report against itself, and against the claims.
 - `against_history`: its rows against one history.
@@ -29,7 +29,7 @@ from conformance.report.yaml_text import read_report_at, report_path
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
-    """What was checked, and what did not fit."""
+    """The checks, and the mismatches."""
 
     report: ConformanceReport
     histories: int
@@ -41,7 +41,7 @@ class Verification(msgspec.Struct, frozen=True, kw_only=True):
     without_history: int
     """Rows whose history was not stored; their digests cannot be checked."""
     same_norm: bool
-    """Whether the claims of today are word for word those of the report."""
+    """True if the claims of today are word for word those of the report."""
     findings: tuple[Finding, ...]
 
 

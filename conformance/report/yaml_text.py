@@ -89,7 +89,7 @@ def _report_in(path: Path) -> ConformanceReport:
 
 
 def _may_be_cut_off(path: Path) -> bool:
-    """Whether a report of Assay's begins there, and does not end as one does."""
+    """True if a report of Assay's begins there, and does not end as one does."""
     try:
         with open_regular(path) as file:
             text = file.read(MAX_REPORT_BYTES)

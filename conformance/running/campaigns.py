@@ -1,6 +1,6 @@
-"""What a suite does beyond running each scenario once: one function per campaign.
+"""Campaigns of a suite beyond running each scenario once: one function per campaign.
 
-Each goes on from the runs that there are, adds its own, and says what came of it.
+Each continues from the existing runs, adds its own, and reports its results.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class UnderWay:
     run: Callable[[Sequence[Task]], Iterator[RunResult]]
     """Runs tasks that were counted as a part of the suite from the beginning."""
     run_more: Callable[[Sequence[Task]], Iterator[RunResult]]
-    """Runs tasks that nobody knew of before."""
+    """Runs additional tasks."""
     run_uncounted: Callable[[Task], RunResult]
     """Makes one run on the way to another; may be called from several threads."""
     runs: list[RunResult]

@@ -1,4 +1,4 @@
-"""What a campaign on a control plane came to, in one line: its runs, and what they add."""
+"""The result of a campaign on a control plane, in one line: its runs, and what they add."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def violated_claims(runs: Iterable[RunResult]) -> Counter[str]:
 
 
 def is_armed(run: RunResult) -> bool:
-    """Whether a fault of the run's plan struck, beside those of the scenario's own steps."""
+    """True if a fault of the run's plan struck, beside those of the scenario's own steps."""
     return any("injection" not in step["when"] for step in run.struck)
 
 

@@ -20,7 +20,7 @@ from conformance.report.run_result import RunResult
 from conformance.running.workers import Task
 
 FEW_ENOUGH: Final = 60
-"""How many are tried on a real cluster, unless somebody says otherwise: some minutes' worth."""
+"""The default number of tries on a real cluster: some minutes' worth."""
 
 
 def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
@@ -54,7 +54,7 @@ def unless_missed(run: RunResult) -> RunResult:
 
 
 def in_words(runs: Sequence[RunResult], existing: int) -> Iterator[str]:
-    """What to know of a sample that was tried on a real cluster."""
+    """Notes on a sample that was tried on a real cluster."""
     missed = sum(run.strikes == 0 for run in runs)
     if len(runs) < existing:
         yield f"{len(runs)} of {existing} crash points were drawn by the seed"

@@ -1,8 +1,8 @@
-"""Which modules of the reference are decision code: those in which a mistake breaks promises.
+"""The reference's decision code: modules in which a bug breaks requirements.
 
-That is everything between what is observed and what is requested, what the user and the
-administrator may set, and what is admitted. Left out are what people are told and no claim speaks
-of (`events`, `metrics`), names, installation (`manifests`), the mutants, and the runtime, which
+That is everything between observation and request, the settings of the user and the
+administrator, and admission. Excluded are outputs for readers that no claim covers
+(`events`, `metrics`), names, installation (`manifests`), the mutants, and the runtime, which
 decides nothing about AppWrappers.
 """
 

@@ -1,4 +1,4 @@
-"""Which faults the scenarios use: read off their runs, since a scenario's steps are code."""
+"""The faults that scenarios use: read from their runs, since a scenario's steps are code."""
 
 from __future__ import annotations
 

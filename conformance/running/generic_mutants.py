@@ -1,7 +1,7 @@
-"""Runs the suite against mistakes that are planted in the reference's source at random.
+"""Run the suite against random mutations of the reference's source.
 
-The mutants beside the reference are mistakes that somebody thought of. These are the ones that
-nobody thought of: what a mutation operator makes of any line of its decision code. A first pass
+The mutants beside the reference are hand-written. These are random: the result of a mutation
+operator on any line of its decision code. A first pass
 runs every scenario on the reference and records which lines it executes. A mutant is then tried in
 the scenarios that execute its line, those that arm the most claims first, until one claim fails.
 """
@@ -40,17 +40,17 @@ _PRELOAD: Final = (
     "conformance.scenarios",
     "fixtures.simulated.cluster",
 )
-"""What a run needs that knows nothing of the reference, so that nobody has to load it anew."""
+"""Modules that a run needs and that do not depend on the reference, loaded once."""
 
 Fate: TypeAlias = Literal[
     "killed", "inconclusive", "does not run", "timed out", "survived", "equivalent"
 ]
 DECIDED: Final = ("killed", "inconclusive", "does not run")
-"""What counts as noticed: the suite ends with another exit code than with the reference."""
+"""Fates that count as detected: the suite exits with another code than with the reference."""
 
 
 class GenericResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one mutant."""
+    """The result of one mutant."""
 
     id: str
     where: str
@@ -75,7 +75,7 @@ class GenericResult(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Sound(msgspec.Struct, frozen=True, kw_only=True):
-    """What a scenario comes to with the reference."""
+    """A scenario's result with the reference."""
 
     digest: str
     armed: tuple[str, ...]
@@ -185,7 +185,7 @@ def run_generic(
     on_progress: OnProgress,
     scenarios: Sequence[str] = (),
 ) -> list[GenericResult]:
-    """What became of each mutant, in their order; all scenarios are there unless some are named."""
+    """The result of each mutant, in their order; all scenarios run unless some are named."""
     from conformance.scenarios import SCENARIOS
 
     argued = equivalents(EQUIVALENT)

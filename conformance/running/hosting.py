@@ -1,4 +1,4 @@
-"""Which scenarios a cluster cannot host, and which claims therefore nothing can arm there."""
+"""Scenarios that a cluster cannot host, and claims that nothing can arm there."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from reference_controller.rules import comparing
 
 
 class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
-    """What became of one mutant."""
+    """The result of one mutant."""
 
     mutant: str
     intended: tuple[str, ...]

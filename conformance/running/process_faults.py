@@ -50,7 +50,7 @@ def needs_more_than_installed(
 
 
 def needs_second(scenario: Scenario) -> bool:
-    """Whether two operators run in it at a time."""
+    """True if two operators run in it at a time."""
     faults = _faults_of(scenario.id)
     return scenario.operators > 1 or any(isinstance(fault, DoubleOperator) for fault in faults)
 
@@ -75,7 +75,7 @@ def _faults_of(scenario: str) -> tuple[Fault, ...]:
 
 
 def _is_within(wanted: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
-    """Whether so much of the settings is as wanted."""
+    """True if so much of the settings is as wanted."""
     return all(
         _is_within(value, settings[name])
         if isinstance(value, Mapping) and isinstance(settings.get(name), Mapping)

@@ -1,9 +1,9 @@
-"""Each scenario again under faults drawn at random: what nobody thought of writing down.
+"""Each scenario again with random faults.
 
-A plan strikes where and when it likes, so a scenario's steps may wait in vain for what they
-expect. That is no failure: the history so far is judged like any other, in two phases. While
-the faults last nothing may happen that must not; once they stop, the workload must settle
-within the bound that its parameters allow. What is violated is then shrunk.
+A plan strikes anywhere and at any time, so a scenario's steps may never see what they
+expect. That is no failure: the history so far is evaluated like any other, in two phases. While
+the faults last nothing forbidden may happen; once they stop, the workload must come to rest
+within the bound that its parameters allow. Violations are then shrunk.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def random_tasks(
 
 
 def _beside_others(terrain: Terrain) -> Terrain:
-    """The terrain of a run that shares its control plane: nobody stops what others stand on."""
+    """The terrain of a run that shares its control plane: nothing that others use is stopped."""
     return replace(terrain, controllers=(), without=REFUSED_BESIDE_OTHERS)
 
 

@@ -1,9 +1,9 @@
-"""Makes runs again which a slow machine kept from arming the claims that they are for.
+"""Repeat runs that a slow machine kept from arming the claims that they are for.
 
-Where time is real, a situation can be over before an operator that may be late can be told
-from one that is wrong: the claim is not armed, and nobody is to blame. Such a scenario is run
-again with longer durations, a few times at most. What earlier runs showed stays: nothing that
-was violated, or broke off, is tried again until it looks better.
+In real time, a situation can be over before a late operator can be distinguished
+from a wrong one: the claim is not armed, without any fault. Such a scenario is repeated
+with longer durations, a few times at most. Results of earlier runs stay: a violation or an aborted
+run is never repeated until it looks better.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What `assay run` (or pytest, or a script) asks of the runner, and what it hears meanwhile."""
+"""The options of a run, from `assay run`, pytest or a script, and its progress callbacks."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RunOptions:
     rerun: bool = False
     """Run every scenario twice and compare the histories byte by byte."""
     undertaking: Undertaking | None = None
-    """What was found on an existing cluster, or one of kind, and agreed to be done there."""
+    """The findings on an existing cluster or one of kind, and the changes agreed to."""
     nodes: NodeContainers | None = None
     """The nodes of a kind cluster, where they may be stopped."""
     cluster_folder: Path | None = None
@@ -57,13 +57,13 @@ class RunOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Progress:
-    """How far a suite has come; told after each run."""
+    """A suite's progress; reported after each run."""
 
     done: int
     total: int
     """How many runs the suite has; may grow while it runs (a campaign, a shrink)."""
     scenario: str
-    """What has just ended."""
+    """The scenario that has just ended."""
     outcome: Outcome | None
     """The worst outcome among the claims which that run armed; None: a failure was shrunk."""
 

@@ -1,8 +1,8 @@
-"""Failures made small: the same claim violated by fewer faults, in a smaller scenario.
+"""Shrinking of failures: the same claim violated by fewer faults, in a smaller scenario.
 
-A failure that was found among many faults is understood only once most of them are gone. What
-went wrong in a run is listed as one plan, whoever injected it, and `chaos.shrinking` takes
-away from it what the violation does not need. Each attempt is a run. In the simulation runs take
+A failure found among many faults can be understood only once most of them are removed. The
+faults of a run are listed as one plan, whatever injected them, and `chaos.shrinking` removes
+those that the violation does not need. Each attempt is a run. In the simulation runs take
 milliseconds, and the same plan is the same run. On a control plane a run takes seconds and may
 win a race that the one before lost: there attempts are few, and one that violates nothing only
 says that nothing smaller was found.
@@ -36,14 +36,14 @@ MAX_SHRUNK: Final = 40
 """So many claims have their simplest failure shrunk; of a controller that violates more than
 that, the first ones say enough."""
 MAX_ENTRIES: Final = 20_000
-"""So much is recorded on the way, all attempts together: a controller that writes for ever is
+"""So much is recorded on the way, all attempts together: a controller that writes indefinitely is
 shrunk less far. Time is not counted, or the result would depend on the machine."""
 FEW: Final = 4
 """So few are done sooner here than other processes are started."""
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """What is to be shrunk, as plain data: it may go to another process."""
+    """The failure to shrink, as plain data: it may go to another process."""
 
     claim: str
     implementation: str
@@ -166,7 +166,7 @@ def _count(value: int | tuple[str, ...] | None) -> int:
 
 
 def _submitted(entries: Iterable[Entry]) -> Iterator[Object]:
-    """What the scenario's user created."""
+    """The objects that the scenario's user created."""
     for entry in entries:
         if isinstance(entry, Write) and entry.event == "ADDED" and entry.actor == "user":
             yield entry.object or {}

@@ -50,7 +50,7 @@ def _begin() -> None:
 def _end_with_parent() -> None:
     """Let this worker end when the process that it works for has ended.
 
-    A worker whose parent was killed would wait for its next task for ever: the other workers
+    A worker whose parent was killed would wait for its next task indefinitely: the other workers
     hold the writing end of the pipe on which that would come.
     """
     parent = multiprocessing.parent_process()

@@ -1,4 +1,4 @@
-"""Who makes the runs: this process, a pool of others, or threads on a real control plane."""
+"""Workers that make runs: this process, a pool of others, or threads on a real control plane."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SIDE_BY_SIDE: Final = 12
 """Runs at a time on a control plane: they mostly wait, and more would make operators late."""
 SIDE_BY_SIDE_ELSEWHERE: Final = 4
-"""On a cluster of somebody else's, unless more are asked for."""
+"""On a cluster of another client's, unless more are asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Task:
     plan: dict[str, Any] | None = None
     variant: str = ""
     keep_history: bool = True
-    """Whether the history is wanted even if nothing was violated."""
+    """True if the history is wanted even if nothing was violated."""
     stretch: int = 1
     """How many times as long durations are, where time is real."""
 
@@ -56,7 +56,7 @@ RunAll: TypeAlias = Callable[[Sequence[Task]], Iterator[RunResult]]
 
 @contextmanager
 def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
-    """What makes runs on the cluster that the options name; `many` makes a pool worth it."""
+    """The workers for the cluster in the options; `many` makes a pool worthwhile."""
     if options.cluster == "control-plane":
         with _on_control_plane(options) as run_all:
             yield run_all
@@ -74,7 +74,7 @@ def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
 
 
 class UnknownClusterError(ValueError):
-    """A cluster that nobody has looked at; the message says what does."""
+    """A cluster without preflight checks; the message names the command that makes them."""
 
 
 def run_task(task: Task) -> RunResult:

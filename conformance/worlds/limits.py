@@ -1,6 +1,6 @@
-"""What real clusters cannot show as the simulation does, each with its reason.
+"""Known limits: differences between real clusters and the simulation, each with its reason.
 
-These are the differences that are known and left: the table of agreement ends with them.
+These differences are known and accepted: the table of agreement ends with them.
 A difference that is neither here nor explained by a scenario's own `only_simulated` is a bug.
 """
 

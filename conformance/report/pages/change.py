@@ -1,4 +1,4 @@
-"""What an entry of a history did, in a few words: the middle column of every event line."""
+"""An entry's change, in a few words: the middle column of every event line."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def with_previous(entries: Sequence[Entry]) -> list[Step]:
 
 
 def subject_of(entry: Entry) -> str:
-    """What the entry is about: `appwrapper/a`, `operator`, or nothing for a mark."""
+    """The entry's subject: `appwrapper/a`, `operator`, or nothing for a mark."""
     match entry:
         case Write():
             kind = entry.kind.partition(".")[0].lower()
@@ -64,7 +64,7 @@ def subject_of(entry: Entry) -> str:
 
 
 def actor_of(entry: Entry) -> str:
-    """Who did it; empty where nobody knows."""
+    """The entry's actor; empty if unknown."""
     match entry:
         case Write():
             return printable(entry.actor, 80)
@@ -137,7 +137,7 @@ def _describe_update(write: Write, old: Object | None) -> str:
 
 
 def _words(difference: Difference) -> list[tuple[int, str]]:
-    """The difference in words with its rank (0 is told first); none if it is dull."""
+    """The difference in words with its rank (0 comes first); none if it is dull."""
     path = difference.path
     if path == "status.phase":
         return [(0, _arrow(difference))]

@@ -38,7 +38,7 @@ Detail = list[list[str]]
 
 
 def shown_positions(steps: Sequence[Step], verdict: Verdict, limit: int) -> list[int]:
-    """Which entries to show: all if they fit, else the evidence and what lies nearest to it."""
+    """The positions of shown entries: all if they fit, else the evidence and the closest ones."""
     if len(steps) <= limit:
         return list(range(len(steps)))
     told = _evidence(verdict, len(steps))
@@ -106,7 +106,7 @@ def _tone(step: Step) -> str:
 def details(
     steps: Sequence[Step], positions: Iterable[int], *, lines: int, budget_bytes: int
 ) -> dict[str, Detail]:
-    """What each entry changed, in full, within a budget; those that do not fit are left out.
+    """Each entry's change, in full, within a budget; those that do not fit are left out.
 
     `positions` come in order of importance: the first get theirs.
     """
@@ -142,7 +142,7 @@ def _detail(step: Step, lines: int) -> Detail:
 
 
 def _request(write: Write) -> Detail:
-    """What was asked and answered."""
+    """The request and its response."""
     asked = " ".join(part for part in (write.verb, write.kind, write.subresource) if part)
     answer = "no answer" if write.code == 0 else f"{write.code} {write.reason}".rstrip()
     rows = [["request", printable(f"{asked} → {answer}", 200)]]

@@ -1,4 +1,4 @@
-"""What a lane of a failure page is made of: bands (states), marks (moments), bars (amounts).
+"""The parts of a lane of a failure page: bands (states), marks (moments), bars (amounts).
 
 Places are percent of the axis' width. Tones name a meaning, never a colour: the stylesheet
 gives each a colour and a texture, so that the page reads without colours as well.
@@ -17,7 +17,7 @@ Shape: TypeAlias = Literal["tick", "dot", "diamond", "cross", "down", "up"]
 
 
 MAX_BANDS: Final = 120
-"""More states than that in one lane cannot be told apart: the narrowest are left out."""
+"""More states in one lane cannot be distinguished: the narrowest are left out."""
 
 
 class Band(NamedTuple):
@@ -56,7 +56,7 @@ class LaneGroup(NamedTuple):
     title: str
     lanes: Sequence[Lane]
     note: str = ""
-    """What the group leaves out, and why."""
+    """The group's omissions, with reasons."""
 
 
 class State(NamedTuple):

@@ -1,4 +1,4 @@
-"""What differs between two snapshots of an object, path by path.
+"""The difference between two snapshots of an object, path by path.
 
 Lists of maps that carry a key (`type` of a condition, `name` of a container, `uid` of an owner)
 are compared by that key, since their order says nothing.
@@ -50,7 +50,8 @@ def _walk(path: str, old: Any, new: Any) -> Iterator[Difference]:
 
 
 def _emptied(value: Any, other: Any) -> Any:
-    """An empty map or list for what is absent beside a filled one, so that its parts are told."""
+    """An empty map or list for an absent value beside a filled one, so that its parts are
+    listed."""
     if value == ABSENT and isinstance(other, Mapping) and other:
         return {}
     if value == ABSENT and isinstance(other, list | tuple) and _by_key(other):

@@ -42,7 +42,7 @@ _ENDED: Final = frozenset(("Succeeded", "Failed"))
 
 
 class Canvas:
-    """What every lane needs to know: the axis, where it ends, which entries are shown."""
+    """The common data of all lanes: the axis, its end, the shown entries."""
 
     def __init__(self, axis: TimeAxis, end_us: Micros, shown: frozenset[int]) -> None:
         self.axis = axis
@@ -138,7 +138,7 @@ QUOTA_BARS: Final = 0.6
 def quota_lane(subject: Track, pods: Sequence[Track], canvas: Canvas) -> Lane | None:
     """Quota reserved (the ground) against pods that really exist (the bars).
 
-    A bar without ground below it is a pod that runs on quota which somebody else may have got.
+    A bar without ground below it is a pod that runs on quota which another client may have got.
     """
     events = sorted(
         [(s.n, s.t, subject, s.object) for s in subject.snapshots]
@@ -193,7 +193,7 @@ def _standing(obj: Object) -> tuple[Tone, str]:
 
 
 def pod_lane(track: Track, canvas: Canvas) -> Lane:
-    """A pod's phase, and when it was told to stop."""
+    """A pod's phase, and the time at which it was asked to stop."""
     states = []
     for s in track.snapshots:
         if s.object is None:

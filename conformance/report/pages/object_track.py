@@ -55,11 +55,11 @@ class Track:
 
     @property
     def is_subject(self) -> bool:
-        """Whether it is a custom resource that other objects may belong to."""
+        """True if it is a custom resource that other objects may belong to."""
         return self.kind == str(APPWRAPPER)
 
     def belongs_to(self, subject: Track) -> bool:
-        """Whether it is the subject's component (by its owner) or pod (by its label)."""
+        """True if it is the subject's component (by its owner) or pod (by its label)."""
         if self.namespace != subject.namespace or self is subject:
             return False
         if self.is_pod and labels_of(self.first).get(APPWRAPPER_LABEL) == subject.name:

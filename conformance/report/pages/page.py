@@ -1,4 +1,4 @@
-"""What all HTML pages share: templates that escape, one file each, and a strict policy.
+"""The basis of all HTML pages: templates that escape, one file each, and a strict policy.
 
 Every page stands alone: no request leaves it, and its content security policy names by hash
 the one script and the one stylesheet that may act, so that markup which slipped in from a

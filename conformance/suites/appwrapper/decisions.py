@@ -1,4 +1,4 @@
-"""What the suite decided where the source is silent or ambiguous, each decision in one place.
+"""The suite's decisions where the source is silent or ambiguous, each in one place.
 
 A reader who disagrees with a verdict looks here first: the claim names its decision.
 """

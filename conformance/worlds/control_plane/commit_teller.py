@@ -1,9 +1,9 @@
-"""Tells the injector of each commit once, and by whom it was where a plan may ask for that.
+"""Notify the injector of each commit once, with its writer if a plan may ask for it.
 
-A watch shows every commit and not its writer; an operator's proxy hears what became of the
-operator's own writes, and nothing of others. So the proxy tells the operator's commits, at
-the moment that counts: decided, and nobody has been told. What the watch shows of a kind
-waits while the proxy has a write of that kind on its way, and is told if it was not that one.
+A watch shows every commit without its writer; an operator's proxy sees the results of the
+operator's own writes, and no others. So the proxy reports the operator's commits, at the moment
+that counts: committed, and not reported to any watcher. A watch event of a kind waits while the
+proxy has a write of that kind in flight, and is reported if it was not that one.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class CommitTeller:
         self._follower = Follower()
         self._on_their_way: Counter[str] = Counter()
         self._told: set[tuple[str, int]] = set()
-        """(kind, resourceVersion) of commits that a proxy has told."""
+        """(kind, resourceVersion) of commits that a proxy has reported."""
         self._told_gone: set[str] = set()
-        """Uids of objects whose removal a proxy has told."""
+        """Uids of objects whose removal a proxy has reported."""
         self._revisions: dict[tuple[str, str, str], int] = {}
         self._waiting: deque[Write] = deque()
 
@@ -53,7 +53,7 @@ class CommitTeller:
         return self._tell(write)
 
     def seen(self, write: Write) -> None:
-        """A watch has shown a commit, whoever's it is."""
+        """Process a commit seen by a watch, of any writer."""
         self._waiting.append(write)
         self._drain()
 

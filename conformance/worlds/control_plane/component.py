@@ -21,7 +21,7 @@ CONTROLLERS: Final = (
     "statefulset-controller",
     "taint-manager",
 )
-"""They live in one process on a real control plane: whoever pauses one pauses all of them."""
+"""They share one process on a real control plane: pausing one pauses all of them."""
 _CONDITIONS: Final[dict[str, ProcessState]] = {"paused": "paused", "ended": "down"}
 
 
@@ -30,7 +30,7 @@ class Component(Protocol):
 
     @property
     def state(self) -> ProcessState:
-        """Whether it runs, stands still, or is down."""
+        """True if it runs, stands still, or is down."""
 
     def start(self) -> None: ...
 
@@ -49,7 +49,7 @@ class PlaneComponent:
     def __init__(
         self, name: str, component: str, plane: ControlPlane, record: Callable[[str, Any], None]
     ) -> None:
-        """`record` is told (name, change) of each change in its life."""
+        """`record` is called with (name, change) on each change in its life."""
         self.name = name
         self._component = component
         self._plane = plane

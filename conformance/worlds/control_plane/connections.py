@@ -9,7 +9,7 @@ from conformance.worlds.control_plane.proxy import Proxy
 
 
 class Webhooks(Protocol):
-    """What answers the API server, and can be taken down."""
+    """The server of webhooks, which can be taken down."""
 
     def start(self) -> None: ...
 

@@ -1,11 +1,11 @@
 """The operator under test in the cluster: a Deployment, scaled up and down.
 
-It lives through the same life as an operator that is a process of this machine, so that faults
+It has the same life cycle as an operator that is a process of this machine, so that faults
 mean the same: killed, it is gone until it is started again. Two operators are two Deployments,
-each with an account of its own, by which an audit log tells them apart.
+each with its own account, by which an audit log distinguishes them.
 
-Signals reach it where its node can be reached. Elsewhere it can only be told to end, with one
-second's notice, and cannot be paused.
+Signals reach it if its node can be reached. Elsewhere it can only be deleted, with a grace period
+of one second, and cannot be paused.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ class DeployedOperator:
         *,
         replicas: int = 1,
     ) -> None:
-        """`deployment` stands in the cluster, scaled to 0; `record` is told (name, change).
-        `replicas`: how many pods it has while it runs; all of them are killed and paused."""
+        """`deployment` exists in the cluster, scaled to 0; `record` is called with (name, change).
+        `replicas`: its number of pods while it runs; all of them are killed and paused."""
         self.name = name
         self._deployment = deployment
         self._replicas = replicas
@@ -62,7 +62,7 @@ class DeployedOperator:
 
     @property
     def state(self) -> ProcessState:
-        """Whether it is to run: a container that crashed is its kubelet's to start again."""
+        """True if it is to run: a container that crashed is its kubelet's to start again."""
         if not self._is_wanted:
             return "down"
         return "paused" if self._is_paused else "running"
@@ -111,7 +111,7 @@ class DeployedOperator:
             self._scale(0)
 
     def pause(self) -> None:
-        """SIGSTOP; refused where nobody can send it."""
+        """Send SIGSTOP; refused if signals cannot reach it."""
         if self._signal is None:
             raise FaultRefusedError(
                 f"{self.name} runs in a pod, and nobody can pause that through the API; "
@@ -151,7 +151,7 @@ class DeployedOperator:
             self._record(self.name, change)
 
     def _await_gone(self, grace_seconds: int | None) -> bool:
-        """Whether it has no pod any more; one that is terminating may still write."""
+        """True if it has no pod any more; one that is terminating may still write."""
         deadline = time.monotonic() + GONE_SECONDS
         while self._pods():
             if time.monotonic() >= deadline:

@@ -25,7 +25,7 @@ class Forwarder:
         self._open: set[socket.socket] = set()
 
     def start(self) -> None:
-        """Listen; nothing happens if it does already. OSError if somebody else does."""
+        """Listen; nothing happens if it does already. OSError if another client does."""
         with self._lock:
             if self._listener is not None:
                 return
@@ -36,7 +36,7 @@ class Forwarder:
         accepting.start()
 
     def stop(self) -> None:
-        """Nobody listens any more, and whoever is connected is cut off."""
+        """Stop listening, and close all connections."""
         with self._lock:
             listener, self._listener = self._listener, None
             cut_off, self._open = self._open, set()

@@ -1,12 +1,12 @@
-"""One history out of watches and audit log: every commit in order, with its writer.
+"""Merge watches and audit log into one history: every commit in order, with its writer.
 
-Commits stand in the order of their resourceVersions: all kinds of one etcd share one
-counter. What changed nothing (refusals, no-ops, faults, process changes) has no place in
-that order, so it is put where its time falls between commits.
+Commits are in the order of their resourceVersions: all kinds of one etcd share one
+counter. Entries that changed nothing (rejections, no-ops, faults, process changes) have no place
+in that order, so they are placed by their time between commits.
 
-A write's time is that at which its request came in. Whoever reacts to a write does so after
-that; whoever waits for a time sends its request after that time. So what was soon enough, or
-late enough, never seems otherwise.
+A write's time is the arrival of its request. A reaction to a write comes after that time, and a
+client that waits for a time sends its request after it. So a timely write never seems late, nor
+early.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Merge:
         return msgspec.structs.replace(commit.as_write(), **named)
 
     def _submitted(self, event: dict[str, Any]) -> dict[str, Any]:
-        """What a user asked to be stored; the audit log has it as it was before admission."""
+        """The object of a user's request; the audit log has it as it was before admission."""
         is_whole = event["verb"] in ("create", "update")
         if not is_whole or event["objectRef"].get("subresource"):
             return {}
@@ -166,7 +166,7 @@ class Merge:
 
 
 def _until_end(entries: list[Entry]) -> tuple[Entry, ...]:
-    """What happens after the run's end mark is cleaning up, and no part of it."""
+    """Drop entries after the run's end mark, which belong to the cleanup."""
     for entry in entries:
         if isinstance(entry, Mark) and entry.mark == "end":
             return tuple(entries[: entry.n + 1])
@@ -277,7 +277,7 @@ class _Matcher:
 
 
 def _is_binding(commit: Commit, before: Object | None) -> bool:
-    """Whether a pod was given its node: of one that exists, only a binding can do that."""
+    """True if a pod was given its node: of one that exists, only a binding can do that."""
     had, has = (get_path(pod, "spec.nodeName") for pod in (before, commit.object))
     return before is not None and commit.event == "MODIFIED" and not had and bool(has)
 

@@ -1,4 +1,4 @@
-"""What an HTTP request asks of the API: the vocabulary's request, for faults to look at."""
+"""Translate an HTTP request to the vocabulary's request, for faults to inspect."""
 
 from __future__ import annotations
 
@@ -73,6 +73,6 @@ def narrowed(target: str, namespace: str) -> str:
 
 
 def in_json(accept: str) -> str:
-    """An Accept header without Kubernetes' other encoding, which nobody here could read."""
+    """Remove Kubernetes' binary encoding from an Accept header, since it cannot be decoded here."""
     wanted = [item for item in accept.split(",") if "protobuf" not in item]
     return ",".join(wanted) or "application/json"

@@ -1,9 +1,9 @@
-"""Where an operator process listens: on this machine, or in a network of its own.
+"""The network of an operator process: this machine's, or its own.
 
-A program that listens on a port which nobody can choose runs but once in a network. On Linux the
-kernel gives a network of its own, with nothing but its loopback, to whoever may ask for it: such
-operators then run side by side. A socket belongs to the network of the thread that makes it, not
-of those that use it. So a proxy whose listening socket is made inside passes on what it hears from
+A program that listens on a fixed port can run only once in a network. On Linux the kernel provides
+a separate network, with nothing but its loopback, to processes with the permission: such
+operators then run in parallel. A socket belongs to the network of the thread that creates it, not
+of those that use it. So a proxy whose listening socket is created inside forwards requests to the
 outside, and a forwarder leads the other way.
 
 Elsewhere runs with such operators take turns, see `port_turn`: there is one at a time.
@@ -43,10 +43,10 @@ class Network(Protocol):
         """The kernel's file for it, to `enter`; None: that of this process."""
 
     def make(self, build: Callable[[], Made]) -> Made:
-        """Whatever `build` makes has its sockets there."""
+        """Call `build` so that its sockets are created there."""
 
     def connect(self, port: int) -> socket.socket:
-        """A new connection to who listens there on the loopback address; OSError if nobody does."""
+        """Connect to a listener on the loopback address there. Raises OSError if there is none."""
 
     def show(self, port: int) -> None:
         """Have callers on this machine's loopback address reach who listens there."""

@@ -60,8 +60,8 @@ def prepare(launch: Launch, connection: PatientConnection) -> None:
 
 
 def command_line(launch: Launch) -> tuple[str, ...]:
-    """What to execute. Whoever executes it may have been started long ago, by another
-    environment, so that variables are set by `env`, which then becomes the program."""
+    """The command to execute. Its executor may have been started long ago with another
+    environment, so variables are set by `env`, which then becomes the program."""
     if not launch.environment:
         return launch.command
     return ("env", *(f"{k}={v}" for k, v in launch.environment.items()), *launch.command)

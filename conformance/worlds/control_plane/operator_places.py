@@ -51,9 +51,10 @@ class OperatorPlaces:
         *,
         elects: bool,
     ) -> RealOperator:
-        """One that is down as yet, with all that it will find when it starts.
+        """Return an operator that is not running yet, with its whole environment.
 
-        `record` is told (name, change) of each change in its life; `elects`: it is one of several.
+        `record` is called with (name, change) on each change in its life; `elects`: it is one of
+        several.
         """
         health_port, webhook_port = free_ports(2)
         proxy, network = self.proxies[name], self._networks[name]

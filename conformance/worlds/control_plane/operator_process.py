@@ -41,7 +41,7 @@ class RealOperator:
         launch: Launch | None = None,
         ready_path: str = READY_PATH,
     ) -> None:
-        """`record` is told (name, change) of each change in its life."""
+        """`record` is called with (name, change) on each change in its life."""
         self.name = name
         self._command = tuple(command)
         self._health_url = f"http://127.0.0.1:{health_port}{ready_path}"
@@ -55,7 +55,7 @@ class RealOperator:
 
     @property
     def state(self) -> ProcessState:
-        """Whether it runs, stands still, or is down."""
+        """True if it runs, stands still, or is down."""
         with self._lock:
             if self._process is None or not self._process.is_alive():
                 return "down"

@@ -1,4 +1,4 @@
-"""The rights that an implementation asks for, granted to whoever its operators are in a run."""
+"""The permissions that an implementation requests, granted to its operators in a run."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BINDING = Kind(_GROUP, "v1", "ClusterRoleBinding", "clusterrolebindings", names
 _ROLE = Kind(_GROUP, "v1", "ClusterRole", "clusterroles", namespaced=False)
 
 OBJECT_VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "delete")
-"""What is done to the objects of a kind. Never all verbs: nobody may grant what he has not."""
+"""Verbs on the objects of a kind. Never all: an account can grant only permissions it has."""
 
 
 def grant(
@@ -32,8 +32,8 @@ def grant(
 ) -> None:
     """Create the roles, and bind the subjects to them; `prefix` begins the roles' names.
 
-    Beside those that the implementation asks for, they get, as whoever administers a cluster
-    would grant them, the rights to the kinds that only scenarios know.
+    In addition to the implementation's own, they get the permissions on kinds that only scenarios
+    know, as granted by a cluster's administrator.
     """
     roles = [role for role in map(_everywhere, implementation.rbac()) if role]
     roles += _extra_rights(extra_kinds)
@@ -60,8 +60,8 @@ def _create(connection: PatientConnection, kind: Kind, manifest: Object) -> None
 
 
 def _everywhere(manifest: Object) -> Object | None:
-    """What the implementation asks for; a Role for its own namespace, for any: each run has one
-    of its own. None for what is no role."""
+    """The role that the implementation requests; a Role for its own namespace becomes one for any:
+    each run has its own. None for other objects."""
     if manifest["kind"] not in ("Role", "ClusterRole"):
         return None
     return {**manifest, "kind": "ClusterRole"}

@@ -50,7 +50,7 @@ class Poker:
         self._stopping.set()
 
     def made(self, kind: Kind, obj: Object) -> bool:
-        """Whether a new version of an object is nothing but a poke. Ask once of each version."""
+        """True if a new version of an object is nothing but a poke. Ask once of each version."""
         if self._every_us is None or kind != APPWRAPPER:
             return False
         value = annotations_of(obj).get(POKE, "")

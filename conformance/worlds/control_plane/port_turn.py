@@ -1,8 +1,8 @@
-"""Whose turn it is on a port of this machine on which every operator under test would listen.
+"""Turns at a port of this machine on which every operator under test would listen.
 
-The port belongs to the machine, and so does the lock: a file in its folder for temporary files,
-which runs of all sessions, commands and users lock. The kernel takes the lock back from whoever
-is killed.
+The port belongs to the machine, and so does the lock: a file in its directory for temporary files,
+which runs of all sessions, commands and users lock. The kernel releases the lock of a killed
+process.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def _opened(path: Path) -> int:
 
 
 def _is_locked(descriptor: int) -> bool:
-    """Lock it, if nobody else has."""
+    """Lock it, unless it is locked already."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""An AppWrapper by which a cluster is asked what it would do with one; nobody acts on it."""
+"""A probe AppWrapper, for dry runs; no operator acts on it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def probe(namespace: str) -> Object:
 
 
 def unreached(connection: Asked, namespace: str) -> str:
-    """What the API server says if it cannot call a webhook about AppWrappers; empty if it can.
+    """Return the API server's error if it cannot call an AppWrapper webhook; empty if it can.
 
-    Nothing is stored. That one is refused is an answer, too.
+    Nothing is stored. A rejection by the webhook also shows that it was called.
     """
     try:
         connection.handle(Create(APPWRAPPER, probe(namespace), namespace, NAME, dry_run=True))

@@ -1,11 +1,11 @@
 """The admission webhooks that operator processes serve themselves, in one run.
 
-What a cluster adds to such a process, the harness does: it registers the webhooks, for the run's
-namespace alone, plays the Service in front of them, and mounts their certificate. They are down
-while the operator is: the API server then refuses what they should be asked about.
+The harness provides the cluster's part for such a process: it registers the webhooks, for the run's
+namespace only, plays the Service in front of them, and mounts their certificate. They are down
+while the operator is: the API server then rejects requests that concern them.
 
-The Service has no endpoints: nobody here plays kube-proxy. It is an external name for this
-machine, and the API server goes there while it expects the certificate of the Service.
+The Service has no endpoints, since there is no kube-proxy. It is an external name for this
+machine, and the API server connects there, expecting the certificate of the Service.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ class ProcessWebhooks:
     def without_keys(
         self, commits: Iterable[Commit], audited: Iterable[dict[str, Any]]
     ) -> tuple[list[Commit], list[dict[str, Any]]]:
-        """What was recorded without what concerns the operators' keys: these are no part of what
-        happened to anybody's workload, and nothing for a history, which is handed on."""
+        """Drop entries about the operators' keys from a recording: these are not part of any
+        workload, and must not be in a history, which is published."""
 
         def is_about_keys(event: Mapping[str, Any]) -> bool:
             about = event.get("objectRef") or {}
@@ -133,8 +133,8 @@ class ProcessWebhooks:
         return self._servers[-1]()
 
     def _register(self, webhooks: OwnWebhooks) -> None:
-        """The Secret stands before the operator starts, and nothing is submitted before its
-        webhooks answer: so they may be registered in advance, as by whoever installs it."""
+        """Create the Secret before the operator starts. Nothing is submitted before its
+        webhooks respond: so they may be registered in advance, as by an installation."""
         if webhooks.secret:
             self._secrets.add(webhooks.secret)
             self._create(SECRET, webhooks.secret, {"type": "Opaque"})
@@ -186,8 +186,8 @@ class ProcessWebhooks:
         self._session.connections["harness"].handle(Create(kind, manifest, namespace, name))
 
     def _mount(self, webhooks: OwnWebhooks) -> None:
-        """Once the Secret holds a certificate, make files of it, as a kubelet does. Within the
-        time of a run nobody makes another."""
+        """Once the Secret has a certificate, write it to files, as a kubelet does. Within the
+        time of a run there is only one."""
         recorder = self._session.recorder
         while not self._is_over:
             with recorder.changed:
@@ -202,7 +202,7 @@ class ProcessWebhooks:
 
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """The certificate last: whoever finds it finds its key, too."""
+    """Write the certificate last, so that its key exists when it appears."""
     for name in sorted(files, key=lambda name: name == CERTIFICATE):
         fresh = folder / f".{name}"
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

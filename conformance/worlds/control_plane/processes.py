@@ -34,7 +34,7 @@ class RealProcesses:
 
     @property
     def awaits_restart(self) -> bool:
-        """Whether something that was ended is to be started again by itself."""
+        """True if something that was ended is to be started again by itself."""
         with self._lock:
             return any(timer.is_alive() for timer in tuple(self._restarts.values()))
 

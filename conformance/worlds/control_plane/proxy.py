@@ -1,4 +1,4 @@
-"""What lies between an operator and the API server: a proxy on loopback, and chaos on it.
+"""The connection between an operator and the API server: a proxy on loopback, with chaos rules.
 
 The operator's kubeconfig names the proxy. Each request passes the same places as in the
 simulation and meets the same rules, so one plan does the same on both. Watches pass line by
@@ -99,7 +99,7 @@ class Proxy:
         return http.client.HTTPSConnection(host, port, timeout=timeout, context=self._context)
 
     def follows(self, request: Request) -> bool:
-        """Whether a request is a write that the history tells of, if it arrives."""
+        """True if a request is a write that the history tells of, if it arrives."""
         is_known = self.followed is None or str(request.kind) in self.followed
         is_key = request.kind == SECRET and getattr(request, "name", "") in self.keys
         return is_known and not is_key and isinstance(request, WRITES)
@@ -131,7 +131,7 @@ class Proxy:
         return min(matching, default=None)
 
     def refuses_lists(self, kind: str) -> bool:
-        """Whether lists of a kind fail just now, because its watches were broken off."""
+        """True if lists of a kind fail just now, because its watches were broken off."""
         return self._gaps.get(kind, 0.0) > time.monotonic()
 
     def holding_back(self, kind: str) -> Callable[[float], float | None]:
@@ -267,7 +267,7 @@ class _Handler(BaseHTTPRequestHandler):
                 return answer, teller.answered(proxy.actor, request, answer[0], answer[2])
 
     def _is_orphaned(self, life: int) -> bool:
-        """Whether the operator that asked was killed meanwhile: nobody is there to answer."""
+        """True if the requesting operator was killed meanwhile, so that no response is needed."""
         self.close_connection |= life != self.server.proxy.lives
         return self.close_connection
 

@@ -1,9 +1,9 @@
-"""How slow this machine is just now, measured: what a run's upper bounds must allow for.
+"""Measure the machine's current delay, which a run's upper bounds must allow for.
 
-Deadlines count real time here, and whoever shares the cores makes everybody late. So all the
-while a canary does what a reconcile does: a row of requests, one after the other, through a
-proxy like an operator's. The longest that this took during a run is how late a sound
-implementation may have been in it; the history's header says so, and the claims allow for it.
+Deadlines count real time here, and other processes on the cores delay everything. So a canary
+continuously does what a reconcile does: a row of requests, one after the other, through a
+proxy like an operator's. Its maximum duration during a run is the delay of a correct
+implementation; the history's header contains it, and the claims allow for it.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def wall_us() -> Micros:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """One change of the store, as its watch told it, or else the audit log."""
+    """One change of the store, from its watch or the audit log."""
 
     rv: int
     event: Event
@@ -95,7 +95,7 @@ class Recorder:
         that runs `follow`, and such objects without a namespace as it keeps.
         """
         self.changed = threading.Condition()
-        """Notified whenever a watch has told something new."""
+        """Notified whenever a watch reports something new."""
         self.kinds = tuple(kinds)
         self._commits: dict[str, list[Commit]] = defaultdict(list)
         self._stored: dict[str, dict[tuple[str, str], Object]] = defaultdict(dict)
@@ -103,7 +103,7 @@ class Recorder:
         self._connection = connection
         self._keeps = keeps
         self._listed: set[tuple[Kind, str]] = set()
-        """What has been listed: a kind, in a namespace or ("") everywhere."""
+        """The lists that were made: a kind, in a namespace or ("") everywhere."""
         self._listed_again: dict[str, Micros] = {}
         """By namespace ("" is all): when a watch of it last began anew, with a gap before."""
         self._offset = 0
@@ -114,7 +114,7 @@ class Recorder:
         self._informers: dict[str, list[Informer]] = defaultdict(list)
         """By the namespace that they watch; "" is all."""
         self.hears_requests = audit_log is not None
-        """Whether there is an audit log to tell of requests, their writers and their options."""
+        """True if there is an audit log to tell of requests, their writers and their options."""
         self._tails: list[threading.Thread] = []
         if audit_log is not None:
             self._offset = audit.size(audit_log)
@@ -139,7 +139,7 @@ class Recorder:
             self._watch(namespace, [kind for kind in kinds if kind.namespaced])
 
     def unfollow(self, namespace: str) -> None:
-        """A run is over: its watches end, and what they told stays."""
+        """Stop following a run that is over: its watches end, and their events stay."""
         for informer in self._informers.pop(namespace, ()):
             informer.stop()
 
@@ -149,13 +149,13 @@ class Recorder:
             self.unfollow(namespace)
 
     def was_interrupted(self, namespace: str, since_us: Micros) -> bool:
-        """Whether a watch of the namespace, or of all, may have missed what was in between."""
+        """True if a watch of the namespace, or of all, may have missed what was in between."""
         with self.changed:
             return any(self._listed_again.get(each, 0) >= since_us for each in ("", namespace))
 
     @property
     def is_watching(self) -> bool:
-        """Whether no watch is broken just now: what happens is heard of, sooner or later."""
+        """True if no watch is broken just now: what happens is heard of, sooner or later."""
         with self.changed:
             informers = [each for found in self._informers.values() for each in found]
         return all(informer.is_watching for informer in informers)
@@ -273,7 +273,7 @@ class Recorder:
 
 
 def is_heartbeat(before: Object | None, now: Object) -> bool:
-    """Whether a node only said that it is still alive: nothing differs but the times of that."""
+    """True if a node only said that it is still alive: nothing differs but the times of that."""
     return before is not None and _lasting(before) == _lasting(now)
 
 

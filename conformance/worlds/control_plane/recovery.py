@@ -38,7 +38,7 @@ def recovered(
 ) -> list[Commit] | None:
     """All commits of a run, in the order of the store; None if any of them stays unknown.
 
-    `commits` are those that watches have told, of such kinds; `audited` are the audit events
+    `commits` are those that watches reported, of such kinds; `audited` are the audit events
     about the same objects.
     """
     served = {(kind.group, kind.plural): kind for kind in kinds if kind not in _NOT_JUDGED}
@@ -69,7 +69,7 @@ def recovered(
 
 @dataclass(frozen=True, slots=True)
 class _Version:
-    """What one request made of one object."""
+    """The version that one request made of one object."""
 
     effect: Effect
     kind: Kind
@@ -104,9 +104,9 @@ def _requests(
 def _versions(
     requests: Sequence[Event], served: Mapping[tuple[str, str], Kind]
 ) -> tuple[list[_Version], list[Event]]:
-    """What they made, in order, and those that do not show what they made.
+    """The versions they made, in order, and the requests that do not show theirs.
 
-    A request that changed nothing was answered with what was there.
+    The response to a no-op is the existing object.
     """
     found: list[_Version] = []
     unseen: list[Event] = []
@@ -136,12 +136,12 @@ def _versions(
 
 
 def _has_none(event: Event) -> bool:
-    """Whether a request has no effect on an object that is followed."""
+    """True if a request has no effect on an object that is followed."""
     return event.verb == "deletecollection" or event.reference.subresource == "token"
 
 
 def _shows(effect: Effect, binding: Effect) -> bool:
-    """Whether a response is no more than the pod as it was bound, and so tells its version."""
+    """True if a response is no more than the pod as it was bound, and so tells its version."""
     return effect.change == "MODIFIED" and _unversioned(effect) == _unversioned(binding)
 
 
@@ -153,14 +153,14 @@ def _unversioned(effect: Effect) -> tuple[Any, ...]:
 
 
 def _is_found_out(commit: Commit) -> bool:
-    """Whether a list showed that an object is gone: it bears the list's version then."""
+    """True if a list showed that an object is gone: it bears the list's version then."""
     return commit.event == "DELETED" and commit.rv != version_of(commit.object)
 
 
 def _without_revision(
     versions: Iterable[_Version], unexplained: Iterable[Commit]
 ) -> dict[tuple[str, int], _Version]:
-    """What has no resourceVersion in the log, by the commit that a watch has told of it."""
+    """Requests without a resourceVersion in the log, by the commit that a watch reported."""
     found: dict[tuple[str, int], _Version] = {}
     for version in versions:
         if not version.effect.rv:
@@ -177,9 +177,9 @@ def _may_be(version: _Version, commit: Commit) -> bool:
 
 
 def _are_accounted_for(unexplained: Iterable[Commit], unseen: Iterable[Event]) -> bool:
-    """Whether the log has a request for all that watches told: then it has all the others too.
+    """True if the log has a request for every watched commit: then it has all others too.
 
-    It may be that of one API server among several, or leave out what some user writes.
+    It may be that of one API server among several, or omit some user's writes.
     """
     blind = Counter(map(_name_of, unseen))
     others = Counter(
@@ -194,7 +194,7 @@ def _are_accounted_for(unexplained: Iterable[Commit], unseen: Iterable[Event]) -
 def _placed(
     missing: Sequence[_Version], versions: Sequence[_Version], told: Sequence[Commit]
 ) -> list[Commit] | None:
-    """What watches told with what they missed, in order; None if there are several."""
+    """The watched commits with the missed ones, in order; None if the order is ambiguous."""
     found = [each.as_commit() for each in missing if each.effect.rv]
     anchors = [_Anchor(each, _request_of(each, versions)) for each in (*told, *found)]
     rows = [(anchor.commit.rv, 0, 0, anchor.commit) for anchor in anchors]
@@ -220,7 +220,7 @@ def _placed(
 
 
 def _matters(version: _Version, commit: Commit) -> bool:
-    """Whether it must be known which of two was first that were carried out at the same time.
+    """True if it must be known which of two was first that were carried out at the same time.
 
     Where a pod is bound to says something about nodes, and about the pod itself: what that went
     through is in order anyway. What is gone, anybody may have waited for.
@@ -239,20 +239,20 @@ class _Anchor:
         return uid_of(self.commit.object) == version.uid
 
     def is_before(self, version: _Version) -> bool:
-        """Whether it was surely committed before."""
+        """True if it was surely committed before."""
         if self.is_of(version):
             return not (version.is_binding and _is_bound(self.commit))
         return self.request is not None and self.request.answered_us <= version.came_us
 
     def is_after(self, version: _Version) -> bool:
-        """Whether it was surely committed after."""
+        """True if it was surely committed after."""
         if self.is_of(version):
             return version.is_binding and _is_bound(self.commit)
         return self.request is not None and self.request.came_us >= version.answered_us
 
 
 def _request_of(commit: Commit, versions: Iterable[_Version]) -> _Version | None:
-    """What made it, where the log says that; what is marked, and gone at once, was one request."""
+    """The request of a commit, if the log shows it; marking and removal at once are one request."""
     uid, rv = _key(commit)
     of_it = [each for each in versions if each.uid == uid]
     named = (each for each in of_it if each.effect.rv == rv)

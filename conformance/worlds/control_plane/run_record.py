@@ -1,6 +1,6 @@
-"""What is known of one run, and the history that is made of it.
+"""The data on one run, and the history made of it.
 
-Watches tell what was stored, the audit log who asked for it, and the run itself what it did:
+Watches report stored objects, the audit log their writers, and the run its own actions:
 faults, the lives of its processes, marks.
 """
 
@@ -88,7 +88,7 @@ class RunRecord:
     # What came of it.
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
-        """What was recorded."""
+        """Return the recorded history."""
         session, implementation = self._session, self._session.implementation
         merge = Merge(
             self._began_us,
@@ -122,10 +122,10 @@ class RunRecord:
         return header, merge.entries(commits, audited, notes)
 
     def history_so_far(self) -> tuple[Header, tuple[Entry, ...], bool]:
-        """What is settled of the history of a run that goes on; whether that is all there is.
+        """Return the settled part of the history of a running run; True if it is complete.
 
-        Watches and audit log tell of one moment at different times. Of the latest moments one
-        of them may still be silent, and a write without its writer is not what happened.
+        Watches and audit log report the same moment at different times. One of them may not have
+        reported the latest moments yet, and a write without its writer would be wrong.
         """
         header, entries = self.history()
         late_us = round(BARRIER_SECONDS * SECOND) + (header.facts.slack_us or 0)

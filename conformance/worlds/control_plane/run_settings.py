@@ -1,8 +1,8 @@
-"""How the operator is configured in a run, and what of that each AppWrapper has to say itself.
+"""The operator's configuration in a run, and the settings that AppWrappers annotate.
 
-Scenarios take minutes with the durations that operators have by default, so runs shorten them.
-An operator that nobody can configure keeps its own; there each AppWrapper asks for short ones by
-annotations, unless the scenario has it ask for others.
+Scenarios take minutes with operators' default durations, so runs shorten them. An operator with a
+fixed configuration keeps its own; there each AppWrapper requests short ones by
+annotations, unless the scenario has it request others.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class RunSettings:
     """One run's."""
 
     config: Mapping[str, Any]
-    """What is written into the operator's configuration, in the shape of
-    `conformance.parameters.DEFAULT_CONFIG`; what is not there, the operator's defaults decide."""
+    """The settings written to the operator's configuration, in the shape of
+    `conformance.parameters.DEFAULT_CONFIG`; others have the operator's defaults."""
     durations: Durations
-    """What is in force for AppWrappers of which the scenario says nothing else."""
+    """The effective durations for AppWrappers without other settings in the scenario."""
     annotations: Mapping[str, str]
-    """What AppWrappers say to that end."""
+    """The annotations of AppWrappers for that."""
 
     @staticmethod
     def of(

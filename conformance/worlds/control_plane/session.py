@@ -1,4 +1,4 @@
-"""What many runs on one real cluster share, and what each of them gets for itself."""
+"""A session: the parts of one real cluster that many runs share, and those that each run has."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class NotLentError(Exception):
 
 
 class Plane(Protocol):
-    """What runs touch of their cluster's own files and addresses."""
+    """The cluster's files and addresses that runs use."""
 
     @property
     def server(self) -> str:
@@ -75,7 +75,7 @@ class Plane(Protocol):
 
     @property
     def webhook_pair(self) -> KeyPair:
-        """What webhook servers prove themselves with."""
+        """The certificate and key of webhook servers."""
 
 
 class Session(ABC):
@@ -89,11 +89,11 @@ class Session(ABC):
     own_plane: ControlPlane | None = None
     """The control plane, if it is Assay's own and its processes may be stopped."""
     pod_image: str = ""
-    """What pods run where kubelets are real: an image that has a shell. Empty: none are."""
+    """The image of pods on real kubelets: any with a shell. Empty: there are none."""
     pods_late_us: Micros = 0
     """How long real kubelets take to start a pod, or to see it end."""
     operator_image: str = ""
-    """What the operators run that live in the cluster; empty: they are processes beside it."""
+    """The image of operators in the cluster; empty: they are processes beside it."""
     recorder: Recorder
     connections: Mapping[str, PatientConnection]
     """Clients of the API server, by actor: `user`, `chaos`, `harness`."""
@@ -127,12 +127,12 @@ class Session(ABC):
         return self
 
     def __exit__(self, *error: Any) -> None:
-        """Everything is given back, also where somebody asks it to end in the middle of that."""
+        """Release everything, even if interrupted in the middle of that."""
         with interrupts_held_back(signal.SIGTERM):
             self._begun.__exit__(*error)
 
     def new_network(self) -> Network:
-        """What one operator process listens in."""
+        """The network of one operator process."""
         if self.implementation.fixed_port is None or self.operators_in_cluster:
             return MachineNetwork()
         return MachineNetwork() if why_none_can_be_made() else NetworkNamespace()
@@ -153,12 +153,12 @@ class Session(ABC):
 
     @property
     def operators_in_cluster(self) -> bool:
-        """Whether operators run there, on connections that nothing of the suite is part of."""
+        """True if operators run there, on connections that nothing of the suite is part of."""
         return bool(self.operator_image) or self.implementation.installed is not None
 
     @property
     def settings(self) -> Mapping[str, Any] | None:
-        """How the operator is configured if nobody can configure it; None: each run does."""
+        """The operator's fixed configuration; None: each run configures it."""
         installed = self.implementation.installed
         return None if installed is None else installed.settings
 
@@ -247,7 +247,7 @@ class Session(ABC):
         return {} if self.own_plane is None else components(self.own_plane, zones, record)
 
     def capabilities(self, namespace: str, began_us: Micros) -> Capabilities:
-        """What the history can show of a run that began in that namespace at that time."""
+        """The capabilities of a history of a run that began in that namespace at that time."""
         is_gapless = not self.recorder.was_interrupted(namespace, began_us)
         if self.recorder.hears_requests:
             return Capabilities() if is_gapless else Capabilities(versions=False)
@@ -259,17 +259,17 @@ class Session(ABC):
         )
 
     def commits(self, namespace: str, nodes: Iterable[str]) -> list[Commit]:
-        """What was committed in a run, in the order of the store."""
+        """The commits of a run, in the order of the store."""
         definitions = (str(crd["metadata"]["name"]) for crd in self.implementation.crds())
         return self.recorder.commits((namespace, *nodes, *definitions))
 
     def audited(self, namespace: str, nodes: Iterable[str]) -> list[dict[str, Any]]:
-        """What was asked for in a run, as the audit log has it, in the order of arrival."""
+        """The requests of a run from the audit log, in the order of arrival."""
         return self.recorder.audited((namespace, *nodes))
 
     @property
     def facts(self) -> WorldFacts:
-        """What a history's header says of the cluster, but for how slow it was in a run."""
+        """The cluster's facts for a history's header, except for its delay in a run."""
         return WorldFacts(users=REAL_USERS)
 
     # What is the same everywhere.

@@ -1,4 +1,4 @@
-"""Whether an AppWrapper has come to rest: what a run waits for once its faults have stopped."""
+"""At rest: the state of an AppWrapper that a run waits for once its faults have stopped."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vocabulary.requests import List, ObjectList, Request
 
 
 def is_settled(aw: Object) -> bool:
-    """Whether an AppWrapper may stay as it is for ever."""
+    """True if an AppWrapper may stay as it is indefinitely."""
     match get_path(aw, "status.phase", ""):
         case "Running":
             return condition_status(aw, "PodsReady") == "True"
@@ -23,7 +23,7 @@ def is_settled(aw: Object) -> bool:
 
 
 def are_settled_now(call: Callable[[Request], Object | ObjectList], namespace: str) -> bool:
-    """Whether the API server itself says so of all AppWrappers: on a crowded machine watches may
+    """True if the API server itself says so of all AppWrappers: on a crowded machine watches may
     be late by more than the quiet that a run waits for."""
     try:
         found = call(List(APPWRAPPER, namespace, live=True))

@@ -1,8 +1,8 @@
-"""Whether the operators of a session come up at all.
+"""Starts of a session's operators.
 
-One that does not ends its own run, and the others go on: it may be that run's configuration. A
-program that has never come up is no matter of single runs, and waiting for it a few hundred
-times helps nobody.
+An operator that does not start ends its own run, and the others continue: the cause may be that
+run's configuration. If a program has never started, this does not concern single runs, and the
+suite ends instead of waiting a few hundred times.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run's cluster needs changed in manifests: namespace, nodes, and how pods are played."""
+"""Adapt manifests to a run's cluster: namespace, nodes, and pod behavior."""
 
 from __future__ import annotations
 

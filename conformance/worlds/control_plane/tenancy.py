@@ -99,7 +99,7 @@ class Tenancy:
 
 
 def _is_defined(api: Api, wanted: Object, found: Object) -> bool:
-    """Whether the API server would change nothing if it got the definition once more: it fills in
+    """True if the API server would change nothing if it got the definition once more: it fills in
     defaults, so that what it was given and what it holds cannot be compared here."""
     version = meta(found)["resourceVersion"]
     replaced = {**wanted, "metadata": {**meta(wanted), "resourceVersion": version}}

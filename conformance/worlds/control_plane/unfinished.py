@@ -1,7 +1,7 @@
-"""Histories of runs in progress, on disk: what a suite that is killed leaves behind to read.
+"""Histories of runs in progress, on disk: readable leftovers of a killed suite.
 
-About once a second the history of each run so far is written anew beside the one before it,
-and takes its place. Such a file has no end mark, so nobody takes it for a whole run. A run
+About once a second the history of each run so far is written beside the previous one, and
+replaces it. Such a file has no end mark, so it never counts as complete. A run
 that ended leaves its whole history until the report has taken it over.
 """
 

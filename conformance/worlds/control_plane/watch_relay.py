@@ -1,8 +1,8 @@
-"""One watch on its way through the proxy: line by line, held back or broken off as chaos says.
+"""One watch through the proxy: line by line, delayed or broken off by chaos rules.
 
-Two threads serve it: one reads what the API server sends, the other passes it on. The second
-waits only for things that somebody tells it of (a line, the end, a rule that changed), since
-a suite has hundreds of watches open, and looking again and again would slow down everybody.
+Two threads serve it: one reads the API server's events, the other forwards them. The second only
+waits for notifications (a line, the end, a changed rule), since
+a suite has hundreds of watches open, and polling would slow down all of them.
 """
 
 from __future__ import annotations

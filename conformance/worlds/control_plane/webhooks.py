@@ -22,9 +22,9 @@ _GROUP: Final = "admissionregistration.k8s.io"
 
 
 class Webhooks:
-    """Start, stop and start again: the API server is told of them once.
+    """Start, stop and restart: the API server is configured once.
 
-    An implementation without any leaves nothing to serve, and nothing happens.
+    Without webhooks there is nothing to serve, and nothing happens.
     """
 
     def __init__(self, session: Session, namespace: str, config: Mapping[str, Any]) -> None:

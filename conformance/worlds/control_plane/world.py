@@ -222,7 +222,7 @@ class ControlPlaneWorld(World):
             time.sleep(min(left, LOOK_SECONDS))
 
     def _wait_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
-        """Look again whenever a watch has told something new."""
+        """Check again whenever a watch has reported something new."""
         deadline = time.monotonic() + within_us / SECOND
         changed = self.session.recorder.changed
         with changed:
@@ -274,12 +274,12 @@ class ControlPlaneWorld(World):
         self.mark("end")
 
     def _is_plan_waiting(self) -> bool:
-        """Whether faults of the plan may strike after the last step, or last beyond it."""
+        """True if faults of the plan may strike after the last step, or last beyond it."""
         with self._chaos_lock:
             return self._injector.is_waiting
 
     def _is_operator_on_its_way(self) -> bool:
-        """Whether an operator that was ended will be started again, or has not come up yet."""
+        """True if an operator that was ended will be started again, or has not come up yet."""
         return self._processes.awaits_restart or any(
             self._processes.state(name) == "running" for name in tuple(self._ended)
         )
@@ -309,11 +309,11 @@ class ControlPlaneWorld(World):
         return self._injector.struck
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
-        """What was recorded."""
+        """Return the recorded history."""
         return self._record.history()
 
     def history_so_far(self) -> tuple[Header, tuple[Entry, ...], bool]:
-        """What is settled of it while the run goes on; see `RunRecord`."""
+        """Return its settled part while the run continues; see `RunRecord`."""
         return self._record.history_so_far()
 
     @property
@@ -379,7 +379,7 @@ class ControlPlaneWorld(World):
             self._injector.observe(happening)
 
     def _note_leader(self, identity: str) -> None:
-        """The Lease is held by somebody; by no operator, if its holder gave it back or lost it."""
+        """Record the Lease's holder; no operator, if its holder released or lost it."""
         labels = {label_of(name): name for name in self._operators}
         before, self._leader = self._leader, labels.get(identity, "")
         if before == self._leader:

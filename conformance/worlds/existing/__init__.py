@@ -1,4 +1,4 @@
-"""Runs on a cluster that somebody else has set up, reached through nothing but a kubeconfig.
+"""Runs on a cluster that another client has set up, reached through nothing but a kubeconfig.
 
 The world is that of `conformance.worlds.control_plane`; what differs is what its session
 stands on. In the order of a run:

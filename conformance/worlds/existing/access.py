@@ -1,4 +1,4 @@
-"""The way to somebody else's API server, as a kubeconfig describes it, and who one is there."""
+"""The way to another client's API server, as a kubeconfig describes it, and who one is there."""
 
 from __future__ import annotations
 

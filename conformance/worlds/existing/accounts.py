@@ -1,8 +1,8 @@
-"""Whom the operators under test act as on somebody else's cluster.
+"""The accounts of operators under test on an existing cluster.
 
-Where the rights allow it each has a service account of its own, bound to the roles that the
-implementation asks for and to nothing else. Where they do not, operators act as whoever runs
-the suite: then no audit log can tell one from the other.
+If the permissions allow it, each has its own service account, bound to the roles that the
+implementation requests and to nothing else. Otherwise operators act as the suite's
+user: then no audit log can distinguish them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Accounts(Protocol):
     """Gives every operator that runs a user, and takes it back."""
 
     is_oneself: bool
-    """Whether operators act as whoever runs the suite."""
+    """True if operators act as the suite's user."""
 
     def take(self) -> User: ...
 
@@ -60,7 +60,7 @@ class Oneself:
 
 
 class Another:
-    """The account of an operator that somebody has installed: its requests do not come by us."""
+    """The account of an installed operator, whose requests do not pass the suite."""
 
     is_oneself = False
 

@@ -33,7 +33,7 @@ def install(connection: PatientConnection, crds: Sequence[Object], *, run_label:
 
 
 def definition(connection: Connection | PatientConnection, name: str) -> Object | None:
-    """What the cluster has under that name; None if nothing. Raises ApiError."""
+    """The cluster's CRD of that name; None if there is none. Raises ApiError."""
     return stored(connection, CUSTOM_RESOURCE_DEFINITION, "", name)
 
 

@@ -45,7 +45,7 @@ def _problems_of_configuration(connection: Asked, installed: InstalledDeployment
 
 
 def in_words(installed: Installed) -> Iterator[str]:
-    """What will be done to it."""
+    """The planned changes, in words."""
     match installed:
         case InstalledDeployment():
             yield (

@@ -1,11 +1,11 @@
-"""An operator that is installed in the cluster: one for all runs, which come one after another.
+"""An operator installed in the cluster: one for all runs, which are sequential.
 
-A Deployment is ended for each run, configured, and started again. Between runs it goes on, as it
-does for everybody: its webhooks, if it has any, are asked about what is cleaned up after one. What
-it was like before is noted by `conformance.borrowed_operator`, and comes back with `assay clean`.
+A Deployment is stopped for each run, configured, and started again. Between runs it continues:
+its webhooks, if it has any, are called during the cleanup of a run. `conformance.borrowed_operator`
+stores its original state, which `assay clean` restores.
 
-Of an operator that is known by its pods alone nothing is changed. What is killed comes back by
-whoever runs it, when he does.
+An operator known only by its pods is not changed. Its own controller recreates killed pods at
+its own time.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Tested(Protocol):
 
     @property
     def user(self) -> User:
-        """Whom its requests are made by."""
+        """The user of its requests."""
 
     def for_run(
         self, name: str, config: Mapping[str, Any], record: Record, signal: Signal | None
@@ -151,7 +151,7 @@ class Finding:
         return operator
 
     def let_run(self) -> None:
-        """Whoever runs it sees to that."""
+        """Do nothing: its own controller runs it."""
 
 
 class InstalledOperator(DeployedOperator):
@@ -161,9 +161,9 @@ class InstalledOperator(DeployedOperator):
     """Namespace and name of the Lease by which its replicas elect a leader."""
 
     def retire(self) -> None:
-        """The run is over, and it goes on: its webhooks are asked about what is cleaned up next.
+        """End the run; the operator continues, since its webhooks are called by the next cleanup.
 
-        If it does not come up, the next run tells so, or whoever needs it.
+        If it does not start, the next run reports it.
         """
         self.resume()
         self.start()
@@ -174,12 +174,12 @@ class InstalledOperator(DeployedOperator):
         return super()._is_ready() and self._has_leader() and self._is_asked()
 
     def _is_asked(self) -> bool:
-        """Whether its webhooks, if it has any, are reached: that its pods are ready, the way to
+        """True if its webhooks, if it has any, are reached: that its pods are ready, the way to
         them learns a moment later."""
         return not unreached(self._connection, namespace_of(self._deployment))
 
     def _has_leader(self) -> bool:
-        """Whether one of its pods holds the Lease: after a kill, the dead one's must run out."""
+        """True if one of its pods holds the Lease: after a kill, the dead one's must run out."""
         if self.lease is None:
             return True
         lease = stored(self._connection, LEASE, *self.lease)
@@ -230,7 +230,7 @@ class FoundOperator(InstalledOperator):
             self.start()
 
     def _scale(self, replicas: int) -> None:
-        """Whoever runs it decides that."""
+        """Do nothing: its own controller decides the scale."""
 
     def _pods(self) -> tuple[Object, ...]:
         return listed_pods(self._connection, self._installed.namespace, self._installed.selector)
@@ -246,7 +246,8 @@ def _lease(installed: Installed) -> tuple[str, str] | None:
 
 
 def _standing(connection: PatientConnection, kind: Kind, namespace: str, name: str) -> Object:
-    """What the preflight has found there; NotBorrowedError if it has gone since."""
+    """Return the installed object. Raises NotBorrowedError if it no longer exists since the
+    preflight."""
     found = stored(connection, kind, namespace, name)
     if found is None:
         raise NotBorrowedError(f"{kind.kind} {namespace}/{name} has gone; install it again")

@@ -34,7 +34,7 @@ _WEBHOOKS: Final = tuple(
 
 
 def interfering(connection: Asked, tested: Installed | None = None) -> Iterator[str]:
-    """What would interfere with every run, in words; with what to do about it."""
+    """Operators that would interfere with every run, in words, with the next step."""
     for kind in (DEPLOYMENT, STATEFUL_SET):
         for workload in _all_of(connection, kind):
             if tested is not None and _is(tested, workload):
@@ -57,7 +57,7 @@ def interfering(connection: Asked, tested: Installed | None = None) -> Iterator[
 
 
 def _is(tested: Installed, workload: Object) -> bool:
-    """Whether it is what runs the operator under test."""
+    """True if it is what runs the operator under test."""
     if namespace_of(workload) != tested.namespace:
         return False
     if isinstance(tested, InstalledPods):
@@ -68,7 +68,7 @@ def _is(tested: Installed, workload: Object) -> bool:
 
 
 def _answers(tested: Installed | None, webhook: Object) -> bool:
-    """Whether a webhook is served from where the operator under test is."""
+    """True if a webhook is served from where the operator under test is."""
     service = get_path(webhook, "clientConfig.service.namespace")
     return tested is not None and service == tested.namespace
 
@@ -80,7 +80,7 @@ def _is_operator(workload: Object) -> bool:
 
 
 def _is_asked(webhook: Object) -> bool:
-    """Whether a webhook is made for AppWrappers; one for everything is nobody's operator."""
+    """True if a webhook is for AppWrappers; one for all kinds does not belong to an operator."""
     return any(
         APPWRAPPER.group in (rule.get("apiGroups") or ())
         and {"*", "*/*", APPWRAPPER.plural} & set(rule.get("resources") or ())

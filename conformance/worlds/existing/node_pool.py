@@ -25,7 +25,7 @@ from vocabulary.requests import Get, List, ObjectList, Patch
 ATTEMPTS: Final = 20
 USABLE_SECONDS: Final = 120.0
 GUEST_SECONDS: Final = 60.0
-"""How long a run waits for somebody's pod to go."""
+"""How long a run waits for foreign pods to end."""
 LOOK_SECONDS: Final = 0.5
 _ENDED: Final = ("Succeeded", "Failed")
 
@@ -119,10 +119,10 @@ class NodePool:
         """Why nodes that were lent will not come back."""
 
     def take(self, count: int) -> tuple[str, ...]:
-        """Wait for so many nodes that no run has, and none of whose pods are somebody else's.
+        """Wait for so many nodes that no run has leased, and that have no foreign pods.
 
-        The preflight saw no such pods, but a node that nobody has borrowed is open to all.
-        Raises OutOfTimeError; NotLentError if pods do not go, or nodes will not come back.
+        The preflight saw no such pods, but a node that is not leased is open to all.
+        Raises OutOfTimeError; NotLentError if pods do not end, or nodes are not restored.
         """
         deadline = math.inf
         while True:
@@ -180,7 +180,7 @@ class NodePool:
             self._changed.notify_all()
 
     def lose(self, names: Iterable[str], error: BaseException) -> None:
-        """These stay as a run left them: whoever lacks them is told why."""
+        """Record nodes that a run could not restore, with the reason for later waiters."""
         lost = tuple(names)
         with self._changed:
             self._there_are -= len(lost)

@@ -1,7 +1,7 @@
-"""What a cluster is like before a suite touches it, and what the suite would touch there.
+"""Preflight: a cluster's state before a suite changes it, and the planned changes.
 
-Everything here only looks. What it finds is either a problem, which ends the matter with the
-next thing to do, or part of the plan that is shown before anything is begun.
+Everything here only reads. The result is either a problem, which ends the command with the
+next step, or part of the plan that is shown before anything is begun.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from vocabulary.requests import List, ObjectList
 OLDEST: Final = (1, 28)
 """The first release with SelfSubjectReview, which tells who one is."""
 NODES_OF_A_RUN: Final = 2
-"""What nearly all scenarios need."""
+"""The number of nodes for nearly all scenarios."""
 MAY_BE_EVICTED: Final = (
     "  Pods of others that are scheduled there meanwhile may be evicted, and so may pods of",
     "  DaemonSets that do not tolerate every taint. Choose nodes that others keep off.",
@@ -41,7 +41,7 @@ NO_NODES: Final = Survey((), {})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long a suite may take on somebody else's cluster, and how much it may put there."""
+    """How long a suite may take on another client's cluster, and how much it may put there."""
 
     time_us: Micros
     objects: int
@@ -50,7 +50,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Undertaking:
-    """What was found, and what a suite therefore undertakes to do there."""
+    """The preflight's findings, and the changes that a suite therefore plans."""
 
     access: Access
     limits: Limits
@@ -58,11 +58,11 @@ class Undertaking:
     webhook_host: str = LOOPBACK
     """Where the API server is to find the webhooks that this machine serves."""
     pod_image: str = ""
-    """What pods run on real kubelets."""
+    """The image of pods on real kubelets."""
     operator_image: str = ""
-    """What operators run that live in the cluster; empty: they are processes of this machine."""
+    """The image of operators in the cluster; empty: they are processes of this machine."""
     serves_webhooks: bool = True
-    """Whether this machine serves the implementation's webhooks."""
+    """True if this machine serves the implementation's webhooks."""
     installed: Installed | None = None
     """The operator under test, where it stands in the cluster already."""
     server: str = ""
@@ -73,14 +73,14 @@ class Undertaking:
     """Why nothing can be run; empty if something can."""
     lacking: tuple[rights.Right, ...] = ()
     without_accounts: tuple[rights.Right, ...] = ()
-    """The rights without which operators act as whoever runs the suite."""
+    """The permissions without which operators act as the suite's user."""
     to_install: tuple[Object, ...] = ()
     """Definitions of custom resources that are not there."""
     nodes: Survey = NO_NODES
 
     @property
     def tells_writers(self) -> bool:
-        """Whether its histories can tell who wrote what."""
+        """True if its histories can tell who wrote what."""
         return self.audit_log is not None and not self.without_accounts
 
 
@@ -149,7 +149,7 @@ def examine(
 
 
 def in_words(undertaking: Undertaking) -> Iterator[str]:
-    """What will be touched, line by line."""
+    """The planned changes, line by line."""
     yield f"{undertaking.server}, Kubernetes {undertaking.version}, as {undertaking.username}."
     yield f"Everything made there bears the label {RUN_LABEL}, and goes when the suite ends:"
     most = undertaking.limits.objects

@@ -1,4 +1,4 @@
-"""What a run must be allowed to do on a cluster, asked right by right before it begins."""
+"""The permissions of a run on a cluster, checked one by one before it begins."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ACCESS_REVIEW: Final = Kind(
 AT_A_TIME: Final = 8
 _READ: Final = ("get", "list", "watch")
 _MADE: Final = ("get", "list", "create", "delete")
-"""What is made is also read: whether a creation whose answer was lost has been done."""
+"""Created objects are also read: to find out if a creation without a response was executed."""
 FOLLOWED: Final = tuple(
     kind for kind in KNOWN_KINDS if kind.plural not in ("events", "leases", "priorityclasses")
 )
@@ -91,9 +91,9 @@ WRITTEN_IN_RUNS: Final[Mapping[Kind, tuple[str, ...]]] = {
     SERVICE_ACCOUNT: ("delete",),
     STATEFUL_SET: ("delete",),
 }
-"""What users, faults and the harness do there, beside watching and patching."""
+"""Writes of users, faults and the harness, besides watching and patching."""
 EDITED_IN_RUNS: Final = (APPWRAPPER, CONFIG_MAP, POD, REPLICA_SET, SERVICE)
-"""What faults and users read one by one, to edit it."""
+"""Kinds that faults and users read one by one, to edit them."""
 
 
 def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Right]:
@@ -122,8 +122,8 @@ def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Ri
 
 
 def held(implementation: UnderTest, extra_crds: Iterable[Object]) -> frozenset[Right]:
-    """What the operators are given. The suite needs it even where it makes no use of it: nobody
-    may give what he has not; and without accounts for them, operators act as the suite."""
+    """The operators' permissions. The suite needs them even if it does not use them: an account can
+    grant only permissions it has; and without accounts for them, operators act as the suite."""
     of_scenarios = (
         right
         for kind in map(kind_of_crd, extra_crds)

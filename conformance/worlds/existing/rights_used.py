@@ -1,7 +1,7 @@
-"""Which rights requests have used, read off an audit log: what was granted can be held against it.
+"""Permissions that requests have used, from an audit log: to compare with those granted.
 
-An audit log names the verb and the resource of each request as the authorizer was asked for
-them. Only of a log whose policy records reads can one say that a right to read was not used.
+An audit log has the verb and the resource of each request as the authorizer saw them. Unused read
+permissions can be determined only if the log's policy records reads.
 """
 
 from __future__ import annotations

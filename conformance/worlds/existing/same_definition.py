@@ -1,10 +1,10 @@
-"""Whether a definition of a custom resource that is there already serves a run as well as ours.
+"""Compare an existing CRD with ours: does it serve a run as well?
 
-What a definition has no field for, the API server drops without a word. An operator whose
-timers stand in such a field would seem to do everything wrong. On a cluster of somebody else's
-this is told by looking: to have the API server compare would take the right to write
-definitions. So what the API server fills in, and what changes nothing that is stored or
-refused, is left out on both sides.
+The API server silently drops fields that a CRD lacks. An operator whose timers are in such a field
+would seem to do everything wrong. On an existing cluster
+this is determined by reading: a comparison by the API server would require permission to write
+CRDs. So values that the API server defaults, and those that affect neither storage nor
+validation, are ignored on both sides.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from vocabulary.objects import Object
 
 _BY_VERSION: Final = ("name", "served", "storage", "subresources")
 _WORDS: Final = ("description", "title", "example", "externalDocs")
-"""What a schema tells people. A property may have such a name, and is none of these."""
+"""Documentation fields of a schema. A property may have such a name, and is none of these."""
 
 
 def is_same_definition(ours: Object, found: Object) -> bool:
-    """Whether both serve and store the same versions of the same kind, by the same schemas."""
+    """True if both serve and store the same versions of the same kind, by the same schemas."""
     return _meaning(ours) == _meaning(found)
 
 

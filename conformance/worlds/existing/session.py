@@ -1,4 +1,4 @@
-"""A session on somebody else's cluster: borrowed nodes, labelled namespaces, all undone."""
+"""A session on another client's cluster: borrowed nodes, labelled namespaces, all undone."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ CLEANERS: Final = 2
 """Runs that are cleaned up after at a time."""
 OPERATORS_OF_A_RUN: Final = 2
 COUNTED: Final = (APPWRAPPER, JOB, POD)
-"""What runs create many of."""
+"""Kinds of which runs create many objects."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +170,7 @@ class ExistingSession(Session):
         return dict.fromkeys(lent, "")
 
     def as_sent(self, request: Request) -> Request:
-        """What runs do to borrowed nodes is undone one by one, and nothing that others did."""
+        """Rewrite a run's request so that it reverts only its own changes to leased nodes."""
         if not isinstance(request, Patch) or request.kind != NODE or request.subresource:
             return request
         node = self.connections["harness"].handle(Get(NODE, "", request.name, live=True))
@@ -231,7 +231,7 @@ class ExistingSession(Session):
         return self._access.tls(as_oneself=True)
 
     def commits(self, namespace: str, nodes: Iterable[str]) -> list[Commit]:
-        """What a node went through before it was lent to the run is no part of it."""
+        """The commits of a run, without those of a node before it was leased to the run."""
         since = self._nodes.get(namespace, {})
         found: list[Commit] = []
         known: set[str] = set()
@@ -324,7 +324,7 @@ class ExistingSession(Session):
         self._pool.put_back(self._nodes[namespace])
 
     def _note_cleaning(self, namespace: str, cleaning: Future[None]) -> None:
-        """Whatever went wrong, whoever waits for the nodes is told why they do not come."""
+        """Record the cleanup's failure, so that waiters for its nodes get the reason."""
         error = cleaning.exception()
         if error is not None:
             self._pool.lose(self._nodes[namespace], error)

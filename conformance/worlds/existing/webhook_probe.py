@@ -1,6 +1,6 @@
-"""Whether the API server reaches the webhooks that this machine serves, asked once in advance.
+"""Probe in advance whether the API server reaches the webhooks that this machine serves.
 
-If it does not, it refuses every AppWrapper, and all that a suite could say is inconclusive.
+If it does not, it rejects every AppWrapper, and all results of a suite are inconclusive.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ class UnreachableWebhooksError(Exception):
 
 
 def require_reachable(session: Session, namespace: str) -> None:
-    """Have an AppWrapper admitted, and stored nowhere; raises UnreachableWebhooksError.
+    """Have an AppWrapper admitted by a dry run. Raises UnreachableWebhooksError.
 
-    Nobody is asked where none are served here: those of an installed operator are its own.
+    Skipped if no webhooks are served here: those of an installed operator are its own.
     """
     if not session.implementation.webhooks(DEFAULT_CONFIG):
         return

@@ -2,7 +2,7 @@
 
 The world is that of `conformance.worlds.control_plane`, its session that of
 `conformance.worlds.existing`: the suite borrows nodes and labels namespaces as it would on
-somebody else's cluster. What is added here is that the cluster is the suite's own, so that it
+another client's cluster. What is added here is that the cluster is the suite's own, so that it
 has an audit log, and nodes that may fail. In the order of a run:
 
 - `options`: what is asked for.

@@ -42,7 +42,7 @@ from vocabulary.requests import List, ObjectList, Patch
 
 READY_SECONDS: Final = 180.0
 LIMITS: Final = Limits(time_us=2 * DAY, objects=100)
-"""The cluster is nobody else's: these only bound tokens, and what goes wrong without end."""
+"""The cluster is the suite's own: these only bound tokens, and runaway errors."""
 OWN_NAMESPACES: Final = ("kube-system", "local-path-storage")
 """Where the Deployments are that kind brings."""
 CLUSTERS: Final = Path(".pytest-kind")
@@ -139,14 +139,14 @@ def delete_abandoned(folder: Path = CLUSTERS, *, really: bool) -> list[str]:
 
 
 def is_there(kind: Any) -> bool:
-    """Whether a cluster of that name exists."""
+    """True if a cluster of that name exists."""
     kind.ensure_kind()
     return kind.name in _run(kind, "get", "clusters").split()
 
 
 @contextmanager
 def tenancy(folder: Path) -> Iterator[None]:
-    """Hold the cluster whose audit log is in that folder; KindError if somebody else does."""
+    """Hold the cluster whose audit log is in that folder; KindError if another client does."""
     descriptor = os.open(folder / TENANT, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _lock(descriptor)
@@ -156,7 +156,7 @@ def tenancy(folder: Path) -> Iterator[None]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether a suite has the cluster whose audit log is in that folder."""
+    """True if a suite has the cluster whose audit log is in that folder."""
     try:
         with tenancy(folder):
             return False
@@ -278,7 +278,7 @@ def undertaking(
     webhook_host: str = "",
     limits: Limits = LIMITS,
 ) -> Undertaking:
-    """What a suite finds there, and will do; what is not given is the cluster's own."""
+    """The preflight's findings and the planned changes; missing values are the cluster's own."""
     return examine(
         cluster.access,
         limits,

@@ -1,7 +1,7 @@
-"""Whether the garbage collector knows AppWrappers yet, asked by having it collect something.
+"""Probe whether the garbage collector knows AppWrappers yet, by having it collect one's dependent.
 
-Until it does, what a deleted owner leaves behind stays, and so does an owner that is deleted in
-the foreground: scenarios would see that as the implementation's doing.
+Until it does, a deleted owner's dependents stay, and so does an owner that is deleted in
+the foreground: scenarios would attribute that to the implementation.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Kubelets, whole nodes and controllers of a kind cluster, under the names that faults use.
+"""Kubelets, whole nodes and controllers of a kind cluster, by the names that faults use.
 
-What a process went through is remembered here: nobody else stops anything in the cluster.
+Processes' states are remembered here: no other client stops anything in the cluster.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class NodeComponent:
     """Implements `Component` for one process; several names may stand for the same one."""
 
     def __init__(self, name: str, process: NodeProcess, record: Callable[[str, Any], None]) -> None:
-        """`record` is told (name, change) of each change in its life. What Docker refuses is
+        """`record` is called with (name, change) on each change in its life. Docker's errors are
         raised as FaultRefusedError, and nothing has changed."""
         self.name = name
         self._process = process
@@ -153,7 +153,7 @@ class StaticPod(NodeProcess):
         self._move(AWAY, MANIFESTS)
 
     def revive(self) -> None:
-        """Let it run, whatever somebody who is not there any more did to it."""
+        """Resume it, whatever an earlier process did to it."""
         away, manifest = (f"{folder}/{self._component}.yaml" for folder in (AWAY, MANIFESTS))
         comm = self._component[:COMM_BYTES]
         self._nodes.execute(self._node, "sh", "-c", _REVIVE, away, manifest, comm)

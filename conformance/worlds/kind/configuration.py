@@ -1,4 +1,4 @@
-"""What a kind cluster for a suite is like: its nodes, its audit log, and how soon it sees failure.
+"""The configuration of a suite's kind cluster: nodes, audit log, and failure detection.
 
 kind reads the document, and hands kubeadm its part as patches: one for each version of kubeadm's
 configuration, of which only the one that fits the node image is applied.

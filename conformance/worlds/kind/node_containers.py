@@ -29,7 +29,7 @@ class NodeContainers:
         return sorted(listed.split())
 
     def execute(self, node: str, *command: str) -> str:
-        """What a command in a node's container says."""
+        """The output of a command in a node's container."""
         return asked(self.docker, "exec", node, *command)
 
     def images(self, node: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""What is asked of a kind cluster: pytest-kind's options, and a few more."""
+"""The options of a kind cluster: pytest-kind's, and a few more."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Final
 
 DEFAULT_NAME: Final = "assay"
 DEFAULT_WORKERS: Final = 4
-"""What the most demanding scenario needs, and two runs at a time of nearly all others."""
+"""Enough for the most demanding scenario, and for two parallel runs of nearly all others."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindOptions:
-    """What was asked for; names and meanings are those of pytest-kind's options."""
+    """The options; names and meanings are those of pytest-kind's options."""
 
     cluster_name: str = DEFAULT_NAME
     kind_bin: str = ""
@@ -21,7 +21,7 @@ class KindOptions:
     kubeconfig: Path | None = None
     keep_cluster: bool = False
     fixture_deletes: bool = False
-    """Whether pytest-kind's fixture deletes the cluster at the end, if it is not kept."""
+    """True if pytest-kind's fixture deletes the cluster at the end, if it is not kept."""
     workers: int = DEFAULT_WORKERS
     download: bool = False
-    """Whether kind and node image may be fetched where they are missing."""
+    """True if kind and node image may be fetched where they are missing."""

@@ -1,7 +1,7 @@
-"""What a kind cluster is made of: docker, kind and a node image, found and never fetched.
+"""The requirements of a kind cluster: docker, kind and a node image, found and never downloaded.
 
-pytest-kind downloads what it misses, and so does kind. Nobody who runs a suite expects that of
-it, so what is missing is named with what to do, unless `download` asks for it.
+pytest-kind downloads missing programs, and so does kind. Users of a suite do not expect that,
+so missing ones are listed with the next step, unless `download` is set.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class KindError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """What was found."""
+    """The programs found."""
 
     docker: str
     kind: Path | None
@@ -75,7 +75,7 @@ def require_watches(nodes: int, limit: Path = INOTIFY_INSTANCES) -> None:
 
 
 def asked(docker: str, *arguments: str) -> str:
-    """What docker answers; KindError with its own words if it refuses."""
+    """The output of docker. Raises KindError with its own message if it fails."""
     command = [docker, *arguments]
     try:
         done = subprocess.run(

@@ -1,8 +1,8 @@
 """The bounds of a simulated run: one whose workload never settles ends at the first of them.
 
 Virtual time costs nothing, so a controller that works without end would otherwise keep a run going
-for ever. These bounds are counts, and so the same on every machine. The last resort is processor
-time, since code that does not return cannot be counted: see `conformance.running.hung`.
+indefinitely. These bounds are counts, and so the same on every machine. The last resort is
+processor time, since code that does not return cannot be counted: see `conformance.running.hung`.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ MAX_STEPS: Final = 40_000
 MAX_CRASHES: Final = 50
 """Exceptions that escape from the controller's code."""
 MAX_WRITES_IN_A_ROW: Final = 120
-"""Writes of the operator within a minute, during which nobody else writes, nothing is created or
-removed, and no AppWrapper changes its phase or the number of its resets."""
+"""Writes of the operator within a minute, during which there are no other writes, nothing is
+created or removed, and no AppWrapper changes its phase or the number of its resets."""
 MAX_RESETS: Final = 8
-"""Resets of one AppWrapper, during which nobody but the processes of the cluster writes: more than
+"""Resets of one AppWrapper, during which only the processes of the cluster write: more than
 any limit of retries that a scenario or a random workload sets and waits for."""
 
 _APPWRAPPER: Final = str(APPWRAPPER)
@@ -49,7 +49,7 @@ class Bounds:
         self._stands: dict[str, tuple[object, object]] = {}
         """The phase and the number of resets of each AppWrapper, by uid."""
         self._resets: Counter[str] = Counter()
-        """Resets of each AppWrapper since somebody outside of the cluster wrote, by uid."""
+        """Resets of each AppWrapper since a client outside of the cluster wrote, by uid."""
         self._crashes = 0
 
     def stepped(self, steps: int) -> None:

@@ -1,4 +1,4 @@
-"""What lies between the operator and the API server: the wire, and whatever chaos put on it."""
+"""The connection between the operator and the API server, with chaos rules."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Connection:
         self.injector: Injector | None = None
         """Set while a plan is carried out; the places of a request cost nothing without."""
         self.on_observed: Callable[[], None] = lambda: None
-        """Called after the injector has been told something: when it is due may have changed."""
+        """Called after the injector was notified: its next due time may have changed."""
         self._outcome: Happening | None = None
 
     def carry(self, actor: str, request: Request) -> Any:
@@ -39,12 +39,12 @@ class Connection:
             return error.with_traceback(None)
 
     def take_outcome(self) -> Happening | None:
-        """What became of the write that was carried last; None without a plan."""
+        """The outcome of the last write; None without a plan."""
         outcome, self._outcome = self._outcome, None
         return outcome
 
     def committed(self, happening: Happening) -> None:
-        """The server has decided on a write, whoever's it is."""
+        """Process the server's decision on a write of any client."""
         if self._outcome is None:  # what faults write meanwhile is not what is being carried
             self._outcome = happening
         self.tell(happening)

@@ -118,16 +118,16 @@ class OperatorProcess:
 
     @property
     def leads(self) -> bool:
-        """Whether it is up and believes that it leads; where nobody is elected, each does."""
+        """True if it is up and believes that it leads; without election, every operator leads."""
         return self._operator is not None and self._operator.leads
 
     @property
     def only_polls(self) -> bool:
-        """Whether it has woken many times in a row with nothing to do."""
+        """True if it has woken many times in a row with nothing to do."""
         return self._idle_wakes > FAST_WAKES and self._idle_revision == self._store.revision
 
     def is_idle(self) -> bool:
-        """Whether it neither waits for anything nor means to do anything later, but to poll."""
+        """True if it neither waits for anything nor means to do anything later, but to poll."""
         operator = self._operator
         if operator is None:
             return True

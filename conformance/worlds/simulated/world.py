@@ -42,7 +42,7 @@ NAMESPACE: Final = "default"
 REPLICAS: Final = 2
 """Of each operator; the second one is started by some scenarios and faults only."""
 KUBERNETES_VERSION: Final = "v1.36"
-"""What the simulation is modelled on, and compared with."""
+"""The version on which the simulation is modeled, and with which it is compared."""
 QUIET_US: Final = 20 * MINUTE
 """No operator timer and no AppWrapper write for so long: twice a usual resync period."""
 
@@ -262,7 +262,7 @@ class SimulatedWorld(World):
         return self._injector.struck
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
-        """What was recorded."""
+        """Return the recorded history."""
         header = Header(
             scenario=self.scenario.id,
             seed=self.seed,
@@ -316,7 +316,7 @@ class SimulatedWorld(World):
         self._bounds.crashed()
 
     def _note_leader(self, identity: str) -> None:
-        """The Lease is held by somebody; by no operator, if its holder gave it back or lost it."""
+        """Record the Lease's holder; no operator, if its holder released or lost it."""
         before, self._leader = self._leader, identity if identity in self.operators else ""
         if before == self._leader:
             return

@@ -102,7 +102,7 @@ def _succeeds(aw: AppWrapperRun, attempt: Attempt, running: Moment) -> Iterator[
 
 
 def _next_sickness(attempt: Attempt, since: Moment) -> Moment | None:
-    """What makes a completed workload fail after all: an external deletion."""
+    """The event after which a completed workload fails after all: an external deletion."""
     later = (point for point in attempt.health if point.n > since.n and point.missing)
     return next(later, None)
 
@@ -141,7 +141,7 @@ def _completed(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
 
 
 def _lost_its_label(aw: AppWrapperRun, pod: Track) -> bool:
-    """Whether a pod was out of its controller's sight for a time."""
+    """True if a pod was out of its controller's sight for a time."""
     label = aw.history.profile.label
     return any(labels_of(write.object or {}).get(label) != aw.name for write in pod.versions)
 
@@ -180,7 +180,7 @@ def _end_of(pod: Track) -> Write | None:
 
 
 def _stays_failed(aw: AppWrapperRun, pod: Track, n: int) -> bool:
-    """Whether a failed pod counts: one of a Job that completed does not (A14)."""
+    """True if a failed pod counts: one of a Job that completed does not (A14)."""
     if not pod.exists_at(n) or (pod.at(n).get("status") or {}).get("phase") != "Failed":
         return False
     made = [track for track in aw.component_tracks if track.kind == JOB]

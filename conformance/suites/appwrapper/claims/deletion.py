@@ -100,7 +100,7 @@ def deletion_begins_with_top_level_resources(aw: AppWrapperRun) -> Obligations:
 
 
 def _first_deletes(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation]:
-    """An obligation for each component that nobody was deleting when the deletion became due."""
+    """An obligation for each component that was not being deleted when the deletion became due."""
     for track in deletion.deletable:
         attempts = deletion.attempts_at(track)
         yield eventually(
@@ -115,10 +115,10 @@ def _first_deletes(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation
 
 
 def _deletes_again(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Obligation]:
-    """An obligation for each delete that was refused: the next one.
+    """An obligation for each rejected delete: the next one.
 
-    A client that backs off waits for as long as it has been refused already. One that is told
-    that the object is gone may believe it.
+    A client that backs off waits for as long as it has been rejected already. A client that is
+    informed that the object is gone may believe it.
     """
     for refused in deletion.refused:
         track = refused.track
@@ -180,7 +180,7 @@ def _ordinary_deletes(aw: AppWrapperRun) -> Iterator[Obligation]:
 def _unlike_an_ordinary_one(
     request: DeleteRequest, deletion: Deletion, top_level: Collection[str]
 ) -> str:
-    """What sets a delete apart from an ordinary one of a top-level resource; empty: nothing."""
+    """The difference of a delete from an ordinary one of a top-level resource; empty: none."""
     track = request.track
     if track.uid not in top_level:
         return "by itself"
@@ -340,7 +340,7 @@ def _without_grace(track: Track) -> Moment | None:
 
 
 def _exists_at(track: Track, time_us: Micros) -> bool:
-    """Whether an object exists at a time (not: position)."""
+    """True if an object exists at a time (not: position)."""
     return track.created.t <= time_us and (track.removed is None or track.removed.t > time_us)
 
 

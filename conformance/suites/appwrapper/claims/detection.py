@@ -152,12 +152,12 @@ def _ends_the_attempt(
 
 
 def lacks_running_pods(health: Health, expected: int) -> bool:
-    """Whether pods do not run, have not succeeded, and have not failed either."""
+    """True if pods do not run, have not succeeded, and have not failed either."""
     return health.running_least + health.failed_all + health.needless < expected
 
 
 def lacks_pods(health: Health, expected: int) -> bool:
-    """Whether pods are missing; one that is being deleted is on its way out. The pods of a complete
+    """True if pods are missing; one that is being deleted is on its way out. The pods of a complete
     component need not be there (A14, A22)."""
     return health.present_least + health.failed_all + health.needless < expected
 

@@ -1,4 +1,4 @@
-"""AW-035, 045, 057: a component that somebody else deletes ends the workload, at once."""
+"""AW-035, 045, 057: a component that another client deletes ends the workload, at once."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ def external_deletions(aw: AppWrapperRun) -> Iterator[tuple[Attempt, Moment]]:
 
 
 def overtaken_by(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
-    """What may lawfully end an attempt before its failure is acted on: anything but a reset."""
+    """Lawful reasons to end an attempt before its failure is acted on: anything but a reset."""
     left = attempt.left
     if left is not None and left.phase not in (RESETTING, FAILED):
         return left
@@ -148,7 +148,7 @@ def overtaken_by(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
 
 
 def _was_due_already(aw: AppWrapperRun, attempt: Attempt, deleted: Moment, left: Snapshot) -> bool:
-    """Whether the reset had another ripe cause and may not have seen the deletion yet."""
+    """True if the reset had another ripe cause and may not have seen the deletion yet."""
     for departure in aw.departures:
         if departure.attempt is attempt:
             others = departure.ripe - {Why.COMPONENT_MISSING}

@@ -67,7 +67,7 @@ def failed_workloads_are_deleted(aw: AppWrapperRun) -> Obligations:
 
 
 def holds_nothing(snapshot: Snapshot) -> bool:
-    """Whether neither resources nor quota are shown as held."""
+    """True if neither resources nor quota are shown as held."""
     return not snapshot.shows(RESOURCES_DEPLOYED) and not snapshot.shows(QUOTA_RESERVED)
 
 

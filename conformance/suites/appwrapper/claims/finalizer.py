@@ -1,4 +1,5 @@
-"""AW-097: the finalizer that protects what is deployed is put back when somebody strips it."""
+"""AW-097: the finalizer that protects deployed resources is restored if another client removes
+it."""
 
 from __future__ import annotations
 

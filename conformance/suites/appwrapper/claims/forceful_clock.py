@@ -45,7 +45,7 @@ def all_gone(aw: AppWrapperRun, deletion: Deletion) -> Moment | None:
     """The moment at which nothing was left of an episode; None if that was not seen.
 
     What was made for its objects counts, since it may make pods, and so does a pod that
-    somebody else labelled: a controller may take it for one of the workload.
+    another client labelled: a controller may take it for one of the workload.
     """
     gone = deletion.gone
     if gone is None:
@@ -96,7 +96,7 @@ def grace_within(aw: AppWrapperRun, deletion: Deletion, until: Moment) -> tuple[
 
 
 class Hold(NamedTuple):
-    """What somebody else's finalizers held while it was being deleted."""
+    """The objects held by foreign finalizers while they were being deleted."""
 
     text: str
     """`pod/a-0 by example.com/hold`; empty if nothing was held."""
@@ -105,7 +105,7 @@ class Hold(NamedTuple):
 
 
 def held_by_others(aw: AppWrapperRun, tracks: Sequence[Track]) -> Hold:
-    """Which of the objects somebody else held, and until when."""
+    """The objects held by other clients, and until when."""
     ours = FOLLOWS_FROM_DELETION if aw.history.others_were_down else ALWAYS_LIFTED
     held: dict[str, None] = {}
     lifted: list[Moment | None] = []
@@ -193,7 +193,7 @@ def _in_time(
 ) -> Obligation:
     """It must come within the forceful deletion grace period and this many steps.
 
-    What somebody else's finalizer holds cannot be deleted: while that stands this is
+    What another client's finalizer holds cannot be deleted: while that stands this is
     undecided, and once it is lifted, the rest must follow. A ReplicaSet that is held counts:
     while it stands it may make pods.
     """

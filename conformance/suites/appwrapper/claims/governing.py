@@ -1,12 +1,12 @@
-"""Which value of a parameter governed what happened: the one in force, or another.
+"""The value of a parameter that governed an event: the effective one, or another.
 
-That something came too early or too late does not tell of its parameter: it may have been
-counted from another moment. The parameter is wrong only if what happened is what another
-value would have made of it, and is not what the value in force would have made of it from
-any other moment at which the controller changed something.
+An event that is too early or too late does not show its parameter: it may have been measured from
+another moment. The parameter is wrong only if the event is as another value would have caused it,
+and not as the effective value would have caused it from any other moment at which the controller
+changed something.
 
-How near is near enough does not depend on how slow the machine was: slack may excuse, and
-never accuse.
+The tolerance does not depend on the machine's speed: slack may excuse a controller, and
+never accuse it.
 """
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ from vocabulary.clock import SECOND, Micros
 EARLY_US = SECOND
 """Times of the API are whole seconds: a timer that counts from one may be early by this."""
 LATE_US = 5 * SECOND
-"""What follows another value comes within this of it, or does not show that value."""
+"""An event caused by another value is within this of it, or does not show that value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Elapsed:
-    """What happened a span after a moment; `happened` None: not until the history ended."""
+    """An event a span after a moment; `happened` None: not before the history's end."""
 
     aw: AppWrapperRun
     since: Moment
     happened: Moment | None
     plus_us: Micros = 0
-    """What is waited for besides the parameter's own time."""
+    """Additional waiting time besides the parameter's own."""
     steps: int = 2
 
     def fits(self, other_us: Micros, value_us: Micros) -> bool:
-        """Whether it came when another value would have had it, much rather than this value."""
+        """True if it came when another value would have had it, much rather than this value."""
         due_us = self.since.t + other_us + self.plus_us
         if self.happened is None:
             return other_us > value_us and due_us > self.aw.history.end.t
@@ -46,7 +46,7 @@ class Elapsed:
         return -min(EARLY_US, half_us) <= late_us <= min(LATE_US, half_us)
 
     def fits_from_elsewhere(self, value_us: Micros) -> bool:
-        """Whether the value explains it after all, counted from another change of the status.
+        """True if the value explains it after all, counted from another change of the status.
 
         Or without what else is to be waited for: that is another matter than the value. From
         the last change of something that the status shows it may also have passed long
@@ -69,7 +69,7 @@ class Elapsed:
         return self.happened is not None and self.happened.t < due_us
 
     def _fits_from(self, since: Moment, span_us: Micros) -> bool:
-        """Whether it came, or may still come, as soon as that span had passed, not before."""
+        """True if it came, or may still come, as soon as that span had passed, not before."""
         bound = eventually(
             self.aw,
             "it",
@@ -97,7 +97,7 @@ class Count:
     was_final: bool
 
     def fits(self, other: int, value: int) -> bool:  # noqa: ARG002  # as spans are asked
-        """Whether another limit would have allowed just that."""
+        """True if another limit would have allowed just that."""
         return self.resets == other if self.was_final else self.resets <= other
 
     def fits_from_elsewhere(self, value: int) -> bool:  # noqa: ARG002  # as spans are asked

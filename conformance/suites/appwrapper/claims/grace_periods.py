@@ -74,7 +74,7 @@ def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
 
 
 def _had_failed_pods(attempt: Attempt, at: Moment) -> bool:
-    """Whether pods had failed for certain just before a moment."""
+    """True if pods had failed for certain just before a moment."""
     before = [point for point in attempt.health if point.n < at.n]
     return bool(before) and before[-1].failed_least > 0
 
@@ -192,7 +192,7 @@ def no_grace_for_failed_jobs(aw: AppWrapperRun) -> Obligations:
 
 
 def _no_grace(aw: AppWrapperRun, what: str, sick: Sickness) -> Iterator[Obligation]:
-    """Given up at once, where waiting for the grace period would be told from not waiting."""
+    """Given up immediately, where that can be distinguished from waiting for the grace period."""
     for attempt, since, healed in sicknesses(aw, sick):
         if aw.parameter(FAILURE_GRACE, since).value > aw.history.operator.timing.latency_us:
             yield eventually(
@@ -286,7 +286,7 @@ def _repairs(aw: AppWrapperRun) -> Iterator[tuple[Attempt, Spell, Moment | None]
 
 
 def _only_pods_were_sick(attempt: Attempt, spell: Spell) -> bool:
-    """Whether nothing happened in a spell that elides the failure grace period."""
+    """True if nothing happened in a spell that elides the failure grace period."""
     assert spell.end is not None
     return not any(
         point.evicted_most or point.broken or point.missing

@@ -174,8 +174,8 @@ def retry_count_moves_only_with_resets(aw: AppWrapperRun) -> Obligations:
 
 
 def _increments(aw: AppWrapperRun, reset: Snapshot, allowed: Mapping[int, int]) -> int:
-    """The most that a reset may add. What it is for is not asked any more of an AppWrapper that
-    is being deleted; whoever may not have heard of that yet may count it."""
+    """The maximum that a reset may add. Its cause is not checked for an AppWrapper that
+    is being deleted; an operator that may not have seen the deletion yet may count it."""
     deleted = aw.deleting
     is_unheard = (
         deleted is not None
@@ -233,7 +233,7 @@ def steps_along_the_graph(aw: AppWrapperRun) -> Obligations:
 
 
 def _may_have_missed_phases(aw: AppWrapperRun, before: str, after: str) -> bool:
-    """Whether the history may lack the phases by which one came from one to the other.
+    """True if the history may lack the phases by which one came from one to the other.
 
     One made of watch events alone may have missed one in between, but none out of a final
     phase. One that lacks versions may have missed any number: from each that is not final,

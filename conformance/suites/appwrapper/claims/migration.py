@@ -266,7 +266,7 @@ def _stays(
 
 
 def _has_no_reason(departure: Departure) -> bool:
-    """Whether nothing else can be behind a departure, not even failed pods acted on too early."""
+    """True if nothing else can be behind a departure, not even failed pods acted on too early."""
     return not departure.ripe and Why.FAILED_PODS not in departure.present
 
 
@@ -363,7 +363,7 @@ def _all_run(aw: AppWrapperRun, attempt: Attempt) -> bool:
 
 
 def _had_the_tag(aw: AppWrapperRun, attempt: Attempt) -> bool:
-    """Whether a node of the attempt's pods had the label already when they were created, and still
+    """True if a node of the attempt's pods had the label already when they were created, and still
     when they were bound to it."""
     autopilot = aw.history.autopilot
     for pod in aw.pods:

@@ -1,4 +1,4 @@
-"""What several claims ask of an attempt that has gone wrong: was it noticed, was it acted on."""
+"""Common requirements on a failed attempt: it was noticed, and acted on."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def component_missing(health: Health) -> bool:
 
 
 def could_know(aw: AppWrapperRun, deleted: Moment) -> bool:
-    """Whether the controller can have known that what was deleted had been there.
+    """True if the controller can have known that what was deleted had been there.
 
     One that died right after it asked for the creation, and comes back after the deletion, finds
     what it would find if the creation had never arrived.
@@ -78,7 +78,7 @@ def given_up(attempt: Attempt) -> Snapshot | None:
 
 
 def overtaken(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
-    """What may lawfully end an attempt before its failure is acted on: anything but a reset."""
+    """Lawful reasons to end an attempt before its failure is acted on: anything but a reset."""
     left = attempt.left
     other = left if left is not None and left.phase not in (RESETTING, FAILED) else None
     return earliest(other, aw.leaving)

@@ -127,7 +127,7 @@ def _deleted_for(
 
 
 def _claims(aw: AppWrapperRun, track: Track) -> bool:
-    """Whether a name or a label could make an object look like this AppWrapper's."""
+    """True if a name or a label could make an object look like this AppWrapper's."""
     label = aw.history.profile.label
     return labels_of(track.first).get(label) == aw.name or aw.component_of(track) is not None
 
@@ -226,9 +226,9 @@ def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
 
 
 def _taken_away(aw: AppWrapperRun) -> int:
-    """From which position on somebody other than the controller had removed the finalizer.
+    """The position from which on another client than the controller had removed the finalizer.
 
-    Where it is unknown who made a write, it may have been anybody.
+    If the writers are unknown, any client may have done so.
     """
     for before, after in pairwise(aw.snapshots):
         if (

@@ -57,7 +57,7 @@ BEHAVIOUR: Final[Mapping[str, Callable[[AppWrapperRun], Iterable[Timed]]]] = {
     FORCEFUL_DELETION_GRACE: forceful_deletion,
     SUCCESS_TTL: success_ttl,
 }
-"""What each parameter governs, as obligations that carry the value they were judged by."""
+"""The effects of each parameter, as obligations with the value they were evaluated by."""
 
 
 def _follows(name: str) -> Callable[[AppWrapperRun], Obligations]:

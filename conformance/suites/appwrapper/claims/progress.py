@@ -116,10 +116,11 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
 
 
 def _of_given_up(aw: AppWrapperRun, bound: str) -> Obligation:
-    """The obligation of a run that reached one of its bounds, be the AppWrapper settled or not.
+    """The obligation of a run that reached one of its bounds, whether or not the AppWrapper is at
+    rest.
 
     Violated if its controller only rewrote it at the end, much faster than anything changed that
-    it could have told of.
+    it could have reported.
     """
     rewrites = _rewrites(aw)
     if len(rewrites) < REWRITES:
@@ -135,8 +136,8 @@ def _of_given_up(aw: AppWrapperRun, bound: str) -> Obligation:
 
 
 def _rewrites(aw: AppWrapperRun) -> Sequence[Snapshot]:
-    """The versions of its last minute that have its last phase and its last number of resets, as
-    long as nobody but its controller wrote anything, and nothing was created or removed."""
+    """The versions of its last minute that have its last phase and its last number of resets, while
+    only its controller wrote anything, and nothing was created or removed."""
     history, last = aw.history, aw.snapshots[-1]
     since_n = max(
         (
@@ -233,7 +234,7 @@ def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
 
 
 def _was_healthy(aw: AppWrapperRun, attempt: Attempt) -> bool:
-    """Whether an attempt was left for another reason, or had all its pods running."""
+    """True if an attempt was left for another reason, or had all its pods running."""
     if attempt.left is not None and attempt.left.phase not in (RESETTING, FAILED):
         return True
     return any(point.running_least >= aw.expected_pods for point in attempt.health)

@@ -199,7 +199,7 @@ def _limit_reached(
 
 
 def _is_final_failure(aw: AppWrapperRun, departure: Departure) -> bool:
-    """Whether only causes that are retried up to the limit explain this entry into Failed."""
+    """True if only causes that are retried up to the limit explain this entry into Failed."""
     causes = departure.certain.union(departure.present)
     if not departure.certain or not causes <= COUNTED or Why.CREATION_FAILED in causes:
         return False

@@ -1,4 +1,4 @@
-"""What several claims ask of a reset: which attempt follows it, and how long it paused."""
+"""Common requirements on a reset: the attempt that follows it, and the length of its pause."""
 
 from __future__ import annotations
 

@@ -131,9 +131,9 @@ class Lack:
         self.why = why
         self.parameter = parameter
         self.surely = surely
-        """Whether it holds by every reading, so that something must happen."""
+        """True if it holds by every reading, so that something must happen."""
         self.perhaps = perhaps
-        """Whether it holds by some reading, so that something may happen."""
+        """True if it holds by some reading, so that something may happen."""
 
 
 FEW = Lack(
@@ -235,7 +235,7 @@ def _counted_from(attempt: Attempt, begin: Moment, grace: Value) -> Moment:
 
 
 def _since_start(attempt: Attempt, begin: Moment, lack: Lack) -> bool:
-    """Whether a spell is one of the start: pods that stopped running later are another matter."""
+    """True if a spell is one of the start: pods that stopped running later are another matter."""
     if lack is FEW:
         return begin.n == attempt.begin.n
     ran = (point.n for point in attempt.health if point.running_most > 0)
@@ -261,7 +261,7 @@ def _first_unhealthy(attempt: Attempt) -> Snapshot | None:
 
 
 def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: Lack) -> bool:
-    """Whether a version can show Unhealthy for this lack, and for nothing else."""
+    """True if a version can show Unhealthy for this lack, and for nothing else."""
     expected = aw.expected_pods
     if not expected or attempt.failed_creates or _may_lack_components(aw, attempt, shown):
         return False
@@ -288,13 +288,13 @@ def _is_shown_for(aw: AppWrapperRun, attempt: Attempt, shown: Snapshot, lack: La
 
 
 def _may_lack_components(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> bool:
-    """Whether a creation may have failed that left no entry, since it never reached the server,
+    """True if a creation may have failed that left no entry, since it never reached the server,
     or got no answer: that counts as missing pods by itself (A23)."""
     has_all = attempt.running is not None and attempt.running.n < at.n
     return not has_all and bool(aw.history.operator.timing.hindered(attempt.begin.t, at.t))
 
 
 def _is_too_early(departure: Departure, lack: Lack) -> bool:
-    """Whether a departure is for this lack, for certain, and not for one that may be worse."""
+    """True if a departure is for this lack, for certain, and not for one that may be worse."""
     worse = {Why.FAILED_PODS, Why.FEW_PODS} - {lack.why}
     return departure.is_too_early_for(lack.why) and worse.isdisjoint(departure.present)

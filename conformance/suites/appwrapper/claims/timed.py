@@ -24,11 +24,11 @@ class Timed(NamedTuple):
     value: Value
     obligation: Obligation
     from_above: bool
-    """Whether it bounds from above: only that shows that a cap is in force."""
+    """True if it bounds from above: only that shows that a cap is in force."""
     observed: Elapsed | Count | None = None
-    """What happened, to be compared with other values; None where nothing can be violated."""
+    """The observation, to be compared with other values; None if nothing can be violated."""
     is_forgotten: bool = False
-    """Whether it did not happen since the controller knew nothing of it: that tells of no value."""
+    """True if it did not happen since the controller knew nothing of it: that tells of no value."""
 
     @property
     def happened(self) -> Moment | None:
@@ -92,9 +92,9 @@ def obligations(timed: Iterable[Timed]) -> Iterator[Obligation]:
 
 
 def governed(timed: Iterable[Timed], others: Iterable[int]) -> Iterator[Obligation]:
-    """What the claim about a parameter demands: that none of the other values governs.
+    """The requirement of a claim about a parameter: none of the other values governs.
 
-    What no value explains is undecided, and so is then the other bound on the same occurrence.
+    An observation that no value explains is undecided, and so is the other bound on the same event.
     """
     others = tuple(others)
     judged = [(each, _governed(each, others)) for each in timed]

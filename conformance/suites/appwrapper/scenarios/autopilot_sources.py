@@ -1,4 +1,4 @@
-"""Where Autopilot's marks are read, which of them count, and where nobody asks for them."""
+"""Where Autopilot's marks are read, which of them count, and when they are ignored."""
 
 from __future__ import annotations
 

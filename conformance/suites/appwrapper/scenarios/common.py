@@ -1,4 +1,4 @@
-"""What scenarios of several subjects share; nearly all of them have one AppWrapper, `a`."""
+"""Shared by scenarios of several subjects; nearly all of them have one AppWrapper, `a`."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ USERS_CONFIG: Final = {
     "metadata": {"name": "a-config"},
     "data": {"owner": "user"},
 }
-"""What a user puts in the place of a component of `mixed.yaml`."""
+"""A user's replacement for a component of `mixed.yaml`."""
 
 
 def refuse_pods(world: World) -> None:
-    """From now on a quota lets nobody create pods; those that are there stay."""
+    """Set a quota that rejects new pods from now on; existing ones stay."""
     world.create(
         {
             "apiVersion": "v1",

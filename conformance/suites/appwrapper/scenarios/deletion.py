@@ -101,7 +101,8 @@ def garbage_collector_is_paused(world: World) -> None:
 
 @scenario(arms=["AW-007", "AW-012", "AW-054"], alone=True)
 def garbage_collector_is_paused_past_the_grace_period(world: World) -> None:
-    """A ReplicaSet that nobody collects would make pods for ever: it has to go by force, too."""
+    """A ReplicaSet that is not collected would create pods indefinitely: it has to be deleted by
+    force, too."""
     aw = world.submit("deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Pause("garbage-collector"))
@@ -146,7 +147,7 @@ def replica_set_goes_last(world: World) -> None:
 
 @scenario(arms=["AW-007", "AW-012"], nodes=3, alone=True)
 def node_is_lost_during_a_reset(world: World) -> None:
-    """Pods on a lost node, which nobody can stop, do not hold a reset up for ever."""
+    """Pods on a lost node, which cannot be stopped, do not hold up a reset indefinitely."""
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod("a-0"))

@@ -38,7 +38,7 @@ def refused_delete_is_sent_again(world: World, refusing: ApiErrors) -> None:
     },
 )
 def delete_is_not_answered(world: World, losing: LoseReply | TimeOut) -> None:
-    """A delete of which nobody knows what became of it is sent again, and the others after it."""
+    """A delete without a response is sent again, and the others after it."""
     aw = world.submit("mixed.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(losing)
@@ -58,7 +58,7 @@ def one_refused_delete_is_sent_again(world: World) -> None:
 
 @scenario(arms=["AW-007", "AW-010", "AW-094"])
 def all_deletes_are_refused_for_longer_than_the_grace_period(world: World) -> None:
-    """What was refused gave nobody time to stop: the first delete that is accepted is ordinary."""
+    """Rejected deletes give no time to stop: the first delete that is accepted is ordinary."""
     aw = world.submit("mixed.yaml", forcefulDeletionGracePeriodDuration="20s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     refusing = ApiErrors(verb=("delete",), code=403, times=0)
@@ -109,7 +109,7 @@ def appwrapper_is_deleted_during_its_retry_pause(world: World) -> None:
     cases={"background": "Background", "foreground": "Foreground"},
 )
 def deleted_appwrapper_is_held_by_others(world: World, propagation: str) -> None:
-    """The controller takes its own finalizer, and leaves that of somebody else."""
+    """The controller takes its own finalizer, and leaves that of another client."""
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     hold = HoldObject("AppWrapper", "a")
@@ -137,7 +137,8 @@ def operator_is_killed_as_the_last_object_goes(world: World, deleted: bool) -> N
 
 @scenario(arms=["AW-094"])
 def everything_comes_and_goes_behind_broken_watches(world: World) -> None:
-    """Whoever lists anew is not told of what came and went meanwhile, and has to look for it."""
+    """A new list does not show objects created and deleted meanwhile; the operator has to look for
+    them."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Resuming"))
     for kind in ("Job", "Pod"):
@@ -153,7 +154,7 @@ def everything_comes_and_goes_behind_broken_watches(world: World) -> None:
     cases={"job": "job.yaml", "pods": "pods.yaml", "deployment": "deployment.yaml"},
 )
 def appwrapper_is_deleted_with_orphans(world: World, manifest: str) -> None:
-    """What an AppWrapper created is removed before its quota is released, orphaned or not."""
+    """Objects of an AppWrapper are removed before its quota is released, orphaned or not."""
     aw = world.submit(manifest, behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     aw.delete("Orphan")
@@ -162,7 +163,7 @@ def appwrapper_is_deleted_with_orphans(world: World, manifest: str) -> None:
 
 @scenario(arms=["AW-007", "AW-013", "AW-095", "INV-2"])
 def appwrapper_is_deleted_with_orphans_while_the_operator_is_down(world: World) -> None:
-    """All owner references are gone when the operator is back, and nothing of what they told."""
+    """All owner references, and their information, are gone when the operator is back."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(restart_after=10 * SECOND))

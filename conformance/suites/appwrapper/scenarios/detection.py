@@ -225,7 +225,7 @@ def component_is_deleted_by_a_user(world: World, case: tuple[str, str]) -> None:
     cases={"foreground": "Foreground", "background": "Background", "orphan": "Orphan"},
 )
 def job_is_deleted_by_a_user(world: World, propagation: str) -> None:
-    """Whatever the propagation policy of a user's deletion, nothing of the Job is left behind."""
+    """With any propagation policy of a user's deletion, nothing of the Job is left behind."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(DeleteObject("Job", "a-job", propagation=propagation))  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def deletion_waits_after_external_deletion(world: World) -> None:
 
 @scenario(arms=["AW-007", "AW-013", "AW-014"])
 def deleted_while_kept_for_debugging(world: World) -> None:
-    """Who deletes a Failed AppWrapper has seen enough: the rest of the delay is not waited for."""
+    """Deleting a Failed AppWrapper ends its deletion delay."""
     aw = world.submit(
         "pods.yaml",
         retryLimit=0,

@@ -1,4 +1,4 @@
-"""What is written into what is created: labels, scheduler names; and on the AppWrapper itself."""
+"""Injections into created objects: labels, scheduler names; and into the AppWrapper itself."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vocabulary.kinds import APPWRAPPER
     },
 )
 def every_pod_is_labelled(world: World, manifest: str) -> None:
-    """Every pod carries the AppWrapper's label, whoever created it."""
+    """Every pod has the AppWrapper's label, whichever controller created it."""
     aw = world.submit(manifest)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(SECOND)

@@ -203,7 +203,8 @@ def finished_job_is_collected_by_its_own_ttl(world: World) -> None:
 
 @scenario(arms=["AW-035", "AW-057"])
 def finished_job_is_collected_while_another_component_runs(world: World) -> None:
-    """A component that a TTL deletes before the workload is done is missing, whoever set it."""
+    """A component that a TTL deletes before the workload is done is missing, even if its user set
+    it."""
     aw = world.submit(appwrapper(job({"ttlSecondsAfterFinished": 3}), bare_pod(name="a-0")))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(PodChoice(of="AppWrapper/a", owner="a-job"), exit_code=0))

@@ -170,7 +170,7 @@ def name_is_still_being_given_up(world: World) -> None:
 
 @scenario(arms=["INV-4"])
 def name_belongs_to_another_owner(world: World) -> None:
-    """An object that somebody else owns is not taken for a component of the same name."""
+    """An object that another client owns is not taken for a component of the same name."""
     owner = world.create({**USERS_CONFIG, "metadata": {"name": "owner"}})
     world.create(_owned(USERS_CONFIG, CONFIG_MAP, "owner", uid_of(owner)))
     aw = world.submit("mixed.yaml", retryLimit=1)
@@ -180,7 +180,7 @@ def name_belongs_to_another_owner(world: World) -> None:
 
 @scenario(arms=["INV-4"], alone=True)
 def name_belongs_to_a_namesake(world: World) -> None:
-    """What a former AppWrapper of the same name owned, and nobody has collected, is not ours."""
+    """Objects of a former AppWrapper of the same name that were not collected are not ours."""
     world.inject(Pause("garbage-collector"))
     former = "00000000-0000-4000-8000-000000000000"
     world.create(_owned(USERS_CONFIG, APPWRAPPER, "a", former))

@@ -30,7 +30,7 @@ from vocabulary.clock import SECOND
 
 RUNNING_POD = PodChoice(of="AppWrapper/a", phase="Running")
 RENEW_DEADLINE_US = 10 * SECOND
-"""client-go's: a leader may act for so long after its last renewal, whoever holds the Lease."""
+"""client-go's: a leader may act for so long after its last renewal, whatever the Lease's holder."""
 
 
 def _fail_once(world: World, aw: AppWrapper) -> None:
@@ -117,7 +117,7 @@ def leader_is_killed(world: World) -> None:
 
 @scenario(arms=["INV-3", "INV-5", "AW-006"], operators=2)
 def lease_is_taken(world: World) -> None:
-    """A leader whose Lease somebody else takes stands back, and whoever leads next counts on."""
+    """A leader whose Lease is taken stops leading, and the next leader continues the count."""
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     grace_us = world.durations.failure_grace_us
@@ -133,7 +133,7 @@ def lease_is_taken(world: World) -> None:
 
 @scenario(arms=["INV-3", "INV-5", "AW-006"], operators=2)
 def lease_is_taken_in_a_reset(world: World) -> None:
-    """A leader whose Lease is taken while it deletes leaves what is left to whoever leads next."""
+    """A leader whose Lease is taken while it deletes leaves the rest to the next leader."""
     aw = world.submit("pods.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
@@ -195,7 +195,7 @@ def started_over_a_bad_connection(world: World, fault: Fault) -> None:
     },
 )
 def suspended_over_a_bad_connection(world: World, fault: Fault) -> None:
-    """What cannot be read is not taken for gone: quota is kept while lists fail."""
+    """Objects that cannot be read do not count as gone: quota is kept while lists fail."""
     aw = world.submit("job.yaml", behaviour="run forever, stop 20s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Suspend("AppWrapper/a"))

@@ -246,7 +246,8 @@ def down_while_the_workload_completes(world: World) -> None:
 
 @scenario(arms=["AW-096", "MLB-051", "MLB-054"])
 def down_while_an_unhealthy_workload_completes(world: World) -> None:
-    """A workload that was found unhealthy and completed while nobody looked has succeeded."""
+    """A workload that was found unhealthy and completed while the operator was down has
+    succeeded."""
     shape = {"parallelism": 1, "completions": 1, "backoffLimit": 1}
     aw = world.submit(appwrapper(job(shape)), failureGracePeriodDuration="10m")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
@@ -288,7 +289,7 @@ def killed_while_its_deletes_are_refused(world: World) -> None:
     only_simulated="elsewhere an operator is configured once",
 )
 def restarted_with_another_configuration(world: World) -> None:
-    """What the operator is configured with is what the process that runs was started with."""
+    """The operator's configuration is the one that the running process was started with."""
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))

@@ -85,7 +85,7 @@ def grace_of_an_admission(world: World, text: str) -> None:
     cases=DURATIONS,
 )
 def ttl_of_a_success(world: World, text: str) -> None:
-    """What has succeeded is kept as long as its annotation says, if it says so."""
+    """A succeeded workload is kept as long as its annotation requests, if it has one."""
     aw = world.submit("pod.yaml", behaviour="run 2s, exit 0", successTTLDuration=text)
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))

@@ -148,8 +148,8 @@ def _submitted(world: World, shape: Shape, **parameters: Any) -> AppWrapper:
 
 
 def _make_pod(world: World, shape: Shape, path: str, number: int) -> None:
-    """Create a pod of the component as it is stored, which makes it the pod's owner; nobody makes
-    one for a component that is gone."""
+    """Create a pod of the stored component, which makes it the pod's owner; none is created
+    for a deleted component."""
     kind = kind_of(shape.template)
     owner = world.get(kind, name_of(shape.template))
     if owner is None:
@@ -180,7 +180,7 @@ def _make_pod(world: World, shape: Shape, path: str, number: int) -> None:
     },
 )
 def pods_are_counted_by_default(world: World, template: dict[str, Any]) -> None:
-    """What does not say how many pods it makes is expected to make one."""
+    """A component without a number of pods is expected to create one."""
     aw = world.submit(appwrapper(template))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)
@@ -188,7 +188,7 @@ def pods_are_counted_by_default(world: World, template: dict[str, Any]) -> None:
 
 @scenario(arms=["AW-020", "AW-101", "INV-9"])
 def declared_pod_sets_say_what_would_be_inferred(world: World) -> None:
-    """Whoever declares the podSets of a known kind as they are is served like others."""
+    """Declaring the podSets of a known kind as they are makes no difference."""
     manifest = appwrapper(job({"parallelism": 2, "completions": 2}))
     manifest["spec"]["components"][0]["podSets"] = [
         {"path": "template.spec.template", "replicas": 2}

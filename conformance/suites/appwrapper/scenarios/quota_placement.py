@@ -1,4 +1,4 @@
-"""What Kueue writes into podSetInfos when it reserves quota, beside what the template says."""
+"""Kueue's podSetInfos, written when it reserves quota, beside the template's own settings."""
 
 from __future__ import annotations
 

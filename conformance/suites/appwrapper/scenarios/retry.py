@@ -77,7 +77,7 @@ def all_components_are_replaced(world: World) -> None:
     },
 )
 def every_kind_is_retried_alike(world: World, manifest: str) -> None:
-    """Whatever kind is wrapped, a failure that lasts leads to a reset of all of it."""
+    """For every wrapped kind, a failure that lasts leads to a reset of all of it."""
     aw = world.submit(manifest, behaviour="stay pending", retryLimit=1)
     world.until(aw.is_in("Failed"))
 
@@ -144,7 +144,7 @@ def counter_outlives_suspension(world: World) -> None:
 
 @scenario(arms=["AW-070", "INV-5"])
 def two_appwrappers_keep_their_own_counts(world: World) -> None:
-    """What happens to one AppWrapper changes nothing of another's counter or parameters."""
+    """Events of one AppWrapper do not affect another's counter or parameters."""
     manifest = world.manifest("pod.yaml")
     first = world.submit(manifest, behaviour="run 2s, exit 1", retryLimit=1)
     second = world.submit(world.renamed(manifest, "b"), retryLimit=2)

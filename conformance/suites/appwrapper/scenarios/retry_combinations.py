@@ -85,7 +85,7 @@ def second_attempt_does_not_run(world: World) -> None:
 
 @scenario(arms=["AW-051", "AW-052", "AW-053", "MLB-049"])
 def second_attempt_is_refused(world: World) -> None:
-    """An attempt whose components nobody lets it create is retried and counted like any other."""
+    """An attempt whose components are rejected is retried and counted like any other."""
     aw = world.submit("pods.yaml", retryLimit=2)
     _run(world, aw)
     refuse_pods(world)
@@ -171,7 +171,7 @@ def component_is_deleted_as_soon_as_it_was_created(world: World) -> None:
     cases={"watched": ("mixed.yaml", "ConfigMap", "a-config"), "pod": ("pods.yaml", "Pod", "a-0")},
 )
 def component_is_deleted_behind_a_broken_watch(world: World, case: tuple[str, str, str]) -> None:
-    """A deletion of which no watch told is noticed when the operator has listed again."""
+    """A deletion missed by a watch is noticed when the operator has listed again."""
     manifest, kind, name = case
     aw = world.submit(manifest)
     _run(world, aw)
@@ -183,7 +183,7 @@ def component_is_deleted_behind_a_broken_watch(world: World, case: tuple[str, st
 
 @scenario(arms=["AW-035", "AW-057"])
 def component_comes_and_goes_behind_a_broken_watch(world: World) -> None:
-    """A pod of whose creation and deletion no watch told is missed."""
+    """A pod whose creation and deletion were missed by a watch is noticed as missing."""
     world.inject(BreakWatch(kind="Pod", gap=MINUTE))
     aw = world.submit("pods.yaml")
     world.until(aw.is_in("Running") & aw.has_pods(2, "Running"))

@@ -85,7 +85,7 @@ def forceful_delete_is_refused(world: World, refusing: ApiErrors) -> None:
 
 @scenario(arms=["AW-007", "AW-012"], alone=True, cases={"failed": 1, "succeeded": 0})
 def pods_that_ended_are_not_collected(world: World, exit_code: int) -> None:
-    """Pods that have ended and that nobody collects are deleted by force like others."""
+    """Pods that have ended and are not collected are deleted by force like others."""
     shape = {"parallelism": 2, "completions": 2, "backoffLimit": 2}
     aw = world.submit(appwrapper(job(shape)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))

@@ -1,4 +1,4 @@
-"""What an AppWrapper is given when it is submitted, and what it brought along and keeps."""
+"""Defaults of a submitted AppWrapper, and settings of its own that it keeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is refused when an AppWrapper is submitted or changed, and what at the limit is not."""
+"""Rejections of submissions and changes, and accepted values at the limits."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _with_a_manager(_: Mapping[str, Any]) -> dict[str, Any]:
 def what_it_is_made_of_is_changed(
     world: World, change: Callable[[Mapping[str, Any]], dict[str, Any]]
 ) -> None:
-    """What an AppWrapper is made of cannot be changed while it runs."""
+    """An AppWrapper's components cannot be changed while it runs."""
     aw = world.submit(appwrapper(job(TWO)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     stored = world.get(APPWRAPPER, "a") or {}
@@ -154,7 +154,7 @@ def _at_home(world: World) -> dict[str, Any]:
 def what_is_at_the_limit_is_admitted(
     world: World, manifest: Callable[[World], Mapping[str, Any]]
 ) -> None:
-    """What can run is admitted, and runs."""
+    """Workloads at the limits are admitted, and run."""
     aw = world.submit(manifest(world))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)

@@ -112,7 +112,7 @@ def succeeds_after_a_reset(world: World) -> None:
 
 @scenario(arms=["AW-012", "AW-063"])
 def held_after_success(world: World) -> None:
-    """What is left of a workload that succeeded is forced in the end, like anything else."""
+    """Leftovers of a succeeded workload are deleted by force in the end, like others."""
     aw = world.submit("mixed.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
     hold = HoldObject("ConfigMap", "a-config")

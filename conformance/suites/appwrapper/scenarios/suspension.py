@@ -72,7 +72,7 @@ def while_running(world: World) -> None:
     cases={"deployment": "deployment.yaml", "stateful-set": "stateful_set.yaml"},
 )
 def pods_outlive_their_controllers(world: World, manifest: str) -> None:
-    """Pods that stop slowly hold the quota, whoever made them and is gone already."""
+    """Pods that stop slowly hold the quota, even if their controllers are gone already."""
     aw = world.submit(manifest, behaviour="run forever, stop 5s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Suspend("AppWrapper/a"))

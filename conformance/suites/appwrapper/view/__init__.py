@@ -1,23 +1,23 @@
 """A history as checkers of AppWrappers see it.
 
-`history.AppWrapperHistory` holds it all; from it everything else can be reached. A tour:
+`history.AppWrapperHistory` is the entry point; everything else can be reached from it. A tour:
 
-- `profile`: which fields of an implementation's API hold what the claims speak of.
+- `profile`: the fields of an implementation's API that the claims refer to.
 - `snapshots`: the versions of an AppWrapper: phase, conditions, counter; spans and edges.
-- `pod_sets`: what the components of an AppWrapper stand for; how many pods are expected.
-- `parameters`: the retry loop's parameters in force, with their annotations and maximum.
-- `autopilot`: which nodes are tagged, and which pods that concerns.
-- `health`: how healthy the workload really was, at every position.
-- `attempts`, `deletions`: the stretches in which it was run, and removed.
-- `departures`: why an attempt ended in Resetting or Failed, as far as the store can tell.
-- `last_look`: what an operator cannot have seen before it wrote.
-- `stripped`: AppWrappers that nobody could hold, their finalizer being gone.
-- `belated`: pods that come when nothing of their owner is left to be seen.
-- `rivals`: when two operators at once got in each other's way.
+- `pod_sets`: the workloads of an AppWrapper's components; the expected number of pods.
+- `parameters`: the retry loop's effective parameters, with their annotations and maximum.
+- `autopilot`: tagged nodes, and the pods that they concern.
+- `health`: the workload's actual health, at every position.
+- `attempts`, `deletions`: the spans in which it was run, and removed.
+- `departures`: the reasons for which an attempt ended in Resetting or Failed, as far as visible.
+- `last_look`: changes that an operator cannot have seen before it wrote.
+- `stripped`: AppWrappers that their controller could not hold, since their finalizer was removed.
+- `belated`: pods created when nothing of their owner is visible any more.
+- `rivals`: conflicts of two operators that act at once.
 - `appwrapper`: all of this for one AppWrapper.
 
-Nothing here reads what a controller keeps for itself in its status: what a claim needs is
-read off objects, phases and conditions, and the order in which they were written.
+Nothing here reads a controller's private status fields: everything that a claim needs is read from
+objects, phases and conditions, and the order in which they were written.
 """
 
 from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun

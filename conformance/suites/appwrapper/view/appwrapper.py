@@ -75,7 +75,7 @@ class AppWrapperRun:
         ]
         self.spans: list[Span] = spans_of(self.snapshots)
         self.answers: dict[tuple[Any, ...], Any] = {}
-        """What checkers have asked of it already: see `conformance.norm.shared`."""
+        """Checkers' earlier queries: see `conformance.norm.shared`."""
 
     def __str__(self) -> str:
         return f"appwrapper/{self.name}"
@@ -89,12 +89,12 @@ class AppWrapperRun:
 
     @property
     def was_seen_created(self) -> bool:
-        """Whether its first version is the one that was created, and not just the first seen."""
+        """True if its first version is the one that was created, and not just the first seen."""
         return self.history.shows_every_version
 
     @property
     def submitted(self) -> Object | None:
-        """What its user asked for, before admission; None where the history does not hold it."""
+        """The user's requested object, before admission; None if the history does not have it."""
         return self.track.created.submitted
 
     @cached_property
@@ -162,9 +162,9 @@ class AppWrapperRun:
         return labels_of(pod.last).get(self.history.profile.label) == self.name
 
     def _is_foreign(self, pod: Track) -> bool:
-        """Whether somebody else made it, himself or by way of what Kubernetes made for him.
+        """True if another client made it, himself or by way of what Kubernetes made for him.
 
-        An AppWrapper of the same name is somebody else as well.
+        An AppWrapper of the same name is another client as well.
         """
         workload = self.history.workload_uid_of(pod)
         if workload:
@@ -180,14 +180,14 @@ class AppWrapperRun:
     def belongings(self) -> list[Track]:
         """Its components and pods, each once, in order of creation.
 
-        A pod whose label somebody took away is out of its controller's sight, and left out.
+        A pod whose label was removed is out of its controller's sight, and left out.
         """
         merged = {track.uid: track for track in self.component_tracks}
         merged.update((track.uid, track) for track in self.pods if self._keeps_its_label(track))
         return sorted(merged.values(), key=lambda track: track.created.n)
 
     def left_at(self, n: int) -> list[Track]:
-        """What of it is surely still stored after position n."""
+        """Its objects that are surely still stored after position n."""
         return [track for track in self.belongings if self.is_there(track, n)]
 
     def with_made(self, tracks: Iterable[Track]) -> list[Track]:
@@ -198,7 +198,7 @@ class AppWrapperRun:
         return list(made.values())
 
     def is_there(self, track: Track, n: int) -> bool:
-        """Whether an object is surely stored after position n.
+        """True if an object is surely stored after position n.
 
         A deletion that was found out by a later list may have come any time since the
         object's last version.
@@ -250,7 +250,7 @@ class AppWrapperRun:
         return [edge for edge in self.edges[condition] if (edge.status == "True") == wants_true]
 
     def may_have_shown(self, condition: str, n: int) -> bool:
-        """Whether a condition may have been True at n, in a version that was not seen.
+        """True if a condition may have been True at n, in a version that was not seen.
 
         Only where versions may have been merged: then the next one that was seen tells. Or
         where some may be missing: then it may always have been.
@@ -420,7 +420,7 @@ class AppWrapperRun:
         return self._in_force.within(name, begin, end)
 
     def is_annotated(self, name: str) -> bool:
-        """Whether it ever had the annotation of a parameter."""
+        """True if it ever had the annotation of a parameter."""
         return self._in_force.is_annotated(name)
 
     def parameter_annotations(self, name: str) -> frozenset[str | None]:

@@ -48,7 +48,7 @@ class Attempt:
         self.components = [
             track for track in components if created_from_n <= track.created.n < next_n
         ]
-        """What was created for it, in order of creation."""
+        """The objects created for it, in order of creation."""
         self.failed_creates = [
             write for write in failed_creates if self.begin.n <= write.n < until_n
         ]

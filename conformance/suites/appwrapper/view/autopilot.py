@@ -1,4 +1,4 @@
-"""What Autopilot has said about nodes, and which pods it concerns.
+"""Autopilot's marks on nodes, and the pods that they concern.
 
 `resourceTaints` maps resource names to taints. A node is tagged by a label with a taint's
 key and value (by a taint, or either, where `source` says so). A pod is concerned by the
@@ -54,13 +54,13 @@ class Autopilot:
             }
         )
         self.is_default = configured is None
-        """Nobody told it which taints: its own defaults are in force."""
+        """True if no taints are configured: its own defaults are effective."""
         self.is_customized = self.taints != DEFAULT_TAINTS
         self.nodes = nodes
 
     @cached_property
     def was_used(self) -> bool:
-        """Whether any node ever carried any of the configured taints."""
+        """True if any node ever carried any of the configured taints."""
         every = tuple(taint for taints in self.taints.values() for taint in taints)
         return any(
             self.tags(version.object or {}, every)
@@ -132,7 +132,7 @@ class Autopilot:
 
 
 def requests_resource(container: Object, resource: str) -> bool:
-    """Whether a container requests a non-zero amount; a limit implies a request."""
+    """True if a container requests a non-zero amount; a limit implies a request."""
     resources = container.get("resources") or {}
     for section in ("requests", "limits"):
         amount = (resources.get(section) or {}).get(resource)

@@ -1,4 +1,4 @@
-"""Pods that a controller of Kubernetes makes for an owner that is gone: nobody can foresee them."""
+"""Late pods, created by a Kubernetes controller for a deleted owner: they cannot be foreseen."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def came_too_late_to_see(aw: AppWrapperRun, track: Track, n: int) -> bool:
-    """Whether it was made for what was gone, so shortly before the write at position n that the
+    """True if it was made for what was gone, so shortly before the write at position n that the
     operator cannot have seen it (decision A19)."""
     removed = _owner_removed(aw, track)
     if removed is None or removed.n > track.created.n:
@@ -26,7 +26,7 @@ def came_too_late_to_see(aw: AppWrapperRun, track: Track, n: int) -> bool:
 
 
 def was_made_for_the_gone(aw: AppWrapperRun, track: Track) -> bool:
-    """Whether it was made when ResourcesDeployed was not True, for an owner that had been removed
+    """True if it was made when ResourcesDeployed was not True, for an owner that had been removed
     before the condition turned: there was nothing to be seen (decision A19)."""
     removed = _owner_removed(aw, track)
     created_n = track.created.n

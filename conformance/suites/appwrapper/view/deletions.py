@@ -51,7 +51,7 @@ class DeleteRequest:
 
     @property
     def cuts_short(self) -> bool:
-        """Whether a pod that has not ended gets less time to stop than it had before."""
+        """True if a pod that has not ended gets less time to stop than it had before."""
         if self.grace_seconds is None or self.track.kind != "Pod" or not self._is_unfinished_pod:
             return False
         before = self.track.at(self.n - 1)
@@ -61,7 +61,7 @@ class DeleteRequest:
 
     @property
     def orphans(self) -> bool:
-        """Whether it asks to keep what the object owns: as an option, or by the kind's default."""
+        """True if it asks to keep what the object owns: as an option, or by the kind's default."""
         if self.write.options.get("propagationPolicy") == ORPHAN:
             return True
         return ORPHAN_FINALIZER in finalizers_of(
@@ -164,7 +164,7 @@ class Deletion:
         return episodes
 
     def deletable_before(self, moment: Moment) -> list[Track]:
-        """The components among `deletable` that nobody was deleting right before a moment.
+        """The components among `deletable` that were not being deleted right before a moment.
 
         A user may have deleted them meanwhile: while the deletion was delayed, or the controller
         down.
@@ -177,5 +177,5 @@ class Deletion:
         ]
 
     def left_at(self, n: int) -> list[Track]:
-        """What was still stored after position n."""
+        """The objects still stored after position n."""
         return [track for track in self.hit if track.exists_at(n)]

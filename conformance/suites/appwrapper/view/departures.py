@@ -89,15 +89,15 @@ class Departure:
         return int(counts), int(not self.is_only_for(Why.NODE_TAGGED))
 
     def is_only_for(self, why: Why) -> bool:
-        """Whether it had this one reason, for certain, and no other can be meant."""
+        """True if it had this one reason, for certain, and no other can be meant."""
         return self.ripe == {why} and why in self.certain
 
     def is_too_early_for(self, why: Why) -> bool:
-        """Whether it had this reason, for certain, and nothing that it may be for was ripe."""
+        """True if it had this reason, for certain, and nothing that it may be for was ripe."""
         return not self.ripe and why in self.certain and POD_LEVEL.issuperset(self.present)
 
     def _certain_causes(self, aw: AppWrapperRun) -> Iterator[Why]:
-        """What held at that very moment, by the least reading.
+        """The causes that held at that very moment, by the strictest reading.
 
         Pods that are not there or do not run yet are no cause while their grace period lasts,
         unless the controller itself called that unhealthy in this attempt. Those that are
@@ -129,7 +129,7 @@ class Departure:
             yield why
 
     def _was_called_unhealthy(self) -> bool:
-        """Whether Unhealthy turned True in the attempt, at the latest as it was given up."""
+        """True if Unhealthy turned True in the attempt, at the latest as it was given up."""
         shown = [snapshot.shows(UNHEALTHY) for snapshot in (*self.attempt.snapshots, self.at)]
         return any(now and not before for before, now in pairwise(shown))
 
@@ -216,7 +216,7 @@ class Departure:
             yield Why.CREATION_FAILED, begin, timing.stamped_us(begin.t) + admission.value
 
     def _just_after(self, aw: AppWrapperRun, attempt: Attempt) -> list[Health]:
-        """What came so soon that its first version may have been merged with its second."""
+        """Changes so soon that the first version may have been merged with the second."""
         if aw.history.shows_requests:
             return []
         until_us = self.at.t + MERGED_US

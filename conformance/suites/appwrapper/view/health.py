@@ -59,9 +59,9 @@ class Health(NamedTuple):
     broken: int = 0
     """Components whose own status says that they failed."""
     missing: int = 0
-    """Components that somebody other than the controller deleted."""
+    """Components deleted by another client than the controller."""
     needless: int = 0
-    """Expected pods of complete components that are gone: nobody makes them again (A14). They are
+    """Expected pods of complete components that are gone: these are not recreated (A14). They are
     part of `present_most` and `running_most`, since they may have completed, and of no `_least`.
     So are in `running_most` those that have failed, since their Job is content without them."""
 
@@ -90,7 +90,7 @@ def spells(points: Sequence[Health], holds: Callable[[Health], bool], begin: Mom
 
 
 class _Pod(NamedTuple):
-    """What one pod adds to the numbers."""
+    """One pod's contribution to the numbers."""
 
     counts: tuple[int, int, int, int, int]
     """present_least, present_most, running_least, running_most, failed_all."""
@@ -103,7 +103,7 @@ class _Pod(NamedTuple):
     node: str
     """Where it runs; empty unless it is Running and uses a monitored resource."""
     fading: bool
-    """Whether it may be counted or not: it is being deleted, or has lost its label."""
+    """True if it may be counted or not: it is being deleted, or has lost its label."""
     succeeded: bool
 
 
@@ -362,7 +362,7 @@ class HealthSweep:
         return job_pods(track.first.get("spec") or {}) if track is not None else 1
 
     def _is_at_full_work(self, job: str) -> bool:
-        """Whether as many pods of a Job are at work as its remaining completions need."""
+        """True if as many pods of a Job are at work as its remaining completions need."""
         track = self._tracks.get(job)
         spec = track.first.get("spec") or {} if track is not None else {}
         expected, succeeded = job_pods(spec), self._succeeded.get(job, 0)

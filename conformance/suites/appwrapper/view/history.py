@@ -45,8 +45,8 @@ class AppWrapperHistory(History):
         return self.appwrappers
 
     def excused(self, claim: Claim, broken: Obligation) -> Obligation | None:
-        """What is left undecided by decision A20, since what shows the violation was created by
-        one of two operators when the other had just ended the attempt."""
+        """Undecided by decision A20 if the violation's evidence was created by one of two operators
+        when the other had just ended the attempt."""
         if not claim.cites(TWO_OPERATORS):
             return None
         late = next((self.overtaken[n] for n in broken.evidence if n in self.overtaken), None)
@@ -70,13 +70,13 @@ class AppWrapperHistory(History):
 
     @cached_property
     def refused_appwrappers(self) -> list[Write]:
-        """What users and chaos asked to be stored of AppWrappers, and was not."""
+        """AppWrappers that users and chaos requested to store, and that were not stored."""
         return [write for write in self.refused_submissions if write.kind == self.profile.kind]
 
     @cached_property
     def overtaken(self) -> Mapping[int, Track]:
-        """What one of two operators that acted at once created when the other had just ended the
-        attempt, by the positions of all that became of it, and of what was made for it."""
+        """Objects that one of two concurrent operators created when the other had just ended the
+        attempt, by the positions of all their changes, and those of objects created for them."""
         since = doubled_since(self.operator.processes)
         if since is None:
             return {}
@@ -114,7 +114,7 @@ class AppWrapperHistory(History):
         )
 
     def root_of(self, track: Track) -> Track | None:
-        """What stands at the top of an object's chain of controllers, the object if it has none.
+        """The top of an object's chain of controllers; the object itself if it has none.
 
         None if that is an AppWrapper, or is not known.
         """

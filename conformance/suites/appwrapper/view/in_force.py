@@ -1,4 +1,4 @@
-"""Which values of the parameters are in force for an AppWrapper, whose annotations may change.
+"""Effective parameters of an AppWrapper, whose annotations may change.
 
 So may the operator's configuration, when it is restarted. Both change rarely, and most AppWrappers
 have no annotations: what never changed is answered once.
@@ -38,7 +38,7 @@ class InForce:
         """The parameters that never changed, as `within` answers."""
 
     def is_annotated(self, name: str) -> bool:
-        """Whether the AppWrapper ever had the annotation of a parameter."""
+        """True if the AppWrapper ever had the annotation of a parameter."""
         key = self._prefix + name
         return any(key in annotations for _, annotations in self._sets)
 

@@ -1,7 +1,7 @@
-"""Which values a parameter would have if part of what makes it were not heeded.
+"""Values that a parameter would have if part of its definition were ignored.
 
-The table of the source makes one value of an annotation, the operator's configuration, the
-default and the maximum. Each of these, taken for the whole, is a mistake of its own.
+The table of the source derives one value from an annotation, the operator's configuration, the
+default and the maximum. Using only one of these is a separate bug for each.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _BUILT_IN: Final = OperatorParameters({})
 
 
 def without_annotation(operator: OperatorParameters, name: str) -> frozenset[int]:
-    """What the operator's configuration says, and the default."""
+    """The operator's configured value, and the default."""
     return frozenset((operator.of(name, None).value, _BUILT_IN.of(name, None).value))
 
 
 def without_maximum(name: str, annotations: Iterable[str | None]) -> frozenset[int]:
-    """What annotations say, whatever limits them; negative ones also without their sign."""
+    """The annotated values without limits; negative ones also without their sign."""
     return frozenset(_literally(name, annotations))
 
 

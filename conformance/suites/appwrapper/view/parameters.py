@@ -66,7 +66,7 @@ _SPANS: Final[Mapping[str, _Parameter]] = {
 
 
 class OperatorParameters:
-    """What the operator is configured with, and what annotations make of it."""
+    """The operator's configuration, and the effect of annotations on it."""
 
     def __init__(self, parameters: Mapping[str, Any]) -> None:
         self._table: Mapping[str, Any] = parameters.get("faultTolerance") or {}

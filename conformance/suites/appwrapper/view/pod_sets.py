@@ -1,4 +1,4 @@
-"""What the components of an AppWrapper are expected to make: how many pods, of what shape.
+"""The expected pods of an AppWrapper's components: their number and shape.
 
 The number is the sum of the replicas of all podSets; where an AppWrapper declares none, it
 is inferred from the wrapped kind, as the released API documents it.
@@ -44,7 +44,7 @@ class Component(NamedTuple):
         return sum(self.replicas)
 
     def makes(self, kind: str, name: str) -> bool:
-        """Whether an object of that kind and name can be an instance of this component."""
+        """True if an object of that kind and name can be an instance of this component."""
         if kind != self.kind:
             return False
         if self.name:

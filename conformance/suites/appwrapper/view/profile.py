@@ -48,7 +48,7 @@ def profile_of(header: Header) -> Profile:
 
 
 def dig(obj: Object, path: Path) -> Any:
-    """What stands at a path of keys; None if any part of it is missing."""
+    """The value at a path of keys; None if any part of it is missing."""
     value: Any = obj
     for key in path:
         # A dict always: objects are plain ones, and to ask for a Mapping takes ten times as long.

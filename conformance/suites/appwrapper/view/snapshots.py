@@ -67,7 +67,7 @@ class Snapshot:
         return "" if entry is None else str(entry.get("status", ""))
 
     def shows(self, condition: str) -> bool:
-        """Whether the condition is True."""
+        """True if the condition is True."""
         entry = self.conditions.get(condition)
         return entry is not None and entry.get("status") == "True"
 

@@ -1,4 +1,4 @@
-"""An AppWrapper that is gone since somebody took its controller's finalizer away."""
+"""AppWrappers deleted because another client removed their controller's finalizer."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ if TYPE_CHECKING:
 
 
 def was_stripped_and_removed(aw: AppWrapperRun) -> bool:
-    """Whether it was removed without the finalizer by which its controller would have held it.
+    """True if it was removed without the finalizer by which its controller would have held it.
 
-    Somebody else had removed that, and the controller, which was not able to act or had too little
-    time, could not put it back before. An AppWrapper that is being deleted is gone at once.
-    A history that does not show who wrote what leaves open who took it from one that nobody had
-    asked to delete before.
+    Another client had removed that, and the controller, which was not able to act or had too little
+    time, could not restore it before. An AppWrapper that is being deleted is gone immediately.
+    If the history does not show writers, it is unknown who removed it from one whose deletion
+    had not been requested before.
     """
     if aw.removed is None:
         return False

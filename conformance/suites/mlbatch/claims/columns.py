@@ -170,9 +170,10 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
 
 
 def _forgotten(aw: AppWrapperRun, attempt: Attempt) -> Iterator[Obligation]:
-    """What Unhealthy said of the execution before goes within a reaction of the next one's begin.
+    """Unhealthy's message about the earlier execution is removed within a reaction of the next
+    one's begin.
 
-    Where creations were refused before, the same words may speak of a new refusal.
+    If creations were rejected before, the same words may refer to a new rejection.
     """
     before = next((each for each in reversed(aw.departures) if each.at.n < attempt.begin.n), None)
     if before is None or not MAY_RECUR.isdisjoint((*before.certain, *before.present)):

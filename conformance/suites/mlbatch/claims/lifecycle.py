@@ -65,7 +65,7 @@ def status_is_one_of_seven(aw: AppWrapperRun) -> Obligations:
 
 
 def _completed(aw: AppWrapperRun, succeeded: Snapshot) -> Obligation:
-    """Whether the execution was over when Succeeded was entered, as far as it could be seen."""
+    """True if the execution was over when Succeeded was entered, as far as it could be seen."""
     seen_us = aw.history.operator.timing.seen_us(succeeded.t)
     still = [pod for pod in aw.pods if pod.created.t < seen_us and _may_run(pod.at(succeeded.n))]
     if still:
@@ -107,7 +107,7 @@ def _may_run(pod: Object) -> bool:
 
 
 def _needs_more_than_its_pods(job: Track) -> bool:
-    """Whether a Job has more completions than pods at a time: then their success says little."""
+    """True if a Job has more completions than pods at a time: then their success says little."""
     spec = job.first.get("spec") or {}
     completions = spec.get("completions")
     return completions is not None and int(completions) > int(spec.get("parallelism") or 1)
@@ -252,7 +252,7 @@ def _admitted(aw: AppWrapperRun) -> Iterator[Obligation]:
 
 
 def _asked_for(aw: AppWrapperRun, entered: Snapshot, *, suspended: bool) -> Obligation:
-    """Whether spec.suspend was so, at some time that the controller may have looked at."""
+    """True if spec.suspend was so, at some time that the controller may have looked at."""
     seen_us = aw.history.operator.timing.seen_us(entered.t)
     for index, snapshot in enumerate(aw.snapshots):
         if snapshot.n > entered.n:

@@ -80,7 +80,7 @@ def _of_each(
 
 
 def _infos(aw: AppWrapperRun, obj: Object, component: Component) -> list[Object]:
-    """What podSetInfos say of each pod set of one component; empty for those left out."""
+    """The podSetInfos of each pod set of one component; empty for those left out."""
     entry = (dig(obj, aw.history.profile.components) or ())[component.position]
     infos = list(entry.get("podSetInfos") or ())
     return infos + [{}] * (len(component.replicas) - len(infos))

@@ -85,10 +85,10 @@ def _refused_for_their_labels(history: AppWrapperHistory, users: Mapping[str, An
 
 
 def _is_labelled(aw: AppWrapperRun, label: str, wanted: str | None, may_lack: bool) -> Obligation:
-    """Whether a label was as it should be from the beginning, and stayed.
+    """True if a label was correct from the beginning, and stayed.
 
-    `wanted` is None where nobody knows who submitted it; `may_lack`: it may have been somebody
-    who has no such thing, as users whom a certificate names have no id.
+    `wanted` is None if the submitting user is unknown; `may_lack`: the user may lack the property,
+    as users of client certificates have no id.
     """
     created = aw.track.created
     seen = labels_of(aw.track.first).get(label, "")
