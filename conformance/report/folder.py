@@ -266,7 +266,15 @@ def _write_histories(folder: Path, suite: SuiteResult, report: ConformanceReport
     for run in suite.runs:
         path = history_path(run)
         if path in wanted:
-            write_history(folder / path, run.header, run.entries)
+            _store(run, folder / path)
             wanted.remove(path)
     for claim, run in suite.shrunk.items():
-        write_history(folder / shrunk_history_path(claim), run.header, run.entries)
+        _store(run, folder / shrunk_history_path(claim))
+
+
+def _store(run: RunResult, path: Path) -> None:
+    if run.stored:
+        # The report names it by the digest of these bytes.
+        path.write_bytes(Path(run.stored).read_bytes())
+    else:
+        write_history(path, run.header, run.entries)

@@ -56,6 +56,8 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that went wrong in it, in order, as an exhaustive plan lists it."""
     history_sha256: str = ""
     """The digest of the history, if it was computed already."""
+    stored: str = ""
+    """The file that the history was read from, whose bytes are kept; it may be of format 1."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Support pickling: a hundred verdicts in one piece, not one by one."""

@@ -65,4 +65,5 @@ def _judged(path: Path, judge: Judge) -> tuple[RunResult, str]:
     """The run of a history file with its verdicts, and the digest of the file."""
     header, entries, _, digest = read_history(path)
     run = recorded_run(header, entries)
-    return msgspec.structs.replace(run, verdicts=tuple(judge(header, entries))), digest
+    verdicts = tuple(judge(header, entries))
+    return msgspec.structs.replace(run, verdicts=verdicts, stored=str(path)), digest
