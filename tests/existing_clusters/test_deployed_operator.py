@@ -67,7 +67,7 @@ def test_the_shipped_deployment_is_fitted_to_one_run(cluster: OneDeployment) -> 
 def test_several_elect_one_in_the_runs_namespace(cluster: OneDeployment) -> None:
     deploy(cluster.connection, implementation("reference"), place(elects=True), ["n0"])
     arguments = cluster.made[1]["spec"]["template"]["spec"]["containers"][0]["args"]
-    assert {"--leader-elect", "--lease-namespace=run-0", "--identity=operator"} <= {*arguments}
+    assert {"--leader-elect", "--lease-namespace=run-0", "--identity=appwrapper"} <= {*arguments}
 
 
 def test_it_keeps_off_the_nodes_that_runs_borrow(cluster: OneDeployment) -> None:
@@ -128,7 +128,7 @@ def test_an_operator_that_does_not_end_is_not_noted_as_ended_and_runs_on(
         "appwrapper", told, cluster.connection, lambda *change: recorded.append(change)
     )
     operator.start()
-    with pytest.raises(FaultRefusedError, match="operator has not ended within 0 s"):
+    with pytest.raises(FaultRefusedError, match="appwrapper has not ended within 0 s"):
         end(operator)
     assert (operator.state, cluster.scaled[-1], recorded) == ("running", 1, [])
     operator.retire()

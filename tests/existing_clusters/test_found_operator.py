@@ -83,7 +83,7 @@ def test_pods_that_do_not_end_are_not_noted_as_ended(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(installed_operator, "GONE_SECONDS", 0.0)
     operator = found(Hanging(deployment()))
     operator.start()
-    with pytest.raises(FaultRefusedError, match="waiting until operator has ended"):
+    with pytest.raises(FaultRefusedError, match="waiting until appwrapper has ended"):
         operator.kill()
     assert operator.state == "running"
 
