@@ -2,6 +2,7 @@
 
 A tour, in the order of a run:
 
+- `suite`, `suites`: the claims, scenarios and view of one norm each, found by entry point.
 - `scenario`, `scenarios`: situations, each a function of a `world.World` with its manifests; it
   handles an `appwrapper.AppWrapper`.
 - `parameters`: the operator configuration of a run, at default or shortened durations.
@@ -10,9 +11,9 @@ A tour, in the order of a run:
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real cluster.
 - `running`: one run; many in parallel; campaigns that kill the operator around every write, or draw
   faults at random; shrinking of failures; and measuring the suite's strength.
-- `history_view`: a recorded history, indexed for checkers.
-- `claim`, `claims`, `temporal`, `verdict`: normative sentences, their checkers, the operators that
-  checkers are written with, and verdicts.
+- `history`: a recorded history, indexed for checkers; suites see more in it, each by its view.
+- `norm`: what a claim and a verdict are, and the temporal operators that checkers are written
+  with. `claims`: those of all suites, and the verdicts on one history.
 - `report`: the outcome as data, as pages and in other formats; comparison of two outcomes.
 - `audit_log`: an API server's audit log as a history.
 - `cli`, `as_tests`: the `assay` command, and pytest.

@@ -16,13 +16,13 @@ from conformance.cli import (
     cluster,
     compare,
     controller,
+    in_cluster,
     mutants,
     profile,
     replay,
     report,
     run,
     serve,
-    suite,
     verify,
 )
 from conformance.cli.exit_code import EXIT_CODES_HELP, ExitCode
@@ -54,21 +54,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+_OTHER_CLUSTERS = "Clusters and operators"
+_CHAOS = "Chaos and recorded clusters"
+
 app.command("run", epilog=EXIT_CODES_HELP)(run.run)
-app.add_typer(claims.app, name="claims")
 app.command("replay", epilog=EXIT_CODES_HELP)(replay.replay)
-app.command("check", epilog=EXIT_CODES_HELP)(check.check)
+app.add_typer(claims.app, name="claims")
+app.command("mutants", epilog=EXIT_CODES_HELP)(mutants.mutants)
+app.command("compare", epilog=compare.COMPARE_EXIT_CODES)(compare.compare)
 app.command("verify", epilog=EXIT_CODES_HELP)(verify.verify)
 app.add_typer(report.app, name="report")
-app.command("compare", epilog=compare.COMPARE_EXIT_CODES)(compare.compare)
-app.command("chaos", epilog=EXIT_CODES_HELP)(chaos.chaos)
 app.command("serve")(serve.serve)
-app.add_typer(cluster.app, name="cluster")
-app.add_typer(profile.app, name="profile")
-app.add_typer(controller.app, name="controller")
-app.add_typer(suite.app, name="suite")
-app.command("mutants", epilog=EXIT_CODES_HELP)(mutants.mutants)
-app.command("clean")(clean.clean)
+app.add_typer(cluster.app, name="cluster", rich_help_panel=_OTHER_CLUSTERS)
+app.add_typer(profile.app, name="profile", rich_help_panel=_OTHER_CLUSTERS)
+app.add_typer(controller.app, name="controller", rich_help_panel=_OTHER_CLUSTERS)
+app.add_typer(in_cluster.app, name="in-cluster", rich_help_panel=_OTHER_CLUSTERS)
+app.command("clean", rich_help_panel=_OTHER_CLUSTERS)(clean.clean)
+app.command("chaos", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(chaos.chaos)
+app.command("check", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(check.check)
 
 
 def _show_version(wanted: bool) -> None:

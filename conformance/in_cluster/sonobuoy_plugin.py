@@ -33,7 +33,7 @@ def plugin(run: SuiteRun, service_account: str = SERVICE_ACCOUNT) -> str:
             "result-files": [FILE_NAME],
         },
         "podSpec": {**pod_spec(service_account, run.node_selector), "containers": []},
-        "spec": container(run.image, ("suite", "sonobuoy-run", "--", *run.arguments), RESULTS),
+        "spec": container(run.image, ("in-cluster", "sonobuoy-run", "--", *run.arguments), RESULTS),
         # The volume `results` is Sonobuoy's.
         "extra-volumes": [{"name": TMP.strip("/"), "emptyDir": {}}],
     }

@@ -26,8 +26,8 @@ WHOLE = {
 
 @contextmanager
 def installed(plane: ControlPlane, *words: str) -> Iterator[list[dict[str, Any]]]:
-    """Apply the output of `assay suite manifests`, with these arguments, as an administrator."""
-    documents = list(yaml.safe_load_all(assay("suite", "manifests", *words)))
+    """Apply what `assay in-cluster manifests` prints for these arguments, as an administrator."""
+    documents = list(yaml.safe_load_all(assay("in-cluster", "manifests", *words)))
     admin = config.new_client_from_config(str(plane.kubeconfig()))
     api = plane.api()
     try:

@@ -10,5 +10,5 @@ from tests.cli.conftest import Assay
 
 @pytest.fixture
 def assay(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Assay:
-    """`assay("suite", "manifests")` → how it ended."""
+    """`assay("in-cluster", "manifests")` → how it ended."""
     return lambda *arguments: run_assay(monkeypatch, capsys, *arguments)

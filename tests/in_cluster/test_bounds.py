@@ -36,7 +36,7 @@ def test_the_nodes_that_may_be_changed_are_those_that_the_selector_chooses(
 
 
 def test_the_policy_is_in_force_before_the_account_has_any_right(assay: Assay) -> None:
-    documents = list(yaml.safe_load_all(assay("suite", "manifests").out))
+    documents = list(yaml.safe_load_all(assay("in-cluster", "manifests").out))
     kinds = [document["kind"] for document in documents]
     assert kinds.index("ValidatingAdmissionPolicyBinding") < kinds.index("ClusterRoleBinding")
     found = documents[kinds.index("ValidatingAdmissionPolicyBinding")]

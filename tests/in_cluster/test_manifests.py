@@ -28,7 +28,7 @@ def of_kind(documents: list[Document], kind: str) -> list[Document]:
 
 @pytest.fixture
 def documents(assay: Assay) -> list[Document]:
-    printed = assay("suite", "manifests", "appwrapper", "--image", "example.org/assay:2")
+    printed = assay("in-cluster", "manifests", "appwrapper", "--image", "example.org/assay:2")
     assert printed.code == 0
     return list(yaml.safe_load_all(printed.out))
 
@@ -132,7 +132,7 @@ def test_the_suite_itself_prefers_every_node_that_runs_may_not_break(
 def test_operators_of_an_image_of_their_own_are_asked_for_in_the_cluster(
     assay: Assay, command: str
 ) -> None:
-    printed = assay("suite", command, "AW-005", "--operator-image", "example.org/operator:2")
+    printed = assay("in-cluster", command, "AW-005", "--operator-image", "example.org/operator:2")
     *_, last = yaml.safe_load_all(printed.out)
     job_or_container = last["spec"]
     pod = job_or_container.get("template", {"spec": {"containers": [job_or_container]}})["spec"]
@@ -142,7 +142,7 @@ def test_operators_of_an_image_of_their_own_are_asked_for_in_the_cluster(
 
 
 def test_a_report_is_kept_in_the_claim_that_is_named(assay: Assay) -> None:
-    printed = assay("suite", "manifests", "--claim", "reports")
+    printed = assay("in-cluster", "manifests", "--claim", "reports")
     (job,) = of_kind(list(yaml.safe_load_all(printed.out)), "Job")
     volumes = {volume["name"]: volume for volume in job["spec"]["template"]["spec"]["volumes"]}
     assert volumes["results"]["persistentVolumeClaim"] == {"claimName": "reports"}
@@ -151,7 +151,7 @@ def test_a_report_is_kept_in_the_claim_that_is_named(assay: Assay) -> None:
 def test_the_plugin_runs_the_same_suite_and_names_the_file_that_sonobuoy_is_to_read(
     assay: Assay,
 ) -> None:
-    printed = assay("suite", "sonobuoy-plugin", "aw-015", "--time-limit", "30m")
+    printed = assay("in-cluster", "sonobuoy-plugin", "aw-015", "--time-limit", "30m")
     plugin = yaml.safe_load(printed.out)
     config = plugin["sonobuoy-config"]
     assert (config["driver"], config["result-format"]) == ("Job", "manual")
@@ -159,7 +159,7 @@ def test_the_plugin_runs_the_same_suite_and_names_the_file_that_sonobuoy_is_to_r
     shared = {mount["name"]: mount["mountPath"] for mount in plugin["spec"]["volumeMounts"]}
     assert shared["results"] == RESULTS
     suite, sonobuoy_run, dashes, *arguments = plugin["spec"]["args"]
-    assert (suite, sonobuoy_run, dashes) == ("suite", "sonobuoy-run", "--")
+    assert (suite, sonobuoy_run, dashes) == ("in-cluster", "sonobuoy-run", "--")
     given = parsed(["run", *arguments]).params
     assert (given["selection"], given["time_limit"]) == (["AW-015"], "30m")
 
@@ -181,7 +181,7 @@ def test_the_plugin_runs_the_same_suite_and_names_the_file_that_sonobuoy_is_to_r
 def test_what_a_pod_would_refuse_is_refused_before_anything_is_printed(
     assay: Assay, kind: str, words: tuple[str, ...], hint: str
 ) -> None:
-    ended = assay("suite", kind, *words)
+    ended = assay("in-cluster", kind, *words)
     assert (ended.code, ended.out) == (2, "")
     assert hint in ended.err
 
@@ -191,7 +191,7 @@ def test_what_a_pod_would_refuse_is_refused_before_anything_is_printed(
 def test_a_program_that_is_not_in_the_image_is_refused_with_another_way(
     assay: Assay, command: str, implementation: str
 ) -> None:
-    said = assay("suite", command, "--implementation", implementation)
+    said = assay("in-cluster", command, "--implementation", implementation)
     assert said.code == 2
     assert not said.out
     assert f"--implementation {implementation}: the image holds neither" in said.err
