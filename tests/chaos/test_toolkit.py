@@ -22,8 +22,8 @@ from chaos.toolkit.stage import Stage, acting_on
 from chaos.toolkit.virtual import in_virtual_time, load_experiment, run_experiment
 from conformance.implementation import implementation
 from tests.chaos.fake_ground import FakeGround, job, pod, small_cluster
+from tests.headers import header_of
 from vocabulary.clock import SECOND
-from vocabulary.history import Header
 from vocabulary.objects import annotations_of, get_path, is_terminating, labels_of
 
 ROOT = Path(__file__).parents[2]
@@ -178,15 +178,7 @@ class FakeStage(Stage):
         return dict(obj)
 
     def history(self) -> Any:
-        header = Header(
-            scenario="s",
-            seed=0,
-            cluster="fake",
-            operators={},
-            clock="virtual",
-            began_us=0,
-            kubernetes_version="v0",
-        )
+        header = header_of(scenario="s", cluster="fake", implementation="none")
         return header, ()
 
 

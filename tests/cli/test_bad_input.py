@@ -120,7 +120,7 @@ def _swapped() -> bytes:
 
 
 def _from_the_future() -> bytes:
-    return b"".join(_lines()).replace(b'"format":1', b'"format":99', 1)
+    return b"".join(_lines()).replace(b'"format":2', b'"format":99', 1)
 
 
 def _a_line_that_is_none() -> bytes:
@@ -152,7 +152,10 @@ BAD_HISTORIES = {
     "no header": (_without_header(), "expected the header"),
     "two headers": (_two_headers(), "line 4 is a second header"),
     "lines out of order": (_swapped(), "lines are missing or out of order"),
-    "a format from the future": (_from_the_future(), "history format 99, this version reads 1"),
+    "a format from the future": (
+        _from_the_future(),
+        "history format 99, this version reads 1 and 2",
+    ),
     "a line that is no record": (_a_line_that_is_none(), "line 8"),
     "a wrong type": (_wrong_type(), "line 2"),
     "an unknown record": (_unknown_record(), "prophecy"),

@@ -101,7 +101,7 @@ def test_one_that_ended_after_it_had_been_ready_is_not_started_again(tmp_path: P
     with_both = plane_of(tmp_path, etcd, api_server)
     Layout(tmp_path).log_of("kube-apiserver").write_text("killed by somebody\n")
     try:
-        with pytest.raises(StartError, match=r"kube-apiserver has ended[^\n]*\nkilled by somebody"):
+        with pytest.raises(StartError, match=r"kube-apiserver ended[^\n]*\nkilled by somebody"):
             with_both.restart("etcd")
         assert (etcd.starts, api_server.starts) == (1, 0)
     finally:

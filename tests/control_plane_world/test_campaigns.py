@@ -123,7 +123,7 @@ def test_beside_other_runs_no_plan_stops_what_they_stand_on(recorded: RunResult)
 
     beside = drawn_for(in_real_time(recorded))
     assert not beside & {"node_lost", "job-controller", "scheduler", "garbage-collector"}
-    assert {"appwrapper", "kill", "delay_watch", "break_watch", "api_error"} <= beside
+    assert {"operator", "kill", "delay_watch", "break_watch", "api_error"} <= beside
     assert {"node_lost", "scheduler"} <= drawn_for(recorded)
     alone = "appwrapper/deletion/garbage-collector-is-paused"
     assert {"node_lost", "scheduler"} <= drawn_for(in_real_time(recorded, scenario=alone))

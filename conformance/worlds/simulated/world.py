@@ -19,7 +19,7 @@ from conformance.manifests import load_manifests
 from conformance.parameters import overlay
 from conformance.report.run_result import GIVEN_UP
 from conformance.scenario import Scenario
-from conformance.suite import of_scenario
+from conformance.suite import load as suites
 from conformance.world import World
 from conformance.worlds.simulated.bounds import Bounds
 from conformance.worlds.simulated.connection import Connection
@@ -57,7 +57,7 @@ class SimulatedWorld(World):
         self.folder = scenario.folder
         self.namespace = NAMESPACE
         self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
-        settings = of_scenario(scenario.id).settings
+        settings = suites()[implementation.role].settings
         self.config = overlay(settings.written, scenario.config)
         self.durations = settings.durations(self.config)
         self._next_config = self.config
