@@ -224,6 +224,9 @@ def named_actors(wanted: str, roles: Sequence[str]) -> tuple[str, ...]:
     bare = wanted.removesuffix("*").partition("/")[0]
     if bare != OPERATOR:
         return (wanted,)
+    if wanted == f"{OPERATOR}*":
+        # One role's name may begin another's.
+        return tuple(name for role in roles for name in (role, f"{role}/*"))
     return tuple(role + wanted.removeprefix(OPERATOR) for role in roles)
 
 

@@ -18,6 +18,12 @@ def load() -> tuple[Claim, ...]:
 
     def order(claim: Claim) -> tuple[int, int]:
         prefix, _, number = claim.id.partition("-")
+        of = suites.get(claim.suite)
+        if of is None or prefix not in of.prefixes or not number.isdecimal():
+            raise suite.SuiteError(
+                f"claim {claim.id} of suite {claim.suite!r}: expected the name of an installed "
+                f"suite ({', '.join(suites)}), and an id of one of its prefixes and a number"
+            )
         return prefixes.index(prefix), int(number)
 
     return tuple(sorted(CLAIMS.values(), key=order))
@@ -40,6 +46,7 @@ def judge(history: History) -> list[Verdict]:
     What an implementation lacks, or was run without, is not judged; the header has the reason.
     """
     operators = history.header.operators
+    suites = suite.load()
     left_out = {
         claim: Verdict(claim=claim, outcome=outcome, because=because)
         for operator in operators.values()
@@ -48,6 +55,8 @@ def judge(history: History) -> list[Verdict]:
             (Outcome.UNSUPPORTED, operator.facts.unsupported),
         )
         for claim, because in claims.items()
+        if claim in CLAIMS
+        and operator.suite in (of := CLAIMS[claim].suite, *suites[of].judged_with)
     }
     return [
         left_out[claim.id] if claim.id in left_out else claim.judge(history)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.variation import Variation
-from conformance.suite import of_scenario, suite_of_module
+from conformance.suite import SuiteError, of_scenario, suite_of_module
 
 if TYPE_CHECKING:
     from conformance.world import World
@@ -74,7 +74,10 @@ class Scenario:
     @property
     def role(self) -> str:
         """The operator under test."""
-        return of_scenario(self.id).roles[0]
+        suite = of_scenario(self.id)
+        if not suite.roles:
+            raise SuiteError(f"suite {suite.name!r} has scenarios, and names no roles for them")
+        return suite.roles[0]
 
 
 SCENARIOS: Final[dict[str, Scenario]] = {}

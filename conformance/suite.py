@@ -25,6 +25,9 @@ from typing import Any, Final, Protocol
 from vocabulary.clock import HOUR, Micros
 from vocabulary.entry_points import EntryPoints
 
+_RESERVED: Final = frozenset(
+    {"operator", "user", "federated-user", "chaos", "harness", "kubelet", "scheduler"}
+)
 _PARTS: Final = ("claims", "faults", "scenarios")
 _INSTALLED: Final = EntryPoints("assay.suites", "suite")
 
@@ -82,6 +85,8 @@ class Suite:
     """Further suites, on whose runs its claims are judged, too."""
 
     def __post_init__(self) -> None:
+        if self.name in _RESERVED:
+            raise SuiteError(f"suite {self.name!r}: histories use that name for another actor")
         known = _SUITES.setdefault(self.name, self)
         if known != self:
             raise SuiteError(
@@ -169,4 +174,9 @@ def _load(name: str) -> None:
         raise SuiteError(
             f"suite {name!r}: its literal is named {suite.name!r}; give both the same name"
         )
-    suite.load()
+    try:
+        suite.load()
+    except ImportError as error:
+        raise SuiteError(
+            f"suite {name!r}: {suite.package} cannot be imported: {error}; reinstall it"
+        ) from error

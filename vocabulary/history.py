@@ -373,7 +373,11 @@ def _converted(record: dict[str, Any]) -> Record:
 
 
 def _decode_format1(line: bytes) -> Record:
-    return _converted(upgraded(msgspec.json.decode(line)))
+    record = msgspec.json.decode(line)
+    try:
+        return _converted(upgraded(record))
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"is no record of format {FORMAT_1}: {error!r}") from error
 
 
 def _readable(lines: Lines, path: Path) -> Iterator[bytes]:
@@ -400,6 +404,8 @@ def _as_header(record: Record, path: Path) -> Header:
             f"{path}: history format {record.format}, this version reads {FORMAT_1} and "
             f"{HISTORY_FORMAT}; check it with the version of Assay that wrote it"
         )
+    if not record.operators:
+        raise HistoryError(f"{path}: line 1: operators is empty; name the operator under test")
     return record
 
 

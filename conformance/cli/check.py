@@ -77,7 +77,7 @@ def check(
     What an audit log lacks (requests below level RequestResponse, other API servers' requests)
     is said; claims that need it are inconclusive, and nothing counts as violated.
     """
-    from conformance.cli.judging import claim_named
+    from conformance.cli.judging import claim_named, require_judged
     from conformance.cli.problems import BadInputError
     from conformance.cli.recordings import of_audit_logs, of_history
     from vocabulary.history import write_history
@@ -94,6 +94,7 @@ def check(
         )
     else:
         found = of_history(history)
+    require_judged(found.run.header, wanted)
     verdicts = found.verdicts(wanted or None)
     _show(found, verdicts, show_all=show_all)
     if save is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from conformance import claims
@@ -21,6 +21,22 @@ def claims_of(runs: Iterable[RunResult]) -> Mapping[str, Claim]:
     ran = {(run.scenario, frozenset(run.header.operators)) for run in runs}
     found = {claim.id for scenario, roles in ran for claim in claims.judged_on(scenario, roles)}
     return {claim.id: claim for claim in claims.load() if not ran or claim.id in found}
+
+
+def require_judged(header: Header, wanted: Collection[str]) -> None:
+    """Raise BadInputError if none of the claims (of all, if none is named) is judged on a run."""
+    from conformance import suite
+    from conformance.cli.problems import BadInputError
+
+    judged = {claim.id for claim in claims.judged_on(header.scenario, frozenset(header.operators))}
+    of = ", ".join({each.suite for each in header.operators.values()}) or header.scenario
+    if not judged:
+        raise BadInputError(
+            f"no installed suite judges runs of {of}; install its distribution beside "
+            f"{', '.join(suite.names())}"
+        )
+    if wanted and judged.isdisjoint(wanted):
+        raise BadInputError(f"{', '.join(sorted(wanted))}: not judged on runs of {of}")
 
 
 def all_claims() -> Mapping[str, Claim]:

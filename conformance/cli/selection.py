@@ -46,6 +46,14 @@ def _resolve_one(word: str, known: list[str]) -> str:
         return found[0]
     if found:
         raise BadInputError(f"{word!r} names several scenarios: {', '.join(found)}; write one out")
+    from conformance import suite
+
+    if word.lower() in suite.names():
+        judged_with = suite.load()[word.lower()].judged_with
+        raise BadInputError(
+            f"suite {word.lower()!r} has no scenarios of its own; its claims are judged on runs of "
+            f"{', '.join(judged_with) or 'others'}: assay run {' '.join(judged_with)}"
+        )
     raise BadInputError(
         f"{word!r} is no suite, scenario or claim; {meant(word, known)} "
         "List them: assay claims list, assay claims scenarios"

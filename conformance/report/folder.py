@@ -26,7 +26,7 @@ from typing import Final
 import msgspec
 
 from chaos.plan import Plan, plan_from_data
-from conformance.norm.claim import Claim
+from conformance.norm.claim import CLAIMS, Claim
 from conformance.norm.verdict import Verdict
 from conformance.report import ai_conformance, sonobuoy
 from conformance.report.again import replay_command
@@ -149,7 +149,7 @@ def write_folder(
     """
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    remove_earlier(folder, claims)
+    remove_earlier(folder, {*claims, *CLAIMS})
     failures = tuple(_name_failures(folder, suite, claims))
     if any(failure.plan.parent != folder for failure in failures):
         (folder / FURTHER_NAME).mkdir(exist_ok=True)

@@ -26,6 +26,7 @@ from conformance.report.folder import HISTORIES_NAME
 from conformance.report.recorded import SIMULATED
 from conformance.report.stored_run import Judge
 from conformance.report.yaml_text import read_report_at, report_path
+from conformance.suite import judged_on
 
 
 class Verification(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +61,9 @@ def _of_its_suites(report: ConformanceReport, claims: Mapping[str, Claim]) -> di
     """The claims of the suites that a report is about."""
     suites = {profile.name for profile in report.profiles}
     suites |= {claim.profile for claim in report.claims}
+    # The digest of a selection is of the claims that were not asked for, too.
+    ran = {test.scenario for claim in report.claims for test in claim.tests}
+    suites |= {each.name for scenario in ran for each in judged_on(scenario, ())}
     return {id_: claim for id_, claim in claims.items() if claim.suite in suites}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from conformance import claims
 from conformance.running.process_faults import (
@@ -17,6 +17,10 @@ from conformance.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
     from conformance.worlds.existing.preflight import Undertaking
+
+
+REAL_ROLE: Final = "appwrapper"
+"""The role whose operators real clusters can run so far."""
 
 
 def reason_not_run(
@@ -34,6 +38,8 @@ def reason_not_run(
         return ""
     if scenario.only_simulated:
         return scenario.only_simulated
+    if scenario.role != REAL_ROLE:
+        return f"needs the operator {scenario.role}; on real clusters {REAL_ROLE} alone runs yet"
     if one_process and needs_second(scenario):
         return f"{BESIDE}, and {one_process}"
     if undertaking is None:

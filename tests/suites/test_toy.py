@@ -95,3 +95,24 @@ def test_a_suite_that_cannot_be_imported_is_named_with_the_next_action(
     ran = assay("run", "toy")
     assert ran.returncode == 2
     assert "suite 'toy' cannot be imported: No module named 'assay_toys'; reinstall" in ran.stderr
+
+
+def test_a_selection_of_claims_verifies_without_a_note(assay: Assay) -> None:
+    assert assay("run", "TOY-001", "--quiet").returncode == 0
+    verified = assay("verify", ".assay")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert "note:" not in verified.stdout
+
+
+def test_a_suite_without_scenarios_names_the_runs_that_judge_its_claims(assay: Assay) -> None:
+    ran = assay("run", "mlbatch")
+    assert ran.returncode == 2
+    assert "its claims are judged on runs of appwrapper: assay run appwrapper" in ran.stderr
+
+
+def test_a_claim_that_a_history_is_not_judged_by_is_named(assay: Assay, tmp_path: Path) -> None:
+    assert assay("run", "toy", "--quiet").returncode == 0
+    history = next((tmp_path / ".assay" / "histories").iterdir())
+    checked = assay("check", str(history), "--claim", "AW-015")
+    assert checked.returncode == 2
+    assert "AW-015: not judged on runs of toy" in checked.stderr

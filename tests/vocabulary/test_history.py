@@ -7,6 +7,7 @@ import hashlib
 from pathlib import Path
 from typing import BinaryIO
 
+import msgspec
 import pytest
 
 from tests.headers import header_of
@@ -86,3 +87,27 @@ def test_a_history_that_may_not_be_read_says_what_to_change(
     assert str(told.value) == (
         f"{path}: cannot be read: Permission denied; change its rights, or those of its folder"
     )
+
+
+@pytest.mark.parametrize(
+    "line", [b"[]", b'{"type":"fault","n":0,"t":0,"fault":5}', b'{"type":"write","actor":5}']
+)
+def test_a_damaged_line_of_format_1_is_named_with_its_number(tmp_path: Path, line: bytes) -> None:
+    header = (
+        b'{"type":"header","format":1,"scenario":"s","seed":1,"cluster":"simulated",'
+        b'"implementation":"reference","clock":"virtual","began_us":0,"kubernetes_version":"v1"}\n'
+    )
+    path = tmp_path / "damaged.jsonl"
+    path.write_bytes(header + line + b"\n" + line + b"\n")
+    with pytest.raises(HistoryError, match=r"line 2: .*expected one record of a history per line"):
+        read_history(path)
+    path.write_bytes(header.replace(b'"implementation":"reference",', b""))
+    with pytest.raises(HistoryError, match="line 1: "):
+        read_history(path)
+
+
+def test_a_header_without_operators_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "empty.jsonl.gz"
+    write_history(path, msgspec.structs.replace(HEADER, operators={}), [])
+    with pytest.raises(HistoryError, match="operators is empty"):
+        read_history(path)
