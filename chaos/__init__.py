@@ -5,7 +5,7 @@ A tour, in reading order:
 - `ground`: the interface of a cluster that faults need; implemented elsewhere.
 - `fault`, `faults`: faults as data, each with its inverse and its effect on controllers. `choice`
   picks the objects they hit, `fields` reads and writes them exactly.
-- `subject_kind`: the kinds that suites test and register; `appwrapper` is the first.
+- `subject_kind`: the kinds that suites test and register.
 - `happening`, `trigger`, `trigger_set`: when a fault strikes, and how that is noticed.
 - `plan`, `scale`, `variation`: faults with their triggers, the size of the scenario and changes to
   the object under test, as a YAML file that replays.

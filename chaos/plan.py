@@ -31,7 +31,6 @@ from typing import Annotated, Any, Final
 import yaml
 from msgspec import Meta
 
-import chaos.appwrapper
 import chaos.faults  # noqa: F401  # registers every fault
 from chaos.fault import Fault, fault_from_data
 from chaos.fields import Name, PlanError, Span, at, mapping, read_fields, read_value

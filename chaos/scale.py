@@ -27,7 +27,7 @@ class Scale:
     replicas: _Few | None = None
     """How many replicas a workload has at most, whatever its kind calls them."""
     components: tuple[Name, ...] | None = None
-    """The only components that submitted AppWrappers have, by name; nameless ones stay."""
+    """The only components that submitted workloads have, by name; nameless ones stay."""
 
     def __bool__(self) -> bool:
         """True if it changes anything."""

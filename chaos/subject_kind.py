@@ -8,11 +8,12 @@ further faults random plans may draw for it, and how plans vary it.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from vocabulary.kinds import Kind
+from vocabulary.objects import Object, get_path, with_path
 
 if TYPE_CHECKING:
     from chaos.variation import Variation
@@ -42,6 +43,31 @@ class SubjectKind:
     """How a plan's `workload` changes an object of this kind."""
     random_variation: Callable[[random.Random, str], Variation | None] = lambda _rng, _name: None
     """Draws a variation of the object of that name."""
+
+    components: str = ""
+    """The path of the list of what an object is composed of; empty: it is of one piece."""
+    component_name: str = "name"
+    """The path of an entry's name in that list."""
+
+    def component_names(self, obj: Object) -> tuple[str, ...]:
+        """The names of an object's components; those without one cannot be left out."""
+        names = (self._component_name(entry) for entry in self._components(obj))
+        return tuple(name for name in names if name)
+
+    def with_components(self, obj: Object, kept: Collection[str]) -> Object:
+        """The object with those components alone, and the nameless ones."""
+        if not self.components:
+            return obj
+        left = [
+            entry for entry in self._components(obj) if self._component_name(entry) in ("", *kept)
+        ]
+        return with_path(obj, self.components, left)
+
+    def _components(self, obj: Object) -> Sequence[Object]:
+        return get_path(obj, self.components, ()) if self.components else ()
+
+    def _component_name(self, entry: Object) -> str:
+        return str(get_path(entry, self.component_name, ""))
 
     @property
     def word(self) -> str:

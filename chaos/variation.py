@@ -17,6 +17,7 @@ from typing import Any
 
 from chaos.fields import PlanError, mapping, read_fields, write_fields
 from chaos.subject_kind import registered
+from vocabulary.objects import Object
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +34,10 @@ class Variation(ABC):
     @abstractmethod
     def is_as_written(self) -> bool:
         """True if it changes nothing."""
+
+    @abstractmethod
+    def applied(self, obj: Object) -> Object:
+        """The manifest, changed if it is of the object that the plan names."""
 
     @abstractmethod
     def simpler(self) -> Iterator[Variation]:

@@ -22,8 +22,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from vocabulary.clock import HOUR, Micros
+from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.entry_points import EntryPoints
+from vocabulary.kinds import Kind
+from vocabulary.objects import Object
 
 _RESERVED: Final = frozenset(
     {"operator", "user", "federated-user", "chaos", "harness", "kubelet", "scheduler"}
@@ -47,6 +49,10 @@ class Durations(Protocol):
     def maximum_us(self) -> Micros:
         """The longest of all timers."""
 
+    @property
+    def attempt_bound_us(self) -> Micros:
+        """The longest that one attempt can take, from creation to the next creation."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlainDurations:
@@ -54,16 +60,59 @@ class PlainDurations:
 
     patience_us: Micros = HOUR
     maximum_us: Micros = HOUR
+    attempt_bound_us: Micros = MINUTE
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """The configuration of a suite's operators, nested as in their configuration files."""
 
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    """What the norm says holds if nothing is written. None of it is written: claims about
+    defaults require that an operator uses its own."""
     written: Mapping[str, Any] = field(default_factory=dict)
     """Written into every configuration."""
+    short: Callable[[Micros, int], Mapping[str, Any]] = lambda _late_us, _stretch: {}
+    """Written where time is real: shorter durations, for an operator that may be so late, all of
+    them that many times as long."""
     durations: Callable[[Mapping[str, Any]], Durations] = lambda _config: PlainDurations()
-    """The durations that follow from what is written."""
+    """The durations that follow from a configuration in which nothing is missing."""
+    whole: frozenset[str] = frozenset()
+    """Keys of mappings that a change replaces as a whole."""
+    spans: str = ""
+    """The section whose texts are durations; empty: there is none."""
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    """Settings in `spans` that an object's own annotation overrides, by name; for operators
+    whose configuration cannot be changed."""
+
+    def overlay(self, base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+        """`base` with `changes` laid over it, section by section; a new dict."""
+        merged = dict(base)
+        for key, value in changes.items():
+            below = merged.get(key)
+            if (
+                key in self.whole
+                or not isinstance(value, Mapping)
+                or not isinstance(below, Mapping)
+            ):
+                merged[key] = dict(value) if isinstance(value, Mapping) else value
+            else:
+                merged[key] = self.overlay(below, value)
+        return merged
+
+    def durations_at(self, config: Mapping[str, Any]) -> Durations:
+        """The durations in force with that configuration."""
+        return self.durations(self.overlay(self.defaults, config))
+
+
+@dataclass(frozen=True, slots=True)
+class KindUse:
+    """A kind that a suite's operators reconcile, as worlds see it."""
+
+    kind: Kind
+    is_at_rest: Callable[[Object], bool]
+    """True if an object may stay as it is indefinitely: where time is real, a run waits for it
+    once its faults have stopped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +128,8 @@ class Suite:
     """The package with `claims`, `scenarios` and `faults`: modules or packages, each optional."""
     roles: tuple[str, ...] = ()
     """The operators under test in its scenarios; empty: the suite has none of its own."""
+    kinds: tuple[KindUse, ...] = ()
+    """The kinds that its operators reconcile."""
     settings: Settings = field(default_factory=Settings)
     """How its operators are configured."""
     judged_with: tuple[str, ...] = ()
@@ -110,6 +161,12 @@ class Suite:
             )
             for module in sorted(info.name for info in below):
                 importlib.import_module(module)
+
+    @property
+    def activities(self) -> str:
+        """The module of its activities for the Chaos Toolkit; empty: it has none."""
+        name = f"{self.package}.activities"
+        return name if find_spec(name) else ""
 
     @property
     def folders(self) -> tuple[Path, ...]:

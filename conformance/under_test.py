@@ -36,7 +36,7 @@ class Place:
     webhook_port: int
     """The port of its admission webhooks, if it can be configured."""
     config: Mapping[str, Any]
-    """The run's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`; missing
+    """The run's configuration, in the shape of the defaults of the suite's settings; missing
     settings have the operator's own defaults."""
     elects: bool
     """True if it is one of several, of which one leads."""
@@ -99,7 +99,7 @@ class DeployedPlace:
     namespace: str
     """The only one that it may act in."""
     config: Mapping[str, Any]
-    """The run's configuration, in the shape of `conformance.parameters.DEFAULT_CONFIG`; missing
+    """The run's configuration, in the shape of the defaults of the suite's settings; missing
     settings have the operator's own defaults."""
     elects: bool
     """True if it is one of several, of which one leads."""

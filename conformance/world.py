@@ -16,17 +16,16 @@ from chaos.choice import named_kind
 from chaos.fault import Fault
 from chaos.plan import Step
 from chaos.scale import Scale
-from conformance.appwrapper import PARAMETER_PREFIX, AppWrapper, Condition
-from conformance.manifests import load_manifests
-from conformance.pod_templates import with_annotations, with_behaviour, with_replicas
+from chaos.subject_kind import subject_kind
+from conformance.handle import Condition
+from conformance.pod_templates import with_replicas
 from conformance.scenario import Scenario
 from conformance.stored import WEBHOOK_FAILED
-from conformance.varied import varied
 from vocabulary.clock import SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError
 from vocabulary.history import Entry, Header
-from vocabulary.kinds import APPWRAPPER, NAMESPACE, NODE, Kind, kind_of
-from vocabulary.objects import Object, get_path, name_of, namespace_of
+from vocabulary.kinds import NAMESPACE, NODE, Kind, kind_of
+from vocabulary.objects import Object, name_of, namespace_of
 from vocabulary.requests import Create, Delete, Get, List, ObjectList, Patch, PropagationPolicy
 
 
@@ -134,42 +133,11 @@ class World(ABC):
 
     # What is the same everywhere.
 
-    def submit(
-        self,
-        manifest: str | Mapping[str, Any],
-        behaviour: str = "",
-        *,
-        actor: str = "user",
-        **parameters: str | int,
-    ) -> AppWrapper:
-        """Create what a manifest says, as the user unless another client is named; the AppWrapper
-        among it is returned.
-
-        `manifest` is a file beside the scenario, or an object. `behaviour` is what its pods
-        do: `run 5s, exit 1`. Other keyword arguments become parameter annotations of the
-        AppWrapper: `retryLimit=0`, `failureGracePeriodDuration="10m"`.
-        """
-        documents = (
-            load_manifests(self.folder / manifest)
-            if isinstance(manifest, str)
-            else [dict(manifest)]
-        )
-        handle: AppWrapper | None = None
-        for document in documents:
-            if kind_of(document) != APPWRAPPER:
-                self.create(document, actor)
-                continue
-            behaving = with_behaviour(document, behaviour) if behaviour else document
-            asked = _annotated(behaving, parameters) if parameters else behaving
-            stored = self.create(asked, actor)
-            handle = AppWrapper(self, name_of(stored), namespace_of(stored))
-        if handle is None:
-            raise ValueError(f"{manifest}: holds no AppWrapper; use create for other objects")
-        return handle
-
     def create(self, obj: Object, actor: str = "user") -> Object:
         """Create one object in the namespace that it names, else in the scenario's."""
-        prepared = self.prepare(_scaled(varied(obj, self.scenario.workload), self.scenario.scale))
+        workload = self.scenario.workload
+        changed = obj if workload is None else workload.applied(obj)
+        prepared = self.prepare(_scaled(changed, self.scenario.scale))
         kind = kind_of(prepared)
         namespace = namespace_of(prepared) or self.namespace
         stored: Object = self.call(Create(kind, prepared, namespace, name_of(prepared)), actor)
@@ -238,30 +206,6 @@ class World(ABC):
         if self.get(found, name) is not None:
             self.delete(found, name)
 
-    def manifest(self, file: str) -> Mapping[str, Any]:
-        """The AppWrapper in a manifest beside the scenario, for steps that change it."""
-        return next(
-            document
-            for document in load_manifests(self.folder / file)
-            if kind_of(document) == APPWRAPPER
-        )
-
-    def renamed(self, manifest: Object, name: str) -> dict[str, Any]:
-        """The AppWrapper under another name, its components renamed alike."""
-
-        def component(entry: Object) -> dict[str, Any]:
-            template = entry["template"]
-            old = name_of(template)
-            renamed = {**template["metadata"], "name": f"{name}-{old.partition('-')[2] or old}"}
-            return {**entry, "template": {**template, "metadata": renamed}}
-
-        spec = manifest["spec"]
-        return {
-            **manifest,
-            "metadata": {**manifest["metadata"], "name": name},
-            "spec": {**spec, "components": [component(entry) for entry in spec["components"]]},
-        }
-
     def reconfigure(self, changes: Mapping[str, Any]) -> None:
         """Change the configuration of operators that start from now on, section by section.
 
@@ -304,23 +248,8 @@ class World(ABC):
 
 
 def _scaled(obj: Object, scale: Scale) -> Object:
-    """The manifest with what a plan leaves of its replicas and, of AppWrappers, components."""
-    if not scale:
-        return obj
-    scaled: dict[str, Any] = dict(obj)
-    if scale.replicas is not None:
-        scaled = with_replicas(scaled, scale.replicas)
-    if scale.components is not None and kind_of(obj) == APPWRAPPER:
-        components = [
-            component
-            for component in get_path(scaled, "spec.components", ())
-            if get_path(component, "template.metadata.name", "") in ("", *scale.components)
-        ]
-        scaled = {**scaled, "spec": {**scaled["spec"], "components": components}}
-    return scaled
-
-
-def _annotated(document: Object, parameters: Mapping[str, str | int]) -> dict[str, Any]:
-    return with_annotations(
-        document, {PARAMETER_PREFIX + key: str(value) for key, value in parameters.items()}
-    )
+    """The manifest with what a plan leaves of its replicas and components."""
+    scaled = obj if scale.replicas is None else with_replicas(obj, scale.replicas)
+    if scale.components is None:
+        return scaled
+    return subject_kind(kind_of(obj)).with_components(scaled, scale.components)

@@ -43,7 +43,6 @@ from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import (
-    OPERATOR,
     Capabilities,
     Entry,
     Header,
@@ -131,7 +130,7 @@ def _open(
     recorder.start()
     atexit.register(recorder.stop)
     processes = operator_processes(connection, recorder, configuration)
-    ground = KubernetesGround(connection, ns, processes, seed, usual_role())
+    ground = KubernetesGround(connection, ns, processes, seed, usual_deployment().role)
     journal = configuration.get("undo_journal")
     return KubernetesStage(
         ground,
@@ -157,9 +156,9 @@ def operator_processes(
             _require(connection, deployment)
         return DeployedOperator(connection, deployment)
     log = operator_log(str(configuration.get("operator_log") or ""))
-    operator = LocalOperator(str(command), log, recorder, usual_role())
+    operator = LocalOperator(str(command), log, recorder, usual_deployment().role)
     atexit.register(operator.close)
-    operator.start(usual_role())
+    operator.start(usual_deployment().role)
     return operator
 
 
@@ -168,11 +167,6 @@ def usual_deployment() -> OperatorDeployment:
     found = next(each for each in registered() if each.deployment)
     assert found.deployment is not None
     return OperatorDeployment(*found.deployment, role=found.role)
-
-
-def usual_role() -> str:
-    """The role of the first suite's operator."""
-    return next((each.role for each in registered() if each.role), OPERATOR)
 
 
 def _require(connection: Connection, operator: OperatorDeployment) -> None:
@@ -211,8 +205,8 @@ def _header(
         kubernetes_version=str(connection.get("/version")["gitVersion"]),
         capabilities=Capabilities(writers=False, options=False, exact_times=False),
         operators={
-            usual_role(): OperatorUnderTest(
-                suite=usual_role(),
+            usual_deployment().role: OperatorUnderTest(
+                suite=usual_deployment().role,
                 implementation=str(configuration.get("implementation", "unknown")),
                 parameters=dict(configuration.get("operator_config") or {}),
             )

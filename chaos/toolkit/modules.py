@@ -2,9 +2,14 @@
 
 from typing import Final
 
+from conformance.suite import load as suites
+
 ACTIONS: Final = (
     "chaos.toolkit.actions",
     "chaos.toolkit.pod_actions",
     "chaos.toolkit.node_actions",
 )
-PROBES: Final = ("chaos.toolkit.probes", "chaos.appwrapper.activities")
+PROBES: Final = (
+    "chaos.toolkit.probes",
+    *(suite.activities for suite in suites().values() if suite.activities),
+)

@@ -27,6 +27,7 @@ from conformance.running.runner import run_one
 from conformance.running.workers import run_task
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import MINUTE
 from vocabulary.kinds import POD
@@ -157,7 +158,7 @@ def crowd(pods: int, pods_per_workload: int) -> tuple[float, float]:
     def simulate() -> SimulatedWorld:
         world = SimulatedWorld(scenario, REFERENCE, DEFAULT_SEED, None)
         for number in range(pods // pods_per_workload):
-            world.submit(_appwrapper(f"a{number}", pods_per_workload))
+            AppWrapper.submit(world, _appwrapper(f"a{number}", pods_per_workload))
         world.loop.run_for(2 * MINUTE)  # `wait` would end a run with so long a history
         for mark in ("faults-stopped", "stable", "end"):
             world.mark(mark)

@@ -7,13 +7,11 @@ from typing import Any, Final
 
 import yaml
 
-from conformance.parameters import DEFAULT_CONFIG, overlay
 from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import Configuration
+from conformance.real_role import real_settings
 from vocabulary.durations import parse_duration
 
-SPANS: Final = "faultTolerance"
-"""The section of the suite's settings whose texts are durations."""
 NANOSECONDS: Final = 1_000
 
 
@@ -26,16 +24,17 @@ def configuration(
 ) -> dict[str, Any]:
     """The document to give to one operator process.
 
-    `settings` is what the run configures, shaped as `conformance.parameters.DEFAULT_CONFIG`;
+    `settings` is what the run configures, shaped as the defaults of a suite's settings;
     of what is not there, the operator's own defaults decide.
     `words` are the placeholders of that process.
     """
     spelled: Mapping[str, Any] = dict(settings)
-    if told.durations == "nanoseconds" and SPANS in settings:
-        spans = {name: _nanoseconds(value) for name, value in settings[SPANS].items()}
-        spelled = {**settings, SPANS: spans}
+    section = real_settings().spans
+    if told.durations == "nanoseconds" and section in settings:
+        spans = {name: _nanoseconds(value) for name, value in settings[section].items()}
+        spelled = {**settings, section: spans}
     document: dict[str, Any] = fill(told.document, words)
-    return overlay(document, _at(told.settings_under, spelled))
+    return real_settings().overlay(document, _at(told.settings_under, spelled))
 
 
 def reconfigured(told: Configuration, standing: str, settings: Mapping[str, Any]) -> str:
@@ -49,13 +48,13 @@ def reconfigured(told: Configuration, standing: str, settings: Mapping[str, Any]
         raise ConfigurationError(f"is not YAML: {error}") from error
     if not isinstance(document, Mapping):
         raise ConfigurationError("is no mapping, into which settings could be laid")
-    left = _without(document, _at(told.settings_under, DEFAULT_CONFIG))
-    return yaml.safe_dump(overlay(left, configuration(told, settings, {})))
+    left = _without(document, _at(told.settings_under, real_settings().defaults))
+    return yaml.safe_dump(real_settings().overlay(left, configuration(told, settings, {})))
 
 
 def settings_in(told: Configuration) -> list[str]:
     """The settings of the suite that the profile's own document says, as paths with dots."""
-    return list(_named(told.document, _at(told.settings_under, DEFAULT_CONFIG), ""))
+    return list(_named(told.document, _at(told.settings_under, real_settings().defaults), ""))
 
 
 def _at(keys: tuple[str, ...], settings: Mapping[str, Any]) -> Mapping[str, Any]:

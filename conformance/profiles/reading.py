@@ -13,7 +13,6 @@ import msgspec
 
 from conformance import claims
 from conformance.nearest import meant
-from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.configuration import settings_in
 from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
@@ -25,6 +24,7 @@ from conformance.profiles.profile import (
     Process,
     Webhooks,
 )
+from conformance.real_role import real_settings
 from conformance.scenarios import SCENARIOS
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
@@ -207,7 +207,9 @@ def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterato
             "needs one of configMap and fixed: how runs configure it, or how it is",
         )
     if configured.fixed is not None:
-        yield from _problems_of_settings(configured.fixed, DEFAULT_CONFIG, "configuration.fixed")
+        yield from _problems_of_settings(
+            configured.fixed, real_settings().defaults, "configuration.fixed"
+        )
     if profile.pods is not None:
         yield from _problems_of_selector(profile.pods.selector)
     for field, text in _document(data):

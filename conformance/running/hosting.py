@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from conformance import claims
+from conformance.real_role import REAL_ROLE
 from conformance.running.process_faults import (
     BESIDE,
     needs_more_than_installed,
@@ -17,10 +18,6 @@ from conformance.scenarios import SCENARIOS
 
 if TYPE_CHECKING:
     from conformance.worlds.existing.preflight import Undertaking
-
-
-REAL_ROLE: Final = "appwrapper"
-"""The role whose operators real clusters can run so far."""
 
 
 def reason_not_run(

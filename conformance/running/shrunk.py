@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 import msgspec
@@ -19,6 +20,7 @@ import msgspec
 from chaos.plan import Plan, plan_from_data
 from chaos.scale import Scale
 from chaos.shrinking import MAX_RUNS, shrink
+from chaos.subject_kind import subject_kind
 from conformance.implementation import implementation
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome
@@ -29,8 +31,8 @@ from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenarios import SCENARIOS
 from vocabulary.history import Entry, Write
-from vocabulary.kinds import APPWRAPPER
-from vocabulary.objects import Object, get_path
+from vocabulary.kinds import kind_of
+from vocabulary.objects import Object
 
 MAX_SHRUNK: Final = 40
 """So many claims have their simplest failure shrunk; of a controller that violates more than
@@ -80,7 +82,8 @@ def whole_plan(run: RunResult) -> Plan:
     submitted = list(_submitted(run.entries))
     nodes = SCENARIOS[run.scenario].nodes
     replicas = max(map(most_replicas, submitted), default=1)
-    components = tuple(dict.fromkeys(name for obj in submitted for name in _components(obj)))
+    names = (subject_kind(kind_of(obj)).component_names(obj) for obj in submitted)
+    components = tuple(dict.fromkeys(chain.from_iterable(names)))
     scale = Scale(
         nodes=nodes if nodes > 1 else None,
         replicas=replicas if replicas > 1 else None,
@@ -170,13 +173,3 @@ def _submitted(entries: Iterable[Entry]) -> Iterator[Object]:
     for entry in entries:
         if isinstance(entry, Write) and entry.event == "ADDED" and entry.actor == "user":
             yield entry.object or {}
-
-
-def _components(obj: Object) -> Iterator[str]:
-    """The names of an AppWrapper's components; those without one cannot be left out."""
-    if obj.get("kind") == APPWRAPPER.kind:
-        names = (
-            get_path(component, "template.metadata.name", "")
-            for component in get_path(obj, "spec.components", ())
-        )
-        yield from filter(None, names)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.names import APPWRAPPER
 from reference_controller.appwrapper.pod_sets import (
     infer,
     is_inferable,
@@ -20,7 +21,7 @@ from reference_controller.appwrapper.pod_sets import (
 from reference_controller.appwrapper.rules import RIGHT, Rules
 from reference_controller.runtime.admission_review import MayCreate, Operation, UserInfo
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, kind_of
+from vocabulary.kinds import kind_of
 from vocabulary.objects import Object, get_path, labels_of, meta, name_of, namespace_of
 
 MAX_NAME_LENGTH: Final = 63

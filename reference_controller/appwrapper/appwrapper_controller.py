@@ -9,7 +9,7 @@ from reference_controller.appwrapper.autopilot import marked_resources
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.events import Identity
 from reference_controller.appwrapper.metrics import Metrics
-from reference_controller.appwrapper.names import APPWRAPPER_LABEL
+from reference_controller.appwrapper.names import APPWRAPPER, APPWRAPPER_LABEL
 from reference_controller.appwrapper.observe import Observer
 from reference_controller.appwrapper.reconcile import Reconciliation, revision_of
 from reference_controller.appwrapper.rules import Rules
@@ -17,7 +17,7 @@ from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from reference_controller.runtime.caches import field
 from reference_controller.runtime.controller import Key, key_of
 from vocabulary.clock import Micros
-from vocabulary.kinds import APPWRAPPER, NODE, POD, Kind
+from vocabulary.kinds import NODE, POD, Kind
 from vocabulary.objects import (
     Object,
     condition_status,

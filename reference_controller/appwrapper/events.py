@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Final, TypeAlias
 
+from reference_controller.appwrapper.names import APPWRAPPER
 from reference_controller.appwrapper.status import attempt_of
 from reference_controller.appwrapper.steps import Note
 from vocabulary.canonical import digest
 from vocabulary.clock import Micros, to_rfc3339
-from vocabulary.kinds import APPWRAPPER, EVENT
+from vocabulary.kinds import EVENT
 from vocabulary.objects import Object, meta, name_of, namespace_of, uid_of
 from vocabulary.requests import Create
 

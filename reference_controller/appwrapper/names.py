@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from vocabulary.kinds import Kind
+
 DOMAIN: Final = "workload.codeflare.dev"
+APPWRAPPER: Final = Kind(DOMAIN, "v1beta2", "AppWrapper", "appwrappers")
 ANNOTATION_PREFIX: Final = f"{DOMAIN}.appwrapper/"
 """Yes, a dot before `appwrapper`: that is how the released operator spells it."""
 

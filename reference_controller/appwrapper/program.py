@@ -10,10 +10,10 @@ from reference_controller.appwrapper.appwrapper_controller import AppWrapperCont
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.manifests import MANIFESTS
 from reference_controller.appwrapper.mutants import MUTANTS
+from reference_controller.appwrapper.names import APPWRAPPER
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.reference_program import ReferenceProgram
 from reference_controller.runtime.admission_review import MayCreate, Webhook, Webhooks
-from vocabulary.kinds import APPWRAPPER
 
 
 def _controllers(config: OperatorConfig, rules: Rules) -> tuple[AppWrapperController]:

@@ -24,7 +24,7 @@ from reference_controller.appwrapper import decide as deciding
 from reference_controller.appwrapper import transitions
 from reference_controller.appwrapper.events import Identity, event_for, identity_of
 from reference_controller.appwrapper.metrics import Metrics
-from reference_controller.appwrapper.names import CONTROLLER_NAME, FINALIZER
+from reference_controller.appwrapper.names import APPWRAPPER, CONTROLLER_NAME, FINALIZER
 from reference_controller.appwrapper.observe import Observer, read
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import component_records, phase_of, spec_of
@@ -42,7 +42,7 @@ from reference_controller.appwrapper.steps import (
 from reference_controller.appwrapper.templates import TemplateError, build
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, kind_of
+from vocabulary.kinds import kind_of
 from vocabulary.objects import Object, finalizers_of, meta, namespace_of
 from vocabulary.requests import Create, Patch, Reconcile, Request, Update
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from reference_controller.appwrapper.names import (
+    APPWRAPPER,
     APPWRAPPER_LABEL,
     ATTEMPT_LABEL,
     COMPONENT_LABEL,
@@ -23,7 +24,6 @@ from reference_controller.appwrapper.pod_sets import (
     with_pod_template,
 )
 from reference_controller.appwrapper.status import attempt_of
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object, get_path, meta, name_of, namespace_of, uid_of
 
 if TYPE_CHECKING:

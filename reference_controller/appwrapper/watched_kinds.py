@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from reference_controller.appwrapper.names import APPWRAPPER
 from vocabulary.clock import MINUTE
 from vocabulary.kinds import (
-    APPWRAPPER,
     CONFIG_MAP,
     DEPLOYMENT,
     JOB,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import NodeChoice, ObjectChoice, PodChoice
 from chaos.fault import Fault
 from chaos.faults import (
@@ -44,6 +43,7 @@ from chaos.faults import (
     WebhookOutage,
 )
 from chaos.terrain import Terrain, Written
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 
 TERRAIN = Terrain(
     "s",

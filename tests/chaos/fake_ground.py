@@ -8,9 +8,10 @@ from typing import Any
 
 from chaos.connection_rules import ConnectionRules
 from chaos.ground import FaultRefusedError, ProcessState
+from conformance.suites.appwrapper.api import APPWRAPPER
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError, already_exists, conflict, not_found
-from vocabulary.kinds import APPWRAPPER, kind_of
+from vocabulary.kinds import kind_of
 from vocabulary.objects import (
     Object,
     finalizers_of,

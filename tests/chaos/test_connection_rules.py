@@ -17,7 +17,8 @@ from chaos.ground import (
     is_same_actor,
     is_same_kind,
 )
-from vocabulary.kinds import APPWRAPPER, JOB, POD
+from conformance.suites.appwrapper.api import APPWRAPPER
+from vocabulary.kinds import JOB, POD
 from vocabulary.requests import Create, Delete, Get, List, Patch, Update
 
 REFUSAL = Refuse(500, "InternalError", "no")

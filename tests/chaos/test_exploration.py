@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from chaos.appwrapper.variation import Added, AppWrapperVariation
 from chaos.campaign import pairwise, random_plan
 from chaos.exploration import CRASH_PLACES, CrashPoint, crash_points
 from chaos.fault import FAULTS, Fault
@@ -23,11 +22,12 @@ from chaos.shrinking import shrink
 from chaos.subject_kind import subject_kind
 from chaos.terrain import Written
 from chaos.trigger import At, Named, On
+from conformance.suites.appwrapper.api import APPWRAPPER
+from conformance.suites.appwrapper.faults.variation import Added, AppWrapperVariation
 from tests.chaos.examples import TERRAIN
 from tests.chaos.fake_ground import small_cluster
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Mark, Process, Write
-from vocabulary.kinds import APPWRAPPER
 
 PASSED_BY = (Place.BEFORE_COMMIT, Place.AFTER_COMMIT, Place.BEFORE_REPLY, Place.AFTER_REPLY)
 

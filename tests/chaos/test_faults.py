@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 import chaos.faults
-from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import NodeChoice, PodChoice
 from chaos.fault import FAULTS, Fault, fault_from_data
 from chaos.faults import (
@@ -29,11 +28,12 @@ from chaos.faults import (
 from chaos.faults.lease import SOMEBODY_ELSE
 from chaos.ground import FaultRefusedError, Refuse, RequestRule
 from chaos.injector import Injector
+from conformance.suites.appwrapper.api import APPWRAPPER
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from tests.chaos.examples import EXAMPLES
 from tests.chaos.fake_ground import FakeGround, small_cluster
 from vocabulary import canonical
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import annotations_of, finalizers_of, get_path, is_terminating, labels_of
 from vocabulary.requests import Create, Delete
 

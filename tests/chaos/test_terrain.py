@@ -7,9 +7,9 @@ from typing import Any
 from chaos.campaign import random_plan
 from chaos.plan import parse_plan
 from chaos.terrain import Written, terrain_of
+from conformance.suites.appwrapper.api import APPWRAPPER
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Mark, Write
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object
 
 WRAPPER = {"apiVersion": APPWRAPPER.api_version, "kind": APPWRAPPER.kind}

@@ -14,13 +14,13 @@ from typing import Any
 import pytest
 from chaoslib.exceptions import ActivityFailed, InvalidExperiment
 
-from chaos.appwrapper import activities
 from chaos.faults import ApiErrors, KillPod
 from chaos.injector import Injector
 from chaos.toolkit import actions, node_actions, pod_actions, probes
 from chaos.toolkit.stage import Stage, acting_on
 from chaos.toolkit.virtual import in_virtual_time, load_experiment, run_experiment
 from conformance.implementation import implementation
+from conformance.suites.appwrapper import activities
 from tests.chaos.fake_ground import FakeGround, job, pod, small_cluster
 from tests.headers import header_of
 from vocabulary.clock import SECOND
@@ -39,6 +39,10 @@ def chaos(tmp_path: Path, *words: str) -> subprocess.CompletedProcess[str]:
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: assay\nVersion: 0.1.0\n")
     (info / "top_level.txt").write_text((ROOT / "chaos/toolkit/top_level.txt").read_text())
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    suites = project["entry-points"]["assay.suites"].items()
+    lines = ["[assay.suites]", *(f"{name} = {value}" for name, value in suites)]
+    (info / "entry_points.txt").write_text("\n".join(lines))
     command = [str(Path(sys.executable).with_name("chaos")), "--no-version-check", "--no-log-file"]
     command += ["--settings", str(tmp_path / "settings.yaml"), *words]
     paths = f"{info.parent}{os.pathsep}{ROOT}"

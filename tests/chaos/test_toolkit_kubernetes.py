@@ -15,11 +15,12 @@ from chaos.toolkit.kubernetes_ground import DeployedOperator, KubernetesGround, 
 from chaos.toolkit.kubernetes_stage import operator_log, operator_processes
 from chaos.toolkit.local_operator import LocalOperator
 from chaos.toolkit.watch_recorder import WatchRecorder
+from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.worlds.control_plane.operator_process import OperatorStartError
 from tests.chaos.fake_ground import FakeGround, appwrapper, pod
 from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import Fault, Write
-from vocabulary.kinds import APPWRAPPER, POD
+from vocabulary.kinds import POD
 from vocabulary.objects import get_path
 from vocabulary.requests import Delete
 

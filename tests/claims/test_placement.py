@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from conformance.norm.verdict import Outcome
-from conformance.parameters import DEFAULT_CONFIG
+from conformance.suites.appwrapper.settings import DEFAULT_CONFIG
 from tests.claims.judging import (
     assert_fails,
     assert_passes,

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from conformance.norm.verdict import Outcome
+from conformance.suites.appwrapper.api import APPWRAPPER
 from tests.claims.judging import (
     assert_fails,
     assert_passes,
@@ -18,7 +19,6 @@ from tests.claims.stories import SOON, begin, started
 from tests.claims.story import Story
 from tests.claims.templates import avoids, pod
 from vocabulary.history import Capabilities
-from vocabulary.kinds import APPWRAPPER
 
 
 def test_an_appwrapper_that_does_not_name_its_user_is_a_violation() -> None:

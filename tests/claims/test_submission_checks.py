@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import pytest
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from tests.claims.judging import assert_fails, assert_passes, assert_unarmed
 from tests.claims.stories import SOON, attempt, begin, started
 from tests.claims.story import Story
 from tests.claims.templates import pod
-from vocabulary.kinds import APPWRAPPER
 
 BARE = {"kind": "Pod", "apiVersion": "v1", "spec": {"containers": []}}
 A_JOB = {"kind": "Job", "apiVersion": "batch/v1", "spec": {"template": {"spec": {}}}}

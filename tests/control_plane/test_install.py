@@ -15,11 +15,12 @@ import pytest
 import yaml
 from kubernetes import client, config, utils
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from fixtures.control_plane import ControlPlane, FakeNode, Settings, audit, nodes, wait_until
 from fixtures.control_plane.binaries import find
 from fixtures.control_plane.users import User
 from fixtures.crds import all_crds
-from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, POD, REPLICA_SET
+from vocabulary.kinds import DEPLOYMENT, POD, REPLICA_SET
 
 from .every_component import every_component
 from .installation import (

@@ -16,6 +16,7 @@ import pytest
 import yaml
 
 from conformance.scenario import Scenario
+from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.under_test import Launch, Place
 from conformance.worlds.control_plane.network import MachineNetwork
 from conformance.worlds.control_plane.operator_process import launch_directly
@@ -29,7 +30,6 @@ from fixtures.control_plane.users import User
 from reference_controller.runtime.admission_review import Webhook
 from vocabulary.clock import HOUR, MINUTE, SECOND
 from vocabulary.history import Capabilities, OperatorFacts, WorldFacts
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.requests import Create
 
 from .test_operator_process import HEALTHY

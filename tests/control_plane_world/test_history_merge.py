@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.worlds.control_plane.history_merge import Merge, actor_of
 from conformance.worlds.control_plane.recorder import Commit
 from vocabulary.clock import SECOND, Micros, to_rfc3339_micro
 from vocabulary.history import Entry, Event, Mark, Write
-from vocabulary.kinds import APPWRAPPER, POD, SERVICE
+from vocabulary.kinds import POD, SERVICE
 
 BEGAN_US = 1_700_000_000 * SECOND
 OPERATORS = {"operator-3": "operator", "operator-4": "operator/1"}

@@ -13,10 +13,11 @@ from urllib.parse import urlsplit
 import pytest
 
 from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
+from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.worlds.control_plane.http_requests import parse_request
 from conformance.worlds.control_plane.proxy import Proxy
 from vocabulary.clock import SECOND
-from vocabulary.kinds import APPWRAPPER, JOB, POD
+from vocabulary.kinds import JOB, POD
 from vocabulary.requests import Create, Delete, DeleteCollection, Get, List, Patch, Update
 
 from .upstream import Upstream

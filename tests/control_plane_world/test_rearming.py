@@ -10,7 +10,6 @@ import pytest
 
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome, Verdict
-from conformance.parameters import DEFAULT_CONFIG, SHORT_CONFIG, Durations, overlay, short_config
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.running import hosting, suite
 from conformance.running.rearming import STRETCHES, unarmed
@@ -18,6 +17,13 @@ from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
 from conformance.running.workers import RunAll, Task
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.settings import (
+    DEFAULT_CONFIG,
+    SHORT_CONFIG,
+    Durations,
+    overlay,
+    short_config,
+)
 from vocabulary.clock import SECOND
 
 REPAIRED = "appwrapper/detection/failed-pod-is-replaced-in-time"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from conformance.worlds.control_plane.settled import are_settled_now
+
 from vocabulary.errors import ApiError
 from vocabulary.requests import List, ObjectList, Request
 

@@ -9,9 +9,9 @@ import pytest
 
 from chaos.ground import FaultRefusedError
 from conformance.implementation import implementation
-from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.choosing import under_test
 from conformance.running.process_faults import CONNECTION, PAUSE, needs_process_beside
+from conformance.suites.appwrapper.settings import DEFAULT_CONFIG
 from conformance.under_test import DeployedPlace, NotDeployableError
 from conformance.worlds.control_plane import deployed_operator
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator

@@ -9,10 +9,10 @@ import pytest
 
 from chaos.ground import FaultRefusedError
 from conformance.borrowed_operator import NotBorrowedError
-from conformance.parameters import DEFAULT_CONFIG, short_config
 from conformance.running.hosting import reason_not_run
 from conformance.running.process_faults import SECOND
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, short_config
 from conformance.under_test import InstalledPods
 from conformance.worlds.control_plane.run_settings import RunSettings
 from conformance.worlds.existing import installation, installed_operator

@@ -11,12 +11,12 @@ import yaml
 from conformance import borrowed_operator
 from conformance.borrowed_operator import NOTE, Before, NotBorrowedError, borrow
 from conformance.clean import RUN_LABEL
-from conformance.parameters import DEFAULT_CONFIG, overlay
 from conformance.profiles.configuration import reconfigured
 from conformance.profiles.profile import Configuration
 from conformance.running.hosting import not_run, reason_not_run
 from conformance.running.process_faults import CONNECTION, PAUSE, SECOND, WEBHOOKS
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, overlay
 from conformance.under_test import Installed, InstalledDeployment
 from conformance.worlds.existing import installation
 from conformance.worlds.existing.access import Access

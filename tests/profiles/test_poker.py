@@ -5,9 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.worlds.control_plane.poker import POKE, Poker
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, POD
+from vocabulary.kinds import POD
 from vocabulary.requests import Patch, Request
 
 PATIENCE_SECONDS = 60.0

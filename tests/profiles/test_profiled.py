@@ -15,7 +15,6 @@ from conformance.history import History
 from conformance.history.timing import Timing
 from conformance.implementation import UnknownImplementationError
 from conformance.norm.verdict import Outcome
-from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.choosing import left_out, under_test
 from conformance.profiles.configuration import configuration
 from conformance.profiles.placeholders import PLACEHOLDERS
@@ -24,6 +23,7 @@ from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.settings import DEFAULT_CONFIG
 from conformance.suites.appwrapper.view import RELEASED, AppWrapperHistory
 from conformance.under_test import VALIDATING, Place, registered_as
 from tests.headers import header_of

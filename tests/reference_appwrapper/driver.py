@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from fixtures.behaviour import expand
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.store import Change
@@ -17,7 +18,7 @@ from reference_controller.runtime.operator import Operator, Pending
 from vocabulary import requests as rq
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError, no_answer
-from vocabulary.kinds import APPWRAPPER, EVENT, POD, Kind
+from vocabulary.kinds import EVENT, POD, Kind
 from vocabulary.objects import Object, condition_status, labels_of, name_of
 
 NAMESPACE = "team"

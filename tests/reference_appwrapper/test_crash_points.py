@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from tests.reference_appwrapper.driver import NAMESPACE, World, config_map, job, pod, service
 from vocabulary import requests as rq
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import condition_status, name_of
 
 QUICK = {"faultTolerance": {"resetPause": "5s", "retryLimit": 1, "failureGracePeriod": "2s"}}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from tests.reference_appwrapper.driver import World, job, pod
 from vocabulary.clock import MILLISECOND, SECOND
-from vocabulary.kinds import APPWRAPPER, EVENT
+from vocabulary.kinds import EVENT
 from vocabulary.objects import name_of
 from vocabulary.requests import Create, Get
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from fixtures.simulated.cluster import NodeSpec
 from tests.reference_appwrapper.driver import (
     NAMESPACE,
@@ -16,7 +17,7 @@ from tests.reference_appwrapper.driver import (
 from vocabulary import requests as rq
 from vocabulary.clock import MINUTE, SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, CONFIG_MAP, JOB, NODE, POD, SERVICE
+from vocabulary.kinds import CONFIG_MAP, JOB, NODE, POD, SERVICE
 from vocabulary.objects import get_path, labels_of, name_of, uid_of
 
 GPU = {"requests": {"nvidia.com/gpu": "1"}, "limits": {"nvidia.com/gpu": "1"}}

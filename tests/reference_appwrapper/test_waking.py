@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from reference_controller.appwrapper import OperatorConfig, controller
 from reference_controller.runtime.caches import Caches
 from reference_controller.runtime.controller import Key
-from vocabulary.kinds import APPWRAPPER, JOB, NODE, POD, Kind
+from vocabulary.kinds import JOB, NODE, POD, Kind
 from vocabulary.objects import Object, with_path
 
 LABEL = "workload.codeflare.dev/appwrapper"

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from fixtures.control_plane import ControlPlane, users
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, JOB, POD
+from vocabulary.kinds import JOB, POD
 from vocabulary.objects import condition_status, get_path
 from vocabulary.safe_yaml import load_all_yaml
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from reference_controller import programs
 from reference_controller.appwrapper import AppWrapperController, Rules
 from reference_controller.appwrapper.program import PROGRAM
@@ -19,7 +20,6 @@ from reference_controller.runtime.options import OperatorOptions, OptionsError
 from vocabulary import entry_points
 from vocabulary.clock import SECOND
 from vocabulary.entry_points import EntryPointError, EntryPoints
-from vocabulary.kinds import APPWRAPPER
 
 SECTION = "faultTolerance: {retryLimit: 7, resetPause: 5s}"
 RELEASED = f"""

@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 
-from chaos.appwrapper.variation import Added, AppWrapperVariation
 from chaos.plan import Plan, parse_plan
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.running.shrunk import whole_plan
 from conformance.scenarios import SCENARIOS
-from conformance.varied import varied
+from conformance.suites.appwrapper.faults.variation import Added, AppWrapperVariation
+from conformance.suites.appwrapper.faults.varied import varied
 from vocabulary.history import Write, history_digest
 from vocabulary.objects import annotations_of, get_path
 

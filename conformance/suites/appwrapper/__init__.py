@@ -4,11 +4,17 @@
 - `scenarios`: the situations that put them to the test, with their manifests.
 - `view`: a history as checkers of AppWrappers see it: runs, attempts, deletions, health.
 - `judging`: the decorators that make a generator the checker of a claim.
+- `api`, `handle`, `at_rest`: an AppWrapper as scenarios and worlds use it.
+- `settings`: the operator's configuration, with durations for virtual and for real time.
+- `faults`: its own faults, and AppWrappers of other shapes for random plans.
+- `activities`: its probes for the Chaos Toolkit.
 - `sources`, `decisions`: what claims cite, and what the suite decided where sources are silent.
 """
 
-from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
-from conformance.suite import Settings, Suite
+from conformance.suite import KindUse, Suite
+from conformance.suites.appwrapper.api import APPWRAPPER
+from conformance.suites.appwrapper.at_rest import is_at_rest
+from conformance.suites.appwrapper.settings import SETTINGS
 
 SUITE = Suite(
     name="appwrapper",
@@ -16,7 +22,6 @@ SUITE = Suite(
     prefixes=("AW", "INV"),
     package=__name__,
     roles=("appwrapper",),
-    settings=Settings(
-        written=SUITE_CONFIG, durations=lambda config: Durations.of(overlay(DEFAULT_CONFIG, config))
-    ),
+    kinds=(KindUse(APPWRAPPER, is_at_rest),),
+    settings=SETTINGS,
 )

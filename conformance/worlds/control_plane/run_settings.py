@@ -1,7 +1,7 @@
-"""The operator's configuration in a run, and the settings that AppWrappers annotate.
+"""The operator's configuration in a run, and the settings that objects under test annotate.
 
 Scenarios take minutes with operators' default durations, so runs shorten them. An operator with a
-fixed configuration keeps its own; there each AppWrapper requests short ones by
+fixed configuration keeps its own; there each object under test requests short ones by
 annotations, unless the scenario has it request others.
 """
 
@@ -9,24 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-from conformance.appwrapper import PARAMETER_PREFIX
-from conformance.parameters import DEFAULT_CONFIG, SUITE_CONFIG, Durations, overlay
 from conformance.pod_templates import with_annotations
-from vocabulary.kinds import APPWRAPPER, kind_of
+from conformance.suite import Durations, Suite
+from vocabulary.kinds import Kind, kind_of
 from vocabulary.objects import annotations_of
-
-ANNOTATIONS: Final = {
-    "admissionGracePeriod": "admissionGracePeriodDuration",
-    "warmupGracePeriod": "warmupGracePeriodDuration",
-    "failureGracePeriod": "failureGracePeriodDuration",
-    "resetPause": "retryPausePeriodDuration",
-    "deletionGracePeriod": "forcefulDeletionGracePeriodDuration",
-    "successTTLCeiling": "successTTLDuration",
-}
-"""The operator's durations that an annotation changes for one AppWrapper."""
-SPANS: Final = "faultTolerance"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,29 +22,35 @@ class RunSettings:
     """One run's."""
 
     config: Mapping[str, Any]
-    """The settings written to the operator's configuration, in the shape of
-    `conformance.parameters.DEFAULT_CONFIG`; others have the operator's defaults."""
+    """The settings written to the operator's configuration; others have its defaults."""
     durations: Durations
-    """The effective durations for AppWrappers without other settings in the scenario."""
+    """The effective durations for objects without other settings in the scenario."""
     annotations: Mapping[str, str]
-    """The annotations of AppWrappers for that."""
+    """The annotations of objects under test for that."""
+    kinds: frozenset[Kind]
+    """Their kinds."""
 
     @staticmethod
     def of(
-        fixed: Mapping[str, Any] | None, short: Mapping[str, Any], wanted: Mapping[str, Any]
+        suite: Suite,
+        fixed: Mapping[str, Any] | None,
+        short: Mapping[str, Any],
+        wanted: Mapping[str, Any],
     ) -> RunSettings:
         """With durations as in `short`, and otherwise as the scenario wants it; `fixed` is how the
         operator is configured for good, None if it is configured for this run."""
+        settings = suite.settings
+        kinds = frozenset(use.kind for use in suite.kinds)
         if fixed is None:
-            config = overlay(overlay(SUITE_CONFIG, short), wanted)
-            return RunSettings(config, Durations.of(overlay(DEFAULT_CONFIG, config)), {})
-        shorter = {name: short[SPANS][name] for name in ANNOTATIONS}
-        in_force = overlay(overlay(DEFAULT_CONFIG, fixed), {SPANS: shorter})
-        asked = {PARAMETER_PREFIX + ANNOTATIONS[name]: value for name, value in shorter.items()}
-        return RunSettings(fixed, Durations.of(in_force), asked)
+            config = settings.overlay(settings.overlay(settings.written, short), wanted)
+            return RunSettings(config, settings.durations_at(config), {}, kinds)
+        shorter = {name: short[settings.spans][name] for name in settings.annotations}
+        in_force = settings.overlay(fixed, {settings.spans: shorter}) if shorter else fixed
+        asked = {settings.annotations[name]: value for name, value in shorter.items()}
+        return RunSettings(fixed, settings.durations_at(in_force), asked, kinds)
 
     def asked_for(self, obj: dict[str, Any]) -> dict[str, Any]:
-        """The object with the annotations that it lacks, if it is an AppWrapper."""
-        if not self.annotations or kind_of(obj) != APPWRAPPER:
+        """The object with the annotations that it lacks, if it is under test."""
+        if not self.annotations or kind_of(obj) not in self.kinds:
             return obj
         return with_annotations(obj, {**self.annotations, **annotations_of(obj)})

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from chaos.ground import FaultRefusedError
 from conformance.clean import RUN_LABEL
-from conformance.parameters import Durations
 from conformance.pod_templates import map_pods
+from conformance.suite import Durations
 from fixtures.behaviour import expand
 from fixtures.containers.pods import RealContainers, why_not
 from vocabulary.kinds import POD

@@ -13,9 +13,11 @@ from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
-from conformance.parameters import short_config
+from conformance.real_role import real_settings
 from conformance.scenario import Scenario
+from conformance.suite import load as suites
 from conformance.world import World
+from conformance.worlds.control_plane.at_rest import are_at_rest
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
@@ -27,14 +29,13 @@ from conformance.worlds.control_plane.recorder import Commit, wall_us
 from conformance.worlds.control_plane.run_record import BARRIER_SECONDS, RunRecord
 from conformance.worlds.control_plane.run_settings import RunSettings
 from conformance.worlds.control_plane.session import NotLentError, Session
-from conformance.worlds.control_plane.settled import are_settled_now, is_settled
 from conformance.worlds.control_plane.tailoring import Tailor
 from conformance.worlds.control_plane.webhooks import Webhooks
 from fixtures.control_plane.users import User
 from vocabulary import canonical
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header, label_of, replicas
-from vocabulary.kinds import APPWRAPPER, LEASE, Kind
+from vocabulary.kinds import LEASE, Kind
 from vocabulary.objects import Object, get_path, labels_of
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
@@ -66,8 +67,10 @@ class ControlPlaneWorld(World):
         self._poke_every_us = None if scenario.untouched else implementation.poke_every_us
         self._is_left_alone = scenario.untouched and implementation.poke_every_us is not None
         polled_us = (implementation.polls_every_us or 0) if self._is_left_alone else 0
-        short = short_config(session.late_us() + polled_us, stretch)
-        self._settings = RunSettings.of(session.settings, short, scenario.config)
+        short = real_settings().short(session.late_us() + polled_us, stretch)
+        suite = suites()[session.implementation.role]
+        self._uses = suite.kinds
+        self._settings = RunSettings.of(suite, session.settings, short, scenario.config)
         self.config = dict(self._settings.config)
         self.durations = self._settings.durations
         self._chaos_lock = threading.RLock()
@@ -158,7 +161,7 @@ class ControlPlaneWorld(World):
         session = self.session
         self._poker = Poker(
             self._poke_every_us,
-            lambda: self.list(APPWRAPPER),
+            lambda: [obj for use in self._uses for obj in self.list(use.kind)],
             session.connections["harness"].handle,
         )
         for proxy in self._proxies.values():
@@ -285,11 +288,12 @@ class ControlPlaneWorld(World):
         )
 
     def is_stable(self) -> bool:
-        """Every AppWrapper is where it may stay, and nothing has been written for a while."""
+        """Every object under test is where it may stay, and nothing was written for a while."""
         if wall_us() - self._last_write_us < QUIET_US or self._is_operator_on_its_way():
             return False
-        return all(map(is_settled, self.list(APPWRAPPER))) and are_settled_now(
-            self.session.connections["harness"].handle, self.namespace
+        seen = all(use.is_at_rest(obj) for use in self._uses for obj in self.list(use.kind))
+        return seen and are_at_rest(
+            self._uses, self.session.connections["harness"].handle, self.namespace
         )
 
     def close(self) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from conformance.borrowed_operator import NOTE
 from conformance.deployments import listed_pods
-from conformance.parameters import DEFAULT_CONFIG
 from conformance.profiles.configuration import ConfigurationError
+from conformance.real_role import real_settings
 from conformance.stored import Asked, stored
 from conformance.under_test import Installed, InstalledDeployment, InstalledPods
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT
@@ -39,7 +39,7 @@ def _problems_of_configuration(connection: Asked, installed: InstalledDeployment
         yield f"{where} is immutable, so runs cannot configure the operator; make it anew without"
     else:
         try:
-            installed.configured(text, DEFAULT_CONFIG)
+            installed.configured(text, real_settings().defaults)
         except ConfigurationError as error:
             yield f"{where}: what stands under {installed.key} {error}"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.clean import RUN_LABEL
-from conformance.parameters import DEFAULT_CONFIG
+from conformance.real_role import real_settings
 from conformance.under_test import Installed, UnderTest
 from conformance.worlds.control_plane.session import installed_crds
 from conformance.worlds.existing import installation, rights
@@ -132,7 +132,7 @@ def examine(
             pod_image=pod_image,
             operator_image=operator_image,
             serves_webhooks=implementation.serves_webhooks
-            or bool(implementation.webhooks(DEFAULT_CONFIG)),
+            or bool(implementation.webhooks(real_settings().defaults)),
             installed=implementation.installed,
             server=connection.server,
             version=version,

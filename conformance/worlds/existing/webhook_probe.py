@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from conformance.parameters import DEFAULT_CONFIG
+from conformance.real_role import real_settings
 from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.webhooks import Webhooks
@@ -26,9 +26,9 @@ def require_reachable(session: Session, namespace: str) -> None:
 
     Skipped if no webhooks are served here: those of an installed operator are its own.
     """
-    if not session.implementation.webhooks(DEFAULT_CONFIG):
+    if not session.implementation.webhooks(real_settings().defaults):
         return
-    webhooks = Webhooks(session, namespace, DEFAULT_CONFIG)
+    webhooks = Webhooks(session, namespace, real_settings().defaults)
     webhooks.start()
     time.sleep(NOTICED_SECONDS)
     try:

@@ -16,7 +16,6 @@ from chaos.plan import Plan, Step
 from conformance.bug import in_words
 from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
-from conformance.parameters import overlay
 from conformance.report.run_result import GIVEN_UP
 from conformance.scenario import Scenario
 from conformance.suite import load as suites
@@ -57,9 +56,9 @@ class SimulatedWorld(World):
         self.folder = scenario.folder
         self.namespace = NAMESPACE
         self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
-        settings = suites()[implementation.role].settings
-        self.config = overlay(settings.written, scenario.config)
-        self.durations = settings.durations(self.config)
+        self._settings = suites()[implementation.role].settings
+        self.config = self._settings.overlay(self._settings.written, scenario.config)
+        self.durations = self._settings.durations_at(self.config)
         self._next_config = self.config
         """Of operators that start from now on."""
         self.implementation = implementation
@@ -178,7 +177,7 @@ class SimulatedWorld(World):
             self._injector.revert(injected)
 
     def reconfigure(self, changes: Mapping[str, Any]) -> None:
-        self._next_config = overlay(self._next_config, changes)
+        self._next_config = self._settings.overlay(self._next_config, changes)
         self.recorder.mark(
             "reconfigured", role=self.implementation.role, parameters=self._next_config
         )

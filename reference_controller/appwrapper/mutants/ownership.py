@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from reference_controller.appwrapper.mutants.mutant import mutant
-from reference_controller.appwrapper.names import OWNER_UID_LABEL, Phase
+from reference_controller.appwrapper.names import APPWRAPPER, OWNER_UID_LABEL, Phase
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.rules.creation import TakenName
 from reference_controller.appwrapper.status import attempt_of, phase_of
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import Object, controller_of, labels_of, name_of, namespace_of
 
 

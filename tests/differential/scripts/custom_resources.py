@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from conformance.suites.appwrapper.api import APPWRAPPER
 from tests.differential.dialogue import Dialogue
 from tests.differential.plane import GADGET, WIDGET
 from tests.differential.predicates import condition, gone
 from tests.differential.script import script
 from tests.differential.scripts.manifests import gadget, widget
-from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION
 
 SPEC = ["spec", "metadata.generation"]
 

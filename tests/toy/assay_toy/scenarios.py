@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from chaos.choice import PodChoice
 from chaos.faults import DeletePod, Kill
+from conformance.handle import Condition
 from conformance.scenario import scenario
-from conformance.world import Condition, World
+from conformance.world import World
 from vocabulary.kinds import POD
 from vocabulary.objects import get_path
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chaos.appwrapper.faults import AUTOPILOT_KEY, AutopilotLabel
 from chaos.fault import Fault
 from chaos.faults import LabelNode, Taint
-from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.api import AUTOPILOT_KEY
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import ITS_NODE
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, job, pod_spec
 from conformance.world import World
@@ -26,7 +27,7 @@ TAINTS: Final = {"autopilot": {"source": "taints"}}
 def _tolerant_workload(world: World) -> AppWrapper:
     """GPU pods that no taint drives away, so that only the operator can."""
     pod = pod_spec(ONE_GPU, **TOLERANT)
-    aw = world.submit(appwrapper(job({"parallelism": 2, "completions": 2}, pod)))
+    aw = AppWrapper.submit(world, appwrapper(job({"parallelism": 2, "completions": 2}, pod)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     return aw
 
@@ -132,7 +133,7 @@ def _prefers(*keys: str) -> Mapping[str, Any]:
 )
 def marks_that_discourage(world: World, affinity: Mapping[str, Any]) -> None:
     """Nodes with a mark that only discourages are avoided where possible, and not left."""
-    aw = world.submit(appwrapper(job({}, pod_spec(affinity=affinity))))
+    aw = AppWrapper.submit(world, appwrapper(job({}, pod_spec(affinity=affinity))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(LabelNode(ITS_NODE, CPU_HEALTH, "PreferNoSchedule"))
     _stays(world)
@@ -142,7 +143,7 @@ def marks_that_discourage(world: World, affinity: Mapping[str, Any]) -> None:
 def marks_of_every_effect(world: World) -> None:
     """Marks that keep pods off a node are required to be avoided, and the others preferred."""
     world.inject(LabelNode(world.nodes[0], CPU_HEALTH, "NoSchedule"))
-    aw = world.submit("job.yaml")
+    aw = AppWrapper.submit(world, "job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(SECOND)
 
@@ -150,6 +151,6 @@ def marks_of_every_effect(world: World) -> None:
 @scenario(arms=["INV-9"], config={"autopilot": {"resourceTaints": {"cpu": []}}})
 def resource_without_marks(world: World) -> None:
     """A resource for which no mark is configured is as one that is not monitored."""
-    aw = world.submit("job.yaml")
+    aw = AppWrapper.submit(world, "job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     _stays(world)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chaos.choice import NodeChoice, ObjectChoice, PodChoice
 from chaos.faults import DeletePod, HoldObject, KillPod, NodeLost, Pause, StickPod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -20,7 +21,7 @@ ALL_PODS = PodChoice(of="AppWrapper/a", which="all")
 )
 def slow_pods_hold_their_quota(world: World) -> None:
     """A failed AppWrapper whose pods take their time to stop keeps its quota until the last."""
-    aw = world.submit("job.yaml", behaviour="run forever, stop 2s", retryLimit=0)
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run forever, stop 2s", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Failed"))
@@ -33,7 +34,7 @@ def slow_pods_hold_their_quota(world: World) -> None:
 )
 def stuck_pods_are_deleted_forcefully(world: World, manifest: str) -> None:
     """Pods that cannot be stopped are deleted with grace period 0 once the grace has passed."""
-    aw = world.submit(manifest, behaviour="run forever, never stop", retryLimit=0)
+    aw = AppWrapper.submit(world, manifest, behaviour="run forever, never stop", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Failed"))
@@ -46,7 +47,8 @@ def stuck_pods_are_deleted_forcefully(world: World, manifest: str) -> None:
 )
 def forceful_deletion_follows_its_annotation(world: World, grace: str) -> None:
     """Force is used when the annotated grace period has passed, not before."""
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "pods.yaml",
         behaviour="run forever, never stop",
         retryLimit=0,
@@ -61,7 +63,7 @@ def forceful_deletion_follows_its_annotation(world: World, grace: str) -> None:
 @scenario(arms=["AW-007", "AW-012", "AW-013"])
 def pods_stuck_terminating_during_a_reset(world: World) -> None:
     """A reset waits for pods that are stuck, forces them, and only then starts its pause."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(StickPod(ALL_PODS))
     world.inject(KillPod(FIRST_POD))
@@ -72,7 +74,7 @@ def pods_stuck_terminating_during_a_reset(world: World) -> None:
 @scenario(arms=["AW-007", "AW-012", "AW-013", "AW-014", "AW-015"])
 def component_is_held_by_a_foreign_finalizer(world: World) -> None:
     """While a foreign finalizer holds a component, the AppWrapper says so and keeps its quota."""
-    aw = world.submit("mixed.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "mixed.yaml", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     hold = HoldObject("ConfigMap", "a-config")
     world.inject(hold)
@@ -89,7 +91,7 @@ def component_is_held_by_a_foreign_finalizer(world: World) -> None:
 )
 def garbage_collector_is_paused(world: World) -> None:
     """Pods that the garbage collector has not yet removed still count."""
-    aw = world.submit("job.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "job.yaml", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Pause("garbage-collector"))
     world.inject(KillPod(FIRST_POD))
@@ -103,7 +105,7 @@ def garbage_collector_is_paused(world: World) -> None:
 def garbage_collector_is_paused_past_the_grace_period(world: World) -> None:
     """A ReplicaSet that is not collected would create pods indefinitely: it has to be deleted by
     force, too."""
-    aw = world.submit("deployment.yaml")
+    aw = AppWrapper.submit(world, "deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Pause("garbage-collector"))
     aw.suspend()
@@ -115,7 +117,7 @@ def garbage_collector_is_paused_past_the_grace_period(world: World) -> None:
 def replica_set_makes_pods_after_all_were_gone(world: World) -> None:
     """No Deployment and no pod to be seen is not enough: a ReplicaSet that is still there makes
     new ones."""
-    aw = world.submit("deployment.yaml")
+    aw = AppWrapper.submit(world, "deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Pause("garbage-collector"))
     world.inject(Pause("replicaset-controller"))
@@ -132,7 +134,7 @@ def replica_set_makes_pods_after_all_were_gone(world: World) -> None:
 @scenario(arms=["AW-013", "AW-014", "AW-094"])
 def replica_set_goes_last(world: World) -> None:
     """When nothing but a ReplicaSet is left, its end is the end of the deletion."""
-    aw = world.submit("deployment.yaml")
+    aw = AppWrapper.submit(world, "deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     hold = HoldObject("ReplicaSet", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)
@@ -148,7 +150,7 @@ def replica_set_goes_last(world: World) -> None:
 @scenario(arms=["AW-007", "AW-012"], nodes=3, alone=True)
 def node_is_lost_during_a_reset(world: World) -> None:
     """Pods on a lost node, which cannot be stopped, do not hold up a reset indefinitely."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod("a-0"))
     world.until(aw.shows("Unhealthy"))
@@ -163,7 +165,7 @@ def node_is_lost_during_a_reset(world: World) -> None:
 )
 def appwrapper_is_deleted_while_running(world: World, propagation: str) -> None:
     """A deleted AppWrapper stays until everything it created is gone."""
-    aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     aw.delete(propagation)  # type: ignore[arg-type]
     world.until(aw.is_gone())
@@ -172,7 +174,7 @@ def appwrapper_is_deleted_while_running(world: World, propagation: str) -> None:
 @scenario(arms=["AW-007", "AW-013"])
 def appwrapper_is_deleted_with_stuck_pods(world: World) -> None:
     """A deleted AppWrapper with pods that cannot be stopped goes after forceful deletion."""
-    aw = world.submit("pods.yaml", behaviour="run forever, never stop")
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, never stop")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     aw.delete()
     world.until(aw.is_gone())
@@ -189,7 +191,7 @@ def foreign_objects_are_left_alone(world: World) -> None:
             "data": {"owner": "user"},
         }
     )
-    aw = world.submit("mixed.yaml", retryLimit=1)
+    aw = AppWrapper.submit(world, "mixed.yaml", retryLimit=1)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -197,7 +199,7 @@ def foreign_objects_are_left_alone(world: World) -> None:
 @scenario(arms=["INV-4"])
 def foreign_pod_with_our_label_is_left_alone(world: World) -> None:
     """A user's pod that carries the AppWrapper's label is neither counted nor deleted."""
-    aw = world.submit("pods.yaml", behaviour="run forever, never stop", retryLimit=0)
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, never stop", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.create(
         {
@@ -223,7 +225,7 @@ def foreign_pod_with_our_label_is_left_alone(world: World) -> None:
 @scenario(arms=["AW-012", "AW-007"])
 def held_component_and_stuck_pods(world: World) -> None:
     """Force is used on every remaining pod and on every remaining component."""
-    aw = world.submit("pods.yaml", behaviour="run forever, never stop", retryLimit=0)
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, never stop", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     hold = HoldObject("Service", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)

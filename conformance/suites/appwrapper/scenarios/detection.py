@@ -13,8 +13,9 @@ from chaos.faults import (
     KillPod,
     Pause,
 )
-from conformance.appwrapper import Condition
+from conformance.handle import Condition
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, USERS_CONFIG, refuse_pods
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -24,7 +25,7 @@ from vocabulary.kinds import SERVICE
 @scenario(arms=["AW-003", "AW-004", "AW-021", "AW-030", "AW-040", "AW-073"])
 def failed_pod(world: World) -> None:
     """A failed pod is noticed at once and borne for the failure grace period."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=3))
     world.until(aw.shows("Unhealthy"))
@@ -34,7 +35,7 @@ def failed_pod(world: World) -> None:
 @scenario(arms=["AW-003", "AW-004", "AW-021", "AW-030"])
 def failed_pod_late_in_the_run(world: World) -> None:
     """A pod that fails long after the start is noticed just as well."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(3 * world.durations.warmup_grace_us)
     world.inject(KillPod(FIRST_POD))
@@ -44,7 +45,7 @@ def failed_pod_late_in_the_run(world: World) -> None:
 @scenario(arms=["AW-046"])
 def failed_pod_is_replaced_in_time(world: World) -> None:
     """A Deployment that replaces its failed pod within the grace period needs no reset."""
-    aw = world.submit("deployment.yaml")
+    aw = AppWrapper.submit(world, "deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(EvictPod(FIRST_POD))
     world.until(aw.has_pods(2, "Running"))
@@ -55,7 +56,7 @@ def failed_pod_is_replaced_in_time(world: World) -> None:
 def falls_ill_again_and_again(world: World) -> None:
     """Each time that a workload falls ill it has the whole grace period to recover."""
     durations = world.durations
-    aw = world.submit("deployment.yaml")
+    aw = AppWrapper.submit(world, "deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(durations.warmup_grace_us)  # until then, pods that are missing are no sickness
     for _ in range(3):
@@ -68,7 +69,7 @@ def falls_ill_again_and_again(world: World) -> None:
 @scenario(arms=["AW-046"])
 def failed_pod_is_removed_in_time(world: World) -> None:
     """A failed pod that its StatefulSet replaces within the grace period needs no reset."""
-    aw = world.submit("stateful_set.yaml")
+    aw = AppWrapper.submit(world, "stateful_set.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(DeletePod(FIRST_POD))
     world.until(aw.has_pods(2, "Running"))
@@ -79,14 +80,14 @@ def failed_pod_is_removed_in_time(world: World) -> None:
 def pods_are_not_created(world: World) -> None:
     """A Job whose pods a quota refuses is borne for the admission and the failure grace period."""
     refuse_pods(world)
-    aw = world.submit("job.yaml", retryLimit=1)
+    aw = AppWrapper.submit(world, "job.yaml", retryLimit=1)
     world.until(aw.is_in("Failed"))
 
 
 @scenario(arms=["AW-021"], alone=True)
 def pods_vanish_while_their_controller_is_paused(world: World) -> None:
     """A pod that is deleted and not replaced counts as missing after the failure grace period."""
-    aw = world.submit("deployment.yaml", behaviour="run forever, stop 1h", retryLimit=1)
+    aw = AppWrapper.submit(world, "deployment.yaml", behaviour="run forever, stop 1h", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Pause("replicaset-controller"))
     world.inject(DeletePod(FIRST_POD))
@@ -99,7 +100,7 @@ def pods_vanish_while_their_controller_is_paused(world: World) -> None:
 def replacement_finds_no_node(world: World) -> None:
     """A pod whose replacement cannot run counts as missing after the failure grace period."""
     durations = world.durations
-    aw = world.submit("deployment.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "deployment.yaml", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(durations.warmup_grace_us + 2 * durations.failure_grace_us)
     for node in world.nodes:
@@ -118,14 +119,14 @@ def replacement_finds_no_node(world: World) -> None:
 )
 def pods_do_not_start(world: World, behaviour: str) -> None:
     """Pods that never run are borne for the warm-up and the failure grace period."""
-    aw = world.submit("job.yaml", behaviour=behaviour, retryLimit=1)
+    aw = AppWrapper.submit(world, "job.yaml", behaviour=behaviour, retryLimit=1)
     world.until(aw.is_in("Failed"))
 
 
 @scenario(arms=["AW-032", "AW-042"])
 def pods_cannot_be_scheduled(world: World) -> None:
     """Pods that fit no node are borne like pods that do not start."""
-    aw = world.submit("huge.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "huge.yaml", retryLimit=0)
     world.until(aw.is_in("Failed"))
 
 
@@ -133,7 +134,9 @@ def pods_cannot_be_scheduled(world: World) -> None:
 def pods_start_just_in_time(world: World) -> None:
     """Pods that need most of the warm-up grace period are not held against the workload."""
     warmup_us = world.durations.warmup_grace_us
-    aw = world.submit("job.yaml", behaviour=f"ready-after {warmup_us * 2 // 3 // SECOND}s")
+    aw = AppWrapper.submit(
+        world, "job.yaml", behaviour=f"ready-after {warmup_us * 2 // 3 // SECOND}s"
+    )
     world.until(aw.shows("PodsReady"))
     world.wait(2 * warmup_us)
 
@@ -141,7 +144,7 @@ def pods_start_just_in_time(world: World) -> None:
 @scenario(arms=["AW-022", "AW-034", "AW-044", "AW-003"])
 def job_fails(world: World) -> None:
     """A Job that says it has failed leads to a reset without any grace period."""
-    aw = world.submit("job.yaml", failureGracePeriodDuration="1h", retryLimit=1)
+    aw = AppWrapper.submit(world, "job.yaml", failureGracePeriodDuration="1h", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -153,7 +156,7 @@ def job_fails(world: World) -> None:
 @scenario(arms=["AW-034", "AW-044"], only_simulated="the control plane has no training operator")
 def pytorch_job_fails(world: World) -> None:
     """A PyTorchJob that says it has failed leads to a reset without any grace period."""
-    aw = world.submit("pytorch_job.yaml", failureGracePeriodDuration="1h", retryLimit=1)
+    aw = AppWrapper.submit(world, "pytorch_job.yaml", failureGracePeriodDuration="1h", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -163,7 +166,7 @@ def pytorch_job_fails(world: World) -> None:
 @scenario(arms=["INV-9", "AW-064"])
 def job_retries_by_itself(world: World) -> None:
     """Failed pods which a Job replaces by itself do not spoil its success."""
-    aw = world.submit("retrying_job.yaml", failureGracePeriodDuration="1h")
+    aw = AppWrapper.submit(world, "retrying_job.yaml", failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_pods(1, "Failed"))
@@ -176,8 +179,8 @@ def job_retries_by_itself(world: World) -> None:
 def component_is_deleted_before_the_last_is_created(world: World) -> None:
     """A component that a user deletes is missed while others are still being created."""
     refuse_pods(world)
-    aw = world.submit("pods.yaml", admissionGracePeriodDuration="1h")
-    world.until(Condition("its Service exists", lambda: bool(aw.components(SERVICE))))
+    aw = AppWrapper.submit(world, "pods.yaml", admissionGracePeriodDuration="1h")
+    world.until(Condition("its Service exists", lambda: bool(aw.owned(SERVICE))))
     world.wait(SECOND)
     world.inject(DeleteObject("Service", "a-service"))
     world.until(aw.is_in("Failed"))
@@ -187,7 +190,7 @@ def component_is_deleted_before_the_last_is_created(world: World) -> None:
 @scenario(arms=["AW-035", "AW-045", "AW-057", "INV-4"])
 def component_is_replaced_by_a_user(world: World) -> None:
     """A component in whose place a user put an object of his own is missed, and that is kept."""
-    aw = world.submit("mixed.yaml")
+    aw = AppWrapper.submit(world, "mixed.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(restart_after=3 * SECOND))
     world.inject(DeleteObject("ConfigMap", "a-config"))
@@ -213,7 +216,7 @@ KINDS = {
 def component_is_deleted_by_a_user(world: World, case: tuple[str, str]) -> None:
     """A component that a user deletes makes the AppWrapper Failed at once, without a reset."""
     manifest, kind = case
-    aw = world.submit(manifest, failureGracePeriodDuration="1h")
+    aw = AppWrapper.submit(world, manifest, failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(DeleteObject(kind, ObjectChoice(of="AppWrapper/a")))
     world.until(aw.is_in("Failed"))
@@ -226,7 +229,7 @@ def component_is_deleted_by_a_user(world: World, case: tuple[str, str]) -> None:
 )
 def job_is_deleted_by_a_user(world: World, propagation: str) -> None:
     """With any propagation policy of a user's deletion, nothing of the Job is left behind."""
-    aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(DeleteObject("Job", "a-job", propagation=propagation))  # type: ignore[arg-type]
     world.until(aw.is_in("Failed"))
@@ -236,7 +239,7 @@ def job_is_deleted_by_a_user(world: World, propagation: str) -> None:
 @scenario(arms=["AW-035", "AW-045", "AW-013"])
 def deleted_component_is_held_by_a_finalizer(world: World) -> None:
     """A component that a user deletes counts as deleted even while a finalizer holds it."""
-    aw = world.submit("mixed.yaml")
+    aw = AppWrapper.submit(world, "mixed.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(DeleteObject("ConfigMap", "a-config", finalizer="example.com/held"))
     world.until(aw.is_in("Failed"))

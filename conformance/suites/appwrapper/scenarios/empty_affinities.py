@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chaos.appwrapper.faults import AUTOPILOT_KEY, AutopilotLabel
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.api import AUTOPILOT_KEY
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, job, pod_spec
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -55,6 +57,6 @@ def anti_affinity_is_injected_all_the_same(
     """Pods that request a GPU avoid unhealthy nodes, however little affinity the user wrote."""
     world.inject(AutopilotLabel(world.nodes[0], "EVICT"))
     pod = pod_spec(ONE_GPU, affinity=affinity)
-    aw = world.submit(appwrapper(job({"parallelism": 2, "completions": 2}, pod)))
+    aw = AppWrapper.submit(world, appwrapper(job({"parallelism": 2, "completions": 2}, pod)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(5 * SECOND)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chaos.choice import PodChoice
 from chaos.faults import DeleteObject, KillPod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -16,7 +17,8 @@ from vocabulary.clock import SECOND
 )
 def deletion_waits_for_debugging(world: World, limit: int) -> None:
     """Deletion starts the annotated time after Failed was entered, however many resets before."""
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "pod.yaml",
         behaviour="run 2s, exit 1",
         retryLimit=limit,
@@ -29,7 +31,7 @@ def deletion_waits_for_debugging(world: World, limit: int) -> None:
 @scenario(arms=["AW-060", "AW-061", "AW-076"])
 def deletion_waits_after_external_deletion(world: World) -> None:
     """The annotated delay is kept, too, where a user's deletion made the AppWrapper Failed."""
-    aw = world.submit("pods.yaml", deletionOnFailureGracePeriodDuration="8s")
+    aw = AppWrapper.submit(world, "pods.yaml", deletionOnFailureGracePeriodDuration="8s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(DeleteObject("Service", "a-service"))
     world.until(aw.is_in("Failed"))
@@ -39,7 +41,8 @@ def deletion_waits_after_external_deletion(world: World) -> None:
 @scenario(arms=["AW-007", "AW-013", "AW-014"])
 def deleted_while_kept_for_debugging(world: World) -> None:
     """Deleting a Failed AppWrapper ends its deletion delay."""
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "pods.yaml",
         retryLimit=0,
         failureGracePeriodDuration="0s",
@@ -60,7 +63,9 @@ def deleted_while_kept_for_debugging(world: World) -> None:
 def deletion_starts_at_once(world: World, delay: str) -> None:
     """Without a delay that makes sense, a Failed AppWrapper is cleaned up at once."""
     extra = {"deletionOnFailureGracePeriodDuration": delay} if delay else {}
-    aw = world.submit("pods.yaml", retryLimit=0, failureGracePeriodDuration="0s", **extra)
+    aw = AppWrapper.submit(
+        world, "pods.yaml", retryLimit=0, failureGracePeriodDuration="0s", **extra
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Failed"))
@@ -70,7 +75,8 @@ def deletion_starts_at_once(world: World, delay: str) -> None:
 @scenario(arms=["AW-060", "AW-061", "AW-007", "INV-10"])
 def forceful_clock_starts_after_the_delay(world: World) -> None:
     """The forceful deletion grace period counts from the start of deletion, not from Failed."""
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "pods.yaml",
         behaviour="run forever, never stop",
         retryLimit=0,
@@ -86,7 +92,7 @@ def forceful_clock_starts_after_the_delay(world: World) -> None:
 @scenario(arms=["MLB-042"])
 def failed_is_final(world: World) -> None:
     """Nothing that a user does brings a Failed AppWrapper back."""
-    aw = world.submit("pod.yaml", behaviour="run 1s, exit 1", retryLimit=0)
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 1s, exit 1", retryLimit=0)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
     aw.suspend()
@@ -100,7 +106,7 @@ def failed_is_final(world: World) -> None:
 @scenario(arms=["MLB-024", "AW-053"])
 def resources_return_within_minutes(world: World) -> None:
     """With default parameters a failed workload's resources are back within minutes."""
-    aw = world.submit("job.yaml", behaviour="run forever, never stop")
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run forever, never stop")
     for resets in range(1, world.durations.retry_limit + 1):
         world.until(aw.is_in("Running") & aw.shows("PodsReady"))
         world.inject(KillPod(PodChoice(of="AppWrapper/a", phase="Running")))

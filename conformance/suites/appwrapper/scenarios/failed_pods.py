@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import NodeChoice, PodChoice
 from chaos.faults import Cordon, KillPod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, ITS_NODE
 from conformance.suites.appwrapper.scenarios.job_shapes import BEYOND_BACK_OFF, EVICTED
 from conformance.suites.appwrapper.scenarios.workloads import (
@@ -50,7 +51,7 @@ def _evict_by_kubelet(world: World, pod: str) -> None:
 def pod_fails_while_others_are_pending(world: World, waiting: Mapping[str, Any]) -> None:
     """A pod that fails is not borne longer because other pods of the workload still wait."""
     manifest = appwrapper(bare_pod(name="a-0"), waiting)
-    aw = world.submit(manifest, warmupGracePeriodDuration="1h", retryLimit=0)
+    aw = AppWrapper.submit(world, manifest, warmupGracePeriodDuration="1h", retryLimit=0)
     world.until(aw.has_pods(1, "Running"))
     world.inject(KillPod("a-0", exit_code=1))
     world.until(aw.is_in("Failed"))
@@ -60,7 +61,7 @@ def pod_fails_while_others_are_pending(world: World, waiting: Mapping[str, Any])
 @scenario(arms=["AW-030", "AW-040", "AW-021"], only_simulated=BY_ITS_KUBELET)
 def evicted_pod_stays_beside_its_replacement(world: World) -> None:
     """An evicted pod that stays as Failed counts, though its Deployment has replaced it."""
-    aw = world.submit(appwrapper(deployment({"replicas": 2})), retryLimit=1)
+    aw = AppWrapper.submit(world, appwrapper(deployment({"replicas": 2})), retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     _evict_by_kubelet(world, name_of(aw.pods[0]))
     world.until(aw.has_pods(2, "Running"))
@@ -71,7 +72,7 @@ def evicted_pod_stays_beside_its_replacement(world: World) -> None:
 @scenario(arms=["AW-046", "AW-051", "INV-5"], only_simulated=BY_ITS_KUBELET)
 def second_attempt_recovers(world: World) -> None:
     """A workload that recovers within the grace period keeps the count of its earlier resets."""
-    aw = world.submit(appwrapper(deployment({"replicas": 2})), retryLimit=2)
+    aw = AppWrapper.submit(world, appwrapper(deployment({"replicas": 2})), retryLimit=2)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     _evict_by_kubelet(world, name_of(aw.pods[0]))
     world.until(aw.has_reset(1))
@@ -90,7 +91,7 @@ def second_attempt_recovers(world: World) -> None:
 @scenario(arms=["AW-030", "AW-040", "AW-051"], gpus=1)
 def node_of_a_failed_pod_is_evicted(world: World) -> None:
     """A node tagged EVICT on which only a failed pod is left neither hastens nor hides a reset."""
-    aw = world.submit("gpu_pods.yaml", failureGracePeriodDuration="30s", retryLimit=1)
+    aw = AppWrapper.submit(world, "gpu_pods.yaml", failureGracePeriodDuration="30s", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod("a-0"))
     world.until(aw.shows("Unhealthy"))
@@ -105,7 +106,7 @@ def node_of_a_failed_pod_is_evicted(world: World) -> None:
 def node_of_a_replaced_pod_is_evicted(world: World) -> None:
     """A workload stays where it runs when the node that its failed pod left is tagged EVICT."""
     workload = appwrapper(job({"backoffLimit": 2}, GPU))
-    aw = world.submit(workload, failureGracePeriodDuration=BEYOND_BACK_OFF)
+    aw = AppWrapper.submit(world, workload, failureGracePeriodDuration=BEYOND_BACK_OFF)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     cordon = Cordon(ITS_NODE)
     world.inject(cordon)

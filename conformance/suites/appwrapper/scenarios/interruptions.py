@@ -7,8 +7,8 @@ from typing import Any
 
 from chaos.choice import ObjectChoice
 from chaos.faults import HoldObject, KillPod, Suspend
-from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, refuse_pods
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -17,14 +17,14 @@ SLOW = "run forever, stop 5s"
 
 
 def _running(world: World, manifest: str = "pods.yaml", **parameters: Any) -> AppWrapper:
-    aw = world.submit(manifest, behaviour=SLOW, **parameters)
+    aw = AppWrapper.submit(world, manifest, behaviour=SLOW, **parameters)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     return aw
 
 
 def _refused(world: World) -> AppWrapper:
     refuse_pods(world)
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Resuming"))
     world.wait(SECOND)
     return aw
@@ -71,7 +71,7 @@ def _suspending(world: World) -> AppWrapper:
 
 
 def _succeeded(world: World) -> AppWrapper:
-    aw = world.submit("mixed.yaml", behaviour="run 2s, exit 0")
+    aw = AppWrapper.submit(world, "mixed.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
     world.wait(SECOND)
     return aw
@@ -99,7 +99,7 @@ def deleted_in_every_phase(world: World, reach: Callable[[World], AppWrapper]) -
 @scenario(arms=["INV-6", "INV-8"])
 def deleted_during_the_retry_pause(world: World) -> None:
     """An AppWrapper that is deleted during the retry pause goes at once, and creates no more."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.shows("ResourcesDeployed", "False"))
@@ -122,7 +122,7 @@ def suspended_while_it_is_deleted(world: World) -> None:
 @scenario(arms=["AW-007", "AW-011", "AW-012", "AW-054", "INV-10"])
 def suspended_before_force_is_used(world: World) -> None:
     """The forceful deletion grace period of a reset goes on when the reset is suspended."""
-    aw = world.submit("pods.yaml", behaviour="run forever, never stop")
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, never stop")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -136,7 +136,7 @@ def suspended_before_force_is_used(world: World) -> None:
 )
 def interrupted_while_force_is_used(world: World, is_suspended: bool) -> None:
     """A reset that already uses force is suspended, or its AppWrapper deleted: force goes on."""
-    aw = world.submit("pods.yaml", behaviour="run forever, never stop")
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, never stop")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     hold = HoldObject("Service", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)

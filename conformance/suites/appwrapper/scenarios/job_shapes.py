@@ -7,8 +7,9 @@ from typing import Any
 
 from chaos.choice import PodChoice
 from chaos.faults import Cordon, DeletePod, EvictPod, KillPod
-from conformance.appwrapper import AppWrapper, Condition
+from conformance.handle import Condition
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.suites.appwrapper.scenarios.workloads import (
     appwrapper,
@@ -59,7 +60,7 @@ def _let_pods_succeed(world: World, aw: AppWrapper, rounds: int) -> None:
 def job_does_all_its_work(world: World, case: tuple[int, Mapping[str, Any]]) -> None:
     """A Job succeeds when it is complete, whatever its number of pods and completions."""
     rounds, spec = case
-    aw = world.submit(appwrapper(job(spec)))
+    aw = AppWrapper.submit(world, appwrapper(job(spec)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)
     _let_pods_succeed(world, aw, rounds)
@@ -91,7 +92,7 @@ def job_does_all_its_work(world: World, case: tuple[int, Mapping[str, Any]]) -> 
 )
 def job_repairs_itself(world: World, spec: Mapping[str, Any]) -> None:
     """A Job that replaces a failed pod within the grace period completes without a reset."""
-    aw = world.submit(appwrapper(job(spec)), failureGracePeriodDuration=BEYOND_BACK_OFF)
+    aw = AppWrapper.submit(world, appwrapper(job(spec)), failureGracePeriodDuration=BEYOND_BACK_OFF)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.has_pods(1, "Succeeded") & aw.has_pods(2, "Running"))
@@ -109,7 +110,7 @@ def surplus_pods_stand_for_no_others(world: World) -> None:
     that nothing can schedule."""
     unschedulable = bare_pod(pod_spec({"requests": {"cpu": "1000"}}))
     shape = {"parallelism": 1, "completions": 3}
-    aw = world.submit(appwrapper(job(shape), unschedulable), retryLimit=0)
+    aw = AppWrapper.submit(world, appwrapper(job(shape), unschedulable), retryLimit=0)
     _let_pods_succeed(world, aw, 2)
     world.until(aw.has_pods(2, "Succeeded") & aw.has_pods(1, "Running"))
     world.until(aw.shows("Unhealthy"))
@@ -121,7 +122,9 @@ def surplus_pods_stand_for_no_others(world: World) -> None:
 def evicted_pod_is_replaced_by_its_job(world: World) -> None:
     """A Job that replaces an evicted pod within the grace period completes without a reset."""
     shape = {"parallelism": 2, "completions": 2, "backoffLimit": 2}
-    aw = world.submit(appwrapper(job(shape)), failureGracePeriodDuration=BEYOND_BACK_OFF)
+    aw = AppWrapper.submit(
+        world, appwrapper(job(shape)), failureGracePeriodDuration=BEYOND_BACK_OFF
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(EvictPod(FIRST_POD))
     world.wait(SECOND)
@@ -144,7 +147,7 @@ def succeeded_pod_is_deleted_before_its_job_is_complete(
     world: World, spec: Mapping[str, Any]
 ) -> None:
     """A Job that is complete has succeeded, though a pod that did its part was deleted."""
-    aw = world.submit(appwrapper(job(spec)), failureGracePeriodDuration="10m")
+    aw = AppWrapper.submit(world, appwrapper(job(spec)), failureGracePeriodDuration="10m")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     counted = Condition(
@@ -168,7 +171,7 @@ def job_succeeds_by_its_success_policy(world: World) -> None:
         "completionMode": "Indexed",
         "successPolicy": {"rules": [{"succeededIndexes": "0"}]},
     }
-    aw = world.submit(appwrapper(job(shape)))
+    aw = AppWrapper.submit(world, appwrapper(job(shape)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.is_in("Succeeded"))
@@ -181,7 +184,9 @@ def job_succeeds_by_its_success_policy(world: World) -> None:
 )
 def pod_is_evicted_by_its_kubelet(world: World) -> None:
     """A pod that its kubelet evicts stays behind as Failed, and counts as a failed pod."""
-    aw = world.submit(appwrapper(bare_pod(name="a-0"), bare_pod(name="a-1")), retryLimit=1)
+    aw = AppWrapper.submit(
+        world, appwrapper(bare_pod(name="a-0"), bare_pod(name="a-1")), retryLimit=1
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     status = {"phase": "Failed", "reason": "Evicted", "conditions": [EVICTED]}
     world.call(
@@ -194,7 +199,7 @@ def pod_is_evicted_by_its_kubelet(world: World) -> None:
 @scenario(arms=["AW-064", "INV-6", "MLB-051"])
 def finished_job_is_collected_by_its_own_ttl(world: World) -> None:
     """A Job that its own TTL collects after its success does not make the AppWrapper fail."""
-    aw = world.submit(appwrapper(job({"ttlSecondsAfterFinished": 3})))
+    aw = AppWrapper.submit(world, appwrapper(job({"ttlSecondsAfterFinished": 3})))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
@@ -205,7 +210,9 @@ def finished_job_is_collected_by_its_own_ttl(world: World) -> None:
 def finished_job_is_collected_while_another_component_runs(world: World) -> None:
     """A component that a TTL deletes before the workload is done is missing, even if its user set
     it."""
-    aw = world.submit(appwrapper(job({"ttlSecondsAfterFinished": 3}), bare_pod(name="a-0")))
+    aw = AppWrapper.submit(
+        world, appwrapper(job({"ttlSecondsAfterFinished": 3}), bare_pod(name="a-0"))
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(PodChoice(of="AppWrapper/a", owner="a-job"), exit_code=0))
     world.until(aw.is_in("Failed"))
@@ -215,7 +222,7 @@ def finished_job_is_collected_while_another_component_runs(world: World) -> None
 @scenario(arms=["AW-031", "AW-041"])
 def job_is_submitted_suspended(world: World) -> None:
     """A Job that its owner leaves suspended makes no pods, and those are missed."""
-    aw = world.submit(appwrapper(job({"suspend": True})), retryLimit=1)
+    aw = AppWrapper.submit(world, appwrapper(job({"suspend": True})), retryLimit=1)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -223,7 +230,9 @@ def job_is_submitted_suspended(world: World) -> None:
 @scenario(arms=["AW-021"], cases={"for-good": False, "for-a-moment": True})
 def job_is_suspended_by_its_owner(world: World, resumes: bool) -> None:
     """The pods of a Job that its owner suspends are missed after the failure grace period."""
-    aw = world.submit(appwrapper(job({"parallelism": 2, "completions": 2})), retryLimit=1)
+    aw = AppWrapper.submit(
+        world, appwrapper(job({"parallelism": 2, "completions": 2})), retryLimit=1
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us)
     world.patch(JOB, "a-job", {"spec": {"suspend": True}})
@@ -241,7 +250,7 @@ def job_is_suspended_by_its_owner(world: World, resumes: bool) -> None:
 def one_of_many_pods_is_not_replaced(world: World) -> None:
     """Of many pods each counts: none is missed while all run, and one is when it goes."""
     durations = world.durations
-    aw = world.submit(appwrapper(deployment({"replicas": MANY})), retryLimit=0)
+    aw = AppWrapper.submit(world, appwrapper(deployment({"replicas": MANY})), retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(durations.warmup_grace_us + 2 * durations.failure_grace_us)
     for node in world.nodes:

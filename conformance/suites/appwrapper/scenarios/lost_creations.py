@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from chaos.faults import HoldObject, LoseReply, Suspend, Tamper
-from conformance.appwrapper import Condition
+from conformance.handle import Condition
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import SERVICE
@@ -20,7 +21,7 @@ def _service_exists(world: World) -> Condition:
 def suspended_before_an_answer_comes(world: World) -> None:
     """Suspended while no creation of its Service is answered, it deletes the Service as well."""
     world.inject(LOST)
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(_service_exists(world))
     world.wait(SECOND)
     world.inject(Suspend("AppWrapper/a"))
@@ -32,7 +33,7 @@ def suspended_before_an_answer_comes(world: World) -> None:
 def retried_after_no_answer_came(world: World) -> None:
     """A Service whose creation was answered too late for an attempt is deleted with it."""
     world.inject(LOST)
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.has_reset(1))
     world.revert(LOST)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
@@ -42,7 +43,7 @@ def retried_after_no_answer_came(world: World) -> None:
 def annotations_are_stripped_before_an_answer_comes(world: World, is_held: bool) -> None:
     """A Service that does not tell any more which attempt made it keeps none from running."""
     world.inject(LOST)
-    aw = world.submit("pods.yaml", admissionGracePeriodDuration="10m", retryLimit=0)
+    aw = AppWrapper.submit(world, "pods.yaml", admissionGracePeriodDuration="10m", retryLimit=0)
     world.until(_service_exists(world))
     world.inject(Tamper("Service", "a-service", "annotations"))
     hold = HoldObject("Service", "a-service")

@@ -21,11 +21,13 @@ from chaos.faults import (
     TimeOut,
 )
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.api import APPWRAPPER
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, USERS_CONFIG
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec
 from conformance.world import World
 from vocabulary.clock import SECOND
-from vocabulary.kinds import APPWRAPPER, CONFIG_MAP, Kind
+from vocabulary.kinds import CONFIG_MAP, Kind
 from vocabulary.objects import Object, labels_of, uid_of
 
 LONGEST_LABEL = 63
@@ -42,7 +44,7 @@ def name_is_at_its_limits(world: World, name: str) -> None:
     """A workload with a name that a label just holds is monitored, reset and deleted."""
     longest = "a-" + "b" * (LONGEST_LABEL - 2)
     pods = bare_pod(generateName="p" * 200)
-    aw = world.submit(appwrapper(job({}, name=longest), pods, name=name), retryLimit=1)
+    aw = AppWrapper.submit(world, appwrapper(job({}, name=longest), pods, name=name), retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(PodChoice(of=f"AppWrapper/{name}", which="last")))
     world.until(aw.has_reset(1))
@@ -54,14 +56,14 @@ def name_is_at_its_limits(world: World, name: str) -> None:
 @scenario(arms=["AW-051", "INV-5", "MLB-051"])
 def appwrapper_is_created_again(world: World) -> None:
     """An AppWrapper that has the name of one before it begins anew, with its own counter."""
-    first = world.submit("pods.yaml", retryLimit=1)
+    first = AppWrapper.submit(world, "pods.yaml", retryLimit=1)
     world.until(first.is_in("Running") & first.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(first.has_reset(1))
     world.until(first.is_in("Running") & first.shows("PodsReady"))
     first.delete()
     world.until(first.is_gone())
-    again = world.submit("pods.yaml", retryLimit=1)
+    again = AppWrapper.submit(world, "pods.yaml", retryLimit=1)
     world.until(again.is_in("Running") & again.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(again.has_reset(1))
@@ -86,7 +88,7 @@ def appwrapper_is_submitted_again_with_other_parameters(
 ) -> None:
     """The annotations of an AppWrapper mean nothing to the next one of its name."""
     for parameters in case:
-        aw = world.submit("pods.yaml", **parameters)
+        aw = AppWrapper.submit(world, "pods.yaml", **parameters)
         world.until(aw.is_in("Running") & aw.shows("PodsReady"))
         world.inject(KillPod(FIRST_POD))
         world.until(aw.has_reset(1) | aw.is_in("Failed"))
@@ -101,7 +103,7 @@ def pod_of_a_namesake_is_restored(world: World) -> None:
     It has every label that the former operator gave it, and no owner.
     """
     manifest = appwrapper(job({"parallelism": 2, "completions": 2, "backoffLimit": 0}))
-    first = world.submit(manifest)
+    first = AppWrapper.submit(world, manifest)
     world.until(first.is_in("Running") & first.shows("PodsReady"))
     saved = first.pods[0]
     first.delete()
@@ -114,7 +116,7 @@ def pod_of_a_namesake_is_restored(world: World) -> None:
             "spec": pod_spec(),
         }
     )
-    again = world.submit(manifest)
+    again = AppWrapper.submit(world, manifest)
     world.until(again.is_in("Running") & again.shows("PodsReady"))
     world.inject(KillPod(PodChoice(of="AppWrapper/a", owner="a-job")))
     world.until(again.has_reset(1))
@@ -134,14 +136,14 @@ def pods_of_a_namesake_stand(world: World, faults: tuple[Fault, ...]) -> None:
     former, current = (
         appwrapper(bare_pod(generateName="p-", labels={"of": one})) for one in ("former", "current")
     )
-    first = world.submit(former, behaviour="run forever, stop 2m")
+    first = AppWrapper.submit(world, former, behaviour="run forever, stop 2m")
     world.until(first.is_in("Running") & first.shows("PodsReady"))
     for fault in faults:
         world.inject(fault)
     world.inject(Kill(restart_after=20 * SECOND))
     world.inject(Tamper("AppWrapper", "a", "finalizers"))
     world.inject(DeleteObject("AppWrapper", "a"))
-    again = world.submit(current, retryLimit=1)
+    again = AppWrapper.submit(world, current, retryLimit=1)
     world.until(again.is_in("Running") & again.shows("PodsReady"))
     world.inject(KillPod(PodChoice(labels="of=former", terminating=True)))
     world.wait(10 * SECOND)
@@ -161,7 +163,7 @@ def name_is_still_being_given_up(world: World) -> None:
     hold = HoldObject("ConfigMap", "a-config")
     world.inject(hold)
     world.inject(DeleteObject("ConfigMap", "a-config"))
-    aw = world.submit("mixed.yaml")
+    aw = AppWrapper.submit(world, "mixed.yaml")
     world.until(aw.is_in("Resuming"))
     world.wait(2 * SECOND)
     world.revert(hold)
@@ -173,7 +175,7 @@ def name_belongs_to_another_owner(world: World) -> None:
     """An object that another client owns is not taken for a component of the same name."""
     owner = world.create({**USERS_CONFIG, "metadata": {"name": "owner"}})
     world.create(_owned(USERS_CONFIG, CONFIG_MAP, "owner", uid_of(owner)))
-    aw = world.submit("mixed.yaml", retryLimit=1)
+    aw = AppWrapper.submit(world, "mixed.yaml", retryLimit=1)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -184,7 +186,7 @@ def name_belongs_to_a_namesake(world: World) -> None:
     world.inject(Pause("garbage-collector"))
     former = "00000000-0000-4000-8000-000000000000"
     world.create(_owned(USERS_CONFIG, APPWRAPPER, "a", former))
-    aw = world.submit("mixed.yaml", retryLimit=1)
+    aw = AppWrapper.submit(world, "mixed.yaml", retryLimit=1)
     world.until(aw.is_in("Failed"))
     world.wait(2 * world.durations.forceful_deletion_us)
     world.revert(Pause("garbage-collector"))
@@ -195,9 +197,11 @@ def name_belongs_to_a_namesake(world: World) -> None:
 def two_appwrappers_want_one_name(world: World) -> None:
     """A component whose name another AppWrapper's component has is neither shared nor deleted."""
     shared = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "shared"}}
-    first = world.submit(appwrapper(shared, bare_pod(name="a-0")))
+    first = AppWrapper.submit(world, appwrapper(shared, bare_pod(name="a-0")))
     world.until(first.is_in("Running") & first.shows("PodsReady"))
-    second = world.submit(appwrapper(shared, bare_pod(name="b-0"), name="b"), retryLimit=1)
+    second = AppWrapper.submit(
+        world, appwrapper(shared, bare_pod(name="b-0"), name="b"), retryLimit=1
+    )
     world.until(second.is_in("Failed"))
     world.until(second.shows("QuotaReserved", "False"))
     world.wait(2 * world.durations.failure_grace_us)
@@ -212,9 +216,10 @@ def two_appwrappers_want_one_name(world: World) -> None:
 def same_name_in_two_namespaces(world: World) -> None:
     """AppWrappers of one name in two namespaces have nothing to do with each other."""
     world.add_namespace("elsewhere")
-    here = world.submit("job.yaml")
-    there = world.submit(
-        _in_namespace(world.manifest("job.yaml"), "elsewhere"),
+    here = AppWrapper.submit(world, "job.yaml")
+    there = AppWrapper.submit(
+        world,
+        _in_namespace(AppWrapper.manifest(world, "job.yaml"), "elsewhere"),
         behaviour="run 20s, exit 1",
         retryLimit=1,
     )
@@ -240,7 +245,7 @@ def same_name_in_two_namespaces(world: World) -> None:
 def generated_names_under_faults(world: World, fault: Fault) -> None:
     """A component with a generated name exists once per attempt, whatever became of a reply."""
     world.inject(fault)
-    aw = world.submit("generated_names.yaml", behaviour="run 20s, exit 1", retryLimit=1)
+    aw = AppWrapper.submit(world, "generated_names.yaml", behaviour="run 20s, exit 1", retryLimit=1)
     world.wait(30 * SECOND)
     world.revert(fault)
     world.until(aw.has_reset(1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chaos.faults import Cordon, NodeDeleted, NodeLost, NodeNotReady, Taint
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import ITS_NODE
 from conformance.world import World
 
@@ -11,7 +12,7 @@ from conformance.world import World
 @scenario(arms=["AW-034", "AW-006"], nodes=3)
 def node_is_tainted_no_execute(world: World) -> None:
     """Pods that a taint drives out are replaced by a reset, elsewhere."""
-    aw = world.submit("job.yaml")
+    aw = AppWrapper.submit(world, "job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Taint(ITS_NODE, "example.com/maintenance", "now", "NoExecute"))
     world.until(aw.has_reset(1))
@@ -21,7 +22,7 @@ def node_is_tainted_no_execute(world: World) -> None:
 @scenario(arms=["INV-9"], nodes=2)
 def node_is_tainted_no_schedule(world: World) -> None:
     """Pods that already run are not harmed by a taint against new ones."""
-    aw = world.submit("job.yaml")
+    aw = AppWrapper.submit(world, "job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Taint(ITS_NODE, "example.com/maintenance", "soon", "NoSchedule"))
     world.wait(3 * world.durations.failure_grace_us)
@@ -30,7 +31,7 @@ def node_is_tainted_no_schedule(world: World) -> None:
 @scenario(arms=["INV-8"], nodes=3, alone=True)
 def node_is_not_ready(world: World) -> None:
     """Pods of a node that stays not ready are evicted after their tolerations, and replaced."""
-    aw = world.submit("job.yaml")
+    aw = AppWrapper.submit(world, "job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(NodeNotReady(ITS_NODE))
     world.until(aw.has_reset(1))
@@ -40,7 +41,7 @@ def node_is_not_ready(world: World) -> None:
 @scenario(arms=["INV-8", "AW-007"], nodes=3, alone=True)
 def node_is_lost(world: World) -> None:
     """Pods of a lost node are forced away when its silence has lasted long enough."""
-    aw = world.submit("job.yaml")
+    aw = AppWrapper.submit(world, "job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(NodeLost(ITS_NODE))
     world.until(aw.has_reset(1))
@@ -50,7 +51,7 @@ def node_is_lost(world: World) -> None:
 @scenario(arms=["INV-8"], nodes=3, only_simulated="pods of a deleted node stay for a minute")
 def node_is_deleted(world: World) -> None:
     """Pods of a node that was deleted are collected, and the workload goes on elsewhere."""
-    aw = world.submit("job.yaml")
+    aw = AppWrapper.submit(world, "job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(NodeDeleted(ITS_NODE))
     world.until(aw.has_reset(1))
@@ -62,5 +63,5 @@ def all_nodes_are_cordoned(world: World) -> None:
     """A workload that was admitted but finds no open node fails by its warm-up grace period."""
     for node in world.nodes:
         world.inject(Cordon(node))
-    aw = world.submit("job.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "job.yaml", retryLimit=0)
     world.until(aw.is_in("Failed"))

@@ -22,8 +22,9 @@ from chaos.faults import (
     TimeOut,
     WebhookOutage,
 )
-from conformance.appwrapper import AppWrapper, Condition
+from conformance.handle import Condition
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -43,7 +44,7 @@ def _fail_once(world: World, aw: AppWrapper) -> None:
 @scenario(arms=["INV-5", "AW-051", "AW-006", "MLB-049"])
 def killed_while_a_failure_is_borne(world: World) -> None:
     """A restart in the middle of a grace period neither prolongs it nor counts twice."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.shows("Unhealthy"))
@@ -55,7 +56,7 @@ def killed_while_a_failure_is_borne(world: World) -> None:
 @scenario(arms=["AW-013", "AW-049", "AW-050", "AW-074", "INV-5", "MLB-046"])
 def killed_while_a_reset_deletes(world: World) -> None:
     """A restart in the middle of a reset carries the reset on where it was."""
-    aw = world.submit("pods.yaml", behaviour="run forever, stop 2s")
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -66,7 +67,7 @@ def killed_while_a_reset_deletes(world: World) -> None:
 @scenario(arms=["AW-057", "AW-035", "AW-022"])
 def down_while_a_component_is_deleted(world: World) -> None:
     """A deletion that happened while the operator was down is noticed when it is back."""
-    aw = world.submit("mixed.yaml")
+    aw = AppWrapper.submit(world, "mixed.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(restart_after=3 * SECOND))
     world.inject(DeleteObject("ConfigMap", "a-config"))
@@ -76,7 +77,7 @@ def down_while_a_component_is_deleted(world: World) -> None:
 @scenario(arms=["AW-054"])
 def down_while_it_is_suspended(world: World) -> None:
     """A suspension that happened while the operator was down is carried out when it is back."""
-    aw = world.submit("job.yaml")
+    aw = AppWrapper.submit(world, "job.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Restart(downtime=3 * SECOND))
     world.inject(Suspend("AppWrapper/a"))
@@ -86,7 +87,7 @@ def down_while_it_is_suspended(world: World) -> None:
 @scenario(arms=["MLB-050"])
 def paused_in_the_middle(world: World) -> None:
     """An operator that stands still for a while acts on what is, not on what was."""
-    aw = world.submit("deployment.yaml")
+    aw = AppWrapper.submit(world, "deployment.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Pause("operator"))
     world.inject(KillPod(FIRST_POD))
@@ -98,7 +99,7 @@ def paused_in_the_middle(world: World) -> None:
 @scenario(arms=["INV-3", "INV-5", "AW-051"])
 def two_operators_without_election(world: World) -> None:
     """Two operators that both believe they lead create nothing twice and count nothing twice."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Resuming", "Running"))
     world.inject(DoubleOperator())
     _fail_once(world, aw)
@@ -107,7 +108,7 @@ def two_operators_without_election(world: World) -> None:
 @scenario(arms=["INV-3", "INV-5"], operators=2)
 def leader_is_killed(world: World) -> None:
     """When the leader dies for good, the other operator takes over and counts on."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(world.leader, restart_after=None))
     world.inject(KillPod(FIRST_POD))
@@ -118,7 +119,7 @@ def leader_is_killed(world: World) -> None:
 @scenario(arms=["INV-3", "INV-5", "AW-006"], operators=2)
 def lease_is_taken(world: World) -> None:
     """A leader whose Lease is taken stops leading, and the next leader continues the count."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     grace_us = world.durations.failure_grace_us
     world.inject(TakeLease(holds=RENEW_DEADLINE_US + 3 * grace_us))
@@ -134,7 +135,7 @@ def lease_is_taken(world: World) -> None:
 @scenario(arms=["INV-3", "INV-5", "AW-006"], operators=2)
 def lease_is_taken_in_a_reset(world: World) -> None:
     """A leader whose Lease is taken while it deletes leaves the rest to the next leader."""
-    aw = world.submit("pods.yaml", behaviour="run forever, stop 2s")
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -163,7 +164,7 @@ API_FAULTS: dict[str, Fault] = {
 @scenario(arms=["AW-006", "AW-013", "INV-3", "INV-5"], cases=API_FAULTS)
 def retried_over_a_bad_connection(world: World, fault: Fault) -> None:
     """A failure is retried once, and counted once, whatever the connection does meanwhile."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(fault)
     world.inject(KillPod(FIRST_POD))
@@ -181,7 +182,7 @@ OTHERS = {name: fault for name, fault in API_FAULTS.items() if name != "webhook-
 def started_over_a_bad_connection(world: World, fault: Fault) -> None:
     """Components are created exactly once, whatever the connection does meanwhile."""
     world.inject(fault)
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.wait(5 * SECOND)
     world.revert(fault)
     _fail_once(world, aw)
@@ -196,7 +197,7 @@ def started_over_a_bad_connection(world: World, fault: Fault) -> None:
 )
 def suspended_over_a_bad_connection(world: World, fault: Fault) -> None:
     """Objects that cannot be read do not count as gone: quota is kept while lists fail."""
-    aw = world.submit("job.yaml", behaviour="run forever, stop 20s")
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run forever, stop 20s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Suspend("AppWrapper/a"))
     world.until(aw.is_in("Suspending"))
@@ -212,7 +213,7 @@ def suspended_blindly(world: World) -> None:
     stale = StaleReads(kind="Pod")
     failing = ApiErrors(verb=("list",), kind="Pod", code=500, times=0)
     world.inject(stale)
-    aw = world.submit("job.yaml", behaviour="run forever, stop 20s")
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run forever, stop 20s")
     world.until(aw.has_pods(2, "Running"))
     world.wait(5 * SECOND)
     world.inject(failing)
@@ -226,7 +227,7 @@ def suspended_blindly(world: World) -> None:
 @scenario(arms=["INV-1", "INV-3", "INV-5"])
 def frozen_caches(world: World) -> None:
     """An operator that restarts onto stale caches neither creates twice nor releases early."""
-    aw = world.submit("pods.yaml", behaviour="run forever, stop 5s", retryLimit=1)
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, stop 5s", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(StaleReads())
     world.inject(KillPod(FIRST_POD))
@@ -241,7 +242,7 @@ def frozen_caches(world: World) -> None:
 @scenario(arms=["AW-006", "INV-5"])
 def api_server_is_away_for_minutes(world: World) -> None:
     """An API server that refuses everything for a while delays the retry and changes nothing."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     away = ApiErrors(code=503, times=0)
     world.inject(away)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeAlias
 
-from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import PodChoice
 from chaos.faults import (
     ApiErrors,
@@ -21,6 +20,8 @@ from chaos.faults import (
 )
 from chaos.faults.process import SECOND_OPERATOR
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, ITS_NODE, refuse_pods
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, job
 from conformance.world import World
@@ -79,7 +80,9 @@ def within_the_admission_grace_period(world: World, replace: Replace) -> None:
     """The admission grace period neither starts again nor ends with the operator."""
     grace_us = world.durations.admission_grace_us
     refuse_pods(world)
-    aw = world.submit("job.yaml", retryLimit=0, admissionGracePeriodDuration=_long(grace_us))
+    aw = AppWrapper.submit(
+        world, "job.yaml", retryLimit=0, admissionGracePeriodDuration=_long(grace_us)
+    )
     world.until(aw.is_in("Running"))
     world.wait(3 * grace_us)
     replace(world)
@@ -91,7 +94,8 @@ def within_the_admission_grace_period(world: World, replace: Replace) -> None:
 def within_the_warm_up_grace_period(world: World, replace: Replace) -> None:
     """The warm-up grace period neither starts again nor ends with the operator."""
     grace_us = world.durations.warmup_grace_us
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "job.yaml",
         behaviour="stay pending",
         retryLimit=0,
@@ -108,7 +112,7 @@ def within_the_warm_up_grace_period(world: World, replace: Replace) -> None:
 def within_the_failure_grace_period(world: World, replace: Replace) -> None:
     """The failure grace period neither starts again nor ends with the operator."""
     grace_us = world.durations.failure_grace_us
-    aw = world.submit("pods.yaml", failureGracePeriodDuration=_long(grace_us))
+    aw = AppWrapper.submit(world, "pods.yaml", failureGracePeriodDuration=_long(grace_us))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.shows("Unhealthy"))
@@ -121,7 +125,7 @@ def within_the_failure_grace_period(world: World, replace: Replace) -> None:
 def within_the_retry_pause(world: World, replace: Replace) -> None:
     """The retry pause neither starts again nor ends with the operator."""
     pause_us = world.durations.retry_pause_us
-    aw = world.submit("pods.yaml", retryPausePeriodDuration=_long(pause_us))
+    aw = AppWrapper.submit(world, "pods.yaml", retryPausePeriodDuration=_long(pause_us))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -135,8 +139,8 @@ def within_the_retry_pause(world: World, replace: Replace) -> None:
 def within_the_deletion_delay(world: World, replace: Replace) -> None:
     """The time for debugging a Failed workload neither starts again nor ends with the operator."""
     grace_us = world.durations.failure_grace_us
-    aw = world.submit(
-        "pods.yaml", retryLimit=0, deletionOnFailureGracePeriodDuration=_long(grace_us)
+    aw = AppWrapper.submit(
+        world, "pods.yaml", retryLimit=0, deletionOnFailureGracePeriodDuration=_long(grace_us)
     )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
@@ -150,7 +154,8 @@ def within_the_deletion_delay(world: World, replace: Replace) -> None:
 def before_force_is_used(world: World, replace: Replace) -> None:
     """The forceful deletion grace period neither starts again nor ends with the operator."""
     grace_us = world.durations.failure_grace_us
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "pods.yaml",
         behaviour="run forever, never stop",
         retryLimit=0,
@@ -169,7 +174,8 @@ def within_the_success_ttl(world: World, replace: Replace) -> None:
     """The SuccessTTL neither starts again nor ends with the operator."""
     durations = world.durations
     ttl_us = min(6 * durations.failure_grace_us, durations.success_ttl_us)
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "pods.yaml",
         behaviour="run 2s, exit 0",
         successTTLDuration=format_duration(ttl_us),
@@ -187,7 +193,7 @@ def within_the_success_ttl(world: World, replace: Replace) -> None:
 )
 def between_two_failures(world: World, replace: Replace) -> None:
     """Resets that another process has made are counted on, and count against the limit."""
-    aw = world.submit("pods.yaml", retryLimit=2)
+    aw = AppWrapper.submit(world, "pods.yaml", retryLimit=2)
     for resets in (1, 2):
         world.until(aw.is_in("Running") & aw.shows("PodsReady"))
         world.inject(KillPod(PodChoice(of="AppWrapper/a", phase="Running")))
@@ -203,7 +209,7 @@ def between_two_failures(world: World, replace: Replace) -> None:
 @scenario(arms=["AW-030", "AW-040", "AW-021"])
 def down_while_a_pod_fails(world: World) -> None:
     """A pod that failed while the operator was down is noticed when it is back."""
-    aw = world.submit("pods.yaml", warmupGracePeriodDuration="1h")
+    aw = AppWrapper.submit(world, "pods.yaml", warmupGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(restart_after=DOWN_US))
     world.inject(KillPod(FIRST_POD))
@@ -214,7 +220,7 @@ def down_while_a_pod_fails(world: World) -> None:
 @scenario(arms=["AW-034", "AW-044"])
 def down_while_a_job_fails(world: World) -> None:
     """A Job that failed while the operator was down is noticed when it is back."""
-    aw = world.submit("job.yaml", failureGracePeriodDuration="1h")
+    aw = AppWrapper.submit(world, "job.yaml", failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(restart_after=DOWN_US))
     world.inject(KillPod(FIRST_POD))
@@ -225,7 +231,7 @@ def down_while_a_job_fails(world: World) -> None:
 @scenario(arms=["AW-002", "AW-033", "AW-043", "AW-055"], gpus=4)
 def down_while_a_node_is_tagged(world: World) -> None:
     """A node that was tagged EVICT while the operator was down is left when it is back."""
-    aw = world.submit("gpu_job.yaml", failureGracePeriodDuration="1h")
+    aw = AppWrapper.submit(world, "gpu_job.yaml", failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(restart_after=DOWN_US))
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
@@ -236,7 +242,7 @@ def down_while_a_node_is_tagged(world: World) -> None:
 @scenario(arms=["AW-063", "AW-064"])
 def down_while_the_workload_completes(world: World) -> None:
     """A workload that completed while the operator was down has succeeded when it is back."""
-    aw = world.submit("pod.yaml")
+    aw = AppWrapper.submit(world, "pod.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(restart_after=DOWN_US))
     world.inject(KillPod(FIRST_POD, exit_code=0))
@@ -249,7 +255,7 @@ def down_while_an_unhealthy_workload_completes(world: World) -> None:
     """A workload that was found unhealthy and completed while the operator was down has
     succeeded."""
     shape = {"parallelism": 1, "completions": 1, "backoffLimit": 1}
-    aw = world.submit(appwrapper(job(shape)), failureGracePeriodDuration="10m")
+    aw = AppWrapper.submit(world, appwrapper(job(shape)), failureGracePeriodDuration="10m")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.shows("Unhealthy"))
@@ -262,7 +268,7 @@ def down_while_an_unhealthy_workload_completes(world: World) -> None:
 @scenario(arms=["AW-007", "AW-013", "AW-015", "INV-7"])
 def down_while_it_is_deleted(world: World) -> None:
     """An AppWrapper that was deleted while the operator was down is cleaned up when it is back."""
-    aw = world.submit("job.yaml", behaviour="run forever, stop 2s")
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(Kill(restart_after=DOWN_US))
     aw.delete()
@@ -272,7 +278,7 @@ def down_while_it_is_deleted(world: World) -> None:
 @scenario(arms=["AW-010", "AW-007", "AW-053"])
 def killed_while_its_deletes_are_refused(world: World) -> None:
     """Ordinary deletes that were refused are sent by the next process, and force is not needed."""
-    aw = world.submit("mixed.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "mixed.yaml", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     refused = ApiErrors(verb=("delete",), code=500, times=0)
     world.inject(refused)
@@ -290,7 +296,7 @@ def killed_while_its_deletes_are_refused(world: World) -> None:
 )
 def restarted_with_another_configuration(world: World) -> None:
     """The operator's configuration is the one that the running process was started with."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.shows("ResourcesDeployed", "False"))

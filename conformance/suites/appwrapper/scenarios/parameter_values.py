@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chaos.faults import KillPod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, refuse_pods
 from conformance.world import World
 
@@ -44,7 +45,8 @@ CAPPED = {
 )
 def graces_of_a_failure(world: World, text: str) -> None:
     """Each grace period of the retry loop is as long as its annotation says, if it says so."""
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "pods.yaml",
         behaviour="run forever, never stop",
         retryLimit=1,
@@ -63,8 +65,8 @@ def graces_of_a_failure(world: World, text: str) -> None:
 @scenario(arms=["AW-070", "AW-072", "AW-032"], config=CAPPED, cases=DURATIONS)
 def grace_of_a_start(world: World, text: str) -> None:
     """Pods have as long to start as the annotation says, if it says so."""
-    aw = world.submit(
-        "pod.yaml", behaviour="stay pending", retryLimit=0, warmupGracePeriodDuration=text
+    aw = AppWrapper.submit(
+        world, "pod.yaml", behaviour="stay pending", retryLimit=0, warmupGracePeriodDuration=text
     )
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
@@ -74,7 +76,7 @@ def grace_of_a_start(world: World, text: str) -> None:
 def grace_of_an_admission(world: World, text: str) -> None:
     """Pods have as long to appear as the annotation says, if it says so."""
     refuse_pods(world)
-    aw = world.submit("job.yaml", retryLimit=0, admissionGracePeriodDuration=text)
+    aw = AppWrapper.submit(world, "job.yaml", retryLimit=0, admissionGracePeriodDuration=text)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -86,7 +88,7 @@ def grace_of_an_admission(world: World, text: str) -> None:
 )
 def ttl_of_a_success(world: World, text: str) -> None:
     """A succeeded workload is kept as long as its annotation requests, if it has one."""
-    aw = world.submit("pod.yaml", behaviour="run 2s, exit 0", successTTLDuration=text)
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 2s, exit 0", successTTLDuration=text)
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
 
@@ -108,7 +110,7 @@ def ttl_of_a_success(world: World, text: str) -> None:
 )
 def limit_of_retries(world: World, text: str) -> None:
     """A workload is reset as often as its annotation says, if it names a whole number."""
-    aw = world.submit("job.yaml", behaviour="run 1s, exit 1", retryLimit=text)
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run 1s, exit 1", retryLimit=text)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -116,7 +118,8 @@ def limit_of_retries(world: World, text: str) -> None:
 @scenario(arms=["AW-051", "AW-070"])
 def limit_of_retries_is_the_largest(world: World) -> None:
     """A workload whose limit is the largest number is reset beyond the operator's own limit."""
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         "job.yaml",
         behaviour="run 1s, exit 1",
         retryLimit=2**31 - 1,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chaos.faults import KillPod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, refuse_pods
 from conformance.world import World
 
@@ -25,7 +26,7 @@ CAPPED = {
 )
 def failure_grace_period(world: World, grace: str) -> None:
     """A failed pod is borne as long as the annotation says, or the operator if it says nonsense."""
-    aw = world.submit("pod.yaml", failureGracePeriodDuration=grace, retryLimit=1)
+    aw = AppWrapper.submit(world, "pod.yaml", failureGracePeriodDuration=grace, retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -37,8 +38,8 @@ def failure_grace_period(world: World, grace: str) -> None:
 )
 def warmup_grace_period(world: World, grace: str) -> None:
     """Pods that do not start are borne as long as the annotation says."""
-    aw = world.submit(
-        "pod.yaml", behaviour="stay pending", warmupGracePeriodDuration=grace, retryLimit=0
+    aw = AppWrapper.submit(
+        world, "pod.yaml", behaviour="stay pending", warmupGracePeriodDuration=grace, retryLimit=0
     )
     world.until(aw.is_in("Failed"))
 
@@ -50,8 +51,8 @@ def warmup_grace_period(world: World, grace: str) -> None:
 def admission_grace_period(world: World, grace: str) -> None:
     """Pods that are not created are borne as long as the annotation says."""
     refuse_pods(world)
-    aw = world.submit(
-        "job.yaml", behaviour="run forever", admissionGracePeriodDuration=grace, retryLimit=0
+    aw = AppWrapper.submit(
+        world, "job.yaml", behaviour="run forever", admissionGracePeriodDuration=grace, retryLimit=0
     )
     world.until(aw.is_in("Failed"))
 
@@ -69,14 +70,14 @@ STARTUP = {
 def admission_grace_period_of_the_operator(world: World) -> None:
     """Pods that are not created are borne as long as the operator's configuration says."""
     refuse_pods(world)
-    aw = world.submit("job.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "job.yaml", retryLimit=0)
     world.until(aw.is_in("Failed"))
 
 
 @scenario(arms=["AW-032", "AW-042", "AW-072"], config=STARTUP)
 def warmup_grace_period_of_the_operator(world: World) -> None:
     """Pods that do not start are borne as long as the operator's configuration says."""
-    aw = world.submit("pod.yaml", behaviour="stay pending", retryLimit=0)
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="stay pending", retryLimit=0)
     world.until(aw.is_in("Failed"))
 
 
@@ -98,7 +99,8 @@ def cap_on_annotations(world: World, parameter: str) -> None:
         refuse_pods(world)
     pending = parameter == "warmupGracePeriodDuration"
     manifest = "job.yaml" if parameter == "admissionGracePeriodDuration" else "pods.yaml"
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         manifest,
         behaviour="stay pending" if pending else "run forever, never stop",
         retryLimit=1,
@@ -118,7 +120,9 @@ def cap_on_annotations(world: World, parameter: str) -> None:
 )
 def default_cap_is_a_day(world: World) -> None:
     """By default no grace period is longer than 24 hours."""
-    aw = world.submit("pods.yaml", retryLimit=0, deletionOnFailureGracePeriodDuration="48h")
+    aw = AppWrapper.submit(
+        world, "pods.yaml", retryLimit=0, deletionOnFailureGracePeriodDuration="48h"
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Failed"))
@@ -128,7 +132,7 @@ def default_cap_is_a_day(world: World) -> None:
 @scenario(arms=["AW-070", "AW-073"])
 def annotation_is_edited_while_it_counts(world: World) -> None:
     """An annotation that is edited while its timer runs takes effect on that timer."""
-    aw = world.submit("pod.yaml", failureGracePeriodDuration="1h", retryLimit=1)
+    aw = AppWrapper.submit(world, "pod.yaml", failureGracePeriodDuration="1h", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.shows("Unhealthy"))

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any, Final, NamedTuple
 
-from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import (
     appwrapper,
     deployment,
@@ -144,7 +144,7 @@ def _submitted(world: World, shape: Shape, **parameters: Any) -> AppWrapper:
     manifest = appwrapper(shape.template)
     if shape.pod_sets is not None:
         manifest["spec"]["components"][0]["podSets"] = shape.pod_sets
-    return world.submit(manifest, **parameters)
+    return AppWrapper.submit(world, manifest, **parameters)
 
 
 def _make_pod(world: World, shape: Shape, path: str, number: int) -> None:
@@ -181,7 +181,7 @@ def _make_pod(world: World, shape: Shape, path: str, number: int) -> None:
 )
 def pods_are_counted_by_default(world: World, template: dict[str, Any]) -> None:
     """A component without a number of pods is expected to create one."""
-    aw = world.submit(appwrapper(template))
+    aw = AppWrapper.submit(world, appwrapper(template))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)
 
@@ -193,6 +193,6 @@ def declared_pod_sets_say_what_would_be_inferred(world: World) -> None:
     manifest["spec"]["components"][0]["podSets"] = [
         {"path": "template.spec.template", "replicas": 2}
     ]
-    aw = world.submit(manifest)
+    aw = AppWrapper.submit(world, manifest)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from chaos.faults import LabelNode
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -67,7 +68,7 @@ def pods_go_where_their_quota_is(
     template, info = case
     for node in world.nodes:
         world.inject(LabelNode(node, POOL, "large"))
-    aw = world.submit(_with_infos(template, info))
+    aw = AppWrapper.submit(world, _with_infos(template, info))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(SECOND)
 
@@ -80,7 +81,7 @@ def pods_wait_for_what_their_quota_says(world: World, own: tuple[Mapping[str, An
     """Pods have the scheduling gates that podSetInfos name, each once, and start without them."""
     pod = pod_spec(schedulingGates=[dict(gate) for gate in own]) if own else pod_spec()
     info = {"schedulingGates": [GATE, OWN_GATE]}
-    aw = world.submit(_with_infos(bare_pod(pod, name="a-0"), info))
+    aw = AppWrapper.submit(world, _with_infos(bare_pod(pod, name="a-0"), info))
     world.until(aw.has_pods(1, "Pending"))
     world.wait(SECOND)
     world.patch(POD, "a-0", {"spec": {"schedulingGates": None}}, "chaos")
@@ -95,7 +96,9 @@ def pods_wait_for_what_their_quota_says(world: World, own: tuple[Mapping[str, An
 def each_pod_set_is_placed_for_itself(world: World, number: int) -> None:
     """Each pod set is placed as its own podSetInfos say, and one without as its template says."""
     infos = [{"labels": {"example.com/set": str(index)}} for index in range(number)]
-    manifest = world.manifest("pytorch_job.yaml")
-    aw = world.submit(_with_infos(get_path(manifest, "spec.components.0.template"), *infos))
+    manifest = AppWrapper.manifest(world, "pytorch_job.yaml")
+    aw = AppWrapper.submit(
+        world, _with_infos(get_path(manifest, "spec.components.0.template"), *infos)
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(SECOND)

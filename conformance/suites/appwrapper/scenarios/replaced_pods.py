@@ -8,6 +8,7 @@ from typing import Any
 from chaos.choice import PodChoice
 from chaos.faults import DeletePod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, deployment
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -24,7 +25,7 @@ from vocabulary.kinds import DEPLOYMENT
 )
 def deployment_is_rolled_out(world: World, strategy: Mapping[str, Any]) -> None:
     """A Deployment that replaces its pods by new ones within the grace period needs no reset."""
-    aw = world.submit(appwrapper(deployment({"replicas": 3, "strategy": strategy})))
+    aw = AppWrapper.submit(world, appwrapper(deployment({"replicas": 3, "strategy": strategy})))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us)
     release = {"metadata": {"annotations": {"example.com/release": "2"}}}
@@ -37,7 +38,9 @@ def deployment_is_rolled_out(world: World, strategy: Mapping[str, Any]) -> None:
 @scenario(arms=["AW-013", "AW-014", "AW-015", "INV-1", "INV-2"])
 def deployment_is_suspended_amid_its_rollout(world: World) -> None:
     """The pods of the old and of the new ReplicaSet are gone before the quota is released."""
-    aw = world.submit(appwrapper(deployment({"replicas": 3})), behaviour="run forever, stop 3s")
+    aw = AppWrapper.submit(
+        world, appwrapper(deployment({"replicas": 3})), behaviour="run forever, stop 3s"
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     release = {"metadata": {"annotations": {"example.com/release": "2"}}}
     world.patch(DEPLOYMENT, "a-deployment", {"spec": {"template": release}})
@@ -50,7 +53,7 @@ def deployment_is_suspended_amid_its_rollout(world: World) -> None:
 @scenario(arms=["AW-020", "INV-9", "AW-046"])
 def every_pod_is_replaced_in_turn(world: World) -> None:
     """A workload none of whose first pods is left has never been unhealthy for long."""
-    aw = world.submit(appwrapper(deployment({"replicas": 2})))
+    aw = AppWrapper.submit(world, appwrapper(deployment({"replicas": 2})))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us)
     for which in ("first", "last", "first"):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from chaos.appwrapper.faults import AutopilotLabel
 from chaos.faults import KillPod, LabelNode
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, ITS_NODE
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, container, job, pod_spec
 from conformance.world import World
@@ -25,7 +26,7 @@ CPU_TAINTS = {
 def gpu_of_a_sidecar(world: World) -> None:
     """A pod whose sidecar asks for a GPU is steered, and leaves an evicted node."""
     sidecar = container(ONE_GPU, name="sidecar", restartPolicy="Always")
-    aw = world.submit(appwrapper(job({}, pod_spec(initContainers=[sidecar]))))
+    aw = AppWrapper.submit(world, appwrapper(job({}, pod_spec(initContainers=[sidecar]))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
     world.until(aw.is_in("Resetting"))
@@ -36,7 +37,7 @@ def gpu_of_a_sidecar(world: World) -> None:
 def sidecar_ends_with_its_pod(world: World) -> None:
     """A pod with a sidecar succeeds when its main container has."""
     sidecar = container(name="sidecar", restartPolicy="Always")
-    aw = world.submit(appwrapper(job({}, pod_spec(initContainers=[sidecar]))))
+    aw = AppWrapper.submit(world, appwrapper(job({}, pod_spec(initContainers=[sidecar]))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.is_in("Succeeded"))
@@ -50,7 +51,7 @@ def sidecar_ends_with_its_pod(world: World) -> None:
 )
 def fraction_of_a_resource(world: World, quantity: str) -> None:
     """A pod that asks for a fraction of a monitored resource is steered, and leaves its node."""
-    aw = world.submit(appwrapper(job({}, pod_spec({"requests": {"cpu": quantity}}))))
+    aw = AppWrapper.submit(world, appwrapper(job({}, pod_spec({"requests": {"cpu": quantity}}))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(LabelNode(ITS_NODE, CPU_HEALTH, "bad"))
     world.until(aw.is_in("Resetting"))
@@ -61,7 +62,7 @@ def fraction_of_a_resource(world: World, quantity: str) -> None:
 def gpu_in_thousandths(world: World) -> None:
     """A whole GPU may be written in thousandths."""
     resources = {"requests": {GPU: "1000m"}, "limits": {GPU: "1000m"}}
-    aw = world.submit(appwrapper(job({}, pod_spec(resources))))
+    aw = AppWrapper.submit(world, appwrapper(job({}, pod_spec(resources))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
     world.until(aw.is_in("Resetting"))
@@ -76,7 +77,7 @@ def gpu_in_thousandths(world: World) -> None:
 def gpu_is_a_limit_beside_requests(world: World, requests: Mapping[str, str]) -> None:
     """A GPU that only the limits name is asked for, though the container requests other things."""
     resources = {"requests": requests, "limits": {GPU: "1"}}
-    aw = world.submit(appwrapper(job({}, pod_spec(resources))))
+    aw = AppWrapper.submit(world, appwrapper(job({}, pod_spec(resources))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
     world.until(aw.is_in("Resetting"))
@@ -96,7 +97,7 @@ def gpu_is_a_limit_beside_requests(world: World, requests: Mapping[str, str]) ->
 def no_gpu_in_other_words(world: World, quantity: str) -> None:
     """A request of nothing, however it is written, is none."""
     resources = {"requests": {GPU: quantity}, "limits": {GPU: quantity}}
-    aw = world.submit(appwrapper(job({}, pod_spec(resources))))
+    aw = AppWrapper.submit(world, appwrapper(job({}, pod_spec(resources))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
     world.wait(3 * world.durations.failure_grace_us)
@@ -106,7 +107,7 @@ def no_gpu_in_other_words(world: World, quantity: str) -> None:
 def gpu_of_an_init_container_that_has_ended(world: World) -> None:
     """A pod whose GPU was its init container's is steered; whether it is moved is left open."""
     init = container(ONE_GPU, name="prepare")
-    aw = world.submit(appwrapper(job({}, pod_spec(initContainers=[init]))))
+    aw = AppWrapper.submit(world, appwrapper(job({}, pod_spec(initContainers=[init]))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
     world.wait(3 * world.durations.failure_grace_us)

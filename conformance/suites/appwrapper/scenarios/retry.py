@@ -5,6 +5,7 @@ from __future__ import annotations
 from chaos.choice import PodChoice
 from chaos.faults import KillPod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper, renamed
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, allow_pods, refuse_pods
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
@@ -16,7 +17,7 @@ from vocabulary.clock import MINUTE, SECOND
 )
 def limit_is_exhausted(world: World, limit: int) -> None:
     """A pod that always fails is reset exactly as often as the limit allows, then Failed."""
-    aw = world.submit("pod.yaml", behaviour="run 2s, exit 1", retryLimit=limit)
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 2s, exit 1", retryLimit=limit)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -24,7 +25,7 @@ def limit_is_exhausted(world: World, limit: int) -> None:
 @scenario(arms=["AW-030", "AW-040", "AW-052", "AW-053", "AW-075"])
 def no_retry_is_allowed(world: World) -> None:
     """With a limit of 0 the first failure that lasts is final."""
-    aw = world.submit("pod.yaml", behaviour="run 2s, exit 1", retryLimit=0)
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 2s, exit 1", retryLimit=0)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -37,7 +38,7 @@ def no_retry_is_allowed(world: World) -> None:
 )
 def one_failure_is_retried(world: World) -> None:
     """A workload that fails once is reset, keeps its quota meanwhile, and then runs healthily."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -47,7 +48,7 @@ def one_failure_is_retried(world: World) -> None:
 @scenario(arms=["AW-005", "AW-030"])
 def quota_refuses_the_second_attempt(world: World) -> None:
     """A second attempt that a quota refuses is tried again, and runs when the quota is lifted."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -60,7 +61,7 @@ def quota_refuses_the_second_attempt(world: World) -> None:
 @scenario(arms=["AW-005", "AW-006", "AW-048", "MLB-023"])
 def all_components_are_replaced(world: World) -> None:
     """A reset replaces every component, not only the one that failed."""
-    aw = world.submit("mixed.yaml")
+    aw = AppWrapper.submit(world, "mixed.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -78,14 +79,14 @@ def all_components_are_replaced(world: World) -> None:
 )
 def every_kind_is_retried_alike(world: World, manifest: str) -> None:
     """For every wrapped kind, a failure that lasts leads to a reset of all of it."""
-    aw = world.submit(manifest, behaviour="stay pending", retryLimit=1)
+    aw = AppWrapper.submit(world, manifest, behaviour="stay pending", retryLimit=1)
     world.until(aw.is_in("Failed"))
 
 
 @scenario(arms=["AW-047", "AW-049", "AW-005", "AW-011", "AW-013", "AW-014"])
 def pause_begins_when_all_is_gone(world: World) -> None:
     """Pods that take long to stop delay the start of the retry pause."""
-    aw = world.submit("pods.yaml", behaviour="run forever, stop 2s")
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, stop 2s")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -98,7 +99,7 @@ def pause_begins_when_all_is_gone(world: World) -> None:
 )
 def pause_follows_its_annotation(world: World, pause: str) -> None:
     """The retry pause is what the annotation says, and the default if it says nothing sensible."""
-    aw = world.submit("pod.yaml", retryPausePeriodDuration=pause)
+    aw = AppWrapper.submit(world, "pod.yaml", retryPausePeriodDuration=pause)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -108,7 +109,7 @@ def pause_follows_its_annotation(world: World, pause: str) -> None:
 @scenario(arms=["AW-075", "AW-052"], config={"faultTolerance": {"retryLimit": 0}})
 def limit_follows_the_operators(world: World) -> None:
     """Without an annotation the operator's limit counts, one of 0 like any other."""
-    aw = world.submit("pod.yaml", behaviour="run 1s, exit 1")
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 1s, exit 1")
     world.until(aw.is_in("Failed"))
 
 
@@ -118,14 +119,14 @@ def limit_follows_the_operators(world: World) -> None:
 )
 def limit_follows_its_annotation(world: World, limit: str) -> None:
     """A negative limit allows no reset, a malformed one means the operator's."""
-    aw = world.submit("pod.yaml", behaviour="run 1s, exit 1", retryLimit=limit)
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 1s, exit 1", retryLimit=limit)
     world.until(aw.is_in("Failed"))
 
 
 @scenario(arms=["AW-051", "MLB-042", "INV-5"])
 def counter_outlives_suspension(world: World) -> None:
     """Suspending and resuming keeps the retry counter: it counts for the AppWrapper's lifetime."""
-    aw = world.submit("pod.yaml", retryLimit=1)
+    aw = AppWrapper.submit(world, "pod.yaml", retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -145,9 +146,9 @@ def counter_outlives_suspension(world: World) -> None:
 @scenario(arms=["AW-070", "INV-5"])
 def two_appwrappers_keep_their_own_counts(world: World) -> None:
     """Events of one AppWrapper do not affect another's counter or parameters."""
-    manifest = world.manifest("pod.yaml")
-    first = world.submit(manifest, behaviour="run 2s, exit 1", retryLimit=1)
-    second = world.submit(world.renamed(manifest, "b"), retryLimit=2)
+    manifest = AppWrapper.manifest(world, "pod.yaml")
+    first = AppWrapper.submit(world, manifest, behaviour="run 2s, exit 1", retryLimit=1)
+    second = AppWrapper.submit(world, renamed(manifest, "b"), retryLimit=2)
     world.until(first.is_in("Failed"))
     world.until(second.is_in("Running"))
     world.inject(KillPod(PodChoice(of="AppWrapper/b")))
@@ -159,6 +160,6 @@ def two_appwrappers_keep_their_own_counts(world: World) -> None:
 def creation_is_refused(world: World, limit: int) -> None:
     """A component that a quota keeps from being created is tried again, up to the limit."""
     refuse_pods(world)
-    aw = world.submit("pods.yaml", retryLimit=limit)
+    aw = AppWrapper.submit(world, "pods.yaml", retryLimit=limit)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import ObjectChoice, PodChoice
 from chaos.faults import BreakWatch, Cordon, DeleteObject, KillPod
-from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import (
     FIRST_POD,
     ITS_NODE,
@@ -43,7 +43,7 @@ def _evict(world: World, aw: AppWrapper) -> None:
 @scenario(arms=["AW-051", "AW-052", "AW-055", "AW-056", "INV-5"], gpus=4)
 def evictions_between_failures(world: World) -> None:
     """Evictions neither use up retries nor give any back, and at the limit one is final."""
-    aw = world.submit("gpu_job.yaml", retryLimit=2)
+    aw = AppWrapper.submit(world, "gpu_job.yaml", retryLimit=2)
     _evict(world, aw)
     _fail(world, aw, 1)
     _evict(world, aw)
@@ -57,7 +57,7 @@ def evictions_between_failures(world: World) -> None:
 @scenario(arms=["AW-040", "AW-051", "AW-073", "INV-5"])
 def two_pods_fail_in_one_grace_period(world: World) -> None:
     """The grace period counts from the first of two failures, and both are one reset."""
-    aw = world.submit("pods.yaml", retryLimit=1)
+    aw = AppWrapper.submit(world, "pods.yaml", retryLimit=1)
     _run(world, aw)
     world.inject(KillPod("a-0"))
     world.until(aw.shows("Unhealthy"))
@@ -70,7 +70,7 @@ def two_pods_fail_in_one_grace_period(world: World) -> None:
 @scenario(arms=["AW-032", "AW-051", "AW-052"])
 def second_attempt_does_not_run(world: World) -> None:
     """An attempt that ends before its pods ran counts like any other."""
-    aw = world.submit("job.yaml", retryLimit=2)
+    aw = AppWrapper.submit(world, "job.yaml", retryLimit=2)
     _run(world, aw)
     for node in world.nodes:
         world.inject(Cordon(node))
@@ -86,7 +86,7 @@ def second_attempt_does_not_run(world: World) -> None:
 @scenario(arms=["AW-051", "AW-052", "AW-053", "MLB-049"])
 def second_attempt_is_refused(world: World) -> None:
     """An attempt whose components are rejected is retried and counted like any other."""
-    aw = world.submit("pods.yaml", retryLimit=2)
+    aw = AppWrapper.submit(world, "pods.yaml", retryLimit=2)
     _run(world, aw)
     refuse_pods(world)
     world.inject(KillPod(FIRST_POD))
@@ -98,7 +98,7 @@ def second_attempt_is_refused(world: World) -> None:
 @scenario(arms=["AW-047", "INV-5", "MLB-049"])
 def second_attempt_is_refused_for_a_while(world: World) -> None:
     """An attempt that is let through in time is not held against the workload."""
-    aw = world.submit("pods.yaml", retryLimit=1, admissionGracePeriodDuration="30s")
+    aw = AppWrapper.submit(world, "pods.yaml", retryLimit=1, admissionGracePeriodDuration="30s")
     _run(world, aw)
     refuse_pods(world)
     world.inject(KillPod(FIRST_POD))
@@ -112,7 +112,7 @@ def second_attempt_is_refused_for_a_while(world: World) -> None:
 @scenario(arms=["AW-054", "AW-051", "INV-5"])
 def suspended_while_a_second_attempt_is_refused(world: World) -> None:
     """Suspended while it waits to be created again, it keeps its count and starts over."""
-    aw = world.submit("pods.yaml", retryLimit=1)
+    aw = AppWrapper.submit(world, "pods.yaml", retryLimit=1)
     _run(world, aw)
     refuse_pods(world)
     world.inject(KillPod(FIRST_POD))
@@ -131,7 +131,7 @@ def suspended_while_a_second_attempt_is_refused(world: World) -> None:
 @scenario(arms=["AW-035", "AW-045", "AW-057"], cases={"pod": "Pod", "service": "Service"})
 def component_is_deleted_within_the_failure_grace_period(world: World, kind: str) -> None:
     """A component that a user deletes is not borne because a pod that failed is."""
-    aw = world.submit("pods.yaml", failureGracePeriodDuration="1h")
+    aw = AppWrapper.submit(world, "pods.yaml", failureGracePeriodDuration="1h")
     _run(world, aw)
     world.inject(KillPod("a-1"))
     world.until(aw.shows("Unhealthy"))
@@ -144,7 +144,7 @@ def component_is_deleted_within_the_failure_grace_period(world: World, kind: str
 @scenario(arms=["AW-035", "AW-057"])
 def component_of_a_second_attempt_is_deleted(world: World) -> None:
     """A component that a user deletes is missed in every attempt, not only in the first."""
-    aw = world.submit("mixed.yaml", failureGracePeriodDuration="30s")
+    aw = AppWrapper.submit(world, "mixed.yaml", failureGracePeriodDuration="30s")
     _fail(world, aw, 1)
     _run(world, aw)
     world.inject(DeleteObject("ConfigMap", "a-config"))
@@ -156,7 +156,7 @@ def component_of_a_second_attempt_is_deleted(world: World) -> None:
 def component_is_deleted_as_soon_as_it_was_created(world: World) -> None:
     """A component that was created late is missed like those before it."""
     refuse_pods(world)
-    aw = world.submit("pods.yaml", admissionGracePeriodDuration="30s")
+    aw = AppWrapper.submit(world, "pods.yaml", admissionGracePeriodDuration="30s")
     world.until(aw.is_in("Resuming"))
     world.wait(5 * SECOND)
     allow_pods(world)
@@ -173,7 +173,7 @@ def component_is_deleted_as_soon_as_it_was_created(world: World) -> None:
 def component_is_deleted_behind_a_broken_watch(world: World, case: tuple[str, str, str]) -> None:
     """A deletion missed by a watch is noticed when the operator has listed again."""
     manifest, kind, name = case
-    aw = world.submit(manifest)
+    aw = AppWrapper.submit(world, manifest)
     _run(world, aw)
     world.inject(BreakWatch(gap=5 * SECOND))
     world.inject(DeleteObject(kind, name))
@@ -185,7 +185,7 @@ def component_is_deleted_behind_a_broken_watch(world: World, case: tuple[str, st
 def component_comes_and_goes_behind_a_broken_watch(world: World) -> None:
     """A pod whose creation and deletion were missed by a watch is noticed as missing."""
     world.inject(BreakWatch(kind="Pod", gap=MINUTE))
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.has_pods(2, "Running"))
     world.wait(10 * SECOND)
     world.inject(DeleteObject("Pod", "a-0"))
@@ -199,7 +199,7 @@ def component_comes_and_goes_behind_a_broken_watch(world: World) -> None:
 def component_of_an_unknown_kind_is_deleted(world: World, after_us: Micros) -> None:
     """A component of a kind that the operator has never heard of is missed as soon as others."""
     world.install("widget_crd.yaml")
-    aw = world.submit("exotic.yaml")
+    aw = AppWrapper.submit(world, "exotic.yaml")
     _run(world, aw)
     world.wait(after_us)
     world.inject(DeleteObject("assay.dev/v1/Widget", "a-widget"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import (
     appwrapper,
     deployment,
@@ -36,7 +37,7 @@ def _scale(world: World, case: tuple[Kind, str, Any], pods: int) -> None:
 @scenario(arms=["AW-021"], cases=KINDS)
 def workload_is_scaled_down(world: World, case: tuple[Kind, str, Any]) -> None:
     """The pods that a user scales away are missed after the failure grace period."""
-    aw = world.submit(appwrapper(_template(case, 3)), retryLimit=1)
+    aw = AppWrapper.submit(world, appwrapper(_template(case, 3)), retryLimit=1)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us)
     _scale(world, case, 1)
@@ -48,7 +49,7 @@ def workload_is_scaled_down(world: World, case: tuple[Kind, str, Any]) -> None:
 @scenario(arms=["AW-020", "INV-9"], cases=KINDS)
 def workload_is_scaled_down_for_a_moment(world: World, case: tuple[Kind, str, Any]) -> None:
     """A workload that is scaled up again within the failure grace period needs no reset."""
-    aw = world.submit(appwrapper(_template(case, 3)), failureGracePeriodDuration="1m")
+    aw = AppWrapper.submit(world, appwrapper(_template(case, 3)), failureGracePeriodDuration="1m")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us)
     _scale(world, case, 1)
@@ -64,7 +65,7 @@ def workload_is_scaled_down_for_a_moment(world: World, case: tuple[Kind, str, An
 )
 def workload_is_scaled_up(world: World, case: tuple[Kind, str, Any]) -> None:
     """Pods beyond those that are expected do no harm."""
-    aw = world.submit(appwrapper(_template(case, 1)))
+    aw = AppWrapper.submit(world, appwrapper(_template(case, 1)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     _scale(world, case, 3)
     world.until(aw.has_pods(3, "Running"))

@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from chaos.choice import ObjectChoice
 from chaos.faults import ApiErrors, HoldObject, KillPod, Pause
-from conformance.appwrapper import AppWrapper
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec
 from conformance.world import World
@@ -17,7 +17,7 @@ NEVER_STOP = "run forever, never stop"
 
 
 def _reset(world: World) -> AppWrapper:
-    aw = world.submit("pods.yaml", behaviour=NEVER_STOP)
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour=NEVER_STOP)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -25,7 +25,7 @@ def _reset(world: World) -> AppWrapper:
 
 
 def _fail(world: World) -> AppWrapper:
-    aw = world.submit("pods.yaml", behaviour=NEVER_STOP, retryLimit=0)
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour=NEVER_STOP, retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Failed"))
@@ -33,7 +33,7 @@ def _fail(world: World) -> AppWrapper:
 
 
 def _suspend(world: World) -> AppWrapper:
-    aw = world.submit("pods.yaml", behaviour=NEVER_STOP)
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour=NEVER_STOP)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     aw.suspend()
     world.until(aw.is_in("Suspending"))
@@ -73,7 +73,7 @@ def appwrapper_is_suspended_before_force_is_used(world: World) -> None:
 )
 def forceful_delete_is_refused(world: World, refusing: ApiErrors) -> None:
     """A pod whose forceful delete is refused is deleted forcefully once it can be."""
-    aw = world.submit("pods.yaml", behaviour=NEVER_STOP)
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour=NEVER_STOP)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     aw.suspend()
     world.wait(world.durations.forceful_deletion_us // 2)
@@ -87,7 +87,7 @@ def forceful_delete_is_refused(world: World, refusing: ApiErrors) -> None:
 def pods_that_ended_are_not_collected(world: World, exit_code: int) -> None:
     """Pods that have ended and are not collected are deleted by force like others."""
     shape = {"parallelism": 2, "completions": 2, "backoffLimit": 2}
-    aw = world.submit(appwrapper(job(shape)))
+    aw = AppWrapper.submit(world, appwrapper(job(shape)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=exit_code))
     world.until(aw.has_pods(1, "Failed" if exit_code else "Succeeded"))
@@ -103,7 +103,7 @@ def pods_that_ended_are_not_collected(world: World, exit_code: int) -> None:
 )
 def forced_pod_is_held_by_a_foreign_finalizer(world: World, manifest: str) -> None:
     """A pod counts for as long as it stands, whatever grace period it was deleted with."""
-    aw = world.submit(manifest)
+    aw = AppWrapper.submit(world, manifest)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     hold = HoldObject("Pod", ObjectChoice(of="AppWrapper/a"))
     world.inject(hold)
@@ -117,7 +117,8 @@ def forced_pod_is_held_by_a_foreign_finalizer(world: World, manifest: str) -> No
 def pod_names_its_own_time_to_stop(world: World, seconds: int) -> None:
     """An ordinary delete leaves a pod the time to stop that its own spec names."""
     pod = pod_spec(terminationGracePeriodSeconds=seconds)
-    aw = world.submit(
+    aw = AppWrapper.submit(
+        world,
         appwrapper(bare_pod(pod, name="a-0")),
         behaviour="run forever, stop 40s" if seconds > 40 else "",
         forcefulDeletionGracePeriodDuration="5m",

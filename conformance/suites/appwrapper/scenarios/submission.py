@@ -7,6 +7,7 @@ from typing import Any
 
 from chaos.faults import EditObject, HoldObject
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -21,13 +22,13 @@ QUEUE = "kueue.x-k8s.io/queue-name"
 )
 def waits_in_its_queue(world: World, labels: Mapping[str, str]) -> None:
     """Submitted suspended, it waits in the queue that its user named, or in the default one."""
-    manifest = world.manifest("pod.yaml")
+    manifest = AppWrapper.manifest(world, "pod.yaml")
     waiting: dict[str, Any] = {
         **manifest,
         "metadata": {**manifest["metadata"], "labels": dict(labels)},
         "spec": {**manifest["spec"], "suspend": True},
     }
-    aw = world.submit(waiting)
+    aw = AppWrapper.submit(world, waiting)
     world.until(aw.is_in("Suspended"))
     world.wait(SECOND)
     aw.resume()
@@ -41,7 +42,7 @@ def waits_in_its_queue(world: World, labels: Mapping[str, str]) -> None:
 )
 def scheduler_is_named_for_every_kind(world: World, manifest: str) -> None:
     """The pods of whatever kind is wrapped wait for the configured scheduler."""
-    aw = world.submit(manifest)
+    aw = AppWrapper.submit(world, manifest)
     world.until(aw.is_in("Running"))
     world.wait(2 * SECOND)
     aw.delete()
@@ -51,8 +52,8 @@ def scheduler_is_named_for_every_kind(world: World, manifest: str) -> None:
 @scenario(arms=["AW-095"])
 def others_have_their_finalizers_on_it(world: World) -> None:
     """The finalizers that others put on a waiting AppWrapper stay when it runs and is deleted."""
-    manifest = world.manifest("pod.yaml")
-    aw = world.submit({**manifest, "spec": {**manifest["spec"], "suspend": True}})
+    manifest = AppWrapper.manifest(world, "pod.yaml")
+    aw = AppWrapper.submit(world, {**manifest, "spec": {**manifest["spec"], "suspend": True}})
     world.until(aw.is_in("Suspended"))
     hold = HoldObject("AppWrapper", "a")
     world.inject(hold)
@@ -69,8 +70,10 @@ def others_have_their_finalizers_on_it(world: World) -> None:
 def it_comes_with_a_finalizer_of_others(world: World) -> None:
     """The controller's finalizer is added, and put back, beside one that the user brought."""
     finalizers = ["example.com/backup"]
-    manifest = world.manifest("pod.yaml")
-    aw = world.submit({**manifest, "metadata": {**manifest["metadata"], "finalizers": finalizers}})
+    manifest = AppWrapper.manifest(world, "pod.yaml")
+    aw = AppWrapper.submit(
+        world, {**manifest, "metadata": {**manifest["metadata"], "finalizers": finalizers}}
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(EditObject("AppWrapper", "a", {"metadata": {"finalizers": finalizers}}))
     world.wait(10 * SECOND)
@@ -81,16 +84,16 @@ def it_comes_with_a_finalizer_of_others(world: World) -> None:
 @scenario(arms=["AW-020", "INV-9"])
 def it_has_as_many_pod_sets_as_kueue_takes(world: World) -> None:
     """An AppWrapper of eight pod sets runs like any other."""
-    aw = world.submit(appwrapper(*(bare_pod(name=f"a-{index}") for index in range(8))))
+    aw = AppWrapper.submit(world, appwrapper(*(bare_pod(name=f"a-{index}") for index in range(8))))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
 @scenario(arms=["MLB-050"])
 def it_names_the_controller_that_manages_it(world: World) -> None:
     """An AppWrapper that names its own controller runs like one that names none."""
-    manifest = world.manifest("pod.yaml")
+    manifest = AppWrapper.manifest(world, "pod.yaml")
     spec = {**manifest["spec"], "managedBy": "workload.codeflare.dev/appwrapper-controller"}
-    aw = world.submit({**manifest, "spec": spec})
+    aw = AppWrapper.submit(world, {**manifest, "spec": spec})
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
 
@@ -102,6 +105,6 @@ def tolerations_come_from_two_sides(world: World) -> None:
     manifest = appwrapper(job({}, pod_spec(tolerations=[tolerated])))
     component = manifest["spec"]["components"][0]
     component["podSetInfos"] = [{"tolerations": [added]}]
-    aw = world.submit(manifest)
+    aw = AppWrapper.submit(world, manifest)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(SECOND)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.api import APPWRAPPER
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import (
     appwrapper,
     bare_pod,
@@ -16,7 +18,6 @@ from conformance.suites.appwrapper.scenarios.workloads import (
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.requests import Update
 
 REFUSED: Final = (403, 422)
@@ -77,7 +78,7 @@ FLAWED: Final = {
 @scenario(arms=["MLB-074"], cases=FLAWED)
 def what_cannot_work_is_refused(world: World, manifest: Mapping[str, Any]) -> None:
     """An AppWrapper that could not run as it is written is refused when it is submitted."""
-    _try(lambda: world.submit(manifest))
+    _try(lambda: AppWrapper.submit(world, manifest))
     world.wait(SECOND)
 
 
@@ -112,7 +113,7 @@ def what_it_is_made_of_is_changed(
     world: World, change: Callable[[Mapping[str, Any]], dict[str, Any]]
 ) -> None:
     """An AppWrapper's components cannot be changed while it runs."""
-    aw = world.submit(appwrapper(job(TWO)))
+    aw = AppWrapper.submit(world, appwrapper(job(TWO)))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     stored = world.get(APPWRAPPER, "a") or {}
     changed = {**stored, "spec": {**stored["spec"], **change(stored)}}
@@ -155,6 +156,6 @@ def what_is_at_the_limit_is_admitted(
     world: World, manifest: Callable[[World], Mapping[str, Any]]
 ) -> None:
     """Workloads at the limits are admitted, and run."""
-    aw = world.submit(manifest(world))
+    aw = AppWrapper.submit(world, manifest(world))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)

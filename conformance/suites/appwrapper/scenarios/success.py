@@ -5,6 +5,7 @@ from __future__ import annotations
 from chaos.choice import PodChoice
 from chaos.faults import DeleteObject, HoldObject, KillPod, StickPod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -17,7 +18,7 @@ MASTER = "training.kubeflow.org/replica-type=master"
 @scenario(arms=ARMS, cases={"pod": "pod.yaml", "job": "job.yaml"})
 def kept_until_the_ttl(world: World, manifest: str) -> None:
     """A workload that succeeds releases its quota, and is deleted when its TTL has passed."""
-    aw = world.submit(manifest, behaviour="run 5s, exit 0")
+    aw = AppWrapper.submit(world, manifest, behaviour="run 5s, exit 0")
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
 
@@ -34,7 +35,7 @@ def kept_until_the_ttl(world: World, manifest: str) -> None:
 )
 def ttl_follows_its_annotation(world: World, ttl: str) -> None:
     """An annotation may shorten the TTL; one that makes no sense leaves the operator's."""
-    aw = world.submit("pod.yaml", behaviour="run 5s, exit 0", successTTLDuration=ttl)
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 5s, exit 0", successTTLDuration=ttl)
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
 
@@ -45,7 +46,7 @@ def ttl_follows_its_annotation(world: World, ttl: str) -> None:
 )
 def ttl_is_bounded_by_the_operators(world: World) -> None:
     """An annotation cannot prolong the TTL beyond what the operator is configured with."""
-    aw = world.submit("pod.yaml", behaviour="run 2s, exit 0", successTTLDuration="1h")
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 2s, exit 0", successTTLDuration="1h")
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
 
@@ -53,7 +54,7 @@ def ttl_is_bounded_by_the_operators(world: World) -> None:
 @scenario(arms=["AW-063", "MLB-052"])
 def ttl_counts_from_success(world: World) -> None:
     """A workload that ran longer than its TTL is still kept for the TTL after its success."""
-    aw = world.submit("pod.yaml", behaviour="run 9s, exit 0", successTTLDuration="4s")
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 9s, exit 0", successTTLDuration="4s")
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
 
@@ -74,7 +75,7 @@ def ttl_counts_from_success(world: World) -> None:
 )
 def ttl_is_no_grace_period(world: World) -> None:
     """The cap on grace periods does not shorten the TTL."""
-    aw = world.submit("pod.yaml", behaviour="run 2s, exit 0", successTTLDuration="18s")
+    aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 2s, exit 0", successTTLDuration="18s")
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
 
@@ -82,7 +83,7 @@ def ttl_is_no_grace_period(world: World) -> None:
 @scenario(arms=["AW-064", "INV-6"])
 def deletion_by_a_user_changes_nothing(world: World) -> None:
     """Once it has succeeded, a component that a user deletes does not make it fail."""
-    aw = world.submit("job.yaml", behaviour="run 2s, exit 0")
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
     world.inject(DeleteObject("Job", "a-job", propagation="Background"))
     world.wait(2 * SECOND)
@@ -92,7 +93,7 @@ def deletion_by_a_user_changes_nothing(world: World) -> None:
 @scenario(arms=["AW-064", "MLB-054", "MLB-073"])
 def with_everything_around_it(world: World) -> None:
     """Configuration, storage and accounts of a workload live as long as its pods do."""
-    aw = world.submit("mixed.yaml", behaviour="run 2s, exit 0")
+    aw = AppWrapper.submit(world, "mixed.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
 
@@ -100,7 +101,7 @@ def with_everything_around_it(world: World) -> None:
 @scenario(arms=["INV-5", "AW-051", "MLB-051"])
 def succeeds_after_a_reset(world: World) -> None:
     """A workload that was reset and then succeeds still tells how often it was reset."""
-    aw = world.submit("pod.yaml")
+    aw = AppWrapper.submit(world, "pod.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod("a-0"))
     world.until(aw.has_reset(1))
@@ -113,7 +114,7 @@ def succeeds_after_a_reset(world: World) -> None:
 @scenario(arms=["AW-012", "AW-063"])
 def held_after_success(world: World) -> None:
     """Leftovers of a succeeded workload are deleted by force in the end, like others."""
-    aw = world.submit("mixed.yaml", behaviour="run 2s, exit 0")
+    aw = AppWrapper.submit(world, "mixed.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
     hold = HoldObject("ConfigMap", "a-config")
     world.inject(hold)
@@ -126,7 +127,7 @@ def held_after_success(world: World) -> None:
 @scenario(arms=["MLB-044", "INV-6", "MLB-051"])
 def suspended_after_success(world: World) -> None:
     """Suspending a workload that has succeeded changes nothing any more."""
-    aw = world.submit("job.yaml", behaviour="run 2s, exit 0")
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
     aw.suspend()
     world.wait(2 * SECOND)
@@ -138,7 +139,7 @@ def suspended_after_success(world: World) -> None:
 @scenario(arms=["MLB-048", "INV-9"])
 def nothing_to_run_is_no_success(world: World) -> None:
     """An AppWrapper that expects no pods does not succeed by that alone."""
-    aw = world.submit("idle_deployment.yaml")
+    aw = AppWrapper.submit(world, "idle_deployment.yaml")
     world.until(aw.is_in("Running"))
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)
     aw.delete()
@@ -148,7 +149,7 @@ def nothing_to_run_is_no_success(world: World) -> None:
 @scenario(arms=["MLB-041", "MLB-051", "MLB-054"])
 def one_pod_ends_before_the_other(world: World) -> None:
     """A workload has succeeded when its last pod has, not when its first one has."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.wait(10 * SECOND)  # or an operator might not have heard yet of the other one
     world.inject(KillPod("a-0", exit_code=0))
@@ -164,7 +165,7 @@ def one_pod_ends_before_the_other(world: World) -> None:
 )
 def job_of_other_completions(world: World, manifest: str) -> None:
     """A Job succeeds when it says so, be its completions more than its pods or not named."""
-    aw = world.submit(manifest, behaviour="run 5s, exit 0")
+    aw = AppWrapper.submit(world, manifest, behaviour="run 5s, exit 0")
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))
 
@@ -172,7 +173,7 @@ def job_of_other_completions(world: World, manifest: str) -> None:
 @scenario(arms=["AW-096", "AW-046"])
 def job_replaced_a_pod_itself(world: World) -> None:
     """A Job that completes after its own retry makes the AppWrapper succeed."""
-    aw = world.submit("retrying_job.yaml", behaviour="run 10s, exit 0")
+    aw = AppWrapper.submit(world, "retrying_job.yaml", behaviour="run 10s, exit 0")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Succeeded"))
@@ -186,10 +187,10 @@ def job_replaced_a_pod_itself(world: World) -> None:
 )
 def pytorch_job_cleans_up_after_itself(world: World, policy: str) -> None:
     """A PyTorchJob whose workers are deleted as its master succeeds has succeeded."""
-    manifest = world.manifest("pytorch_job.yaml")
+    manifest = AppWrapper.manifest(world, "pytorch_job.yaml")
     template = manifest["spec"]["components"][0]["template"]
     template["spec"]["runPolicy"] = {"cleanPodPolicy": policy}
-    aw = world.submit(manifest)
+    aw = AppWrapper.submit(world, manifest)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(PodChoice(of="AppWrapper/a", labels=MASTER), exit_code=0))
     world.until(aw.is_in("Succeeded"))
@@ -200,10 +201,10 @@ def pytorch_job_cleans_up_after_itself(world: World, policy: str) -> None:
 )
 def pytorch_job_cannot_clean_up(world: World) -> None:
     """A worker that does not stop after its job has succeeded fails the workload in the end."""
-    manifest = world.manifest("pytorch_job.yaml")
+    manifest = AppWrapper.manifest(world, "pytorch_job.yaml")
     template = manifest["spec"]["components"][0]["template"]
     template["spec"]["runPolicy"] = {"cleanPodPolicy": "All"}
-    aw = world.submit(manifest, retryLimit=0)
+    aw = AppWrapper.submit(world, manifest, retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(StickPod(PodChoice(of="AppWrapper/a", labels=WORKER)))
     world.inject(KillPod(PodChoice(of="AppWrapper/a", labels=MASTER), exit_code=0))
@@ -213,5 +214,5 @@ def pytorch_job_cannot_clean_up(world: World) -> None:
 @scenario(arms=["AW-032", "AW-042"], only_simulated="the control plane has no training operator")
 def pytorch_job_completes_while_its_worker_is_pending(world: World) -> None:
     """A pod that a complete job leaves Pending is no success, and fails by the warm-up grace."""
-    aw = world.submit("pytorch_job_with_an_idle_worker.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "pytorch_job_with_an_idle_worker.yaml", retryLimit=0)
     world.until(aw.is_in("Failed"))

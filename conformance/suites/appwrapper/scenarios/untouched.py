@@ -5,10 +5,11 @@ Elsewhere an operator that polls is made to look at its AppWrappers every second
 
 from __future__ import annotations
 
-from chaos.appwrapper.faults import AutopilotLabel
 from chaos.choice import ObjectChoice
 from chaos.faults import DeleteObject, KillPod
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, ITS_NODE, refuse_pods
 from conformance.world import World
 from vocabulary.durations import format_duration
@@ -18,7 +19,7 @@ from vocabulary.durations import format_duration
 def pods_are_not_created(world: World) -> None:
     """An operator that is left alone notices missing pods after the admission grace period."""
     refuse_pods(world)
-    aw = world.submit("job.yaml", retryLimit=0)
+    aw = AppWrapper.submit(world, "job.yaml", retryLimit=0)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -26,7 +27,7 @@ def pods_are_not_created(world: World) -> None:
 @scenario(arms=["AW-032", "AW-042", "AW-072"], untouched=True)
 def pods_do_not_start(world: World) -> None:
     """An operator that is left alone notices idle pods after the warm-up grace period."""
-    aw = world.submit("job.yaml", behaviour="stay pending", retryLimit=0)
+    aw = AppWrapper.submit(world, "job.yaml", behaviour="stay pending", retryLimit=0)
     world.until(aw.is_in("Failed"))
     world.until(aw.shows("QuotaReserved", "False"))
 
@@ -37,7 +38,7 @@ def pods_do_not_start(world: World) -> None:
 )
 def pod_fails(world: World) -> None:
     """An operator that is left alone bears a failed pod, resets, pauses and starts over in time."""
-    aw = world.submit("pods.yaml")
+    aw = AppWrapper.submit(world, "pods.yaml")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -47,7 +48,7 @@ def pod_fails(world: World) -> None:
 @scenario(arms=["AW-034", "AW-044"], untouched=True)
 def job_fails(world: World) -> None:
     """An operator that is left alone notices a failed Job."""
-    aw = world.submit("job.yaml", failureGracePeriodDuration="1h")
+    aw = AppWrapper.submit(world, "job.yaml", failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
@@ -57,7 +58,9 @@ def job_fails(world: World) -> None:
 def component_is_deleted(world: World) -> None:
     """An operator that is left alone misses a component, and deletes the rest after the delay."""
     delay_us = 2 * world.durations.failure_grace_us
-    aw = world.submit("pods.yaml", deletionOnFailureGracePeriodDuration=format_duration(delay_us))
+    aw = AppWrapper.submit(
+        world, "pods.yaml", deletionOnFailureGracePeriodDuration=format_duration(delay_us)
+    )
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(DeleteObject("Service", ObjectChoice(of="AppWrapper/a")))
     world.until(aw.is_in("Failed"))
@@ -67,7 +70,7 @@ def component_is_deleted(world: World) -> None:
 @scenario(arms=["AW-002", "AW-033", "AW-043"], gpus=4, untouched=True)
 def node_is_tagged(world: World) -> None:
     """An operator that is left alone moves a workload off a node that is tagged EVICT."""
-    aw = world.submit("gpu_job.yaml", failureGracePeriodDuration="1h")
+    aw = AppWrapper.submit(world, "gpu_job.yaml", failureGracePeriodDuration="1h")
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(AutopilotLabel(ITS_NODE, "EVICT"))
     world.until(aw.is_in("Resetting"))
@@ -77,7 +80,7 @@ def node_is_tagged(world: World) -> None:
 @scenario(arms=["AW-007", "AW-011", "AW-012", "AW-053", "AW-077", "INV-10"], untouched=True)
 def pods_do_not_stop(world: World) -> None:
     """An operator that is left alone forces what remains, and then releases the quota."""
-    aw = world.submit("pods.yaml", behaviour="run forever, never stop", retryLimit=0)
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run forever, never stop", retryLimit=0)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Failed"))
@@ -87,6 +90,6 @@ def pods_do_not_stop(world: World) -> None:
 @scenario(arms=["AW-063", "AW-064", "AW-078"], untouched=True)
 def workload_succeeds(world: World) -> None:
     """An operator that is left alone deletes what succeeded when the SuccessTTL is over."""
-    aw = world.submit("pods.yaml", behaviour="run 2s, exit 0")
+    aw = AppWrapper.submit(world, "pods.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
     world.until(aw.shows("ResourcesDeployed", "False"))

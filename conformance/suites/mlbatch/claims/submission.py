@@ -10,12 +10,12 @@ from typing import Any, Final
 from conformance.norm import Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
+from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.suites.appwrapper.decisions import A18
 from conformance.suites.appwrapper.judging import judges, judges_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.history import AppWrapperHistory
-from vocabulary.kinds import APPWRAPPER
 from vocabulary.objects import labels_of
 
 SECTION: Final = "AppWrappers"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from typing import Final, get_args
 
-from chaos.appwrapper.variation import Added, AddedKind, AppWrapperVariation
+from conformance.suites.appwrapper.faults.variation import Added, AddedKind, AppWrapperVariation
 
 MAX_CHANGES: Final = 4
 

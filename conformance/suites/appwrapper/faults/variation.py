@@ -19,6 +19,8 @@ from msgspec import Meta
 
 from chaos.fields import Name, listed
 from chaos.variation import Variation
+from conformance.suites.appwrapper.faults.varied import varied
+from vocabulary.objects import Object
 
 MAX_PODS: Final = 100
 
@@ -82,6 +84,9 @@ class AppWrapperVariation(Variation):
     @property
     def is_as_written(self) -> bool:
         return self == AppWrapperVariation(self.appwrapper)
+
+    def applied(self, obj: Object) -> Object:
+        return varied(obj, self)
 
     def simpler(self) -> Iterator[AppWrapperVariation]:
         for each in fields(self):

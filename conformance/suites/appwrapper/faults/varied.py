@@ -1,15 +1,16 @@
-"""An AppWrapper's manifest as a plan changes it (`chaos.appwrapper.variation`)."""
+"""An AppWrapper's manifest as a plan's variation changes it."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from chaos.appwrapper.variation import Added, AppWrapperVariation
-from chaos.variation import Variation
-from conformance.appwrapper import PARAMETER_PREFIX
 from conformance.pod_templates import with_annotations, with_behaviour
-from vocabulary.kinds import APPWRAPPER, kind_of
+from conformance.suites.appwrapper.api import APPWRAPPER, PARAMETER_PREFIX
+from vocabulary.kinds import kind_of
 from vocabulary.objects import Object, get_path, name_of, with_path
+
+if TYPE_CHECKING:
+    from conformance.suites.appwrapper.faults.variation import Added, AppWrapperVariation
 
 _REPLICAS: Final = {
     "Job": "template.spec.parallelism",
@@ -19,10 +20,8 @@ _REPLICAS: Final = {
 """Where the wrapped kinds say how many pods they have at a time."""
 
 
-def varied(obj: Object, workload: Variation | None) -> Object:
+def varied(obj: Object, workload: AppWrapperVariation) -> Object:
     """The manifest, changed if it is the AppWrapper that the plan names."""
-    if not isinstance(workload, AppWrapperVariation):
-        return obj
     if kind_of(obj) != APPWRAPPER or name_of(obj) != workload.appwrapper:
         return obj
     components = [

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.suite import Settings
+from conformance.suites.appwrapper.api import PARAMETER_PREFIX
 from vocabulary.clock import HOUR, MILLISECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 
@@ -126,15 +128,20 @@ class Durations:
         )
 
 
-def overlay(base: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
-    """`base` with `changes` laid over it, section by section; a new dict.
-
-    `resourceTaints` is replaced as a whole: a scenario that names its own means just those.
-    """
-    merged = dict(base)
-    for key, value in changes.items():
-        if isinstance(value, Mapping) and isinstance(merged.get(key), Mapping):
-            merged[key] = dict(value) if key == "resourceTaints" else overlay(merged[key], value)
-        else:
-            merged[key] = value
-    return merged
+_ANNOTATED: Final = {
+    "admissionGracePeriod": "admissionGracePeriodDuration",
+    "warmupGracePeriod": "warmupGracePeriodDuration",
+    "failureGracePeriod": "failureGracePeriodDuration",
+    "resetPause": "retryPausePeriodDuration",
+    "deletionGracePeriod": "forcefulDeletionGracePeriodDuration",
+    "successTTLCeiling": "successTTLDuration",
+}
+SETTINGS: Final = Settings(
+    defaults=DEFAULT_CONFIG,
+    written=SUITE_CONFIG,
+    short=short_config,
+    durations=Durations.of,
+    whole=frozenset({"resourceTaints"}),
+    spans="faultTolerance",
+    annotations={name: PARAMETER_PREFIX + key for name, key in _ANNOTATED.items()},
+)

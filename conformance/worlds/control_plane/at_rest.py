@@ -1,0 +1,25 @@
+"""At rest: the objects under test of a run may stay as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from conformance.suite import KindUse
+from vocabulary.errors import ApiError
+from vocabulary.objects import Object
+from vocabulary.requests import List, ObjectList, Request
+
+
+def are_at_rest(
+    uses: Iterable[KindUse], call: Callable[[Request], Object | ObjectList], namespace: str
+) -> bool:
+    """True if the API server itself says so of all objects: on a crowded machine watches may be
+    late by more than the quiet that a run waits for."""
+    try:
+        for use in uses:
+            found = call(List(use.kind, namespace, live=True))
+            if not isinstance(found, ObjectList) or not all(map(use.is_at_rest, found.items)):
+                return False
+    except ApiError:
+        return False  # it is away; whether they are at rest is not known yet
+    return True
