@@ -6,7 +6,7 @@ import pytest
 
 from conformance.as_tests.plugin import ClaimViolatedError, RunScenario
 from conformance.norm.claim import CLAIMS
-from conformance.norm.verdict import Outcome
+from conformance.report.failures import by_entry
 from conformance.report.text import checker_failed, failure_block
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
@@ -30,12 +30,12 @@ def test_scenario(
     if scenario.only_simulated and not is_simulated:
         pytest.skip(f"only in the simulation: {scenario.only_simulated}")
     run = run_scenario(scenario)
-    failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
+    failed = by_entry(run.verdicts)
     if failed:
         raise ClaimViolatedError(
             "\n".join(
-                failure_block(CLAIMS[verdict.claim], run, verdict, replay=None, page=None)
-                for verdict in failed
+                failure_block([(CLAIMS[v.claim], v) for v in each], run, replay=None, page=None)
+                for each in failed
             )
         )
     not_judged = [verdict for verdict in run.verdicts if verdict.error]

@@ -109,14 +109,13 @@ def _show(found: Recording, verdicts: Sequence[Verdict], *, show_all: bool) -> N
     """A line per claim, a block per violation, and what the recording lacks."""
     from conformance.cli.ending import echo_block, echo_checker_errors, verdict_lines
     from conformance.cli.judging import all_claims
-    from conformance.norm.verdict import Outcome
+    from conformance.report.failures import by_entry
     from conformance.report.untrusted import printable
 
     for line in verdict_lines(all_claims(), verdicts, show_all=show_all):
         typer.echo(line)
-    for verdict in verdicts:
-        if verdict.outcome is Outcome.FAILED:
-            echo_block(all_claims()[verdict.claim], found.run, verdict)
+    for broken in by_entry(verdicts):
+        echo_block(broken, found.run)
     echo_checker_errors(found.run.scenario, verdicts)
     for note in (*found.gaps, *found.remarks):
         typer.echo(f"note: {printable(note)}")
@@ -126,11 +125,11 @@ def _show(found: Recording, verdicts: Sequence[Verdict], *, show_all: bool) -> N
 
 def _write_page(page: Path, found: Recording, verdicts: Sequence[Verdict]) -> None:
     from conformance.cli.judging import all_claims
-    from conformance.report.build import worst_of
+    from conformance.report.failures import to_show
     from conformance.report.pages.failure_page import failure_page
 
-    _, shown = worst_of((found.run, verdict) for verdict in verdicts)
-    text = failure_page(all_claims()[shown.claim], found.run, shown, command=found.command)
+    shown = [(all_claims()[verdict.claim], verdict) for verdict in to_show(verdicts)]
+    text = failure_page(shown, found.run, command=found.command)
     page.write_text(text, encoding="utf-8")
     typer.echo(f"page: {page}")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -58,30 +57,20 @@ def show_suite(
     quiet: bool,
 ) -> None:
     """The table, the failures, the summary; the last line is the page to open."""
-    from conformance.cli.judging import all_claims
     from conformance.report.counted import counted
     from conformance.report.text import claims_table, counts_line, summary_lines, trouble_lines
 
     table = claims_table(report, show_all=show_all)
     if table.row_count and not quiet:
         console.print(table)
-    claims = all_claims()
-    scenarios = Counter(failure.claim for failure in files.failures)
-    simplest = {failure.claim: failure for failure in reversed(files.failures)}
-    for claim in sorted(simplest)[:MAX_BLOCKS]:
-        failure = simplest[claim]
-        echo_block(
-            claims[claim],
-            failure.run,
-            failure.verdict,
-            replay=failure.plan,
-            page=failure.page,
-        )
-        if scenarios[claim] > 1:
-            more = counted(scenarios[claim] - 1, "more scenario")
+    first = [failure for failure in files.failures if failure.entry.shown_for]
+    for failure in first[:MAX_BLOCKS]:
+        echo_block(failure.verdicts, failure.run, replay=failure.plan, page=failure.page)
+        if failure.entry.further:
+            more = counted(failure.entry.further, "more scenario")
             typer.echo(f"    and in {more}, see the report")
-    if len(simplest) > MAX_BLOCKS:
-        more = counted(len(simplest) - MAX_BLOCKS, "more claim")
+    if len(first) > MAX_BLOCKS:
+        more = counted(len(first) - MAX_BLOCKS, "more failure")
         typer.echo(f"\nand {more}, see the report")
     typer.echo("")
     summary = () if quiet else summary_lines(report)
@@ -104,17 +93,19 @@ def echo_files(files: SuiteFiles) -> None:
 
 
 def echo_block(
-    claim: Claim,
+    verdicts: Sequence[Verdict],
     run: RunResult,
-    verdict: Verdict,
     *,
     replay: Path | None = None,
     page: Path | None = None,
 ) -> None:
-    """One failure; its first line in red where there are colours."""
+    """One failure, of the claims that one entry contradicts; its first line in red where there are
+    colours."""
+    from conformance.cli.judging import all_claims
     from conformance.report.text import failure_block
 
-    first, _, rest = failure_block(claim, run, verdict, replay=replay, page=page).partition("\n")
+    judged = [(all_claims()[verdict.claim], verdict) for verdict in verdicts]
+    first, _, rest = failure_block(judged, run, replay=replay, page=page).partition("\n")
     typer.echo("")
     typer.secho(first, fg=typer.colors.RED, bold=True)
     typer.echo(rest)

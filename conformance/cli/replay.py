@@ -64,9 +64,8 @@ def replay(
     from conformance.cli.ending import echo_block, echo_checker_errors, verdict_lines
     from conformance.cli.judging import all_claims
     from conformance.cli.problems import BadInputError
-    from conformance.norm.verdict import Outcome
     from conformance.report.again import replay_command
-    from conformance.report.build import worst_of
+    from conformance.report.failures import by_entry, to_show
     from conformance.report.pages.failure_page import failure_page
     from conformance.report.recorded import assay_told, compared
     from conformance.report.suite_version import git_commit, version
@@ -104,9 +103,9 @@ def replay(
     require_a_beginning([run])
     for line in verdict_lines(claims, run.verdicts, show_all=show_all):
         typer.echo(line)
-    failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
-    for verdict in failed:
-        echo_block(claims[verdict.claim], run, verdict, replay=plan)
+    failed = by_entry(run.verdicts)
+    for broken in failed:
+        echo_block(broken, run, replay=plan)
     has_checker_errors = echo_checker_errors(run.scenario, run.verdicts)
     if run.error:
         typer.echo(f"note: the scenario did not come to its end: {run.error}")
@@ -115,8 +114,8 @@ def replay(
         write_history(history, run.header, run.entries)
         typer.echo(f"history: {history}")
     if page is not None:
-        _, shown = worst_of((run, verdict) for verdict in run.verdicts)
-        text = failure_page(claims[shown.claim], run, shown, command=replay_command(run, plan))
+        shown = [(claims[verdict.claim], verdict) for verdict in to_show(run.verdicts)]
+        text = failure_page(shown, run, command=replay_command(run, plan))
         page.write_text(text, encoding="utf-8")
         typer.echo(f"page: {page}")
     if failed:

@@ -131,7 +131,9 @@ def _wrong_row(told: Told, run: RunResult) -> Iterator[Finding]:
     if verdict is None:
         yield Finding(where, "no checker of today judges this claim")
     elif isinstance(row, ShrunkTest):
-        made = shrunk_row(told.claim.id, msgspec.structs.replace(run, shrunk=row.shrunk))
+        made = shrunk_row(
+            told.claim.id, msgspec.structs.replace(run, shrunk=row.shrunk), row.history
+        )
         yield from differences(row, made, where, _SAYS)
         if verdict.outcome is not Outcome.FAILED:
             yield Finding(where, f"is of a violation, {_SAYS} {verdict.outcome}")

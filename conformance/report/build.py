@@ -130,9 +130,13 @@ def history_path(run: RunResult) -> str:
     return f"histories/{slug(test_name(run))}-{run.seed}.jsonl.gz" if run.entries else ""
 
 
-def shrunk_history_path(claim: str) -> str:
-    """Where the history of the smallest run that violates a claim is stored."""
-    return f"histories/{slug(claim)}-shrunk.jsonl.gz"
+def shrunk_history_path(claim: str, shrunk: Mapping[str, RunResult]) -> str:
+    """Where the history of the smallest run that violates a claim is stored.
+
+    A run that was shrunk for several claims has the name of the first of them.
+    """
+    first = min(other for other, run in shrunk.items() if run is shrunk[claim])
+    return f"histories/{slug(first)}-shrunk.jsonl.gz"
 
 
 def slug(text: str) -> str:
@@ -197,7 +201,11 @@ def _claim_report(
         reason=reason.strip(),
         armed=merged.armed,
         tests=tuple(test_row(rows[key], digests.of) for key in sorted(rows)),
-        shrunk=shrunk_row(claim.id, suite.shrunk[claim.id]) if claim.id in suite.shrunk else None,
+        shrunk=shrunk_row(
+            claim.id, suite.shrunk[claim.id], shrunk_history_path(claim.id, suite.shrunk)
+        )
+        if claim.id in suite.shrunk
+        else None,
     )
 
 
@@ -229,7 +237,7 @@ def test_row(judged: Sequence[Judged], digest_of: Callable[[RunResult], str]) ->
     )
 
 
-def shrunk_row(claim: str, run: RunResult) -> ShrunkTest:
+def shrunk_row(claim: str, run: RunResult, history: str) -> ShrunkTest:
     """The report's data on the smallest run that violates a claim."""
     return ShrunkTest(
         scenario=run.scenario,
@@ -237,7 +245,7 @@ def shrunk_row(claim: str, run: RunResult) -> ShrunkTest:
         shrunk=run.shrunk,
         faults=fault_texts(run),
         history_sha256=history_digest(run.header, run.entries),
-        history=shrunk_history_path(claim),
+        history=history,
         first_violation=first_violation(run, verdict_on(claim, run)),
     )
 

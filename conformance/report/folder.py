@@ -3,8 +3,8 @@
 ```
 report.yaml              the conformance report; written last, so a folder with one is whole
 index.html               the same for people
-aw-015.html, aw-015.yaml page and plan of each violated claim, in the simplest of its scenarios
-further/                 the same for further scenarios: aw-015-2.html, aw-015-2.yaml
+aw-015.html, aw-015.yaml page and plan of a failure, named after the first claim that it breaks
+further/                 the same of further scenarios: aw-015-2.html, aw-015-2.yaml
 junit.xml                one test case per claim and scenario
 allure-results/          for `allure generate`, if asked for
 sonobuoy_results.yaml, ai-conformance.yaml      if `assay report` was asked for them
@@ -16,7 +16,6 @@ cluster/                 not the report's: of a control plane that stays up, if 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -31,14 +30,21 @@ from conformance.norm.verdict import Verdict
 from conformance.report import ai_conformance, sonobuoy
 from conformance.report.again import replay_command
 from conformance.report.allure import write_allure_results
-from conformance.report.build import history_path, shrunk_history_path, test_name, verdict_on
+from conformance.report.build import history_path, shrunk_history_path, test_name
 from conformance.report.conformance_report import (
     ConformanceReport,
     ReportError,
     Suite,
 )
 from conformance.report.export import is_untouched_export
-from conformance.report.failures import violated
+from conformance.report.failures import (
+    FURTHER_NAME,
+    Contradiction,
+    failed_verdicts,
+    failure_files,
+    stem_of,
+    violated_in,
+)
 from conformance.report.junit import junit_xml
 from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
@@ -49,7 +55,6 @@ from vocabulary.history import write_history
 
 ALLURE_NAME: Final = "allure-results"
 HISTORIES_NAME: Final = "histories"
-FURTHER_NAME: Final = "further"
 UNFINISHED_NAME: Final = "unfinished"
 CLUSTER_NAME: Final = "cluster"
 """Where a control plane that stays up keeps its files, beside the report of what runs on it."""
@@ -62,19 +67,16 @@ _OUR_FOLDERS: Final = {
     HISTORIES_NAME: "*.jsonl.gz",
     FURTHER_NAME: "*-[0-9]*.[hy]*ml",
 }
-MAX_PAGES_PER_CLAIM: Final = 3
-MAX_PAGES: Final = 100
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """One violated claim in one scenario: what is shown of it, its page and its plan."""
+    """An entry of a run that contradicts claims: what is shown of it, its page and its plan."""
 
-    claim: str
-    found: RunResult
-    """The worst run of the scenario."""
+    entry: Contradiction
     run: RunResult
-    """The run that is shown: that one, or what it was shrunk to."""
-    verdict: Verdict
+    """The run that is shown: the one that was found, or what it was shrunk to."""
+    verdicts: tuple[Verdict, ...]
+    """Of the claims that it violates."""
     page: Path | None
     """None where there are more failures than pages are made of; the plan still replays it."""
     plan: Path
@@ -150,7 +152,7 @@ def write_folder(
     check_folder(folder)
     folder.mkdir(parents=True, exist_ok=True)
     remove_earlier(folder, {*claims, *CLAIMS})
-    failures = tuple(_name_failures(folder, suite, claims))
+    failures = tuple(_name_failures(folder, suite, report, claims))
     if any(failure.plan.parent != folder for failure in failures):
         (folder / FURTHER_NAME).mkdir(exist_ok=True)
     _write_histories(folder, suite, report)
@@ -159,19 +161,17 @@ def write_folder(
         failure.plan.write_text(plan.to_yaml(), encoding="utf-8")
         if failure.page is not None:
             page = failure_page(
-                claims[failure.claim],
+                [(claims[verdict.claim], verdict) for verdict in failure.verdicts],
                 failure.run,
-                failure.verdict,
                 command=replay_command(failure.run, failure.plan),
                 index_href="index.html" if failure.page.parent == folder else "../index.html",
             )
             failure.page.write_text(page, encoding="utf-8")
     pages = {
-        (failure.claim, test_name(failure.found), failure.found.seed): failure.page.relative_to(
-            folder
-        ).as_posix()
+        (claim, failure.entry.name, failure.entry.seed): failure.page.relative_to(folder).as_posix()
         for failure in failures
         if failure.page is not None
+        for claim in failure.entry.claims
     }
     index = folder / "index.html"
     index.write_text(index_page(report, claims, pages), encoding="utf-8")
@@ -189,11 +189,6 @@ def write_folder(
         failures=failures,
         not_of_this=tuple(folder / name for name in _EXPORTS if (folder / name).exists()),
     )
-
-
-def stem_of(claim: str, number: int = 1) -> str:
-    """The name, without its suffix, of page and plan of a claim's violation; 1 is the simplest."""
-    return claim.lower() if number == 1 else f"{FURTHER_NAME}/{claim.lower()}-{number}"
 
 
 def _plan_of(run: RunResult, suite: Suite) -> Plan:
@@ -236,25 +231,17 @@ def _remove_unfinished(folder: Path) -> None:
 
 
 def _name_failures(
-    folder: Path, suite: SuiteResult, claims: Mapping[str, Claim]
+    folder: Path, suite: SuiteResult, report: ConformanceReport, claims: Mapping[str, Claim]
 ) -> Iterator[Failure]:
-    """The violations, one per claim and scenario, in order; each with its files' names."""
-    seen: Counter[str] = Counter()
-    pages = 0
-    for claim, found, _ in violated(suite.runs, claims):
-        seen[claim] += 1
-        is_first = seen[claim] == 1
-        run = suite.shrunk.get(claim, found) if is_first else found
-        has_room = seen[claim] <= MAX_PAGES_PER_CLAIM and pages < MAX_PAGES
-        has_page = bool(run.entries) and (is_first or has_room)
-        pages += has_page
-        stem = stem_of(claim, seen[claim])
+    """The failures in order, each with its files' names."""
+    runs = {(test_name(run), run.seed): run for run in suite.runs}
+    for entry, stem, has_page in failure_files(violated_in(report, claims)):
+        run = suite.shrunk[entry.shrunk] if entry.shrunk else runs[entry.name, entry.seed]
         yield Failure(
-            claim=claim,
-            found=found,
+            entry=entry,
             run=run,
-            verdict=verdict_on(claim, run),
-            page=folder / f"{stem}.html" if has_page else None,
+            verdicts=failed_verdicts(entry, run),
+            page=folder / f"{stem}.html" if has_page and run.entries else None,
             plan=folder / f"{stem}.yaml",
         )
 
@@ -269,7 +256,7 @@ def _write_histories(folder: Path, suite: SuiteResult, report: ConformanceReport
             _store(run, folder / path)
             wanted.remove(path)
     for claim, run in suite.shrunk.items():
-        _store(run, folder / shrunk_history_path(claim))
+        _store(run, folder / shrunk_history_path(claim, suite.shrunk))
 
 
 def _store(run: RunResult, path: Path) -> None:

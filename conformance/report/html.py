@@ -7,7 +7,7 @@ of each and a page shows them all.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +15,14 @@ import msgspec
 
 from chaos.plan import load_plan
 from conformance.norm.claim import Claim
-from conformance.norm.verdict import Outcome
 from conformance.report.again import replay_command, run_command
-from conformance.report.build import verdict_on
-from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
-from conformance.report.folder import MAX_PAGES_PER_CLAIM, stem_of
+from conformance.report.conformance_report import ClaimTest, ConformanceReport, ShrunkTest
+from conformance.report.failures import (
+    failed_verdicts,
+    failure_files,
+    shrunk_plan,
+    violated_in,
+)
 from conformance.report.pages.failure_page import failure_page
 from conformance.report.pages.index_page import index_page
 from conformance.report.run_result import RunResult
@@ -38,60 +41,48 @@ def write_html(report_at: Path, out: Path, claims: Mapping[str, Claim], judge: J
     folder = report_path(report_at).parent
     out.mkdir(parents=True, exist_ok=True)
     pages: dict[tuple[str, str, int], str] = {}
-    for claim in report.claims:
-        if claim.outcome is Outcome.FAILED and claim.id in claims:
-            for number, (test, shrunk) in enumerate(_shown(claim, folder), start=1):
-                name = f"{stem_of(claim.id, number)}.html"
-                run = _run(folder, test, shrunk, judge)
-                page = _page(folder, claims[claim.id], run, is_first=number == 1)
-                (out / name).parent.mkdir(exist_ok=True)
-                (out / name).write_text(page, encoding="utf-8")
-                pages[claim.id, test.name, test.seed] = name
+    of_claim = {claim.id: claim for claim in report.claims}
+    for entry, stem, has_page in failure_files(violated_in(report, claims)):
+        test = next(
+            test
+            for test in of_claim[entry.claims[0]].tests
+            if (test.name, test.seed) == (entry.name, entry.seed)
+        )
+        if not (has_page and test.history):
+            continue
+        small = of_claim[entry.shrunk].shrunk if entry.shrunk else None
+        run = _run(folder, test, small, judge)
+        judged = [(claims[each.claim], each) for each in failed_verdicts(entry, run)]
+        plan = folder / f"{stem}.yaml" if small is None else shrunk_plan(folder, small)
+        (out / stem).parent.mkdir(exist_ok=True)
+        (out / f"{stem}.html").write_text(
+            failure_page(
+                judged,
+                run,
+                command=_command(run, plan),
+                index_href=os.path.relpath(INDEX_NAME, Path(stem).parent),
+            ),
+            encoding="utf-8",
+        )
+        pages |= {(claim, entry.name, entry.seed): f"{stem}.html" for claim in entry.claims}
     index = out / INDEX_NAME
     shown = _seen_from(report, os.path.relpath(folder, out))
     index.write_text(index_page(shown, claims, pages), encoding="utf-8")
     return index
 
 
-def _shown(claim: ClaimReport, folder: Path) -> Iterator[tuple[ClaimTest, str]]:
-    """The first failing tests, that which the claim's plan replays before all others.
-
-    Where that was shrunk, its page shows what is left of it, and the text says so.
-    """
-    leading = _planned_scenario(claim, folder)
-    failing = [test for test in claim.tests if test.outcome is Outcome.FAILED and test.history]
-    failing.sort(key=lambda test: test.scenario != leading)
-    for test in failing[:MAX_PAGES_PER_CLAIM]:
-        small = claim.shrunk
-        if small is not None and test.scenario == small.scenario:
-            yield msgspec.structs.replace(test, history=small.history), small.shrunk
-        else:
-            yield test, ""
+def _run(folder: Path, test: ClaimTest, small: ShrunkTest | None, judge: Judge) -> RunResult:
+    if small is None:
+        run = stored_run(folder, test.history, judge)
+        return msgspec.structs.replace(run, variant=test.variant)
+    run = stored_run(folder, small.history, judge)
+    return msgspec.structs.replace(run, shrunk=small.shrunk)
 
 
-def _planned_scenario(claim: ClaimReport, folder: Path) -> str:
-    if claim.shrunk is not None:
-        return claim.shrunk.scenario
-    plan = _plan_path(claim.id, folder)
-    return load_plan(plan).scenario if plan.is_file() else ""
-
-
-def _plan_path(claim: str, folder: Path) -> Path:
-    return folder / f"{stem_of(claim)}.yaml"
-
-
-def _run(folder: Path, test: ClaimTest, shrunk: str, judge: Judge) -> RunResult:
-    variant = "" if shrunk else test.variant
-    run = stored_run(folder, test.history, judge)
-    return msgspec.structs.replace(run, variant=variant, shrunk=shrunk)
-
-
-def _page(folder: Path, claim: Claim, run: RunResult, *, is_first: bool) -> str:
-    plan = _plan_path(claim.id, folder)
-    has_plan = is_first and plan.is_file()
-    command = replay_command(run, plan) if has_plan else run_command(run)
-    index = INDEX_NAME if is_first else f"../{INDEX_NAME}"
-    return failure_page(claim, run, verdict_on(claim.id, run), command=command, index_href=index)
+def _command(run: RunResult, plan: Path) -> str:
+    """Shows the run again: by its plan, if that is of this scenario."""
+    has_plan = plan.is_file() and load_plan(plan).scenario == run.scenario
+    return replay_command(run, plan) if has_plan else run_command(run)
 
 
 def _seen_from(report: ConformanceReport, prefix: str) -> ConformanceReport:

@@ -29,7 +29,7 @@ from conformance.report.conformance_report import (
     ReportError,
 )
 from conformance.report.counted import counted
-from conformance.report.folder import stem_of
+from conformance.report.failures import shrunk_plan
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.report.stored_run import Judge, intact_run
 from conformance.report.yaml_text import read_report_at, report_path
@@ -135,19 +135,24 @@ def _shrunk(
 ) -> tuple[dict[str, RunResult], list[str]]:
     """By claim, the smallest run, if it is still a violation; and why others are left out."""
     found: dict[str, RunResult] = {}
+    runs: dict[str, RunResult] = {}
     notes = []
     for claim in report.claims:
-        if claim.shrunk is None:
+        small = claim.shrunk
+        if small is None:
             continue
-        plan = folder / f"{stem_of(claim.id)}.yaml"
+        plan = shrunk_plan(folder, small)
         if not plan.is_file():
             notes.append(f"the shrunk run of {claim.id} is left out: there is no {plan}")
             continue
-        run = intact_run(folder, claim.shrunk.history, claim.shrunk.history_sha256, judge)
-        if any(v.claim == claim.id and v.outcome is Outcome.FAILED for v in run.verdicts):
-            found[claim.id] = msgspec.structs.replace(
-                run, plan=load_plan(plan).to_data(), shrunk=claim.shrunk.shrunk
+        if small.history not in runs:
+            run = intact_run(folder, small.history, small.history_sha256, judge)
+            runs[small.history] = msgspec.structs.replace(
+                run, plan=load_plan(plan).to_data(), shrunk=small.shrunk
             )
+        run = runs[small.history]
+        if any(v.claim == claim.id and v.outcome is Outcome.FAILED for v in run.verdicts):
+            found[claim.id] = run
     return found, notes
 
 

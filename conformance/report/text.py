@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -44,20 +44,25 @@ SIGNS: Final = {
 
 
 def failure_block(
-    claim: Claim, run: RunResult, verdict: Verdict, *, replay: Path | None, page: Path | None
+    judged: Sequence[tuple[Claim, Verdict]],
+    run: RunResult,
+    *,
+    replay: Path | None,
+    page: Path | None,
 ) -> str:
-    """One violation: what happened, why that contradicts the claim, how to see it again."""
+    """One failure: what happened, why that contradicts the claims, how to see it again."""
     circumstances = ", ".join([f"seed {run.seed}", *([run.shrunk] if run.shrunk else [])])
-    lines = [f"{claim.id} {claim.name}  FAILED   ({printable(circumstances)})"]
-    violation = min(verdict.violations, key=lambda v: v.at, default=None)
-    if violation is not None:
-        lines += [f"    {line}" for line in evidence_lines(run, violation)]
-    because = violation.because if violation is not None else verdict.because
-    sentence = claim.source.sentence.rstrip(".")
-    lines.append(f'    {claim.id}: "{sentence}". {printable(because)}')
-    more = len(verdict.violations) - 1
+    lines = [f"{claim.id} {claim.name}  FAILED" for claim, _ in judged]
+    lines[0] += f"   ({printable(circumstances)})"
+    first = [min(each.violations, key=lambda v: v.at, default=None) for _, each in judged]
+    lines += [f"    {line}" for line in evidence_lines(run, [v for v in first if v is not None])]
+    for (claim, verdict), violation in zip(judged, first, strict=True):
+        because = violation.because if violation is not None else verdict.because
+        sentence = claim.source.sentence.rstrip(".")
+        lines.append(f'    {claim.id}: "{sentence}". {printable(because)}')
+    more = sum(max(len(verdict.violations) - 1, 0) for _, verdict in judged)
     if more > 0:
-        lines.append(f"    and {more} more violation{'s' if more > 1 else ''} in this history")
+        lines.append(f"    and {counted(more, 'more violation')} in this history")
     faults = "; ".join(fault_texts(run))
     lines.append(f"    faults: {printable(faults) or 'none'}")
     lines.append(f"    scenario: {run.scenario}{f' [{run.variant}]' if run.variant else ''}")
@@ -69,9 +74,10 @@ def failure_block(
     return "\n".join(lines)
 
 
-def evidence_lines(run: RunResult, violation: Violation) -> list[str]:
-    """One line per entry that shows the violation: when, resourceVersion, what, what of it, who."""
-    positions = sorted({violation.at, *violation.evidence} & set(range(len(run.entries))))
+def evidence_lines(run: RunResult, violations: Iterable[Violation]) -> list[str]:
+    """One line per entry that shows them: when, resourceVersion, what, what of it, who."""
+    shown = {n for violation in violations for n in (violation.at, *violation.evidence)}
+    positions = sorted(shown & set(range(len(run.entries))))
     steps = with_previous(run.entries)
     lines = [event_line(steps[n]) for n in positions[-MAX_EVIDENCE_LINES:]]
     left_out = len(positions) - len(lines)

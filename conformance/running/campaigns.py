@@ -142,13 +142,14 @@ def with_fewer_faults(suite: UnderWay) -> None:
     """The simplest failure of each claim that only campaigns violate, made simpler."""
     suite.shrunk |= {
         claim: run
-        for claim, run in shrink_new(
+        for failure, run in shrink_new(
             suite.with_plans,
             suite.without_plans,
             suite.options.implementation,
             suite.run_uncounted,
         )
         if run is not None
+        for claim in failure.shown_for
     }
 
 

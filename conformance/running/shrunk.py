@@ -10,7 +10,7 @@ says that nothing smaller was found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import chain
 from typing import Final
@@ -23,9 +23,9 @@ from chaos.shrinking import MAX_RUNS, shrink
 from chaos.subject_kind import subject_kind
 from conformance.implementation import implementation
 from conformance.norm.claim import CLAIMS
-from conformance.norm.verdict import Outcome
 from conformance.pod_templates import most_replicas
-from conformance.report.failures import violated
+from conformance.report.build import test_name
+from conformance.report.failures import by_entry, contradictions, violated
 from conformance.report.run_result import RunResult
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
@@ -35,8 +35,7 @@ from vocabulary.kinds import kind_of
 from vocabulary.objects import Object
 
 MAX_SHRUNK: Final = 40
-"""So many claims have their simplest failure shrunk; of a controller that violates more than
-that, the first ones say enough."""
+"""So many failures are shrunk; of a controller that has more, the first ones say enough."""
 MAX_ENTRIES: Final = 20_000
 """So much is recorded on the way, all attempts together: a controller that writes indefinitely is
 shrunk less far. Time is not counted, or the result would depend on the machine."""
@@ -47,29 +46,35 @@ FEW: Final = 4
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
     """The failure to shrink, as plain data: it may go to another process."""
 
-    claim: str
+    claims: tuple[str, ...]
+    """Violated by one entry of the run, and still so when it has been shrunk."""
+    shown_for: tuple[str, ...]
+    """Those of which this is the failure to look at first."""
     implementation: str
     plan: Plan
     """All that went wrong, and how large the scenario is."""
 
 
-def failures(runs: Iterable[RunResult]) -> list[Failure]:
-    """The simplest failure of each claim, in the order of the claims."""
-    simplest: dict[str, RunResult] = {}
-    for found in violated(runs, CLAIMS):
-        simplest.setdefault(found.claim, found.run)
+def failures(runs: Sequence[RunResult], claims: Container[str] = CLAIMS) -> list[Failure]:
+    """The failures to look at first, which show every violated claim."""
+    by_test = {(test_name(run), run.seed): run for run in runs}
+    first = [each for each in contradictions(violated(runs, claims)) if each.shown_for]
     return [
-        Failure(claim=claim, implementation=run.header.implementation, plan=whole_plan(run))
-        for claim, run in list(simplest.items())[:MAX_SHRUNK]
-        if run.entries
+        Failure(
+            claims=each.claims,
+            shown_for=each.shown_for,
+            implementation=run.header.implementation,
+            plan=whole_plan(run),
+        )
+        for each in first[:MAX_SHRUNK]
+        if (run := by_test[each.name, each.seed]).entries
     ]
 
 
-def shrink_all(found: list[Failure], jobs: int) -> Iterator[tuple[str, RunResult | None]]:
-    """By claim what became of its failure, as they are done; None if nothing is smaller."""
+def shrink_all(found: list[Failure], jobs: int) -> Iterator[tuple[Failure, RunResult | None]]:
+    """What became of each failure, as they are done; None if nothing is smaller."""
     with side_by_side(jobs, many=len(found) > FEW) as each:
-        for failure, run in zip(found, each(shrunk, found, 1), strict=True):
-            yield failure.claim, run
+        yield from zip(found, each(shrunk, found, 1), strict=True)
 
 
 def whole_plan(run: RunResult) -> Plan:
@@ -93,7 +98,7 @@ def whole_plan(run: RunResult) -> Plan:
 
 
 def shrunk(failure: Failure) -> RunResult | None:
-    """The simulated run of the smallest plan found that violates the claim; None if none is
+    """The simulated run of the smallest plan found that violates the claims; None if none is
     smaller."""
     scenario = SCENARIOS[failure.plan.scenario]
     under_test = implementation(failure.implementation, scenario.role)
@@ -103,14 +108,14 @@ def shrunk(failure: Failure) -> RunResult | None:
 def smallest_run(
     failure: Failure, run_plan: Callable[[Plan], RunResult], *, max_runs: int = MAX_RUNS
 ) -> RunResult | None:
-    """The run of the smallest plan found that violates the claim; None if none is smaller.
+    """The run of the smallest plan found that violates the claims; None if none is smaller.
 
     `run_plan` is called at most `max_runs` times, and once more to show what was found.
     """
     whole = failure.plan
     recorded = 0
     latest: RunResult | None = None
-    """Of those that violate the claim, which is that of the smallest plan."""
+    """Of those that violate the claims, which is that of the smallest plan."""
 
     def still_fails(plan: Plan) -> bool:
         nonlocal recorded, latest
@@ -118,7 +123,7 @@ def smallest_run(
             return False
         run = run_plan(plan)
         recorded += len(run.entries)
-        if not _violates(run, failure.claim):
+        if not _violates(run, failure.claims):
             return False
         latest = run
         return True
@@ -128,12 +133,13 @@ def smallest_run(
     if not told:
         return None
     run = run_plan(smallest)
-    shown = run if _violates(run, failure.claim) else latest
+    shown = run if _violates(run, failure.claims) else latest
     return None if shown is None else msgspec.structs.replace(shown, shrunk=told)
 
 
-def _violates(run: RunResult, claim: str) -> bool:
-    return any(v.claim == claim and v.outcome is Outcome.FAILED for v in run.verdicts)
+def _violates(run: RunResult, claims: Collection[str]) -> bool:
+    """True if one entry is the first to contradict each of the claims."""
+    return any({v.claim for v in broken}.issuperset(claims) for broken in by_entry(run.verdicts))
 
 
 def _without_what_is_as_before(plan: Plan, whole: Plan) -> Plan:

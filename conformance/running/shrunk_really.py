@@ -1,4 +1,4 @@
-"""Failures that only a campaign on a control plane shows, made small: a few runs for each claim.
+"""Failures that only a campaign on a control plane shows, made small: a few runs for each.
 
 A claim that fault-free runs violate as well has its simplest evidence there, and is left as it is.
 """
@@ -10,13 +10,14 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from chaos.plan import Plan
+from conformance.norm.claim import CLAIMS
 from conformance.report.run_result import RunResult
 from conformance.running.counted_campaigns import violated_claims
-from conformance.running.shrunk import failures, smallest_run
+from conformance.running.shrunk import Failure, failures, smallest_run
 from conformance.running.workers import Task
 
 MAX_RUNS: Final = 12
-"""For each claim; a run takes up to a minute."""
+"""For each failure; a run takes up to a minute."""
 
 
 def shrink_new(
@@ -24,13 +25,13 @@ def shrink_new(
     fault_free: Sequence[RunResult],
     implementation: str,
     run: Callable[[Task], RunResult],
-) -> Iterator[tuple[str, RunResult | None]]:
-    """By claim what became of its failure; None if nothing smaller was found.
+) -> Iterator[tuple[Failure, RunResult | None]]:
+    """What became of each failure; None if nothing smaller was found.
 
-    `run` makes one run, and is called from several threads: the claims are worked on side by side.
+    `run` makes one run, and is called from several threads: the failures are worked on side by
+    side.
     """
-    known = violated_claims(fault_free)
-    found = [failure for failure in failures(campaign) if failure.claim not in known]
+    found = failures(campaign, CLAIMS.keys() - violated_claims(fault_free))
     if not found:
         return
 
@@ -39,5 +40,4 @@ def shrink_new(
 
     with ThreadPoolExecutor(len(found), thread_name_prefix="shrink") as each:
         smallest = each.map(lambda one: smallest_run(one, run_plan, max_runs=MAX_RUNS), found)
-        for failure, made in zip(found, smallest, strict=True):
-            yield failure.claim, made
+        yield from zip(found, smallest, strict=True)

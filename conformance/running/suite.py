@@ -139,10 +139,10 @@ def _shrunk(suite: UnderWay, count: _Count) -> dict[str, RunResult]:
     found = failures(suite.runs)
     count.total += len(found)
     smallest: dict[str, RunResult] = {}
-    for claim, run in shrink_all(found, options.jobs):
-        count.shrunk(claim)
+    for failure, run in shrink_all(found, options.jobs):
+        count.shrunk(", ".join(failure.shown_for))
         if run is not None:
-            smallest[claim] = run
+            smallest |= dict.fromkeys(failure.shown_for, run)
     return smallest
 
 

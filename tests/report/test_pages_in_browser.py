@@ -34,7 +34,7 @@ def browser() -> Iterator[Browser]:
 
 def _page_of(run: RunResult, folder: Path) -> Path:
     path = folder / "page.html"
-    text = failure_page(QUOTA, run, run.verdicts[0], command="assay replay .assay/aw-015.yaml")
+    text = failure_page([(QUOTA, run.verdicts[0])], run, command="assay replay .assay/aw-015.yaml")
     path.write_text(text, encoding="utf-8")
     return path
 
@@ -206,7 +206,8 @@ def test_a_page_of_a_passed_verdict_has_no_contradiction_to_jump_to(
     passed = run.verdicts[1]
     path = tmp_path / "passed.html"
     path.write_text(
-        failure_page(CLAIMS[passed.claim], run, passed, command="assay check x"), encoding="utf-8"
+        failure_page([(CLAIMS[passed.claim], passed)], run, command="assay check x"),
+        encoding="utf-8",
     )
     browser.open(path)
     assert browser.problems == []

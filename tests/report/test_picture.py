@@ -25,7 +25,7 @@ from vocabulary.history import Write
 def _groups(run: RunResult) -> dict[str, LaneGroup]:
     axis = TimeAxis(entry.t for entry in run.entries)
     shown = frozenset(range(len(run.entries)))
-    groups = lane_groups(run.header, run.entries, run.verdicts[0], axis, shown)
+    groups = lane_groups(run.header, run.entries, [run.verdicts[0]], axis, shown)
     return {group.title: group for group in groups}
 
 
@@ -69,7 +69,7 @@ def test_the_claims_lane_shows_each_obligation_that_was_met() -> None:
         claim="AW-063", outcome=Outcome.PASSED, armed=2, kept=(Kept(first, last), Kept(last, last))
     )
     axis = TimeAxis([entry.t for entry in run.entries])
-    (lane,) = lane_groups(run.header, run.entries, verdict, axis, frozenset())[0].lanes
+    (lane,) = lane_groups(run.header, run.entries, [verdict], axis, frozenset())[0].lanes
     assert _texts(lane)[:2] == ["not armed", "obligation open"]
     assert [(mark.shape, mark.text, mark.n) for mark in lane.marks] == [
         ("diamond", "armed", first),
@@ -122,7 +122,7 @@ def test_of_many_pods_those_of_the_evidence_are_shown_and_the_rest_counted() -> 
 @pytest.mark.parametrize("pods", [3, 60, 400])
 def test_a_page_is_at_most_300_kilobytes_whatever_the_history(pods: int) -> None:
     run = failing_run(pods)
-    page = failure_page(QUOTA, run, run.verdicts[0], command="assay replay aw-015.yaml")
+    page = failure_page([(QUOTA, run.verdicts[0])], run, command="assay replay aw-015.yaml")
     assert len(page.encode()) <= MAX_PAGE_BYTES
     assert f'id="e{run.verdicts[0].violations[0].at}"' in page
 
@@ -139,14 +139,14 @@ def test_a_page_of_huge_objects_is_small_too() -> None:
         for entry in run.entries
     )
     fat = msgspec.structs.replace(run, entries=entries)
-    page = failure_page(QUOTA, fat, fat.verdicts[0], command="x")
+    page = failure_page([(QUOTA, fat.verdicts[0])], fat, command="x")
     assert len(page.encode()) <= MAX_PAGE_BYTES
 
 
 def test_a_page_is_the_same_for_the_same_run() -> None:
     def page() -> str:
         run = failing_run()
-        return failure_page(QUOTA, run, run.verdicts[0], command="x")
+        return failure_page([(QUOTA, run.verdicts[0])], run, command="x")
 
     assert page() == page()
 
@@ -167,7 +167,7 @@ def test_embedded_data_cannot_end_its_element() -> None:
 
 def test_a_page_carries_a_policy_that_allows_nothing_but_itself() -> None:
     run = failing_run()
-    page = failure_page(QUOTA, run, run.verdicts[0], command="x")
+    page = failure_page([(QUOTA, run.verdicts[0])], run, command="x")
     assert "default-src &#39;none&#39;" in page
     assert "unsafe-inline" not in page
     assert " style=" not in page

@@ -34,9 +34,8 @@ kill operator after its write of status.phase=Failed to appwrapper/a
 def test_a_failure_says_what_happened_why_it_contradicts_and_how_to_replay_it() -> None:
     run = failing_run()
     block = failure_block(
-        QUOTA,
+        [(QUOTA, run.verdicts[0])],
         run,
-        run.verdicts[0],
         replay=Path(".assay/aw-015.yaml"),
         page=Path(".assay/aw-015.html"),
     )
@@ -46,7 +45,7 @@ def test_a_failure_says_what_happened_why_it_contradicts_and_how_to_replay_it() 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_failure_block_holds_no_control_characters(text: str) -> None:
     run = hostile_run(text)
-    block = failure_block(QUOTA, run, run.verdicts[0], replay=None, page=None)
+    block = failure_block([(QUOTA, run.verdicts[0])], run, replay=None, page=None)
     assert "\x1b" not in block
     assert "\u202e" not in block
     assert "\x00" not in block

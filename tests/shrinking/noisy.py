@@ -40,4 +40,4 @@ def noisy_run(scenario: str, mutant: str, seed: int = DEFAULT_SEED) -> RunResult
 def failure_of(claim: str, run: RunResult) -> Failure:
     """The failure of that claim, ready to be shrunk."""
     claims.load()
-    return next(failure for failure in failures([run]) if failure.claim == claim)
+    return next(failure for failure in failures([run]) if claim in failure.shown_for)

@@ -1,11 +1,12 @@
-"""One failure as one HTML file: the claim, why it is violated, the picture, every event."""
+"""One failure as one HTML file: the claims, why they are violated, the picture, every event."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from conformance.norm.claim import Claim
-from conformance.norm.verdict import Verdict
+from conformance.norm.verdict import Verdict, merge
 from conformance.report.build import fault_texts
 from conformance.report.pages.change import with_previous
 from conformance.report.pages.event_table import details, event_rows, shown_positions
@@ -21,29 +22,35 @@ MAX_PAGE_BYTES: Final = 300_000
 _SIZES: Final = ((400, 24, 96_000), (220, 16, 60_000), (120, 10, 30_000), (60, 6, 12_000))
 """Events, lines of detail per event, bytes of detail: the first that fits the page is taken."""
 _MAX_SHOWN_FAULTS: Final = 12
+_MAX_REASONS: Final = 5
+"""Of one claim; of several claims each has its first."""
 
 
 def failure_page(
-    claim: Claim, run: RunResult, verdict: Verdict, *, command: str, index_href: str = ""
+    judged: Sequence[tuple[Claim, Verdict]], run: RunResult, *, command: str, index_href: str = ""
 ) -> str:
-    """The page, at most `MAX_PAGE_BYTES` long. `command` shows it again; empty: none does."""
+    """The page, at most `MAX_PAGE_BYTES` long. `command` shows it again; empty: none does.
+
+    `judged` are the claims that one entry contradicts, or one claim.
+    """
     for size in _SIZES:
-        page = _page(claim, run, verdict, size, command=command, index_href=index_href)
+        page = _page(judged, run, size, command=command, index_href=index_href)
         if len(page.encode()) <= MAX_PAGE_BYTES:
             break
     return page
 
 
 def _page(
-    claim: Claim,
+    judged: Sequence[tuple[Claim, Verdict]],
     run: RunResult,
-    verdict: Verdict,
     size: tuple[int, int, int],
     *,
     command: str,
     index_href: str,
 ) -> str:
     max_events, lines, budget_bytes = size
+    reasons = _MAX_REASONS if len(judged) == 1 else 1
+    verdict = merge(judged[0][0].id, (verdict for _, verdict in judged))
     steps = with_previous(run.entries)
     positions = shown_positions(steps, verdict, max_events)
     axis = TimeAxis(entry.t for entry in run.entries)
@@ -56,14 +63,20 @@ def _page(
         "failure.html.j2",
         styles=("base.css", "failure.css"),
         scripts=("failure.js",),
-        claim=claim,
+        claims=[claim for claim, _ in judged],
         run=run,
         verdict=verdict,
-        violations=sorted(verdict.violations, key=lambda violation: violation.at)[:5],
+        reasons=[
+            (claim.id, violation.because)
+            for claim, each in judged
+            for violation in sorted(each.violations, key=lambda violation: violation.at)[:reasons]
+        ],
         evidence=[row for row in rows if row.n in told][:16],
         rows=rows,
         left_out=len(run.entries) - len(rows),
-        groups=lane_groups(run.header, run.entries, verdict, axis, frozenset(positions)),
+        groups=lane_groups(
+            run.header, run.entries, [each for _, each in judged], axis, frozenset(positions)
+        ),
         axis=axis,
         ticks=[(x, axis_time(at_us)) for x, at_us in axis.ticks],
         folds=[(fold, shown_span(fold.span_us)) for fold in axis.folds],

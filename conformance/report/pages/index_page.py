@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from conformance.norm.claim import Claim
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
 from conformance.report.counted import counted
+from conformance.report.failures import contradictions, violated_in
 from conformance.report.pages.page import render
 from conformance.report.text import SIGNS, worst_first
 
@@ -29,6 +30,12 @@ def index_page(
         claims=claims,
         pages=pages,
         ordered=ordered,
+        failures=[
+            (each, pages.get((each.shown_for[0], each.name, each.seed), ""))
+            for each in contradictions(violated_in(report, claims))
+            if each.shown_for
+        ],
+        of_claim={claim.id: claim for claim in ordered},
         signs=SIGNS,
         counts=Counter(claim.outcome for claim in ordered),
         not_run=sum(tier.statistics.skipped for each in report.profiles for tier in each.tiers),

@@ -42,19 +42,24 @@ _PROCESS_TONES: Final[dict[str, tuple[Tone, str]]] = {
 def lane_groups(
     header: Header,
     entries: Sequence[Entry],
-    verdict: Verdict,
+    verdicts: Sequence[Verdict],
     axis: TimeAxis,
     shown: frozenset[int],
 ) -> list[LaneGroup]:
-    """All lanes of a history for one verdict; `shown` are the entries in the table of events."""
+    """All lanes of a history for these verdicts; `shown` are the entries in the table of events."""
     end_us = (entries[-1].t if entries else 0) + 1
     canvas = Canvas(axis, end_us, shown)
     tracks = tracks_of(entries)
-    told = {n for violation in verdict.violations for n in (violation.at, *violation.evidence)}
+    told = {
+        n
+        for verdict in verdicts
+        for violation in verdict.violations
+        for n in (violation.at, *violation.evidence)
+    }
     ranked = sorted(tracks, key=lambda track: not any(w.n in told for w in track.touches))
     subjects = [track for track in ranked if track.is_subject][:MAX_SUBJECTS]
     groups = [
-        LaneGroup(verdict.claim, [claim_lane(entries, verdict, canvas)]),
+        *(LaneGroup(each.claim, [claim_lane(entries, each, canvas)]) for each in verdicts),
         LaneGroup("Faults and processes", _fault_and_process_lanes(entries, header, canvas)),
     ]
     groups += [_subject_group(subject, tracks, header, canvas) for subject in subjects]
