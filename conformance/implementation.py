@@ -8,7 +8,7 @@ of `conformance` that knows the reference. Programs of others are described by p
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -29,6 +29,7 @@ from reference_controller.runtime.operator import Operator
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import OperatorFacts
+from vocabulary.implementations import REFERENCE, by_role, in_one_text, named_roles
 from vocabulary.kinds import DEPLOYMENT, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create, Delete, Request
@@ -63,6 +64,11 @@ class Implementation:
         return self.program.name
 
     @property
+    def lease(self) -> str:
+        """The name of the Lease by which its replicas elect a leader."""
+        return f"{self.program.name}-leader"
+
+    @property
     def as_option(self) -> str:
         """The value of `--implementation` for it."""
         return self.name
@@ -83,9 +89,7 @@ class Implementation:
 
         def build(_now_us: Micros) -> Operator:
             election = (
-                LeaderElection(LeaseSettings(namespace, f"{self.program.name}-leader", identity))
-                if elect
-                else None
+                LeaderElection(LeaseSettings(namespace, self.lease, identity)) if elect else None
             )
             return Operator(
                 self.controllers(config), concurrency=self.program.concurrency, election=election
@@ -98,7 +102,8 @@ class Implementation:
     ) -> AdmissionHook:
         """The implementation's webhooks, as a hook of the simulated API server.
 
-        `on_crash` is called with ("webhook", exception) for each review that ended in a bug.
+        `on_crash` is called with ("webhook of ROLE", exception) for each review that ended in a
+        bug.
         """
         webhooks = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
 
@@ -122,7 +127,7 @@ class Implementation:
             except ApiError:
                 raise
             except Exception as error:
-                on_crash("webhook", error)
+                on_crash(f"webhook of {self.role}", error)
                 # As an API server says it whose webhook broke.
                 message = f"failed calling webhook: {in_words(error)}"
                 raise ApiError(500, "InternalError", message) from error
@@ -242,12 +247,44 @@ SIMULATED_FACTS: Final = OperatorFacts(detection_latency_us=500 * MILLISECOND)
 """Caches lag up to 20 ms and a request takes up to 4 ms: this many are the most in a row."""
 
 
+def implementations(spelled: str, roles: Iterable[str]) -> dict[str, Implementation]:
+    """The implementations of these roles that a text names, see `vocabulary.implementations`;
+    raises UnknownImplementationError."""
+    return {role: implementation(name, role) for role, name in by_role(spelled, roles).items()}
+
+
+def with_role(spelled: str, roles: Collection[str]) -> str:
+    """The text with the role of a name that only one of these roles knows, a mutant's for instance.
+
+    Raises UnknownImplementationError unless it names implementations of these roles.
+    """
+    for role in named_roles(spelled):
+        if role not in roles:
+            raise UnknownImplementationError(
+                f"{spelled}: no scenario of the selection has an operator {role!r}; "
+                f"{'there is' if len(roles) == 1 else 'there are'} {', '.join(roles)}"
+            )
+    known = () if named_roles(spelled) else [role for role in roles if _is_known(spelled, role)]
+    if len(known) == 1 < len(roles):
+        return f"{known[0]}={spelled}"
+    found = implementations(spelled, roles)
+    return in_one_text({role: each.name for role, each in found.items()})
+
+
+def _is_known(name: str, role: str) -> bool:
+    try:
+        implementation(name, role)
+    except UnknownImplementationError:
+        return False
+    return True
+
+
 def implementation(name: str, role: str = "appwrapper") -> Implementation:
     """`reference`, or `mutant:<name>`, of a role; raises UnknownImplementationError."""
     program = programs.load(role)
     mutants = program.mutants
-    if name == "reference":
-        return Implementation("reference", program, program.rules, SIMULATED_FACTS)
+    if name == REFERENCE:
+        return Implementation(name, program, program.rules, SIMULATED_FACTS)
     kind, _, mutant = name.partition(":")
     if kind == "mutant" and mutant in mutants:
         wrong = mutants[mutant]
@@ -259,7 +296,7 @@ def implementation(name: str, role: str = "appwrapper") -> Implementation:
             change_definition=wrong.definition,
             change_role=wrong.role,
         )
-    names = mutants if kind == "mutant" else ("reference", *shipped(), *mutants)
+    names = mutants if kind == "mutant" else (REFERENCE, *shipped(), *mutants)
     hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in mutants else it)
     raise UnknownImplementationError(
         f"{name!r} is not an implementation; {hint} Use reference, mutant:NAME (assay mutants "

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from chaos.scale import AS_WRITTEN, Scale
 from chaos.variation import Variation
-from conformance.suite import SuiteError, of_scenario, suite_of_module
+from conformance.suite import Suite, SuiteError, suite_of_module
 
 if TYPE_CHECKING:
     from conformance.world import World
@@ -40,9 +40,13 @@ class Scenario:
     nodes: int = 2
     gpus: int = 0
     """`nvidia.com/gpu` per node."""
+    roles: tuple[str, ...] = ()
+    """The operators under test; the first one's configuration the run's durations follow from."""
     operators: int = 1
+    """The number of replicas of each."""
     config: Mapping[str, Any] = field(default_factory=dict)
-    """Changes to the operator's configuration, nested as in its configuration file."""
+    """Changes to the operator's configuration, nested as in its configuration file; with several
+    roles, by role."""
     alone: bool = False
     """It stops what other scenarios stand on: on real clusters it has a cluster of its own."""
     only_simulated: str = ""
@@ -73,11 +77,15 @@ class Scenario:
 
     @property
     def role(self) -> str:
-        """The operator under test."""
-        suite = of_scenario(self.id)
-        if not suite.roles:
-            raise SuiteError(f"suite {suite.name!r} has scenarios, and names no roles for them")
-        return suite.roles[0]
+        """The only operator under test, or the first of several."""
+        return self.roles[0]
+
+    def config_of(self, role: str) -> Mapping[str, Any]:
+        """Changes to the configuration of the operator of a role."""
+        if len(self.roles) < 2:
+            return self.config
+        found: Mapping[str, Any] = self.config.get(role, {})
+        return found
 
 
 SCENARIOS: Final[dict[str, Scenario]] = {}
@@ -89,6 +97,7 @@ def scenario(
     arms: Sequence[str],
     nodes: int = 2,
     gpus: int = 0,
+    roles: Sequence[str] = (),
     operators: int = 1,
     config: Mapping[str, Any] | None = None,
     alone: bool = False,
@@ -97,16 +106,19 @@ def scenario(
     needs_users: bool = False,
     cases: Mapping[str, Any] | None = None,
 ) -> Callable[[Function], Function]:
-    """Register the decorated function as a scenario. Its id comes from its module and name.
+    """Register the decorated function as a scenario. Its id comes from its module and name, and
+    its roles are those of its suite unless it names others.
 
     With `cases`, it is registered once per case: the function takes the case's value as its
     second argument, the case's name ends the id, and the title says which it is.
     """
 
     def register(function: Function) -> Function:
-        base = _id_of(function)
+        suite, base = _id_of(function)
         if not function.__doc__:
             raise ValueError(f"scenario {base} needs a docstring: its first line is the title")
+        if not (roles or suite.roles):
+            raise SuiteError(f"suite {suite.name!r} has scenarios, and names no roles for them")
         title = function.__doc__.strip().splitlines()[0]
         for number, (case, value) in enumerate((cases or {"": None}).items()):
             name = f"{base}/{case}" if case else base
@@ -120,6 +132,7 @@ def scenario(
                 folder=Path(sys.modules[function.__module__].__file__ or "").parent,
                 nodes=nodes,
                 gpus=gpus,
+                roles=tuple(roles) or suite.roles,
                 operators=operators,
                 config=config or {},
                 alone=alone,
@@ -133,8 +146,8 @@ def scenario(
     return register
 
 
-def _id_of(function: Callable[..., None]) -> str:
-    """`suite/file/function`, in kebab-case."""
+def _id_of(function: Callable[..., None]) -> tuple[Suite, str]:
+    """The suite, and `suite/file/function`, in kebab-case."""
     module = function.__module__
     found = suite_of_module(module)
     if found is None:
@@ -144,7 +157,7 @@ def _id_of(function: Callable[..., None]) -> str:
         )
     suite, below = found
     parts = (suite.name, *below.split("."), function.__name__)
-    return "/".join(part.replace("_", "-") for part in parts if part)
+    return suite, "/".join(part.replace("_", "-") for part in parts if part)
 
 
 def _with_case(function: Callable[..., None], value: Any, world: World) -> None:

@@ -33,6 +33,7 @@ from vocabulary.canonical import encode
 from vocabulary.clock import Micros
 from vocabulary.fault_effect import FaultEffect
 from vocabulary.history_format1 import FORMAT_1, upgraded
+from vocabulary.implementations import in_one_text
 from vocabulary.unpacking import Lines, UnpackError
 
 HISTORY_FORMAT: Final = 2
@@ -147,10 +148,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
 
     @property
     def implementation(self) -> str:
-        """The implementation under test: a name, or `role=name` for each of several roles."""
-        if len(self.operators) == 1:
-            return self.first.implementation
-        return ",".join(f"{role}={it.implementation}" for role, it in self.operators.items())
+        """The implementations under test, see `vocabulary.implementations`: one name, or
+        `role=name` of each role that has not its reference."""
+        return in_one_text({role: it.implementation for role, it in self.operators.items()})
 
 
 OPERATOR: Final = "operator"

@@ -121,7 +121,9 @@ def run_experiment(
     """
     configuration = experiment.get("configuration") or {}
     chosen = _whole(configuration, "seed", 0, range(MAX_SEED + 1)) if seed is None else seed
-    world = SimulatedWorld(_scenario(experiment), implementation, chosen, None)
+    world = SimulatedWorld(
+        _scenario(experiment), {implementation.role: implementation}, chosen, None
+    )
     stage = VirtualStage(world)
     with acting_on(stage), Runner(Strategy.DEFAULT) as runner:
         journal = runner.run(in_virtual_time(experiment), _BEHAVES_AS_WRITTEN)

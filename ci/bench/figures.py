@@ -33,6 +33,7 @@ from vocabulary.clock import MINUTE
 from vocabulary.kinds import POD
 
 REFERENCE = implementation("reference")
+UNDER_TEST = {REFERENCE.role: REFERENCE}
 SIZES = (100, 1_000, 10_000)
 MANY_OF = 10
 """Pods of a workload, where there are many workloads."""
@@ -119,7 +120,7 @@ def cluster_start(times: int) -> Figure:
     """A world: cluster, nodes, definitions, operator; the second and later of a process."""
     scenario = next(iter(SCENARIOS.values()))
     taken = [
-        processor_seconds(lambda: SimulatedWorld(scenario, REFERENCE, DEFAULT_SEED, None))[1]
+        processor_seconds(lambda: SimulatedWorld(scenario, UNDER_TEST, DEFAULT_SEED, None))[1]
         for _ in range(times)
     ]
     start_ms = statistics.median(taken) * 1e3
@@ -156,7 +157,7 @@ def crowd(pods: int, pods_per_workload: int) -> tuple[float, float]:
     )
 
     def simulate() -> SimulatedWorld:
-        world = SimulatedWorld(scenario, REFERENCE, DEFAULT_SEED, None)
+        world = SimulatedWorld(scenario, UNDER_TEST, DEFAULT_SEED, None)
         for number in range(pods // pods_per_workload):
             AppWrapper.submit(world, _appwrapper(f"a{number}", pods_per_workload))
         world.loop.run_for(2 * MINUTE)  # `wait` would end a run with so long a history

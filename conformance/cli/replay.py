@@ -64,6 +64,7 @@ def replay(
     from conformance.cli.ending import echo_block, echo_checker_errors, verdict_lines
     from conformance.cli.judging import all_claims
     from conformance.cli.problems import BadInputError
+    from conformance.implementation import with_role
     from conformance.report.again import replay_command
     from conformance.report.failures import by_entry, to_show
     from conformance.report.pages.failure_page import failure_page
@@ -75,6 +76,7 @@ def replay(
     from conformance.running.workers import Task, workers
     from conformance.scenarios import SCENARIOS
     from vocabulary.history import write_history
+    from vocabulary.implementations import by_role, in_one_text
 
     loaded = load_plan(plan)
     if explain:
@@ -86,10 +88,13 @@ def replay(
             f"{plan}: scenario: there is no scenario {loaded.scenario!r}; "
             "list them with: assay claims scenarios"
         )
-    planned = loaded.implementation or "reference"
+    planned = in_one_text(by_role(loaded.implementation, scenario.roles))
+    asked = implementation or planned
+    if cluster == "simulated":
+        asked = with_role(asked, scenario.roles)
     options = RunOptions(
         cluster=cast(ClusterName, cluster),
-        implementation=implementation or planned,
+        implementation=asked,
         cluster_folder=cluster_folder,
     )
     one_process = "" if cluster == "simulated" else why_one_process(options.implementation)

@@ -41,13 +41,19 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     from conformance.cli.run_grounds import GROUNDS
     from conformance.cli.run_rules import require_that_options_agree
     from conformance.cli.selection import claims_asked_for, resolve
+    from conformance.implementation import with_role
     from conformance.report.folder import check_folder
     from conformance.running.hosting import why_in_turn
-    from conformance.running.suite import run_suite
+    from conformance.running.suite import roles_of, run_suite, select
 
     require_that_options_agree(asked)
     check_folder(asked.out)
     words = resolve(asked.selection or ())
+    if asked.cluster == "simulated":
+        chosen = select(words, one_case=asked.one_case)
+        spelled = with_role(asked.implementation, roles_of(chosen))
+        asked = replace(asked, implementation=spelled)
+        typed.params["implementation"] = spelled
     known = replace(asked.options, command=command(words, typed))
     with (
         ending_when_told_to(asked.out, asked.cluster),

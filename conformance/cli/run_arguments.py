@@ -29,7 +29,8 @@ def complete_selection(incomplete: str) -> list[str]:
 CLUSTERS = ("simulated", "control-plane", "kind", "existing")
 IMPLEMENTATIONS = (
     "reference, mutant:NAME (assay mutants --list), a profile that comes with the suite "
-    f"({', '.join(shipped())}), or a profile's file"
+    f"({', '.join(shipped())}), or a profile's file; with several operators ROLE=NAME,… of those "
+    "that are not their references"
 )
 DEFAULT_OUT = Path(".assay")
 DEFAULT_NODE_SELECTOR = "assay.dev/usable=true"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from conformance.cli.problems import BadInputError
 from conformance.nearest import meant
@@ -18,16 +18,19 @@ def resolve(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_resolve_one(word, known) for word in words))
 
 
-def claims_asked_for(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the claims whose verdicts a selection requests; empty means all of them.
+def claims_asked_for(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the claims whose verdicts a selection requests; empty means all that are judged.
 
     Naming a scenario selects the claims that it was written to arm: it is expected that it does not
-    arm all others.
+    arm all others. Naming a suite selects those that are judged on runs of its own operators, and
+    those that its scenarios with operators of other suites were written to arm.
     """
-    from conformance import claims
+    from conformance import claims, suite
+    from conformance.running.suite import select
     from conformance.scenarios import SCENARIOS
 
     known = {claim.id for claim in claims.load()}
+    suites = suite.load()
     asked: set[str] = set()
     for word in words:
         if word in known:
@@ -35,8 +38,18 @@ def claims_asked_for(words: Iterable[str]) -> tuple[str, ...]:
         elif word in SCENARIOS:
             asked.update(SCENARIOS[word].arms)
         else:
-            return ()
-    return tuple(sorted(asked))
+            asked.update(
+                claim.id for claim in claims.judged_on(word, frozenset(suites[word].roles))
+            )
+            asked.update(
+                claim for found in SCENARIOS.values() if found.suite == word for claim in found.arms
+            )
+    judged = {
+        claim.id
+        for found in select(words)
+        for claim in claims.judged_on(found.id, frozenset(found.roles))
+    }
+    return () if asked >= judged else tuple(sorted(asked))
 
 
 def _resolve_one(word: str, known: list[str]) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 
 from conformance.profiles.names import shipped
 from conformance.report.run_result import RunResult
+from vocabulary.implementations import REFERENCE
 
 REPLAYED: Final = {"simulated": "", "control-plane": " --cluster control-plane"}
 """The clusters that plans are replayed on, and the option for each."""
@@ -29,14 +30,15 @@ def run_command(run: RunResult) -> str:
     are only in a plan, and a custom profile only in its file."""
     header = run.header
     implementation = header.implementation
-    is_ours = implementation == "reference" or implementation.startswith("mutant:")
-    if run.variant or not (is_ours or implementation in shipped()):
+    names = {operator.implementation for operator in header.operators.values()}
+    theirs = {name for name in names if name != REFERENCE and not name.startswith("mutant:")}
+    if run.variant or not theirs <= shipped().keys():
         return ""
     parts = ["assay", "run", header.scenario]
     if header.cluster != "simulated":
         parts += ["--cluster", header.cluster]
     if header.cluster == "existing":
         parts += ["--kubeconfig", "FILE"]
-    if implementation != "reference":
+    if implementation != REFERENCE:
         parts += ["--implementation", implementation]
     return shlex.join([*parts, "--seed", str(header.seed)])

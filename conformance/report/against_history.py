@@ -28,6 +28,7 @@ from conformance.report.run_result import BROKE_OFF, Implementation, RunResult
 from conformance.report.stored_run import Judge, recorded_run
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Header, HistoryError, Mark, read_history
+from vocabulary.implementations import REFERENCE, by_role, in_one_text, named_roles
 from vocabulary.regular_files import path_below
 
 MakerOf: TypeAlias = Callable[[Header, str], Implementation | None]
@@ -201,9 +202,10 @@ def _other_circumstances(header: Header, terms: Terms) -> Iterator[Finding]:
         allowances=allowances_of(header),
     )
     yield from differences(report.environment, made, "environment", says)
+    asked = asked_for(report.reproduce.command, "--implementation", REFERENCE)
     maker = terms.maker_of(header, report.suite.version)
-    if maker is not None:
+    if maker is not None and not named_roles(asked):
         yield from differences(report.implementation, maker, "implementation", says)
-    asked = asked_for(report.reproduce.command, "--implementation", "reference")
-    if not asked.endswith(PROFILE_SUFFIXES) and asked != header.implementation:
+    of_run = in_one_text(by_role(asked, header.operators))
+    if not asked.endswith(PROFILE_SUFFIXES) and of_run != header.implementation:
         yield Finding("reproduce.command", f"runs {asked}, {says} {header.implementation}")

@@ -26,6 +26,7 @@ from conformance.report.folder import HISTORIES_NAME
 from conformance.report.recorded import SIMULATED
 from conformance.report.stored_run import Judge
 from conformance.report.yaml_text import read_report_at, report_path
+from conformance.scenarios import SCENARIOS
 from conformance.suite import judged_on
 
 
@@ -63,7 +64,9 @@ def _of_its_suites(report: ConformanceReport, claims: Mapping[str, Claim]) -> di
     suites |= {claim.profile for claim in report.claims}
     # The digest of a selection is of the claims that were not asked for, too.
     ran = {test.scenario for claim in report.claims for test in claim.tests}
-    suites |= {each.name for scenario in ran for each in judged_on(scenario, ())}
+    for scenario in ran:
+        roles = SCENARIOS[scenario].roles if scenario in SCENARIOS else ()
+        suites |= {each.name for each in judged_on(scenario, roles)}
     return {id_: claim for id_, claim in claims.items() if claim.suite in suites}
 
 

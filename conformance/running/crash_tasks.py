@@ -26,14 +26,15 @@ FEW_ENOUGH: Final = 60
 def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
     """The same scenario, with each operator killed at each of its crash points in turn."""
     base = Plan(scenario=run.scenario, seed=run.seed)
-    for role in run.header.operators:
+    roles = run.header.operators
+    for role in roles:
         for point in crash_points(run.entries, role):
             yield Task(
                 run.scenario,
                 implementation,
                 run.seed,
                 point.plan(base).to_data(),
-                point.describe(),
+                f"{role} {point.describe()}" if len(roles) > 1 else point.describe(),
                 keep_history=False,
             )
 

@@ -7,12 +7,13 @@ from functools import cache
 from types import MappingProxyType
 from typing import Any
 
-from conformance.implementation import implementation
+from conformance.implementation import implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenarios import SCENARIOS
 from vocabulary.history import Fault
+from vocabulary.implementations import REFERENCE
 
 CHUNK = 8
 """Scenarios that are handed to another process at a time."""
@@ -38,7 +39,7 @@ def injected_in(scenario: str) -> list[dict[str, Any]]:
     """The faults of one scenario as data, in order; ValueError if its run was cut short."""
     run = run_one(
         SCENARIOS[scenario],
-        implementation("reference", SCENARIOS[scenario].role),
+        implementations(REFERENCE, SCENARIOS[scenario].roles),
         DEFAULT_SEED,
     )
     if run.error:

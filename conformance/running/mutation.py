@@ -14,7 +14,7 @@ from functools import partial
 
 import msgspec
 
-from conformance.implementation import implementation
+from conformance.implementation import implementation, implementations
 from conformance.norm.verdict import Outcome
 from conformance.report.text import checker_failed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
@@ -22,8 +22,8 @@ from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
-from conformance.suite import of_scenario
 from reference_controller.rules import comparing
+from vocabulary.implementations import REFERENCE
 
 
 class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,7 +57,7 @@ def run_mutants(
 ) -> list[MutantResult]:
     """The claims that killed each mutant of a role's reference; `thorough` goes on when the
     intended claims have failed."""
-    scenarios = [name for name in SCENARIOS if role in of_scenario(name).roles]
+    scenarios = [name for name, found in SCENARIOS.items() if role in found.roles]
     results: list[MutantResult] = []
     with side_by_side(options.jobs, many=len(names) > 1) as each:
         ask = partial(who_decides_otherwise, names=names, seed=options.seed, role=role)
@@ -86,7 +86,8 @@ def who_decides_otherwise(
     found = {name for name in names if mutants[name].is_installed_wrong}
     wrong = {name: mutants[name].rules for name in names}
     rules = comparing(reference.program.rules, wrong, found)
-    run_one(SCENARIOS[scenario], replace(reference, rules=rules), seed)
+    under_test = implementations(REFERENCE, SCENARIOS[scenario].roles)
+    run_one(SCENARIOS[scenario], {**under_test, role: replace(reference, rules=rules)}, seed)
     return frozenset(found)
 
 
@@ -111,7 +112,7 @@ def kill(
         if name not in otherwise.get(scenario.id, ()):
             continue
         runs += 1
-        run = run_one(scenario, implementation(f"mutant:{name}", role), seed)
+        run = run_one(scenario, implementations(f"{role}=mutant:{name}", scenario.roles), seed)
         for verdict in run.verdicts:
             if verdict.outcome is Outcome.FAILED:
                 killers.setdefault(verdict.claim, scenario.id)

@@ -6,6 +6,7 @@ Whatever goes wrong on the way ends up in the result: a run never disappears.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from conformance.world import NotReachedError, World
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
+from vocabulary.implementations import REFERENCE, in_one_text
 
 if TYPE_CHECKING:
     from conformance.worlds.control_plane.session import Session
@@ -29,27 +31,32 @@ if TYPE_CHECKING:
 
 def run_one(
     scenario: Scenario,
-    implementation: Implementation,
+    implementation: Implementation | Mapping[str, Implementation],
     seed: int,
     plan: Plan | None = None,
     variant: str = "",
 ) -> RunResult:
     """Run a scenario in the simulation and judge it by every claim.
 
-    `plan` adds faults to those of the scenario's own steps, or replaces them; it may also make
-    the scenario smaller.
+    `implementation` is that of the only role, or those of several by role. `plan` adds faults to
+    those of the scenario's own steps, or replaces them; it may also make the scenario smaller.
     """
     began = time.perf_counter()
     with collector_at_rest():
         scenario = scenario if plan is None else scenario.scaled(plan.scale).varied(plan.workload)
-        world = SimulatedWorld(scenario, implementation, seed, plan)
+        under_test = (
+            {implementation.role: implementation}
+            if isinstance(implementation, Implementation)
+            else implementation
+        )
+        world = SimulatedWorld(scenario, under_test, seed, plan)
         try:
-            with processor_time_bounded(implementation.name):
+            with processor_time_bounded(_option_of(under_test)):
                 error = _play(scenario, world)
         except HungError as hung:
             world.give_up(str(hung))
             error = world.given_up
-        result = _judged(world, implementation, plan, variant, error, began)
+        result = _judged(world, under_test, plan, variant, error, began)
         world.close()
         return result
 
@@ -81,7 +88,8 @@ def run_really(
         finally:
             world.close()
             session.unfinished.end(world)
-    return _judged(world, session.implementation, plan, variant, error, began)
+    under_test = {session.implementation.role: session.implementation}
+    return _judged(world, under_test, plan, variant, error, began)
 
 
 def _play(scenario: Scenario, world: World) -> str:
@@ -108,7 +116,7 @@ def _play(scenario: Scenario, world: World) -> str:
 
 def _judged(
     world: World,
-    implementation: Implementation | UnderTest,
+    under_test: Mapping[str, Implementation | UnderTest],
     plan: Plan | None,
     variant: str,
     error: str,
@@ -118,11 +126,12 @@ def _judged(
     history = History(header, entries)
     verdicts = claims.judge(history)
     history.close()
+    option = _option_of(under_test)
     replayed = replace(
         plan or Plan(header.scenario),
         scenario=header.scenario,
         seed=header.seed,
-        implementation="" if implementation.name == "reference" else implementation.as_option,
+        implementation="" if option == REFERENCE else option,
     )
     return RunResult(
         scenario=header.scenario,
@@ -140,3 +149,8 @@ def _judged(
         strikes=world.strikes,
         struck=tuple(step.to_data() for step in world.struck),
     )
+
+
+def _option_of(under_test: Mapping[str, Implementation | UnderTest]) -> str:
+    """The value of `--implementation` for these."""
+    return in_one_text({role: each.as_option for role, each in under_test.items()})

@@ -21,7 +21,7 @@ from chaos.plan import Plan, plan_from_data
 from chaos.scale import Scale
 from chaos.shrinking import MAX_RUNS, shrink
 from chaos.subject_kind import subject_kind
-from conformance.implementation import implementation
+from conformance.implementation import implementations
 from conformance.norm.claim import CLAIMS
 from conformance.pod_templates import most_replicas
 from conformance.report.build import test_name
@@ -101,7 +101,7 @@ def shrunk(failure: Failure) -> RunResult | None:
     """The simulated run of the smallest plan found that violates the claims; None if none is
     smaller."""
     scenario = SCENARIOS[failure.plan.scenario]
-    under_test = implementation(failure.implementation, scenario.role)
+    under_test = implementations(failure.implementation, scenario.roles)
     return smallest_run(failure, lambda plan: run_one(scenario, under_test, plan.seed, plan))
 
 

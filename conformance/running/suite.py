@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 import msgspec
 
 from chaos.fault import FAULTS
 from chaos.faults import UNDOING
-from conformance.implementation import UnknownImplementationError
+from conformance.implementation import UnknownImplementationError, with_role
 from conformance.left_behind import LeftBehindError
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome, worst
@@ -53,6 +54,9 @@ def run_suite(
             "add --cluster control-plane"
         )
     chosen = select(selection, one_case=options.one_case)
+    if options.cluster == "simulated":
+        spelled = with_role(options.implementation, roles_of(chosen))
+        options = replace(options, implementation=spelled)
     one_process = "" if options.cluster == "simulated" else why_one_process(options.implementation)
     missing_out = {
         found.id: because for found in chosen if (because := left_out(profile).get(found.id))
@@ -166,6 +170,11 @@ def select(words: Iterable[str], *, one_case: bool = False) -> list[Scenario]:
         return is_meant and not (one_case and found.case)
 
     return [found for found in SCENARIOS.values() if is_wanted(found)]
+
+
+def roles_of(scenarios: Iterable[Scenario]) -> tuple[str, ...]:
+    """The operators under test in any of these scenarios."""
+    return tuple(dict.fromkeys(role for found in scenarios for role in found.roles))
 
 
 def not_in_time(tasks: Sequence[Task], runs: Sequence[RunResult]) -> list[str]:

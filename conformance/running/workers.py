@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 import msgspec
 
 from chaos.plan import plan_from_data
-from conformance.implementation import implementation
+from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import under_test
 from conformance.report.run_result import RunResult
@@ -22,6 +22,7 @@ from conformance.running.runner import run_one, run_really
 from conformance.running.side_by_side import side_by_side
 from conformance.scenarios import SCENARIOS, all_crds
 from vocabulary.history import Mark, history_digest
+from vocabulary.implementations import REFERENCE
 
 if TYPE_CHECKING:
     from conformance.worlds.control_plane.session import Session
@@ -40,6 +41,7 @@ class Task:
 
     scenario: str
     implementation: str
+    """See `vocabulary.implementations`."""
     seed: int
     plan: dict[str, Any] | None = None
     variant: str = ""
@@ -83,7 +85,7 @@ def run_task(task: Task) -> RunResult:
     scenario = SCENARIOS[task.scenario]
     result = run_one(
         scenario,
-        implementation(task.implementation, scenario.role),
+        implementations(task.implementation, scenario.roles),
         task.seed,
         plan,
         task.variant,
@@ -253,7 +255,7 @@ def _expected_length(scenario: str) -> float:
     enough for an order."""
     result = run_one(
         SCENARIOS[scenario],
-        implementation("reference", SCENARIOS[scenario].role),
+        implementations(REFERENCE, SCENARIOS[scenario].roles),
         DEFAULT_SEED,
     )
     steps = (e.t for e in result.entries if isinstance(e, Mark) and e.mark == "faults-stopped")

@@ -8,7 +8,7 @@ import pytest
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementation import implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
@@ -24,7 +24,9 @@ SAMPLE = list(SCENARIOS.values())[::6]
 def test_a_run_and_its_checkers_leave_every_stored_object_as_it_was_committed(
     scenario: Scenario,
 ) -> None:
-    world = SimulatedWorld(scenario, implementation("reference"), DEFAULT_SEED, None)
+    world = SimulatedWorld(
+        scenario, implementations("reference", scenario.roles), DEFAULT_SEED, None
+    )
     tripwire = Tripwire()
     tripwire.watch(world.cluster.store)
     scenario.steps(world)

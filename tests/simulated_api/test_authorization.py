@@ -20,7 +20,7 @@ ROLE = {
 @pytest.fixture
 def held() -> Cluster:
     cluster = Cluster()
-    cluster.api.authorize = rules_for(["operator"], [ROLE], [CONFIG_MAP])
+    cluster.api.authorize = rules_for({"operator": [ROLE]}, [CONFIG_MAP])
     return cluster
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
 from conformance.report.run_result import GIVEN_UP
 from conformance.scenario import Scenario
+from conformance.suite import Durations
 from conformance.suite import load as suites
 from conformance.world import World
 from conformance.worlds.simulated.bounds import Bounds
@@ -31,9 +32,17 @@ from fixtures.simulated.loop import Timer
 from reference_controller.runtime.operator import Operator
 from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
-from vocabulary.history import OPERATOR, Entry, Header, OperatorUnderTest, WorldFacts, replicas
+from vocabulary.history import (
+    OPERATOR,
+    Entry,
+    Header,
+    OperatorUnderTest,
+    WorldFacts,
+    replicas,
+    role_of,
+)
 from vocabulary.history import Write as WriteEntry
-from vocabulary.kinds import APPWRAPPER, CUSTOM_RESOURCE_DEFINITION, KNOWN_KINDS, LEASE
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, KNOWN_KINDS, LEASE
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Create
 
@@ -43,29 +52,42 @@ REPLICAS: Final = 2
 KUBERNETES_VERSION: Final = "v1.36"
 """The version on which the simulation is modeled, and with which it is compared."""
 QUIET_US: Final = 20 * MINUTE
-"""No operator timer and no AppWrapper write for so long: twice a usual resync period."""
+"""No operator timer and no write of a kind under test for so long: twice a usual resync period."""
 
 
 class SimulatedWorld(World):
     """One run's world. Build it, let a scenario's steps use it, then `finish` it."""
 
     def __init__(
-        self, scenario: Scenario, implementation: Implementation, seed: int, plan: Plan | None
+        self,
+        scenario: Scenario,
+        implementations: Mapping[str, Implementation],
+        seed: int,
+        plan: Plan | None,
     ) -> None:
+        """`implementations` are those under test by role."""
         self.scenario = scenario
         self.folder = scenario.folder
         self.namespace = NAMESPACE
         self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
-        self._settings = suites()[implementation.role].settings
-        self.config = self._settings.overlay(self._settings.written, scenario.config)
-        self.durations = self._settings.durations_at(self.config)
-        self._next_config = self.config
+        self.roles = tuple(implementations)
+        self.implementations = implementations
+        self.configs: dict[str, Mapping[str, Any]] = {}
+        """The operators' configurations by role."""
+        durations: list[Durations] = []
+        for role in self.roles:
+            settings = suites()[role].settings
+            self.configs[role] = settings.overlay(settings.written, scenario.config_of(role))
+            durations.append(settings.durations_at(self.configs[role]))
+        self.durations = durations[0]
+        self._bound_us = max(it.patience_us + 2 * it.maximum_us for it in durations)
+        """How long the workloads of all roles may take to settle."""
+        self._next_configs = dict(self.configs)
         """Of operators that start from now on."""
-        self.implementation = implementation
         self.cluster = SimulatedCluster(
             seed,
             nodes=[NodeSpec(name, gpus=scenario.gpus) for name in self.nodes],
-            crds=implementation.crds(),
+            crds=[crd for each in implementations.values() for crd in each.crds()],
         )
         self.loop = self.cluster.loop
         self.recorder = self.cluster.recorder
@@ -74,39 +96,34 @@ class SimulatedWorld(World):
         self._connection = Connection(self.cluster.api, self._rules)
         self._crashes: dict[str, None] = {}
         """The bugs that the controller's code ran into, in order."""
-        self.roles = (implementation.role,)
-        names = replicas(implementation.role, REPLICAS)
-        self._bounds = Bounds(names)
         self.operators: dict[str, OperatorProcess] = {}
-        for name in names:
-            operator = OperatorProcess(
-                name,
-                partial(self._build, name),
-                loop=self.loop,
-                store=self.cluster.store,
-                connection=self._connection,
-                on_crash=self._note_crash,
-                # The first operator's streams are named as they were before there were roles:
-                # what a seed or a plan showed then, it shows now.
-                stream=name.replace(implementation.role, OPERATOR, 1),
-            )
-            self.operators[name] = operator
-            self.cluster.processes.add(operator)
-        self._processes = GroundProcesses(self.cluster.processes)
+        for role in self.roles:
+            self._add_operator(role)
         # Kinds that only scenarios know are granted, as an administrator would.
-        self.cluster.api.authorize = rules_for(names, implementation.rbac(), KNOWN_KINDS)
-        self.cluster.api.admission.append(implementation.admission(self.config, self._note_crash))
+        bound = {role: each.rbac() for role, each in implementations.items()}
+        self.cluster.api.authorize = rules_for(
+            {name: bound[role_of(name)] for name in self.operators}, KNOWN_KINDS
+        )
+        self._bounds = Bounds(self.operators)
+        self._processes = GroundProcesses(self.cluster.processes)
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
         self._quiet_since_us = self.loop.now_us
-        self._leader = ""
+        self._own_kinds = {
+            str(kind) for each in implementations.values() for kind in each.program.kinds
+        }
+        """The kinds under test."""
+        self._leases = {each.lease: role for role, each in implementations.items()}
+        """The roles by the names of their Leases."""
+        self._leaders: dict[str, str] = {}
         self._follower = Follower()
         self._strike_timer: Timer | None = None
         self._connection.injector = self._injector if plan is not None else None
         self._connection.on_observed = self._await_plan
         self.recorder.listener = self._on_write
-        for name in names[: scenario.operators]:
-            self.cluster.processes.start(name)
+        for role in self.roles:
+            for name in replicas(role, scenario.operators):
+                self.cluster.processes.start(name)
         self._injector.start()
         self._await_plan()
 
@@ -177,10 +194,11 @@ class SimulatedWorld(World):
             self._injector.revert(injected)
 
     def reconfigure(self, changes: Mapping[str, Any]) -> None:
-        self._next_config = self._settings.overlay(self._next_config, changes)
-        self.recorder.mark(
-            "reconfigured", role=self.implementation.role, parameters=self._next_config
+        role = self.scenario.role
+        config = self._next_configs[role] = suites()[role].settings.overlay(
+            self._next_configs[role], changes
         )
+        self.recorder.mark("reconfigured", role=role, parameters=config)
 
     def install(self, crd: str) -> None:
         for document in load_manifests(self.folder / crd):
@@ -202,14 +220,15 @@ class SimulatedWorld(World):
 
     def finish(self) -> None:
         """Stop the faults, then let the workload settle: the progress phase."""
-        bound_us = self.patience_us + 2 * self.durations.maximum_us
         if self._injector.is_waiting:  # a plan's faults may strike after the last step
-            self._run_until(lambda: not self._injector.is_waiting or self.is_stable(), bound_us)
+            self._run_until(
+                lambda: not self._injector.is_waiting or self.is_stable(), self._bound_us
+            )
         self._injector.stop()
         self._connection.injector = None
         self._quiet_since_us = self.loop.now_us  # what was broken until now has not been quiet
         self.mark("faults-stopped")
-        if self._run_until(self.is_stable, bound_us):
+        if self._run_until(self.is_stable, self._bound_us):
             self.mark("stable")
         else:
             self.mark("not-stable", self.given_up)
@@ -237,16 +256,17 @@ class SimulatedWorld(World):
             return False
         if not all(operator.is_idle() for operator in self.operators.values()):
             return False
-        up = [operator for operator in self.operators.values() if operator.running]
-        if up and not any(operator.leads for operator in up):
-            return False  # one of them will, and may find work that it was kept from
+        for role in self.roles:
+            up = [each for each in self._replicas(role) if each.running]
+            if up and not any(operator.leads for operator in up):
+                return False  # one of them will, and may find work that it was kept from
         if self.cluster.is_quiet(self.loop.now_us + HOUR):
             return True
         return self.loop.now_us - self._quiet_since_us > QUIET_US
 
     @property
     def leader(self) -> str:
-        return self._leader
+        return self._leaders.get(self.scenario.role, "")
 
     @property
     def crashes(self) -> tuple[str, ...]:
@@ -270,12 +290,13 @@ class SimulatedWorld(World):
             began_us=self.loop.began_us,
             kubernetes_version=KUBERNETES_VERSION,
             operators={
-                self.implementation.role: OperatorUnderTest(
-                    suite=self.implementation.role,
-                    implementation=self.implementation.name,
-                    parameters=self.config,
-                    facts=self.implementation.facts,
+                role: OperatorUnderTest(
+                    suite=role,
+                    implementation=each.name,
+                    parameters=dict(self.configs[role]),
+                    facts=each.facts,
                 )
+                for role, each in self.implementations.items()
             },
             facts=WorldFacts(users=SIMULATED_USERS),
         )
@@ -283,9 +304,31 @@ class SimulatedWorld(World):
 
     # Inside.
 
-    def _build(self, name: str, now_us: Micros) -> Operator:
-        build = self.implementation.operator_builder(
-            self._next_config,
+    def _add_operator(self, role: str) -> None:
+        """The processes of an operator, and its webhooks."""
+        for name in replicas(role, REPLICAS):
+            operator = self.operators[name] = OperatorProcess(
+                name,
+                partial(self._build, role, name),
+                loop=self.loop,
+                store=self.cluster.store,
+                connection=self._connection,
+                on_crash=self._note_crash,
+                # The first operator's streams are named as they were before there were roles:
+                # what a seed or a plan showed then, it shows now.
+                stream=name.replace(role, OPERATOR, 1) if role == self.roles[0] else name,
+            )
+            self.cluster.processes.add(operator)
+        admission = self.implementations[role].admission(self.configs[role], self._note_crash)
+        self.cluster.api.admission.append(admission)
+
+    def _replicas(self, role: str) -> Iterator[OperatorProcess]:
+        """The processes of an operator."""
+        return (self.operators[name] for name in replicas(role, REPLICAS))
+
+    def _build(self, role: str, name: str, now_us: Micros) -> Operator:
+        build = self.implementations[role].operator_builder(
+            self._next_configs[role],
             namespace=self.namespace,
             identity=name,
             elect=self.scenario.operators > 1,
@@ -299,10 +342,11 @@ class SimulatedWorld(World):
 
     def _on_write(self, write: WriteEntry) -> None:
         self._bounds.wrote(write)
-        if write.event and write.kind == _APPWRAPPER:
+        if write.event and write.kind in self._own_kinds:
             self._quiet_since_us = self.loop.now_us
-        elif write.event and write.kind == _LEASE:
-            self._note_leader(get_path(write.object or {}, "spec.holderIdentity", ""))
+        elif write.event and write.kind == _LEASE and write.name in self._leases:
+            holder = get_path(write.object or {}, "spec.holderIdentity", "")
+            self._note_leader(self._leases[write.name], holder)
         if self._connection.injector is not None:
             self._connection.committed(self._follower.committed(write))
 
@@ -314,15 +358,16 @@ class SimulatedWorld(World):
         self._crashes[text] = None
         self._bounds.crashed()
 
-    def _note_leader(self, identity: str) -> None:
-        """Record the Lease's holder; no operator, if its holder released or lost it."""
-        before, self._leader = self._leader, identity if identity in self.operators else ""
-        if before == self._leader:
+    def _note_leader(self, role: str, identity: str) -> None:
+        """Record the holder of a role's Lease; no operator, if its holder released or lost it."""
+        before = self._leaders.get(role, "")
+        leader = self._leaders[role] = identity if identity in self.operators else ""
+        if before == leader:
             return
         if before:
             self.recorder.process(before, "following")
-        if self._leader:
-            self.recorder.process(self._leader, "leading")
+        if leader:
+            self.recorder.process(leader, "leading")
 
     def _await_plan(self) -> None:
         """Strike when the plan's next point in time has come."""
@@ -338,7 +383,6 @@ class SimulatedWorld(World):
         self._await_plan()
 
 
-_APPWRAPPER: Final = str(APPWRAPPER)
 _LEASE: Final = str(LEASE)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from chaos.choice import PodChoice
-from chaos.faults import DeletePod, Kill
+from chaos.faults import DeletePod, Kill, KillPod
 from conformance.handle import Condition
 from conformance.scenario import scenario
 from conformance.world import World
-from vocabulary.kinds import POD
-from vocabulary.objects import get_path
+from vocabulary.clock import MINUTE, SECOND
+from vocabulary.kinds import APPWRAPPER, POD
+from vocabulary.objects import controller_of, get_path
 
 from .api import CREW
 from .faults import ResizeCrew
@@ -25,7 +26,8 @@ def _crew(world: World, pods: int) -> None:
 def _ready(world: World, pods: int) -> Condition:
     def holds() -> bool:
         crew = world.get(CREW, "a") or {}
-        return get_path(crew, "status.ready", 0) == pods == len(world.list(POD))
+        mine = [pod for pod in world.list(POD) if (controller_of(pod) or {}).get("kind") == "Crew"]
+        return get_path(crew, "status.ready", 0) == pods == len(mine)
 
     return Condition(f"Crew a has {pods} pods", holds)
 
@@ -35,11 +37,11 @@ def lost_pods_come_back(world: World) -> None:
     """A pod that is deleted, also while the operator is down, is replaced."""
     _crew(world, 3)
     world.inject(DeletePod(PodChoice("Crew/a")))
-    world.wait(30_000_000)
+    world.wait(30 * SECOND)
     world.until(_ready(world, 3))
-    world.inject(Kill(restart_after=20_000_000))
+    world.inject(Kill(restart_after=20 * SECOND))
     world.inject(DeletePod(PodChoice("Crew/a", which="last")))
-    world.wait(60_000_000)
+    world.wait(MINUTE)
     world.until(_ready(world, 3))
 
 
@@ -51,3 +53,28 @@ def a_crew_changes_its_size(world: World) -> None:
     world.until(_ready(world, 1))
     world.inject(ResizeCrew("a", 4))
     world.until(_ready(world, 4))
+
+
+def _runs_after(world: World, resets: int) -> Condition:
+    def holds() -> bool:
+        status = get_path(world.get(APPWRAPPER, "w") or {}, "status", {})
+        return status.get("phase") == "Running" and status.get("resettingCount", 0) == resets
+
+    return Condition(f"AppWrapper w runs after {resets} resets", holds)
+
+
+@scenario(arms=("TOY-001", "TOY-002", "AW-006", "AW-049"), roles=("toy", "appwrapper"))
+def operators_die_in_turn(world: World) -> None:
+    """A Crew and an AppWrapper share a namespace; while one's operator is down, the other works."""
+    world.create(world.manifest("appwrapper.yaml"))
+    _crew(world, 2)
+    world.until(_runs_after(world, resets=0))
+    world.inject(Kill(actor="toy", restart_after=30 * MINUTE))
+    world.inject(KillPod(PodChoice("AppWrapper/w")))
+    world.until(_runs_after(world, resets=1))
+    world.wait(30 * MINUTE)
+    world.inject(Kill(actor="appwrapper", restart_after=30 * MINUTE))
+    world.inject(DeletePod(PodChoice("Crew/a")))
+    world.wait(10 * SECOND)
+    world.until(_ready(world, 2))
+    world.wait(30 * MINUTE)

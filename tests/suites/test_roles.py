@@ -1,0 +1,78 @@
+"""Two operators under test in one run: each is judged by itself, whatever becomes of the other."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from chaos.exploration import crash_points
+from conformance.report.conformance_report import ConformanceReport
+from conformance.report.yaml_text import read_report_at
+from tests.suites.conftest import Assay
+from vocabulary.history import Process, StoredHistory, read_history
+
+TOGETHER = "operators-die-in-turn"
+MUTANTS = {
+    # Each is wrong while the other's operator is down.
+    "toy=mutant:lost-pods-stay-lost": {"TOY-001"},
+    "appwrapper=mutant:ignores-failed-pods": {"AW-003", "AW-021", "AW-030", "AW-040"},
+}
+
+
+def report_of(folder: Path) -> ConformanceReport:
+    return read_report_at(folder / ".assay" / "report.yaml")
+
+
+def histories_of(folder: Path) -> list[StoredHistory]:
+    return [read_history(path) for path in sorted((folder / ".assay" / "histories").iterdir())]
+
+
+def test_the_claims_of_both_suites_are_judged_and_each_operator_is_in_the_header(
+    assay: Assay, tmp_path: Path
+) -> None:
+    ran = assay("run", TOGETHER, "--rerun", "--quiet")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "4 claims: 4 passed; 1 run" in ran.stdout
+    (history,) = histories_of(tmp_path)
+    operators = history.header.operators
+    assert {role: it.suite for role, it in operators.items()} == {
+        "toy": "toy",
+        "appwrapper": "appwrapper",
+    }
+    assert "userRBACAdmissionCheck" in operators["appwrapper"].parameters
+    assert not operators["toy"].parameters
+    started = [e.process for e in history.entries if isinstance(e, Process)][:2]
+    assert started == ["toy", "appwrapper"]
+    verified = assay("verify", ".assay")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    assert "note:" not in verified.stdout
+
+
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_a_wrong_operator_violates_claims_of_its_own_suite_alone_while_the_other_is_down(
+    assay: Assay, tmp_path: Path, mutant: str
+) -> None:
+    ran = assay("run", TOGETHER, "--implementation", mutant, "--quiet")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    violated = {claim.id for claim in report_of(tmp_path).claims if claim.outcome == "failed"}
+    assert violated == MUTANTS[mutant]
+    for claim in violated:
+        plan = tmp_path / ".assay" / f"{claim.lower()}.yaml"
+        assert yaml.safe_load(plan.read_text())["implementation"] == mutant
+        replayed = assay("replay", str(plan))
+        assert replayed.returncode == 1, replayed.stdout + replayed.stderr
+        assert "the same history as recorded" in replayed.stdout
+    verified = assay("verify", ".assay")
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+
+
+def test_both_operators_survive_each_of_their_crash_points(assay: Assay, tmp_path: Path) -> None:
+    ran = assay("run", TOGETHER, "--crash-points", "--quiet")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (history,) = histories_of(tmp_path)
+    of_role = [len(crash_points(history.entries, role)) for role in history.header.operators]
+    assert len(of_role) == 2
+    assert all(of_role)
+    assert report_of(tmp_path).coverage.crash_points == f"{sum(of_role)}/{sum(of_role)}"
