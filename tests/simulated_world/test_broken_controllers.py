@@ -37,6 +37,9 @@ def test_what_a_reconcile_raises_is_in_the_history_once_and_in_what_the_run_says
 
 def test_what_a_webhook_raises_is_told_likewise_and_refuses_the_write():
     found = run_with("lasting_labels")
-    assert "webhook of appwrapper raised KeyError: 'spec\\nand more' (test_broken_controllers.py:" in found.error
+    assert (
+        "webhook of appwrapper raised KeyError: 'spec\\nand more' (test_broken_controllers.py:"
+        in found.error
+    )
     refused = {entry.code for entry in found.entries if isinstance(entry, Write)}
     assert 500 in refused

@@ -6,9 +6,10 @@ from chaos.choice import PodChoice
 from chaos.faults import DeletePod, Kill, KillPod
 from conformance.handle import Condition
 from conformance.scenario import scenario
+from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
-from vocabulary.kinds import APPWRAPPER, POD
+from vocabulary.kinds import POD
 from vocabulary.objects import controller_of, get_path
 
 from .api import CREW
@@ -55,23 +56,16 @@ def a_crew_changes_its_size(world: World) -> None:
     world.until(_ready(world, 4))
 
 
-def _runs_after(world: World, resets: int) -> Condition:
-    def holds() -> bool:
-        status = get_path(world.get(APPWRAPPER, "w") or {}, "status", {})
-        return status.get("phase") == "Running" and status.get("resettingCount", 0) == resets
-
-    return Condition(f"AppWrapper w runs after {resets} resets", holds)
-
-
 @scenario(arms=("TOY-001", "TOY-002", "AW-006", "AW-049"), roles=("toy", "appwrapper"))
 def operators_die_in_turn(world: World) -> None:
     """A Crew and an AppWrapper share a namespace; while one's operator is down, the other works."""
-    world.create(world.manifest("appwrapper.yaml"))
+    workload = AppWrapper.submit(world, "appwrapper.yaml")
     _crew(world, 2)
-    world.until(_runs_after(world, resets=0))
+    world.until(workload.is_in("Running"))
     world.inject(Kill(actor="toy", restart_after=30 * MINUTE))
     world.inject(KillPod(PodChoice("AppWrapper/w")))
-    world.until(_runs_after(world, resets=1))
+    world.until(workload.has_reset(1))
+    world.until(workload.is_in("Running"))
     world.wait(30 * MINUTE)
     world.inject(Kill(actor="appwrapper", restart_after=30 * MINUTE))
     world.inject(DeletePod(PodChoice("Crew/a")))
