@@ -17,9 +17,9 @@ from msgspec import Meta
 
 from chaos.fields import Spelling, write_fields
 from chaos.ground import FaultRefusedError, Ground
-from chaos.subject_kind import registered, subject_kind
+from chaos.subject_kind import subject_kind
 from vocabulary.errors import ApiError
-from vocabulary.kinds import KNOWN_KINDS, NODE, POD, Kind, kind_of
+from vocabulary.kinds import NODE, POD, Kind, kind_of, known_kinds
 from vocabulary.objects import (
     Object,
     controller_of,
@@ -37,13 +37,12 @@ T = TypeVar("T")
 
 def named_kind(name: Any) -> Kind:
     """The kind of that name; ValueError if it is neither known nor spelled in full."""
-    kinds = (*KNOWN_KINDS, *(each.kind for each in registered()))
-    for known in kinds:
+    for known in known_kinds():
         if name in (str(known), known.kind):
             return known
     api_version, _, kind = str(name).rpartition("/")
     if not api_version or not kind:
-        known_names = ", ".join(sorted({str(known) for known in kinds}))
+        known_names = ", ".join(sorted({str(known) for known in known_kinds()}))
         raise ValueError(
             f"{name!r} is not a known kind ({known_names}); "
             "write others in full, for example jobset.x-k8s.io/v1alpha2/JobSet"

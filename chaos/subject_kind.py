@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from vocabulary.kinds import Kind
+from vocabulary.kinds import register as register_kind
 from vocabulary.objects import Object, get_path, with_path
 
 if TYPE_CHECKING:
@@ -80,6 +81,7 @@ _REGISTERED: Final[dict[str, SubjectKind]] = {}
 
 def register(subject_kind: SubjectKind) -> None:
     """Add a suite's kind; registering equal kinds twice is fine, unequal ones a ValueError."""
+    register_kind(subject_kind.kind)
     key = subject_kind.kind.group_kind
     if _REGISTERED.setdefault(key, subject_kind) != subject_kind:
         raise ValueError(f"kind {key} is registered twice, differently")

@@ -12,7 +12,7 @@ from chaos.subject_kind import subject_kind
 from chaos.trigger import WriteVerb
 from vocabulary.clock import MINUTE, SECOND, Micros
 from vocabulary.history import Entry, Mark, Write, role_of
-from vocabulary.kinds import EVENT, KNOWN_KINDS, LEASE, POD, kind_of
+from vocabulary.kinds import EVENT, LEASE, POD, kind_of, known_kinds
 from vocabulary.objects import Object, get_path, labels_of, owner_references
 
 SPAN_US: Final = (10 * SECOND, 10 * MINUTE)
@@ -21,7 +21,6 @@ _PEOPLE: Final = ("user", "harness", "chaos")
 """Actors of a history that are no processes of the cluster."""
 _UNWATCHED: Final = (str(EVENT), str(LEASE))
 """Kinds by which processes speak of themselves."""
-_SHORT: Final = {str(kind): kind.kind for kind in KNOWN_KINDS}
 
 
 class Written(NamedTuple):
@@ -168,5 +167,6 @@ class _Seen:
 
 def _spelled(group_kind: str, api_version: str) -> str:
     """The kind as plans spell it: in full where it is not one of the known."""
-    short = _SHORT.get(group_kind)
-    return short or f"{api_version}/{group_kind.partition('.')[0]}"
+    name = group_kind.partition(".")[0]
+    is_known = any(kind.group_kind == group_kind for kind in known_kinds())
+    return name if is_known else f"{api_version}/{name}"

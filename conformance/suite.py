@@ -24,7 +24,7 @@ from typing import Any, Final, Protocol
 
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.entry_points import EntryPoints
-from vocabulary.kinds import Kind
+from vocabulary.kinds import Kind, register
 from vocabulary.objects import Object
 
 _RESERVED: Final = frozenset(
@@ -68,8 +68,8 @@ class Settings:
     """The configuration of a suite's operators, nested as in their configuration files."""
 
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """What the norm says holds if nothing is written. None of it is written: claims about
-    defaults require that an operator uses its own."""
+    """The norm's defaults. None of them is written: claims about defaults require that an
+    operator uses its own."""
     written: Mapping[str, Any] = field(default_factory=dict)
     """Written into every configuration."""
     short: Callable[[Micros, int], Mapping[str, Any]] = lambda _late_us, _stretch: {}
@@ -138,6 +138,8 @@ class Suite:
     def __post_init__(self) -> None:
         if self.name in _RESERVED:
             raise SuiteError(f"suite {self.name!r}: histories use that name for another actor")
+        for use in self.kinds:
+            register(use.kind)
         known = _SUITES.setdefault(self.name, self)
         if known != self:
             raise SuiteError(

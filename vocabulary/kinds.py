@@ -1,7 +1,7 @@
 """Resource kinds, as an API server needs them to route a request.
 
 `Kind` is group, version, kind, plural and scope. Kinds that Assay itself uses have constants
-here; custom resources bring theirs in their CRD.
+here; suites register theirs.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ CUSTOM_RESOURCE_DEFINITION: Final = Kind(
 )
 APPWRAPPER: Final = Kind("workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers")
 
-KNOWN_KINDS: Final[tuple[Kind, ...]] = (
+BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (
     NAMESPACE,
     NODE,
     POD,
@@ -98,16 +98,30 @@ KNOWN_KINDS: Final[tuple[Kind, ...]] = (
     LEASE,
     PRIORITY_CLASS,
     CUSTOM_RESOURCE_DEFINITION,
-    APPWRAPPER,
 )
-_BY_GVK: Final = {(known.api_version, known.kind): known for known in KNOWN_KINDS}
+_BY_GVK: Final = {(known.api_version, known.kind): known for known in BUILT_IN_KINDS}
+
+
+def register(kind: Kind) -> None:
+    """Add a kind that a suite or a program knows.
+
+    Registering equal kinds twice is fine; raises ValueError for unequal ones of one name.
+    """
+    known = _BY_GVK.setdefault((kind.api_version, kind.kind), kind)
+    if known != kind:
+        raise ValueError(f"kind {kind.api_version}/{kind.kind} is registered twice, differently")
+
+
+def known_kinds() -> tuple[Kind, ...]:
+    """The built-in kinds, and those that were registered."""
+    return tuple(_BY_GVK.values())
 
 
 def kind_of(obj: Object) -> Kind:
     """Return an object's kind, from its apiVersion and kind.
 
     An unknown kind is assumed to be namespaced, with the conventional plural (lower case,
-    `s`): this is how unknown components of an AppWrapper are addressed before discovery.
+    `s`): this is how a workload's components are addressed before discovery.
     """
     api_version, kind = str(obj.get("apiVersion", "")), str(obj.get("kind", ""))
     known = _BY_GVK.get((api_version, kind))

@@ -20,13 +20,12 @@ from reference_controller.runtime.informer import Informer
 from vocabulary.clock import Micros
 from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import Entry, Event, Fault, Process, Write
-from vocabulary.kinds import JOB, KNOWN_KINDS, NODE, POD, Kind
+from vocabulary.kinds import JOB, NODE, POD, Kind, known_kinds
 from vocabulary.objects import Object, meta, name_of, namespace_of, uid_of
 
 SETTLE_SECONDS: Final = 0.3
 """Watches of different kinds arrive in any order; so long is waited for the slowest."""
 _UNWATCHED: Final = ("Event", "Lease.coordination.k8s.io", "Namespace")
-WATCHED: Final = tuple(kind for kind in KNOWN_KINDS if str(kind) not in _UNWATCHED)
 LISTED_FIRST: Final = (JOB, POD, NODE)
 """No history begins before these and the kinds under test have been listed."""
 LIST_SECONDS: Final = 30.0
@@ -48,7 +47,9 @@ class WatchRecorder:
         first = (*self._tested, *map(str, LISTED_FIRST))
         self._listed = {kind: threading.Event() for kind in first}
         self._informers = [
-            Informer(connection, kind, namespace, self._replace, self._deliver) for kind in WATCHED
+            Informer(connection, kind, namespace, self._replace, self._deliver)
+            for kind in known_kinds()
+            if str(kind) not in _UNWATCHED
         ]
 
     def start(self) -> None:

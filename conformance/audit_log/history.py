@@ -37,7 +37,7 @@ from vocabulary.history import (
     WorldFacts,
     Write,
 )
-from vocabulary.kinds import KNOWN_KINDS, kind_of
+from vocabulary.kinds import kind_of, known_kinds
 from vocabulary.objects import meta, uid_of
 
 ROLE: Final = "appwrapper"
@@ -327,7 +327,7 @@ def _silent_kubelets(events: Iterable[Event]) -> Iterator[str]:
 
 def _kinds(events: Iterable[Event]) -> dict[str, str]:
     """The kind (`Job.batch`) of each resource (`jobs.batch`), from the objects themselves."""
-    found = {f"{k.plural}.{k.group}".rstrip("."): str(k) for k in KNOWN_KINDS}
+    found = {f"{k.plural}.{k.group}".rstrip("."): str(k) for k in known_kinds()}
     for event in events:
         obj = event.response_object or {}
         if uid_of(obj) and obj.get("kind") and not event.reference.subresource:

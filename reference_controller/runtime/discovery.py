@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
-from vocabulary.kinds import KNOWN_KINDS, Kind
+from vocabulary.kinds import Kind, known_kinds
 from vocabulary.requests import Request
 
 AnyRequest = TypeVar("AnyRequest", bound=Request)
@@ -28,7 +28,7 @@ class Discovery:
         self._connection = connection
         self._lock = threading.Lock()
         self._served: dict[tuple[str, str, str], Kind] = {
-            (kind.group, kind.version, kind.kind): kind for kind in KNOWN_KINDS
+            (kind.group, kind.version, kind.kind): kind for kind in known_kinds()
         }
 
     def resolve(self, request: AnyRequest) -> AnyRequest:

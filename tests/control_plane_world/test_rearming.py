@@ -19,9 +19,9 @@ from conformance.running.workers import RunAll, Task
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.settings import (
     DEFAULT_CONFIG,
+    SETTINGS,
     SHORT_CONFIG,
     Durations,
-    overlay,
     short_config,
 )
 from vocabulary.clock import SECOND
@@ -31,7 +31,7 @@ ITS_CLAIM = "AW-046"
 
 
 def durations(late_us: int, stretch: int = 1) -> Durations:
-    return Durations.of(overlay(DEFAULT_CONFIG, short_config(late_us, stretch)))
+    return Durations.of(SETTINGS.overlay(DEFAULT_CONFIG, short_config(late_us, stretch)))
 
 
 def test_durations_are_the_short_ones_where_nobody_is_late() -> None:

@@ -27,7 +27,7 @@ from conformance.worlds.control_plane.recovery import recovered
 from tests.cli.recording import LOGS, OPERATOR_USER
 from vocabulary.clock import SECOND, Micros, to_rfc3339_micro
 from vocabulary.history import AUDIT_LOG, Entry, Write
-from vocabulary.kinds import KNOWN_KINDS, Kind, kind_of
+from vocabulary.kinds import Kind, kind_of, known_kinds
 from vocabulary.objects import Object
 
 BEGAN_US = 1_700_000_000 * SECOND
@@ -53,7 +53,7 @@ def kind_in(write: Write, kinds: Iterable[Kind]) -> Kind:
 
 def kinds_of(entries: Iterable[Entry]) -> list[Kind]:
     objects = [each.object for each in entries if isinstance(each, Write) and each.object]
-    return list(dict.fromkeys((*KNOWN_KINDS, *map(kind_of, objects))))
+    return list(dict.fromkeys((*known_kinds(), *map(kind_of, objects))))
 
 
 def told(write: Write, kinds: Iterable[Kind]) -> Commit:
@@ -204,7 +204,7 @@ def test_all_of_what_a_real_api_server_logged_is_recovered(name: str) -> None:
     path = LOGS / f"{name}.log.gz"
     events = [json.loads(line) for line in gzip.decompress(path.read_bytes()).splitlines()]
     of_team = [each for each in events if each["objectRef"].get("namespace") == "team-a"]
-    kinds = [kind for kind in KNOWN_KINDS if _followed(kind)]
+    kinds = [kind for kind in known_kinds() if _followed(kind)]
     whole = recovered([], of_team, kinds)
     assert whole is not None
     history = to_history(read_log([path]), name, operator_user=OPERATOR_USER, parameters={})

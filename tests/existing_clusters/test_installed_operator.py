@@ -16,7 +16,7 @@ from conformance.profiles.profile import Configuration
 from conformance.running.hosting import not_run, reason_not_run
 from conformance.running.process_faults import CONNECTION, PAUSE, SECOND, WEBHOOKS
 from conformance.scenarios import SCENARIOS
-from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, overlay
+from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, SETTINGS
 from conformance.under_test import Installed, InstalledDeployment
 from conformance.worlds.existing import installation
 from conformance.worlds.existing.access import Access
@@ -85,7 +85,7 @@ def for_run(
     cluster: OneDeployment, installed: InstalledDeployment = INSTALLED, **config: Any
 ) -> InstalledOperator:
     borrowing = Borrowing(cluster.connection, installed, "suite")
-    settings = overlay(DEFAULT_CONFIG, {"faultTolerance": config})
+    settings = SETTINGS.overlay(DEFAULT_CONFIG, {"faultTolerance": config})
     return borrowing.for_run("appwrapper", settings, lambda *_: None, None)
 
 
@@ -310,7 +310,7 @@ def test_what_one_that_nobody_can_configure_would_have_to_be_told_is_not_run() -
         reason_not_run(SCENARIOS["appwrapper/retry/one-failure-is-retried"], "existing", there)
         == ""
     )
-    settings = overlay(DEFAULT_CONFIG, capped.config)
+    settings = SETTINGS.overlay(DEFAULT_CONFIG, capped.config)
     as_wanted = replace(there, installed=replace(FIXED, settings=settings))
     assert reason_not_run(capped, "existing", as_wanted) == ""
 

@@ -18,7 +18,7 @@ from conformance.worlds.existing.rights import Right
 from conformance.worlds.existing.rights_used import refused, used
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.history import Write
-from vocabulary.kinds import KNOWN_KINDS
+from vocabulary.kinds import known_kinds
 from vocabulary.requests import Get
 
 REFERENCE = implementation("reference")
@@ -29,7 +29,7 @@ OTHERWISE_USED = {
 OF_THE_HARNESS = {Right("", "nodes", "get"), Right("coordination.k8s.io", "leases", "get")}
 """Reads in runs on real clusters: a node before it is leased, and the leader."""
 RESOURCES = {
-    str(kind): (kind.group, kind.plural) for kind in (*KNOWN_KINDS, *map(kind_of_crd, all_crds()))
+    str(kind): (kind.group, kind.plural) for kind in (*known_kinds(), *map(kind_of_crd, all_crds()))
 }
 
 

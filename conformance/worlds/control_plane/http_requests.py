@@ -6,7 +6,7 @@ import json
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from vocabulary.kinds import KNOWN_KINDS, Kind
+from vocabulary.kinds import Kind, known_kinds
 from vocabulary.requests import (
     Create,
     Delete,
@@ -20,7 +20,6 @@ from vocabulary.requests import (
 
 PROTOBUF: Final = b"k8s\x00"
 """How a body begins that is in Kubernetes' other encoding; what it says, the audit log tells."""
-_BY_RESOURCE: Final = {(kind.group, kind.plural): kind for kind in KNOWN_KINDS}
 
 
 def parse_request(method: str, target: str, body: bytes) -> Request | None:
@@ -36,7 +35,7 @@ def parse_request(method: str, target: str, body: bytes) -> Request | None:
     if rest[0] == "namespaces" and len(rest) > 2:
         namespace, rest = rest[1], rest[2:]
     plural, name, subresource = (*rest, "", "")[:3]
-    kind = _BY_RESOURCE.get((group, plural)) or Kind(group, version, plural, plural)
+    kind = _known(group, plural) or Kind(group, version, plural, plural)
     content: Any = json.loads(body) if body and not body.startswith(PROTOBUF) else {}
     match method:
         case "GET":
@@ -66,10 +65,15 @@ def narrowed(target: str, namespace: str) -> str:
     prefix = 2 if parts[0] == "api" else 3
     if len(parts) != prefix + 1 or parts[0] not in ("api", "apis"):
         return target
-    kind = _BY_RESOURCE.get(("" if prefix == 2 else parts[1], parts[-1]))
+    kind = _known("" if prefix == 2 else parts[1], parts[-1])
     if kind is None or not kind.namespaced:
         return target
     return f"/{'/'.join(parts[:prefix])}/namespaces/{namespace}/{parts[-1]}{question}{query}"
+
+
+def _known(group: str, plural: str) -> Kind | None:
+    found = (kind for kind in known_kinds() if (kind.group, kind.plural) == (group, plural))
+    return next(found, None)
 
 
 def in_json(accept: str) -> str:

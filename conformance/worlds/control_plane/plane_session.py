@@ -25,7 +25,7 @@ from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.nodes import FakeNode
 from fixtures.control_plane.settings import Settings
 from reference_controller.runtime.connection import Connection
-from vocabulary.kinds import KNOWN_KINDS
+from vocabulary.kinds import known_kinds
 from vocabulary.objects import Object
 from vocabulary.requests import create
 
@@ -106,7 +106,7 @@ class ControlPlaneSession(Session):
             subjects,
             run_label="session",
         )
-        followed = [kind for kind in KNOWN_KINDS if str(kind) not in NOT_FOLLOWED]
+        followed = [kind for kind in known_kinds() if str(kind) not in NOT_FOLLOWED]
         self.recorder = Recorder(
             self._as_user(users.HARNESS), [*followed, *self._extra_kinds], self.plane.audit_log
         )

@@ -27,7 +27,7 @@ from conformance.worlds.control_plane.http_requests import in_json, narrowed, pa
 from conformance.worlds.control_plane.watch_relay import WatchRelay
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import KNOWN_KINDS, SECRET
+from vocabulary.kinds import SECRET, known_kinds
 from vocabulary.requests import WRITES, List, Request, verb_of
 
 _HOP_HEADERS: Final = frozenset(
@@ -169,7 +169,7 @@ class Proxy:
             self.frozen = [*kept, (rule, self.revision())] if holds else kept
         if isinstance(rule.effect, Break) and holds:
             until = time.monotonic() + rule.effect.gap_us / SECOND
-            kinds = [str(kind) for kind in KNOWN_KINDS if rule.matches(self.actor, str(kind))]
+            kinds = [str(kind) for kind in known_kinds() if rule.matches(self.actor, str(kind))]
             self._gaps.update(dict.fromkeys(kinds, until))
         for relay in tuple(self._relays):
             if not rule.matches(self.actor, relay.kind):

@@ -18,7 +18,6 @@ from vocabulary.kinds import (
     CONTROLLER_REVISION,
     DEPLOYMENT,
     JOB,
-    KNOWN_KINDS,
     LEASE,
     PERSISTENT_VOLUME_CLAIM,
     POD,
@@ -29,6 +28,7 @@ from vocabulary.kinds import (
     SERVICE_ACCOUNT,
     STATEFUL_SET,
     Kind,
+    known_kinds,
 )
 from vocabulary.objects import Object, get_path
 
@@ -43,10 +43,13 @@ AT_A_TIME: Final = 8
 _READ: Final = ("get", "list", "watch")
 _MADE: Final = ("get", "list", "create", "delete")
 """Created objects are also read: to find out if a creation without a response was executed."""
-FOLLOWED: Final = tuple(
-    kind for kind in KNOWN_KINDS if kind.plural not in ("events", "leases", "priorityclasses")
-)
-"""The kinds of a history, where not all of a cluster may be looked at."""
+_NOT_FOLLOWED: Final = ("events", "leases", "priorityclasses")
+
+
+def followed() -> tuple[Kind, ...]:
+    """The kinds of a history, where not all of a cluster may be looked at."""
+    return tuple(kind for kind in known_kinds() if kind.plural not in _NOT_FOLLOWED)
+
 
 ONLY_SEEN: Final = (CONTROLLER_REVISION,)
 """Kinds of a history that controllers of Kubernetes alone make, change and delete."""
@@ -104,7 +107,7 @@ def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Ri
     extra = tuple(extra_crds)
     found = set(_OF_THE_HARNESS)
     defined = map(kind_of_crd, installed_crds(implementation, extra))
-    for kind in (*FOLLOWED, *defined):
+    for kind in (*followed(), *defined):
         if kind.namespaced:
             # Histories are watched; and whatever finalizer holds an object up is taken off, which
             # anybody's controller may have put there.

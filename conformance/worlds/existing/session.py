@@ -31,7 +31,7 @@ from conformance.worlds.existing.deploying import deploy
 from conformance.worlds.existing.installed_operator import Tested, tested
 from conformance.worlds.existing.node_pool import NodePool, since_loans
 from conformance.worlds.existing.preflight import Undertaking
-from conformance.worlds.existing.rights import FOLLOWED
+from conformance.worlds.existing.rights import followed
 from conformance.worlds.existing.webhook_probe import require_reachable
 from fixtures.containers.pods import RealContainers
 from fixtures.containers.rehearsal import Rehearsed, rehearse
@@ -145,7 +145,7 @@ class ExistingSession(Session):
 
         self.recorder = Recorder(
             self._access.connection("assay-harness"),
-            [*FOLLOWED, *self._extra_kinds],
+            [*followed(), *self._extra_kinds],
             self._undertaking.audit_log if self._undertaking.tells_writers else None,
             keeps,
         )

@@ -42,7 +42,7 @@ from vocabulary.history import (
     role_of,
 )
 from vocabulary.history import Write as WriteEntry
-from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, KNOWN_KINDS, LEASE
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, LEASE, known_kinds
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Create
 
@@ -102,7 +102,7 @@ class SimulatedWorld(World):
         # Kinds that only scenarios know are granted, as an administrator would.
         bound = {role: each.rbac() for role, each in implementations.items()}
         self.cluster.api.authorize = rules_for(
-            {name: bound[role_of(name)] for name in self.operators}, KNOWN_KINDS
+            {name: bound[role_of(name)] for name in self.operators}, known_kinds()
         )
         self._bounds = Bounds(self.operators)
         self._processes = GroundProcesses(self.cluster.processes)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from conformance.worlds.control_plane.settled import are_settled_now
 
+from conformance.suites.appwrapper import SUITE
+from conformance.worlds.control_plane.at_rest import are_at_rest
 from vocabulary.errors import ApiError
 from vocabulary.requests import List, ObjectList, Request
 
@@ -23,11 +24,11 @@ def test_what_watches_have_not_told_yet_counts(deployed: str, settled: bool) -> 
         assert request.namespace == "run-1"
         return ObjectList((failed("False"), failed(deployed)), "7")
 
-    assert are_settled_now(call, "run-1") is settled
+    assert are_at_rest(SUITE.kinds, call, "run-1") is settled
 
 
 def test_an_api_server_that_is_away_leaves_it_open() -> None:
     def call(request: Request) -> ObjectList:
         raise ApiError(503, "ServiceUnavailable", "away")
 
-    assert not are_settled_now(call, "run-1")
+    assert not are_at_rest(SUITE.kinds, call, "run-1")
