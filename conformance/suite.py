@@ -20,12 +20,16 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.entry_points import EntryPoints
 from vocabulary.kinds import Kind, register
 from vocabulary.objects import Object
+
+if TYPE_CHECKING:
+    from conformance.history import History, Track
+    from conformance.history.lanes import Lane
 
 _RESERVED: Final = frozenset(
     {"operator", "user", "federated-user", "chaos", "harness", "kubelet", "scheduler"}
@@ -132,6 +136,8 @@ class Suite:
     """The kinds that its operators reconcile."""
     settings: Settings = field(default_factory=Settings)
     """How its operators are configured."""
+    lanes: Callable[[History, Track], Iterable[Lane]] = lambda _history, _object: ()
+    """What failure pages show of an object of these kinds, beside its conditions."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 

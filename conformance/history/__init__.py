@@ -4,6 +4,7 @@
 
 - `tracks`: the life of one object, version by version.
 - `operator`: one operator under test: its requests, deletions and configurations.
+- `lanes`: what an object was like over time, as failure pages draw it.
 - `outages`, `refusals`, `timing`: when an operator could not act, what refused requests cost
   it, and what bounds follow from that.
 

@@ -11,7 +11,7 @@ from conformance.norm.verdict import Kept, Outcome, Verdict
 from conformance.report.pages.change import with_previous
 from conformance.report.pages.event_table import shown_positions
 from conformance.report.pages.failure_page import MAX_PAGE_BYTES, failure_page
-from conformance.report.pages.lane import Lane, LaneGroup
+from conformance.report.pages.lane import DrawnLane, LaneGroup
 from conformance.report.pages.lanes import lane_groups
 from conformance.report.pages.page import embedded_json
 from conformance.report.pages.time_axis import TimeAxis
@@ -29,7 +29,7 @@ def _groups(run: RunResult) -> dict[str, LaneGroup]:
     return {group.title: group for group in groups}
 
 
-def _texts(lane: Lane) -> list[str]:
+def _texts(lane: DrawnLane) -> list[str]:
     return [band.text for band in lane.bands]
 
 

@@ -41,7 +41,9 @@ def test_a_failure_has_a_plan_that_replays_it_and_a_page(assay: Assay, tmp_path:
     replayed = assay(*command)
     assert replayed.returncode == 1, replayed.stdout + replayed.stderr
     assert "TOY-001" in replayed.stdout
-    assert "crew/a" in (tmp_path / ".assay" / "toy-001.html").read_text()
+    page = (tmp_path / ".assay" / "toy-001.html").read_text()
+    assert "<h3>crew/a</h3>" in page
+    assert "2 of 3 ready" in page
 
 
 def test_a_suite_that_cannot_be_imported_is_named_with_the_next_action(

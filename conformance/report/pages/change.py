@@ -18,6 +18,7 @@ _CONDITION: Final = re.compile(
 _DULL: Final = re.compile(
     r"^metadata\.generation|Time$|Timestamp$|\.(reason|message|type|uid)$|observedGeneration|resourceVersion"
 )
+_COUNTER: Final = re.compile(r"^status\.\w+Count$")
 _OWNER: Final = re.compile(r"^metadata\.ownerReferences\[([^\]]*)\](\..*)?$")
 _PLAIN: Final = 5
 """The rank of differences that have no words of their own."""
@@ -50,7 +51,7 @@ def with_previous(entries: Sequence[Entry]) -> list[Step]:
 
 
 def subject_of(entry: Entry) -> str:
-    """The entry's subject: `appwrapper/a`, `operator`, or nothing for a mark."""
+    """The entry's subject: `job/a`, `kubelet/n0`, or nothing for a mark."""
     match entry:
         case Write():
             kind = entry.kind.partition(".")[0].lower()
@@ -152,8 +153,8 @@ def _words(difference: Difference) -> list[tuple[int, str]]:
         rank = 2 if old and new and not found["part"] else 3
         name = f"{found['part']} {found['type']}" if found["part"] else found["type"]
         return [(rank, f"{name} {old or 'absent'} → {new or 'absent'}")]
-    if path == "status.resettingCount":
-        return [(1, f"resettingCount {_arrow(difference)}")]
+    if _COUNTER.match(path):
+        return [(1, f"{path.removeprefix('status.')} {_arrow(difference)}")]
     owner = _OWNER.match(path)
     if owner is not None:
         gone = difference.new == ABSENT

@@ -1,7 +1,7 @@
-"""The parts of a lane of a failure page: bands (states), marks (moments), bars (amounts).
+"""The parts of a drawn lane: bands (states), marks (moments), bars (amounts).
 
-Places are percent of the axis' width. Tones name a meaning, never a colour: the stylesheet
-gives each a colour and a texture, so that the page reads without colours as well.
+Places are percent of the axis' width. The stylesheet gives each tone a colour and a texture, so
+that the page reads without colours as well.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal, NamedTuple, TypeAlias
 
+from conformance.history.lanes import State, Tone
 from conformance.report.pages.time_axis import TimeAxis
 from vocabulary.clock import Micros
 
-Tone: TypeAlias = Literal["idle", "pending", "good", "done", "warn", "bad", "ending", "off"]
 Shape: TypeAlias = Literal["tick", "dot", "diamond", "cross", "down", "up"]
 
 
@@ -28,7 +28,6 @@ class Band(NamedTuple):
     tone: Tone
     text: str
     height: float = 1.0
-    """Share of the lane's height, from below; for amounts."""
 
 
 class Mark(NamedTuple):
@@ -41,7 +40,7 @@ class Mark(NamedTuple):
     n: int
 
 
-class Lane(NamedTuple):
+class DrawnLane(NamedTuple):
     """One line of the picture."""
 
     label: str
@@ -54,18 +53,9 @@ class LaneGroup(NamedTuple):
     """Lanes under one heading."""
 
     title: str
-    lanes: Sequence[Lane]
+    lanes: Sequence[DrawnLane]
     note: str = ""
     """The group's omissions, with reasons."""
-
-
-class State(NamedTuple):
-    """From this time on, this state; tone None: nothing is drawn."""
-
-    at_us: Micros
-    tone: Tone | None
-    text: str
-    height: float = 1.0
 
 
 def bands(states: Iterable[State], axis: TimeAxis, end_us: Micros) -> list[Band]:

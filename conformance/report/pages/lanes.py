@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from conformance.history import History, Track
+from conformance.history.lanes import State, Tone
 from conformance.norm.verdict import Outcome, Verdict, Violation
-from conformance.report.pages.lane import Lane, LaneGroup, Mark, State, Tone
+from conformance.report.pages.lane import DrawnLane, LaneGroup, Mark
 from conformance.report.pages.object_lanes import (
     Canvas,
-    condition_lanes,
     existence_lane,
     node_lane,
-    phase_lane,
     pod_lane,
-    quota_lane,
-    retry_lane,
+    requests_about,
+    subject_lanes,
+    suite_of,
 )
-from conformance.report.pages.object_track import Track, tracks_of
 from conformance.report.pages.time_axis import TimeAxis
 from conformance.report.untrusted import printable
 from vocabulary.history import Entry, Fault, Header, Process, role_of
 from vocabulary.history import Mark as RunMark
+from vocabulary.kinds import NODE, POD
+from vocabulary.objects import controller_of
 
 MAX_SUBJECTS: Final = 4
 MAX_PODS: Final = 24
@@ -47,38 +49,44 @@ def lane_groups(
     shown: frozenset[int],
 ) -> list[LaneGroup]:
     """All lanes of a history for these verdicts; `shown` are the entries in the table of events."""
-    end_us = (entries[-1].t if entries else 0) + 1
-    canvas = Canvas(axis, end_us, shown)
-    tracks = tracks_of(entries)
+    history = History(header, entries)
+    canvas = Canvas(history, axis, shown)
     told = {
         n
         for verdict in verdicts
         for violation in verdict.violations
         for n in (violation.at, *violation.evidence)
+        if 0 <= n < len(entries)
     }
-    ranked = sorted(tracks, key=lambda track: not any(w.n in told for w in track.touches))
-    subjects = [track for track in ranked if track.is_subject][:MAX_SUBJECTS]
+    mentioned = requests_about(history, told)
+    ranked = sorted(history.tracks.values(), key=lambda track: track.uid not in mentioned)
+    subjects = [track for track in ranked if suite_of(track) is not None][:MAX_SUBJECTS]
+    uids = {subject.uid for subject in subjects}
     groups = [
         *(LaneGroup(each.claim, [claim_lane(entries, each, canvas)]) for each in verdicts),
         LaneGroup("Faults and processes", _fault_and_process_lanes(entries, header, canvas)),
     ]
-    groups += [_subject_group(subject, tracks, header, canvas) for subject in subjects]
-    pods = [track for track in ranked if track.is_pod]
+    groups += [
+        LaneGroup(printable(str(subject), 80), list(subject_lanes(subject, canvas)))
+        for subject in subjects
+    ]
+    pods = [track for track in ranked if track.kind == str(POD)]
     owned = [
         track
         for track in ranked
-        if not track.is_pod and any(track.belongs_to(subject) for subject in subjects)
+        if track.kind != str(POD) and (controller_of(track.first) or {}).get("uid") in uids
     ]
-    nodes = [track for track in ranked if track.is_node]
+    nodes = [track for track in ranked if track.kind == str(NODE)]
     groups += [
         _limited("Pods", pods, MAX_PODS, lambda track: pod_lane(track, canvas)),
         _limited("Components", owned, MAX_COMPONENTS, lambda t: existence_lane(t, canvas)),
         _limited("Nodes", nodes, MAX_NODES, lambda track: node_lane(track, canvas)),
     ]
+    history.close()
     return [group for group in groups if group.lanes]
 
 
-def claim_lane(entries: Sequence[Entry], verdict: Verdict, canvas: Canvas) -> Lane:
+def claim_lane(entries: Sequence[Entry], verdict: Verdict, canvas: Canvas) -> DrawnLane:
     """The claim's own lane: from when it obliged, what it obliged to, and where that broke."""
     violations = sorted(verdict.violations, key=lambda violation: violation.at)
     known = [v for v in violations if 0 <= v.at < len(entries)]
@@ -103,7 +111,7 @@ def claim_lane(entries: Sequence[Entry], verdict: Verdict, canvas: Canvas) -> La
                 marks.append(Mark(x, "diamond", "pending", "armed", n))
             else:
                 marks.append(Mark(x, "dot", "pending", "evidence", n))
-    return Lane("claim", canvas.bands(_in_order(states)), marks, tall=True)
+    return DrawnLane("claim", canvas.bands(_in_order(states)), marks, tall=True)
 
 
 def _resting(verdict: Verdict, has_obligations: bool) -> State:
@@ -127,7 +135,7 @@ def _in_order(states: list[State]) -> list[State]:
 
 def _fault_and_process_lanes(
     entries: Sequence[Entry], header: Header, canvas: Canvas
-) -> list[Lane]:
+) -> list[DrawnLane]:
     shapes = {"injected": ("down", "bad"), "reverted": ("up", "done"), "refused": ("cross", "off")}
     faults = [
         Mark(
@@ -144,7 +152,7 @@ def _fault_and_process_lanes(
         for entry in entries
         if isinstance(entry, RunMark) and entry.mark == "faults-stopped"
     ]
-    lanes = [Lane("faults", canvas.bands(stopped), faults)] if faults or stopped else []
+    lanes = [DrawnLane("faults", canvas.bands(stopped), faults)] if faults or stopped else []
     processes: dict[str, list[Process]] = {}
     for entry in entries:
         if isinstance(entry, Process):
@@ -155,37 +163,24 @@ def _fault_and_process_lanes(
     return lanes + [_process_lane(name, processes[name], canvas) for name in operators_first]
 
 
-def _process_lane(name: str, changes: Sequence[Process], canvas: Canvas) -> Lane:
+def _process_lane(name: str, changes: Sequence[Process], canvas: Canvas) -> DrawnLane:
     states = [State(change.t, *_PROCESS_TONES[change.change]) for change in changes]
     if changes[0].change != "started":
         states.insert(0, State(0, "good", "up"))
     marks = [
         Mark(canvas.axis.x(change.t), "tick", "idle", change.change, change.n) for change in changes
     ]
-    return Lane(printable(name, 60), canvas.bands(states), marks)
-
-
-def _subject_group(
-    subject: Track, tracks: Sequence[Track], header: Header, canvas: Canvas
-) -> LaneGroup:
-    pods = [track for track in tracks if track.is_pod and track.belongs_to(subject)]
-    lanes = [
-        phase_lane(subject, canvas),
-        quota_lane(subject, pods, canvas),
-        retry_lane(subject, header, canvas),
-        *condition_lanes(subject, canvas),
-    ]
-    return LaneGroup(printable(subject.label, 80), [lane for lane in lanes if lane is not None])
+    return DrawnLane(printable(name, 60), canvas.bands(states), marks)
 
 
 def _limited(
     title: str,
     ranked: Sequence[Track],
     limit: int,
-    lane_of: Callable[[Track], Lane],
+    lane_of: Callable[[Track], DrawnLane],
 ) -> LaneGroup:
     """The first `limit` of the ranked objects, shown in the order of their appearance."""
-    shown = sorted(ranked[:limit], key=lambda track: track.touches[0].n)
+    shown = sorted(ranked[:limit], key=lambda track: track.created.n)
     left_out = len(ranked) - len(shown)
     note = f"{left_out} more that the verdict does not mention" if left_out else ""
     return LaneGroup(title, [lane_of(track) for track in shown], note)

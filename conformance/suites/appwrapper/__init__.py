@@ -5,6 +5,7 @@
 - `view`: a history as checkers of AppWrappers see it: runs, attempts, deletions, health.
 - `judging`: the decorators that make a generator the checker of a claim.
 - `api`, `handle`, `at_rest`: an AppWrapper as scenarios and worlds use it.
+- `lanes`: what failure pages show of an AppWrapper.
 - `settings`: the operator's configuration, with durations for virtual and for real time.
 - `faults`: its own faults, and AppWrappers of other shapes for random plans.
 - `activities`: its probes for the Chaos Toolkit.
@@ -14,6 +15,7 @@
 from conformance.suite import KindUse, Suite
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.suites.appwrapper.at_rest import is_at_rest
+from conformance.suites.appwrapper.lanes import lanes
 from conformance.suites.appwrapper.settings import SETTINGS
 
 SUITE = Suite(
@@ -24,4 +26,5 @@ SUITE = Suite(
     roles=("appwrapper",),
     kinds=(KindUse(APPWRAPPER, is_at_rest),),
     settings=SETTINGS,
+    lanes=lanes,
 )

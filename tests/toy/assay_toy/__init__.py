@@ -1,11 +1,20 @@
 """Toy: a Crew keeps a number of pods alive.
 
 The smallest suite: an API of one kind, a reference controller with mutants, two claims, two
-scenarios and a fault of its own, in a distribution of its own.
+scenarios, a fault and a lane of its own, in a distribution of its own.
 """
 
-from conformance.suite import Suite
+from conformance.suite import KindUse, Suite
+
+from .api import CREW, is_at_rest
+from .lanes import lanes
 
 SUITE = Suite(
-    name="toy", title="Crews of pods", prefixes=("TOY",), package=__name__, roles=("toy",)
+    name="toy",
+    title="Crews of pods",
+    prefixes=("TOY",),
+    package=__name__,
+    roles=("toy",),
+    kinds=(KindUse(CREW, is_at_rest),),
+    lanes=lanes,
 )

@@ -3,6 +3,7 @@
 from typing import Final
 
 from vocabulary.kinds import Kind
+from vocabulary.objects import Object, get_path
 
 CREW: Final = Kind("toy.example.dev", "v1", "Crew", "crews")
 IMAGE: Final = "registry.k8s.io/pause:3.10"
@@ -10,3 +11,8 @@ IMAGE: Final = "registry.k8s.io/pause:3.10"
 
 def pod_name(crew: str, index: int) -> str:
     return f"{crew}-{index}"
+
+
+def is_at_rest(crew: Object) -> bool:
+    """True if it has as many running pods as it wants."""
+    return bool(get_path(crew, "status.ready", 0) == get_path(crew, "spec.pods", 0))
