@@ -18,7 +18,7 @@ from conformance.bug import in_words
 from conformance.deployed_reference import in_one_namespace
 from conformance.nearest import meant
 from conformance.profiles.names import shipped
-from conformance.under_test import DeployedPlace, Installed, Launch, Place
+from conformance.under_test import DeployedPlace, Installed, Launch, Place, UnderTest
 from reference_controller import programs
 from reference_controller.reference_program import ReferenceProgram
 from reference_controller.rules import Rules
@@ -253,10 +253,15 @@ def implementations(spelled: str, roles: Iterable[str]) -> dict[str, Implementat
     return {role: implementation(name, role) for role, name in by_role(spelled, roles).items()}
 
 
-def with_role(spelled: str, roles: Collection[str]) -> str:
+def with_role(
+    spelled: str,
+    roles: Collection[str],
+    find: Callable[[str, str], Implementation | UnderTest],
+) -> str:
     """The text with the role of a name that only one of these roles knows, a mutant's for instance.
 
-    Raises UnknownImplementationError unless it names implementations of these roles.
+    `find` returns the implementation of a name and a role. Raises UnknownImplementationError unless
+    the text names implementations of these roles.
     """
     for role in named_roles(spelled):
         if role not in roles:
@@ -264,16 +269,18 @@ def with_role(spelled: str, roles: Collection[str]) -> str:
                 f"{spelled}: no scenario of the selection has an operator {role!r}; "
                 f"{'there is' if len(roles) == 1 else 'there are'} {', '.join(roles)}"
             )
-    known = () if named_roles(spelled) else [role for role in roles if _is_known(spelled, role)]
+    known = (
+        () if named_roles(spelled) else [role for role in roles if _is_known(spelled, role, find)]
+    )
     if len(known) == 1 < len(roles):
         return f"{known[0]}={spelled}"
-    found = implementations(spelled, roles)
-    return in_one_text({role: each.name for role, each in found.items()})
+    found = {role: find(name, role) for role, name in by_role(spelled, roles).items()}
+    return in_one_text({role: each.as_option for role, each in found.items()})
 
 
-def _is_known(name: str, role: str) -> bool:
+def _is_known(name: str, role: str, find: Callable[[str, str], Implementation | UnderTest]) -> bool:
     try:
-        implementation(name, role)
+        find(name, role)
     except UnknownImplementationError:
         return False
     return True

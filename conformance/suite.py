@@ -117,6 +117,9 @@ class KindUse:
     is_at_rest: Callable[[Object], bool]
     """True if an object may stay as it is indefinitely: where time is real, a run waits for it
     once its faults have stopped."""
+    probe: Callable[[str], Object] | None = None
+    """Makes an object, in a namespace, that every operator's webhooks admit and that no operator
+    acts on: where time is real, dry runs show by it that the webhooks are reached."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -63,9 +63,10 @@ MUTATING = "MutatingWebhookConfiguration"
 VALIDATING = "ValidatingWebhookConfiguration"
 
 
-def registered_as(kind: str, namespace: str) -> str:
-    """The name of a webhook configuration for the namespace of one run; of either kind one."""
-    return f"{kind.removesuffix('WebhookConfiguration').lower()}.{namespace}.assay.dev"
+def registered_as(kind: str, role: str, namespace: str) -> str:
+    """The name of a role's webhook configuration for the namespace of one run; of either kind
+    one."""
+    return f"{kind.removesuffix('WebhookConfiguration').lower()}.{role}.{namespace}.assay.dev"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,7 +150,7 @@ def _on_control_plane(under_test: UnderTest) -> Session:
     from conformance.scenarios import all_crds
     from conformance.worlds.control_plane.plane_session import ALONE, ControlPlaneSession
 
-    return ControlPlaneSession(under_test, all_crds(), settings=ALONE)
+    return ControlPlaneSession({under_test.role: under_test}, all_crds(), settings=ALONE)
 
 
 def _on_kind(
@@ -179,8 +179,8 @@ def _on_kind(
     config.option.kind_bin = str(found.kind)
     request.getfixturevalue("kind_cluster")
     undertaking = cluster.undertaking(
-        found, under_test, pod_image=config.getoption("--assay-pod-image")
+        found, {under_test.role: under_test}, pod_image=config.getoption("--assay-pod-image")
     )
     if undertaking.problems:
         pytest.exit("; ".join(undertaking.problems), ExitCode.ENVIRONMENT)
-    return KindSession(under_test, undertaking, found.nodes, all_crds())
+    return KindSession({under_test.role: under_test}, undertaking, found.nodes, all_crds())

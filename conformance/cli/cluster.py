@@ -48,13 +48,15 @@ def up(
     assay run --cluster control-plane --cluster-folder .assay/cluster
     assay cluster down
     """
-    from conformance.profiles.choosing import under_test
-    from conformance.scenarios import all_crds
+    from conformance.profiles.choosing import all_under_test
+    from conformance.running.suite import roles_of
+    from conformance.scenarios import SCENARIOS, all_crds
     from conformance.worlds.control_plane.plane_session import SHARED
     from conformance.worlds.control_plane.session import installed_crds
     from fixtures.control_plane import up as start
 
-    crds = installed_crds(under_test(implementation), all_crds())
+    roles = roles_of(SCENARIOS.values())
+    crds = installed_crds(all_under_test(implementation, roles), all_crds())
     plane = start(folder, detached=True, settings=SHARED, crds=crds, node_count=nodes)
     typer.echo(f"server: {plane.server}")
     typer.echo(f"kubeconfig: {plane.kubeconfig()}")

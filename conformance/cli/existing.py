@@ -4,7 +4,7 @@ consent."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ NO_CLUSTER: Final = (
 
 if TYPE_CHECKING:
     from conformance.scenario import Scenario
+    from conformance.under_test import UnderTest
     from conformance.worlds.existing.access import Access
     from conformance.worlds.existing.preflight import Limits, Undertaking
 
@@ -54,7 +55,7 @@ def access(kubeconfig: Path | None, context: str) -> Access:
 
 def examined(
     access: Access,
-    implementation: str,
+    implementations: Mapping[str, UnderTest],
     limits: Limits,
     *,
     node_selector: str,
@@ -64,7 +65,6 @@ def examined(
     operator_image: str,
 ) -> Undertaking:
     """Return the preflight's result for the cluster. Exits if it has any problem."""
-    from conformance.profiles.choosing import under_test
     from conformance.scenarios import all_crds
     from conformance.worlds.existing.preflight import examine
 
@@ -72,7 +72,7 @@ def examined(
         lambda: examine(
             access,
             limits,
-            under_test(implementation),
+            implementations,
             all_crds(),
             node_selector=node_selector,
             audit_log=audit_log,

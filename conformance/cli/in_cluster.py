@@ -77,8 +77,9 @@ def _suite_run(
     from conformance.cli.problems import BadInputError
     from conformance.cli.selection import resolve
     from conformance.in_cluster.suite_pod import SuiteRun
-    from conformance.profiles.choosing import under_test
+    from conformance.profiles.choosing import all_under_test
     from conformance.profiles.reading import find
+    from conformance.running.suite import roles_of, select
 
     limits(time_limit, object_limit)
     if find(implementation) is not None:
@@ -87,10 +88,11 @@ def _suite_run(
             "what would build it; test it from outside: assay run --cluster existing "
             f"--kubeconfig FILE --implementation {implementation}"
         )
-    under_test(implementation)
+    words = resolve(selection or ())
+    all_under_test(implementation, roles_of(select(words)))
     return SuiteRun(
         image=image,
-        selection=resolve(selection or ()),
+        selection=words,
         implementation=implementation,
         node_selector=node_selector,
         time_limit=time_limit,
@@ -144,10 +146,12 @@ def manifests(
     claim held; otherwise its condition names the exit code of assay run.
     """
     from conformance.in_cluster.manifests import as_text, documents
-    from conformance.profiles.choosing import under_test
+    from conformance.profiles.choosing import all_under_test
+    from conformance.running.suite import roles_of, select
     from conformance.scenarios import all_crds
 
-    found = documents(run, under_test(run.implementation), all_crds(), claim)
+    roles = roles_of(select(run.selection))
+    found = documents(run, all_under_test(run.implementation, roles), all_crds(), claim)
     typer.echo(as_text(found), nl=False)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from conformance.cli import existing
 from conformance.running.run_options import RunOptions
 
 if TYPE_CHECKING:
+    from conformance.under_test import UnderTest
     from conformance.worlds.existing.preflight import Limits
     from conformance.worlds.kind.options import KindOptions
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 def provided(
     asked_for: KindOptions,
     options: RunOptions,
+    implementations: Mapping[str, UnderTest],
     *,
     pod_image: str,
     operator_image: str,
@@ -27,14 +29,13 @@ def provided(
     limits: Limits,
 ) -> Iterator[RunOptions]:
     """The options of a suite that runs on a kind cluster, for as long as there is one."""
-    from conformance.profiles.choosing import under_test
     from conformance.worlds.kind import cluster
 
     with cluster.provided(asked_for) as found:
         undertaking = existing.checked(
             lambda: cluster.undertaking(
                 found,
-                under_test(options.implementation),
+                implementations,
                 pod_image=pod_image,
                 operator_image=operator_image,
                 webhook_host=webhook_host,

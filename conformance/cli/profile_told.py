@@ -9,8 +9,8 @@ import textwrap
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from conformance.profiles.choosing import under_test
 from conformance.profiles.profile import ImplementationProfile
+from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.report.counted import counted
 
@@ -19,7 +19,7 @@ def summary(profile: ImplementationProfile, path: Path, name: str) -> Iterator[s
     """How it is run, and how much it excepts; `name` is what the user called it by."""
     about = profile.implementation
     yield f"{profile.name}: a profile of {about.project} {about.version}, nothing wrong with it"
-    installed = under_test(str(path)).installed
+    installed = Profiled(profile, path).installed
     if installed is not None:
         yield f"  installed in a cluster: {installed}"
     else:

@@ -65,6 +65,7 @@ def replay(
     from conformance.cli.judging import all_claims
     from conformance.cli.problems import BadInputError
     from conformance.implementation import with_role
+    from conformance.profiles.choosing import simulated, under_test
     from conformance.report.again import replay_command
     from conformance.report.failures import by_entry, to_show
     from conformance.report.pages.failure_page import failure_page
@@ -90,20 +91,21 @@ def replay(
         )
     planned = in_one_text(by_role(loaded.implementation, scenario.roles))
     asked = implementation or planned
-    if cluster == "simulated":
-        asked = with_role(asked, scenario.roles)
+    asked = with_role(asked, scenario.roles, simulated if cluster == "simulated" else under_test)
     options = RunOptions(
         cluster=cast(ClusterName, cluster),
         implementation=asked,
         cluster_folder=cluster_folder,
     )
-    one_process = "" if cluster == "simulated" else why_one_process(options.implementation)
+    one_process = (
+        "" if cluster == "simulated" else why_one_process(options.implementation, scenario.roles)
+    )
     if because := reason_not_run(scenario, cluster, one_process=one_process):
         raise BadInputError(f"{plan}: {scenario.id} cannot be run on {cluster}: {because}")
     claims = all_claims()
     plain = replace(loaded, recorded=None).to_data()
     task = Task(scenario.id, options.implementation, loaded.seed, plain)
-    with workers(options, many=False) as run_all:
+    with workers(options, scenario.roles, many=False) as run_all:
         (run,) = run_all([task])
     require_a_beginning([run])
     for line in verdict_lines(claims, run.verdicts, show_all=show_all):

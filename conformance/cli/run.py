@@ -42,6 +42,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     from conformance.cli.run_rules import require_that_options_agree
     from conformance.cli.selection import claims_asked_for, resolve
     from conformance.implementation import with_role
+    from conformance.profiles.choosing import simulated, under_test
     from conformance.report.folder import check_folder
     from conformance.running.hosting import why_in_turn
     from conformance.running.suite import roles_of, run_suite, select
@@ -49,17 +50,17 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     require_that_options_agree(asked)
     check_folder(asked.out)
     words = resolve(asked.selection or ())
-    if asked.cluster == "simulated":
-        chosen = select(words, one_case=asked.one_case)
-        spelled = with_role(asked.implementation, roles_of(chosen))
-        asked = replace(asked, implementation=spelled)
-        typed.params["implementation"] = spelled
+    is_real = asked.cluster != "simulated"
+    roles = roles_of(select(words, one_case=asked.one_case))
+    spelled = with_role(asked.implementation, roles, under_test if is_real else simulated)
+    asked = replace(asked, implementation=spelled)
+    typed.params["implementation"] = spelled
     known = replace(asked.options, command=command(words, typed))
     with (
         ending_when_told_to(asked.out, asked.cluster),
         GROUNDS[asked.cluster](asked, known, words) as options,
     ):
-        if asked.cluster != "simulated" and (told := why_in_turn(options.implementation)):
+        if is_real and (told := why_in_turn(options.implementation, roles)):
             typer.echo(f"assay: {told}", err=True)
         console = Console()
         with showing_progress(console, quiet=asked.quiet) as on_progress:

@@ -36,13 +36,16 @@ def _existing(
     asked: RunArguments, options: RunOptions, words: Sequence[str]
 ) -> Iterator[RunOptions]:
     """Another client's: examined, and agreed upon, before anything is done there."""
+    from conformance.profiles.choosing import all_under_test
     from conformance.running.hosting import why_one_process
-    from conformance.running.suite import select
+    from conformance.running.suite import roles_of, select
     from fixtures.control_plane.ports import LOOPBACK
 
+    chosen = select(words, one_case=asked.one_case)
+    roles = roles_of(chosen)
     undertaking = existing.examined(
         existing.access(asked.kubeconfig, asked.context),
-        asked.implementation,
+        all_under_test(asked.implementation, roles),
         existing.limits(asked.time_limit or DEFAULT_TIME_LIMIT, asked.object_limit),
         node_selector=asked.node_selector,
         audit_log=asked.audit_log,
@@ -52,14 +55,16 @@ def _existing(
     )
     if asked.crash_points and not undertaking.tells_writers:
         raise BadInputError("--crash-points: operators need accounts of their own for that")
-    chosen = select(words, one_case=asked.one_case)
-    existing.agree(undertaking, chosen, why_one_process(asked.implementation), yes=asked.yes)
+    one_process = why_one_process(asked.implementation, roles)
+    existing.agree(undertaking, chosen, one_process, yes=asked.yes)
     yield replace(options, undertaking=undertaking)
 
 
 @contextmanager
-def _kind(asked: RunArguments, options: RunOptions, _words: Sequence[str]) -> Iterator[RunOptions]:
+def _kind(asked: RunArguments, options: RunOptions, words: Sequence[str]) -> Iterator[RunOptions]:
     """In containers: made, or found, and deleted again."""
+    from conformance.profiles.choosing import all_under_test
+    from conformance.running.suite import roles_of, select
     from conformance.worlds.kind.options import KindOptions
 
     wanted = KindOptions(
@@ -74,6 +79,7 @@ def _kind(asked: RunArguments, options: RunOptions, _words: Sequence[str]) -> It
     with kind.provided(
         wanted,
         options,
+        all_under_test(asked.implementation, roles_of(select(words, one_case=asked.one_case))),
         pod_image=asked.pod_image,
         operator_image=asked.operator_image,
         webhook_host=asked.webhook_host,

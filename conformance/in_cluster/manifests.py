@@ -6,7 +6,7 @@ policy (`bounds`) adds restrictions that roles cannot express.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -37,12 +37,15 @@ class Document:
 
 
 def documents(
-    run: SuiteRun, implementation: UnderTest, extra_crds: Iterable[Object], claim: str = ""
+    run: SuiteRun,
+    implementations: Mapping[str, UnderTest],
+    extra_crds: Iterable[Object],
+    claim: str = "",
 ) -> list[Document]:
     """In the order in which they are applied. `claim` names the PersistentVolumeClaim, in the
     namespace, that gets the report; without one only the log of the pod keeps what was found."""
     extra = tuple(extra_crds)
-    crds = installed_crds(implementation, extra)
+    crds = installed_crds(implementations, extra)
     return [
         Document(
             "Where the suite itself lives; each of its runs has a namespace of its own.",
@@ -51,7 +54,7 @@ def documents(
         Document("Whom it acts as.", _object("v1", "ServiceAccount", ACCOUNT, {})),
         Document(_BOUNDS, policy(USERNAME, run.node_selector, crds)),
         Document("Puts these bounds in force.", policy_binding()),
-        *_granted("assay-suite", rights.required(implementation, extra), _SUITE),
+        *_granted("assay-suite", rights.required(implementations, extra), _SUITE),
         *_granted("assay-definitions", rights.INSTALLING, _DEFINITIONS),
         *_granted("assay-accounts", rights.ACCOUNTS, _ACCOUNTS),
         Document(_JOB, _job(run, claim)),

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Final
 
-from conformance.implementation import implementation
+from conformance.implementation import (
+    Implementation,
+    UnknownImplementationError,
+    implementation,
+    with_role,
+)
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.reading import find, read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import UnderTest
+from vocabulary.implementations import by_role
 
 UNKNOWN_POLLING: Final = (
     "needs detection.pollsEvery: no resync is triggered there, and the profile does not say how "
@@ -18,11 +24,34 @@ UNKNOWN_POLLING: Final = (
 )
 
 
-def under_test(name: str) -> UnderTest:
-    """Return the implementation of that name: `reference`, `mutant:<name>`, the name of a shipped
-    profile, or a profile's file. Raises UnknownImplementationError or YamlError."""
+def under_test(name: str, role: str) -> UnderTest:
+    """Return the implementation of a role by name: `reference`, `mutant:<name>`, the name of a
+    shipped profile, or a profile's file. Raises UnknownImplementationError or YamlError."""
     profiled = profiled_or_none(name)
-    return implementation(name).on_real_clusters() if profiled is None else profiled
+    if profiled is None:
+        return implementation(name, role).on_real_clusters()
+    if profiled.role != role:
+        raise UnknownImplementationError(
+            f"{name} describes an operator of {profiled.role}, and that of {role} is to be run; "
+            f"name one of these: --implementation {role}=NAME"
+        )
+    return profiled
+
+
+def simulated(name: str, role: str) -> Implementation:
+    """The same for the simulated cluster."""
+    if profiled_or_none(name) is not None:
+        raise UnknownImplementationError(
+            f"{name} is a program of its own, which virtual time cannot slow down; "
+            "add --cluster control-plane"
+        )
+    return implementation(name, role)
+
+
+def all_under_test(spelled: str, roles: Collection[str]) -> dict[str, UnderTest]:
+    """The implementations of these roles that a text names, see `vocabulary.implementations`."""
+    named = by_role(with_role(spelled, roles, under_test), roles)
+    return {role: under_test(name, role) for role, name in named.items()}
 
 
 def profiled_or_none(name: str) -> Profiled | None:

@@ -59,7 +59,7 @@ class Profiled:
 
     @property
     def role(self) -> str:
-        return "appwrapper"
+        return self.profile.suite
 
     @cached_property
     def facts(self) -> OperatorFacts:
@@ -190,8 +190,8 @@ class Profiled:
             "namespace": place.namespace,
             "health_port": str(place.health_port),
             "webhook_port": str(place.webhook_port),
-            "mutating_webhooks": registered_as(MUTATING, place.namespace),
-            "validating_webhooks": registered_as(VALIDATING, place.namespace),
+            "mutating_webhooks": registered_as(MUTATING, self.role, place.namespace),
+            "validating_webhooks": registered_as(VALIDATING, self.role, place.namespace),
             "folder": str(own),
             "identity": place.label,
             "leader_elect": "true" if place.elects else "false",

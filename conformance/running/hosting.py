@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING
 
 from conformance import claims
-from conformance.real_role import REAL_ROLE
 from conformance.running.process_faults import (
     BESIDE,
     needs_more_than_installed,
@@ -35,8 +34,6 @@ def reason_not_run(
         return ""
     if scenario.only_simulated:
         return scenario.only_simulated
-    if scenario.role != REAL_ROLE:
-        return f"needs the operator {scenario.role}; on real clusters {REAL_ROLE} alone runs yet"
     if one_process and needs_second(scenario):
         return f"{BESIDE}, and {one_process}"
     if undertaking is None:
@@ -48,34 +45,42 @@ def reason_not_run(
     there_are = len(undertaking.nodes.usable)
     if scenario.nodes > there_are:
         return f"needs {scenario.nodes} nodes, of which {there_are} may be used"
-    if undertaking.installed is not None:
-        return needs_more_than_installed(
-            scenario, undertaking.installed, reaches_nodes=cluster == "kind"
-        )
-    if undertaking.operator_image:
-        return needs_process_beside(scenario.id, reaches_nodes=cluster == "kind")
+    reaches_nodes = cluster == "kind"
+    for role in scenario.roles:
+        installed = undertaking.installed.get(role)
+        reason = ""
+        if installed is not None:
+            reason = needs_more_than_installed(
+                scenario, role, installed, reaches_nodes=reaches_nodes
+            )
+        elif undertaking.operator_image:
+            reason = needs_process_beside(scenario.id, role, reaches_nodes=reaches_nodes)
+        if reason:
+            return reason
     return ""
 
 
-def why_one_process(implementation: str) -> str:
-    """Why there can be one process of it at a time on this machine; empty if there can be more.
+def why_one_process(implementation: str, roles: Collection[str]) -> str:
+    """Why there can be one process of an operator at a time on this machine; empty if there can be
+    more. `implementation` names those of the roles.
 
     For clusters of any kind, but not for the simulation, which starts no processes.
     """
-    from conformance.profiles.choosing import under_test
+    from conformance.profiles.choosing import all_under_test
     from conformance.worlds.control_plane.network import why_none_can_be_made
 
-    port = under_test(implementation).fixed_port
-    why = "" if port is None else why_none_can_be_made()
-    return why and (
-        f"{implementation} always listens on port {port}, and networks of their own cannot be had "
-        f"for its processes ({why}); root on Linux has them"
-    )
+    for each in all_under_test(implementation, roles).values():
+        if each.fixed_port is not None and (why := why_none_can_be_made()):
+            return (
+                f"{each.name} always listens on port {each.fixed_port}, and networks of their own "
+                f"cannot be had for its processes ({why}); root on Linux has them"
+            )
+    return ""
 
 
-def why_in_turn(implementation: str) -> str:
+def why_in_turn(implementation: str, roles: Collection[str]) -> str:
     """The same as a sentence that says what comes of it; empty if nothing does."""
-    why = why_one_process(implementation)
+    why = why_one_process(implementation, roles)
     return why and (
         f"runs come one at a time, those of other commands on this machine included, and none "
         f"with two operators: {why}"

@@ -14,7 +14,6 @@ from chaos.fault import Fault, fault_from_data
 from chaos.faults import ConnectionFault, DoubleOperator, Kill, Pause, Start, WebhookOutage
 from conformance.running.fault_use import injected_in
 from conformance.scenario import Scenario
-from conformance.scenarios import SCENARIOS
 from conformance.under_test import Installed, InstalledPods
 from vocabulary.history import role_of
 
@@ -32,21 +31,20 @@ DOWN: Final = "keeps the operator down, and somebody brings back its pods"
 
 
 def needs_more_than_installed(
-    scenario: Scenario, installed: Installed, *, reaches_nodes: bool
+    scenario: Scenario, role: str, installed: Installed, *, reaches_nodes: bool
 ) -> str:
     """Why an operator that is installed cannot be under test in it; empty if it can."""
-    if installed.settings is not None and not _is_within(scenario.config, installed.settings):
-        return f"needs the operator configured otherwise: {', '.join(scenario.config)}"
+    config = scenario.config_of(role)
+    if installed.settings is not None and not _is_within(config, installed.settings):
+        return f"needs the operator configured otherwise: {', '.join(config)}"
     if needs_second(scenario):
         return SECOND
     faults = _faults_of(scenario.id)
     if any(isinstance(fault, WebhookOutage) for fault in faults):
         return WEBHOOKS
-    if isinstance(installed, InstalledPods) and any(
-        _keeps_down(fault, scenario.suite) for fault in faults
-    ):
+    if isinstance(installed, InstalledPods) and any(_keeps_down(fault, role) for fault in faults):
         return DOWN
-    return needs_process_beside(scenario.id, reaches_nodes=reaches_nodes)
+    return needs_process_beside(scenario.id, role, reaches_nodes=reaches_nodes)
 
 
 def needs_second(scenario: Scenario) -> bool:
@@ -56,15 +54,15 @@ def needs_second(scenario: Scenario) -> bool:
 
 
 @cache
-def needs_process_beside(scenario: str, *, reaches_nodes: bool) -> str:
-    """Why an operator in the cluster cannot be under test in that scenario; empty if it can.
+def needs_process_beside(scenario: str, role: str, *, reaches_nodes: bool) -> str:
+    """Why the operator of a role cannot run in the cluster in that scenario; empty if it can.
 
     `reaches_nodes`: whether signals can be sent to processes of pods.
     """
     faults = _faults_of(scenario)
     if any(map(_is_on_connection, faults)):
         return CONNECTION
-    if not reaches_nodes and any(_pauses(fault, SCENARIOS[scenario].suite) for fault in faults):
+    if not reaches_nodes and any(_pauses(fault, role) for fault in faults):
         return PAUSE
     return ""
 

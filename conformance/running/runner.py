@@ -78,7 +78,7 @@ def run_really(
 
     began = time.perf_counter()
     scenario = scenario if plan is None else scenario.scaled(plan.scale).varied(plan.workload)
-    with session.turn:
+    with session.turn(scenario.roles):
         with session.beginning:
             session.starts.require_hope()
             world = ControlPlaneWorld(session, scenario, seed, plan, stretch)
@@ -88,7 +88,7 @@ def run_really(
         finally:
             world.close()
             session.unfinished.end(world)
-    under_test = {session.implementation.role: session.implementation}
+    under_test = {role: session.implementations[role] for role in scenario.roles}
     return _judged(world, under_test, plan, variant, error, began)
 
 

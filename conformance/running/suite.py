@@ -16,11 +16,11 @@ import msgspec
 
 from chaos.fault import FAULTS
 from chaos.faults import UNDOING
-from conformance.implementation import UnknownImplementationError, with_role
+from conformance.implementation import with_role
 from conformance.left_behind import LeftBehindError
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome, worst
-from conformance.profiles.choosing import left_out, profile_named
+from conformance.profiles.choosing import left_out, profile_named, simulated, under_test
 from conformance.profiles.profile import ImplementationProfile
 from conformance.report.run_result import (
     Implementation,
@@ -48,16 +48,12 @@ def run_suite(
     """Run what the words select (suites, scenarios, claims; nothing means everything)."""
     began = time.perf_counter()
     profile = profile_named(options.implementation)
-    if profile is not None and options.cluster == "simulated":
-        raise UnknownImplementationError(
-            f"{profile.name} is a program of its own, which virtual time cannot slow down; "
-            "add --cluster control-plane"
-        )
     chosen = select(selection, one_case=options.one_case)
-    if options.cluster == "simulated":
-        spelled = with_role(options.implementation, roles_of(chosen))
-        options = replace(options, implementation=spelled)
-    one_process = "" if options.cluster == "simulated" else why_one_process(options.implementation)
+    is_real = options.cluster != "simulated"
+    roles = roles_of(chosen)
+    spelled = with_role(options.implementation, roles, under_test if is_real else simulated)
+    options = replace(options, implementation=spelled)
+    one_process = why_one_process(options.implementation, roles) if is_real else ""
     missing_out = {
         found.id: because for found in chosen if (because := left_out(profile).get(found.id))
     }
@@ -104,9 +100,10 @@ def run_suite(
 def _all_runs(options: RunOptions, baseline: Sequence[Task], count: _Count) -> UnderWay:
     """The baseline and the campaigns; that they cannot be cleaned up after does not undo them."""
     is_campaign = options.crash_points or options.random_plans or options.fault_pairs
+    roles = roles_of(SCENARIOS[task.scenario] for task in baseline)
     whole: UnderWay | None = None
     try:
-        with workers(options, many=bool(is_campaign) or len(baseline) > FEW) as run_all:
+        with workers(options, roles, many=bool(is_campaign) or len(baseline) > FEW) as run_all:
 
             def run(tasks: Sequence[Task]) -> Iterator[RunResult]:
                 return count.through(run_all(tasks))
@@ -229,7 +226,7 @@ def _operator_place(options: RunOptions) -> OperatorPlace:
     if options.cluster == "simulated":
         return "simulated"
     undertaking = options.undertaking
-    if undertaking is not None and undertaking.installed is not None:
+    if undertaking is not None and undertaking.installed:
         return "installed"
     return "deployed" if undertaking is not None and undertaking.operator_image else "process"
 

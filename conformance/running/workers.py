@@ -14,7 +14,7 @@ import msgspec
 from chaos.plan import plan_from_data
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
-from conformance.profiles.choosing import under_test
+from conformance.profiles.choosing import all_under_test
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
@@ -57,18 +57,19 @@ RunAll: TypeAlias = Callable[[Sequence[Task]], Iterator[RunResult]]
 
 
 @contextmanager
-def workers(options: RunOptions, *, many: bool) -> Iterator[RunAll]:
-    """The workers for the cluster in the options; `many` makes a pool worthwhile."""
+def workers(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterator[RunAll]:
+    """The workers for the cluster in the options, and runs with operators of these roles; `many`
+    makes a pool worthwhile."""
     if options.cluster == "control-plane":
-        with _on_control_plane(options) as run_all:
+        with _on_control_plane(options, roles) as run_all:
             yield run_all
         return
     if options.cluster == "existing":
-        with _on_existing(options) as run_all:
+        with _on_existing(options, roles) as run_all:
             yield run_all
         return
     if options.cluster == "kind":
-        with _on_kind(options) as run_all:
+        with _on_kind(options, roles) as run_all:
             yield run_all
         return
     with collecting_seldom(), side_by_side(options.jobs, many=many) as each:
@@ -104,7 +105,7 @@ def _without_uneventful_history(result: RunResult, task: Task) -> RunResult:
 
 
 @contextmanager
-def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
+def _on_control_plane(options: RunOptions, roles: Sequence[str]) -> Iterator[RunAll]:
     """Many runs on one control plane; those which stop parts of it one by one on another."""
     from conformance.worlds.control_plane.plane_session import (
         ALONE,
@@ -112,7 +113,7 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
         ControlPlaneSession,
     )
 
-    implemented = under_test(options.implementation)
+    implemented = all_under_test(options.implementation, roles)
     with ExitStack() as open_until_end:
 
         def runs_on(settings: Settings, jobs: int) -> Submit:
@@ -141,7 +142,7 @@ def _on_control_plane(options: RunOptions) -> Iterator[RunAll]:
 
 
 @contextmanager
-def _on_existing(options: RunOptions) -> Iterator[RunAll]:
+def _on_existing(options: RunOptions, roles: Sequence[str]) -> Iterator[RunAll]:
     """As many runs side by side as there are nodes for; none once the time is up."""
     from conformance.worlds.existing.session import ExistingSession
 
@@ -150,7 +151,11 @@ def _on_existing(options: RunOptions) -> Iterator[RunAll]:
     with ExitStack() as open_until_end:
         session = open_until_end.enter_context(
             ExistingSession(
-                under_test(options.implementation), undertaking, all_crds(), options.out, jobs
+                all_under_test(options.implementation, roles),
+                undertaking,
+                all_crds(),
+                options.out,
+                jobs,
             )
         )
         pool = ThreadPoolExecutor(jobs, thread_name_prefix="run")
@@ -166,7 +171,7 @@ def _on_existing(options: RunOptions) -> Iterator[RunAll]:
 
 
 @contextmanager
-def _on_kind(options: RunOptions) -> Iterator[RunAll]:
+def _on_kind(options: RunOptions, roles: Sequence[str]) -> Iterator[RunAll]:
     """As many runs side by side as there are nodes for; then, one by one, those which stop
     nodes and controllers that others stand on; none once the time is up."""
     from conformance.worlds.kind.session import KindSession
@@ -175,7 +180,7 @@ def _on_kind(options: RunOptions) -> Iterator[RunAll]:
     if options.nodes is None:
         raise UnknownClusterError("nobody made a kind cluster; use `assay run`")
     jobs = _at_a_time(undertaking, options.jobs or len(undertaking.nodes.usable))
-    implemented = under_test(options.implementation)
+    implemented = all_under_test(options.implementation, roles)
     with ExitStack() as open_until_end:
         session = open_until_end.enter_context(
             KindSession(implemented, undertaking, options.nodes, all_crds(), options.out, jobs)
@@ -217,7 +222,7 @@ def _at_a_time(undertaking: Undertaking, most: int) -> int:
     """How many runs there can be: each takes nodes, and an installed operator to itself."""
     from conformance.worlds.existing.preflight import NODES_OF_A_RUN
 
-    if undertaking.installed is not None:
+    if undertaking.installed:
         return 1
     return min(most, len(undertaking.nodes.usable) // NODES_OF_A_RUN)
 

@@ -8,12 +8,12 @@ be installed at any time.
 
 from __future__ import annotations
 
+import contextlib
 import threading
-from typing import TypeVar
+from typing import Any, Protocol, TypeVar
 
 from msgspec.structs import replace
 
-from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
 from vocabulary.kinds import Kind, known_kinds
 from vocabulary.requests import Request
@@ -21,10 +21,17 @@ from vocabulary.requests import Request
 AnyRequest = TypeVar("AnyRequest", bound=Request)
 
 
+class Getter(Protocol):
+    """A client of the API server."""
+
+    def get(self, path: str, /) -> Any:
+        """The decoded JSON at a path; raises ApiError."""
+
+
 class Discovery:
     """Kinds as one API server serves them; safe to share between threads."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Getter) -> None:
         self._connection = connection
         self._lock = threading.Lock()
         self._served: dict[tuple[str, str, str], Kind] = {
@@ -43,13 +50,8 @@ class Discovery:
             known = self._served.get(address)
         if known is not None:
             return known
-        root = f"/apis/{kind.group}" if kind.group else "/api"
-        document = self._connection.get(f"{root}/{kind.version}")
+        self._ask(kind.group, kind.version)
         with self._lock:
-            for resource in document.get("resources") or ():
-                if "/" not in resource["name"]:
-                    found = (kind.group, kind.version, resource["kind"])
-                    self._served[found] = Kind(*found, resource["name"], resource["namespaced"])
             known = self._served.get(address)
         if known is None:
             raise ApiError(
@@ -59,3 +61,26 @@ class Discovery:
                 "is its CustomResourceDefinition installed?",
             )
         return known
+
+    def of_resource(self, group: str, version: str, plural: str) -> Kind | None:
+        """The kind behind a resource in a URL path; None if the server does not serve it."""
+        known = self._known(group, plural)
+        if known is None:
+            with contextlib.suppress(ApiError):
+                self._ask(group, version)
+            known = self._known(group, plural)
+        return known
+
+    def _known(self, group: str, plural: str) -> Kind | None:
+        with self._lock:
+            found = (k for k in self._served.values() if (k.group, k.plural) == (group, plural))
+            return next(found, None)
+
+    def _ask(self, group: str, version: str) -> None:
+        root = f"/apis/{group}" if group else "/api"
+        document = self._connection.get(f"{root}/{version}")
+        with self._lock:
+            for resource in document.get("resources") or ():
+                if "/" not in resource["name"]:
+                    found = (group, version, resource["kind"])
+                    self._served[found] = Kind(*found, resource["name"], resource["namespaced"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -194,8 +194,8 @@ def test_what_was_found_is_told_although_the_cluster_cannot_be_cleaned(
     assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, implementation: str, code: int
 ) -> None:
     @contextmanager
-    def leaving(options: RunOptions, *, many: bool) -> Iterator[object]:
-        with workers(options, many=many) as run_all:
+    def leaving(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterator[object]:
+        with workers(options, roles, many=many) as run_all:
             yield run_all
         raise NotCleanError("Namespace run-1: still there")
 
@@ -210,7 +210,7 @@ def test_a_cluster_that_cannot_be_cleaned_before_the_runs_ends_the_suite(
     assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     @contextmanager
-    def refusing(_: RunOptions, *, many: bool) -> Iterator[object]:
+    def refusing(*_: object, many: bool) -> Iterator[object]:
         raise NotCleanError("Namespace run-1: still there")
         yield many
 
@@ -243,7 +243,9 @@ def test_a_report_names_everything_that_was_asked_for_and_decides_its_outcome(
     asked: list[RunOptions] = []
 
     @contextmanager
-    def no_cluster(_: object, options: RunOptions, **__: object) -> Iterator[RunOptions]:
+    def no_cluster(
+        _: object, options: RunOptions, *_others: object, **__: object
+    ) -> Iterator[RunOptions]:
         asked.append(options)
         raise KeyboardInterrupt
         yield options

@@ -17,14 +17,14 @@ def failed(deployed: str) -> dict[str, Any]:
     return {"status": {"phase": "Failed", "conditions": conditions}}
 
 
-@pytest.mark.parametrize(("deployed", "settled"), [("False", True), ("True", False)])
-def test_what_watches_have_not_told_yet_counts(deployed: str, settled: bool) -> None:
+@pytest.mark.parametrize(("deployed", "at_rest"), [("False", True), ("True", False)])
+def test_what_watches_have_not_told_yet_counts(deployed: str, at_rest: bool) -> None:
     def call(request: Request) -> ObjectList:
         assert isinstance(request, List)
         assert request.namespace == "run-1"
         return ObjectList((failed("False"), failed(deployed)), "7")
 
-    assert are_at_rest(SUITE.kinds, call, "run-1") is settled
+    assert are_at_rest(SUITE.kinds, call, "run-1") is at_rest
 
 
 def test_an_api_server_that_is_away_leaves_it_open() -> None:

@@ -17,9 +17,12 @@ import yaml
 
 from conformance.scenario import Scenario
 from conformance.suites.appwrapper.api import APPWRAPPER
-from conformance.under_test import Launch, Place
+from conformance.under_test import Launch, Place, UnderTest
+from conformance.worlds.control_plane.http_requests import known_kind
 from conformance.worlds.control_plane.network import MachineNetwork
 from conformance.worlds.control_plane.operator_process import launch_directly
+from conformance.worlds.control_plane.operator_users import OperatorUsers
+from conformance.worlds.control_plane.process_host import ProcessHost
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.world import ControlPlaneWorld
@@ -48,6 +51,13 @@ class CountedNetwork(MachineNetwork):
         self.close = closed  # type: ignore[method-assign]
 
 
+class CountedHost(ProcessHost):
+    """Processes whose networks the session counts."""
+
+    def new_network(self) -> CountedNetwork:
+        return cast(FakeSession, self._session).new_network()
+
+
 class FakeSession:
     """Gives runs what they ask for, and remembers what it has not got back."""
 
@@ -62,9 +72,7 @@ class FakeSession:
         """Addresses that were listened on, for the operator or for the API server."""
         self.listeners: list[object] = []
         self.folder = folder
-        self.settings = None
         self.pod_image = ""
-        self.operators_in_cluster = False
         self.webhook_host = LOOPBACK
         self.plane = SimpleNamespace(
             server="http://127.0.0.1:1", ca=keys.ca.certificate, webhook_pair=keys.webhook
@@ -78,21 +86,29 @@ class FakeSession:
         self.cluster, self.kubernetes_version = "control-plane", "v1.36.0"
         self.facts = WorldFacts()
         self.pulse = SimpleNamespace(slack_us=lambda _since_us: 0)
-        self.implementation = SimpleNamespace(
+        implementation = self.implementation = SimpleNamespace(
             name="mine",
             role="appwrapper",
             facts=OperatorFacts(),
             installed=None,
+            fixed_port=None,
             poke_every_us=None,
             polls_every_us=None,
             sees_whole_cluster=False,
             webhooks=lambda _config: {APPWRAPPER: Webhook(mutate=max)},
             launch=self._launch,
         )
+        self.implementations = {"appwrapper": implementation}
+        self.discovery = SimpleNamespace(of_resource=known_kind)
+        self.hosts = {
+            "appwrapper": CountedHost(
+                cast(Session, self), cast(UnderTest, implementation), cast(OperatorUsers, self)
+            )
+        }
 
     # Of the session itself.
 
-    def late_us(self) -> int:
+    def late_us(self, _role: str) -> int:
         return 0
 
     def tls(self) -> None:
@@ -110,7 +126,7 @@ class FakeSession:
         assert namespace == RUN
         self.given["namespace"] -= 1
 
-    def take_operator_user(self) -> User:
+    def take(self) -> User:
         self._give("user")
         return User(f"operator-{self.given['user']}")
 
@@ -189,7 +205,13 @@ def is_listening(port: int) -> bool:
 
 def begin(session: FakeSession, *, untouched: bool = False) -> ControlPlaneWorld:
     scenario = Scenario(
-        "suite/file/run", "", (), lambda _world: None, session.folder, untouched=untouched
+        "suite/file/run",
+        "",
+        (),
+        lambda _world: None,
+        session.folder,
+        roles=("appwrapper",),
+        untouched=untouched,
     )
     return ControlPlaneWorld(cast(Session, session), scenario, 1, None)
 

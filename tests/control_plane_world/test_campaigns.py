@@ -57,7 +57,7 @@ def suite_of(
     made: list[Task] = []
 
     @contextmanager
-    def workers(_options: RunOptions, *, many: bool) -> Iterator[RunAll]:
+    def workers(_options: RunOptions, _roles: object, *, many: bool) -> Iterator[RunAll]:
         def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
             made.extend(tasks)
             return map(play, tasks)

@@ -109,7 +109,7 @@ def test_any_user_of_the_machine_may_lock_the_file_that_the_first_one_has_made()
 def session_with(fixed_port: int | None, seconds_left: float) -> Any:
     """The parts of a session that its turns need."""
     made = SimpleNamespace(
-        implementation=SimpleNamespace(fixed_port=fixed_port),
+        implementations={"mine": SimpleNamespace(fixed_port=fixed_port)},
         seconds_left=lambda: seconds_left,
     )
     made._require_time = lambda: Session._require_time(cast(Session, made))
@@ -117,7 +117,7 @@ def session_with(fixed_port: int | None, seconds_left: float) -> Any:
 
 
 def turn_of(made: Any) -> Any:
-    return cast(Any, Session.turn).fget(made)
+    return cast(Any, Session.turn)(made, ("mine",))
 
 
 @pytest.mark.parametrize(("fixed_port", "why"), [(None, "not permitted"), (PORT, "")])

@@ -15,6 +15,7 @@ from typing import Any, cast
 import pytest
 
 from conformance.clean import RUN_LABEL
+from conformance.implementation import implementation
 from conformance.under_test import OwnWebhooks
 from conformance.worlds.control_plane import process_webhooks
 from conformance.worlds.control_plane.network import MachineNetwork
@@ -29,6 +30,7 @@ from vocabulary.objects import Object
 from vocabulary.requests import Create
 
 RUN = "run-7"
+REFERENCE = implementation("reference").on_real_clusters()
 SECRET_NAME = "webhook-server-cert"
 
 
@@ -102,7 +104,7 @@ def ground(tmp_path: Path) -> Ground:
 
 @pytest.fixture
 def webhooks(ground: Ground) -> Iterator[ProcessWebhooks]:
-    made = ProcessWebhooks(ground.session, RUN)
+    made = ProcessWebhooks(ground.session, REFERENCE, RUN)
     yield made
     made.close()
 
@@ -130,7 +132,7 @@ def test_they_are_called_for_the_namespace_of_the_run_and_cleaned_up_with_it(
     for which in ("Mutating", "Validating"):
         registered = ground.object(f"{which}WebhookConfiguration")
         assert registered["metadata"] == {
-            "name": f"{which.lower()}.{RUN}.assay.dev",
+            "name": f"{which.lower()}.appwrapper.{RUN}.assay.dev",
             "labels": {RUN_LABEL: RUN},
         }
         (called,) = registered["webhooks"]

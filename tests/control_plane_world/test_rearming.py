@@ -91,7 +91,7 @@ def run_with(
     made: list[Task] = []
 
     @contextmanager
-    def workers(_options: RunOptions, *, many: bool) -> Iterator[RunAll]:
+    def workers(_options: RunOptions, _roles: object, *, many: bool) -> Iterator[RunAll]:
         def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
             made.extend(tasks)
             return (

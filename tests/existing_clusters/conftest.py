@@ -24,10 +24,12 @@ KEPT = "kept"
 """A node that is not for runs."""
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
+REFERENCE = {"appwrapper": implementation("reference")}
+
 
 @pytest.fixture(scope="package")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    crds = installed_crds(implementation("reference"), all_crds())
+    crds = installed_crds(REFERENCE, all_crds())
     settings = replace(SHARED, audit_reads_of=(USERNAME,))
     with ControlPlane(tmp_path_factory.mktemp("cluster"), settings) as plane:
         plane.install_crds(crds)
@@ -40,7 +42,7 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 @pytest.fixture(scope="package")
 def guest(plane: ControlPlane) -> Path:
     """The kubeconfig of a user with exactly the permissions that Assay asks for."""
-    lines = rights.rules(rights.required(implementation("reference"), all_crds()))
+    lines = rights.rules(rights.required(REFERENCE, all_crds()))
     name = "assay-guest"
     role = {
         "apiVersion": "rbac.authorization.k8s.io/v1",

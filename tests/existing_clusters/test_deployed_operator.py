@@ -173,7 +173,7 @@ def test_where_signals_reach_it_it_is_killed_and_paused_by_them(cluster: OneDepl
 
 
 def test_a_program_that_only_a_profile_describes_is_not_deployed() -> None:
-    released = under_test("appwrapper-v1.1.2")
+    released = under_test("appwrapper-v1.1.2", "appwrapper")
     with pytest.raises(NotDeployableError, match="leave out --operator-image"):
         released.deployed(place())
 
@@ -190,4 +190,4 @@ def test_a_program_that_only_a_profile_describes_is_not_deployed() -> None:
 def test_scenarios_that_need_the_operators_connection_or_process_are_named(
     scenario: str, reason: str
 ) -> None:
-    assert needs_process_beside(scenario, reaches_nodes=False) == reason
+    assert needs_process_beside(scenario, "appwrapper", reaches_nodes=False) == reason

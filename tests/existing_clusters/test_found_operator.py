@@ -12,6 +12,7 @@ from conformance.borrowed_operator import NotBorrowedError
 from conformance.running.hosting import reason_not_run
 from conformance.running.process_faults import SECOND
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper import SUITE
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, short_config
 from conformance.under_test import InstalledPods
 from conformance.worlds.control_plane.run_settings import RunSettings
@@ -23,7 +24,7 @@ from vocabulary.objects import Object, annotations_of
 from vocabulary.requests import Delete, Request
 
 from .one_deployment import OneDeployment
-from .test_installed_operator import HOME, THERE, deployment
+from .test_installed_operator import HOME, SETTINGS, THERE, deployment, standing
 
 PODS = InstalledPods(namespace=HOME, lease="", settings=DEFAULT_CONFIG, selector="app=appwrapper")
 
@@ -95,7 +96,7 @@ def test_its_writes_are_told_by_the_account_of_its_pods(cluster: OneDeployment) 
 
 def test_where_no_pod_fits_it_says_so_before_and_after_the_preflight() -> None:
     empty = Kept(deployment(replicas=0))
-    (problem,) = installation.problems(empty, PODS)
+    (problem,) = installation.problems(empty, PODS, SETTINGS)
     assert problem.startswith(f"pods app=appwrapper in namespace {HOME}: there are none")
     with pytest.raises(NotBorrowedError, match="start the operator again"):
         Finding(empty.connection, PODS)
@@ -104,9 +105,9 @@ def test_where_no_pod_fits_it_says_so_before_and_after_the_preflight() -> None:
 def test_whatever_runs_its_pods_is_no_neighbour() -> None:
     runs_them = deployment()
     runs_them["spec"]["template"]["metadata"] = {"labels": {"app": "appwrapper", "a": "b"}}
-    assert list(interfering(OneDeployment(runs_them), PODS)) == []
+    assert list(interfering(OneDeployment(runs_them), standing(PODS))) == []
     others = replace(PODS, selector="app=another")
-    assert len(list(interfering(OneDeployment(runs_them), others))) == 1
+    assert len(list(interfering(OneDeployment(runs_them), standing(others)))) == 1
 
 
 @pytest.mark.parametrize(
@@ -118,14 +119,14 @@ def test_whatever_runs_its_pods_is_no_neighbour() -> None:
     ],
 )
 def test_it_can_be_killed_and_not_be_kept_down(scenario: str, reason: str) -> None:
-    there = replace(THERE, installed=PODS)
+    there = replace(THERE, installed={"appwrapper": PODS})
     assert reason_not_run(SCENARIOS[f"appwrapper/operator-faults/{scenario}"], "kind", there) == (
         reason
     )
 
 
 def test_appwrappers_say_themselves_how_short_their_durations_are() -> None:
-    settings = RunSettings.of(DEFAULT_CONFIG, short_config(0), {})
+    settings = RunSettings.of(SUITE, DEFAULT_CONFIG, short_config(0), {})
     assert settings.config == DEFAULT_CONFIG
     assert settings.durations.failure_grace_us == 5 * A_SECOND
     prefix = "workload.codeflare.dev.appwrapper/"
@@ -138,7 +139,7 @@ def test_appwrappers_say_themselves_how_short_their_durations_are() -> None:
 
 
 def test_where_runs_configure_the_operator_appwrappers_say_nothing() -> None:
-    settings = RunSettings.of(None, short_config(0), {"schedulerName": "ours"})
+    settings = RunSettings.of(SUITE, None, short_config(0), {"schedulerName": "ours"})
     assert settings.config["schedulerName"] == "ours"
     assert settings.durations.failure_grace_us == 5 * A_SECOND
     assert settings.durations.retry_limit == DEFAULT_CONFIG["faultTolerance"]["retryLimit"]
@@ -147,7 +148,7 @@ def test_where_runs_configure_the_operator_appwrappers_say_nothing() -> None:
 
 
 def test_what_neither_the_scenario_nor_real_time_asks_for_is_left_to_the_operator() -> None:
-    written = RunSettings.of(None, short_config(0), {"schedulerName": "ours"}).config
+    written = RunSettings.of(SUITE, None, short_config(0), {"schedulerName": "ours"}).config
     assert written.keys() == {"faultTolerance", "schedulerName", "userRBACAdmissionCheck"}
     assert "retryLimit" not in written["faultTolerance"]
 

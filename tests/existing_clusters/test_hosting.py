@@ -19,6 +19,7 @@ from conformance.worlds.existing.node_pool import Survey
 from conformance.worlds.existing.preflight import Limits, Undertaking
 from vocabulary.clock import HOUR
 
+ROLES = ("appwrapper",)
 LOST = SCENARIOS["appwrapper/nodes/node-is-lost"]
 TAINTED = SCENARIOS["appwrapper/nodes/node-is-tainted-no-execute"]
 FEDERATED = SCENARIOS["appwrapper/injection/users-of-identity-providers-are-written-down"]
@@ -57,20 +58,20 @@ def test_where_no_networks_can_be_had_programs_with_one_port_run_one_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(network, "why_none_can_be_made", lambda: "Operation not permitted")
-    told = why_in_turn("appwrapper-v1.1.2")
+    told = why_in_turn("appwrapper-v1.1.2", ROLES)
     assert told.startswith("runs come one at a time, those of other commands on this machine")
     assert "appwrapper-v1.1.2 always listens on port 9443" in told
     assert "Operation not permitted" in told
-    assert why_in_turn("reference") == ""
+    assert why_in_turn("reference", ROLES) == ""
     monkeypatch.setattr(network, "why_none_can_be_made", lambda: "")
-    assert why_in_turn("appwrapper-v1.1.2") == ""
+    assert why_in_turn("appwrapper-v1.1.2", ROLES) == ""
 
 
 def test_where_there_can_be_one_process_scenarios_with_two_operators_are_not_run(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(network, "why_none_can_be_made", lambda: "Operation not permitted")
-    why = why_one_process("appwrapper-v1.1.2")
+    why = why_one_process("appwrapper-v1.1.2", ROLES)
     (told,) = not_run([TWICE, ELECTING, ORDINARY], "control-plane", one_process=why)
     assert told.startswith(f"not run: {TWICE.id}, {ELECTING.id}: takes a second operator beside")
     assert told.endswith(why)

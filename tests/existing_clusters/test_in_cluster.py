@@ -37,13 +37,14 @@ SCENARIOS = (
     "appwrapper/autopilot/other-resources-are-monitored",
     "appwrapper/operator-faults/leader-is-killed",
 )
+REFERENCE = {"appwrapper": implementation("reference")}
 IN_OTHER_SCENARIOS = frozenset(
     (
         Right("", "pods/eviction", "create"),
         *rights.INSTALLING,
         *(
             Right(kind.group, kind.plural, verb)
-            for kind, verbs in rights.WRITTEN_IN_RUNS.items()
+            for kind, verbs in rights.written_in_runs(REFERENCE).items()
             for verb in verbs
         ),
     )
@@ -162,7 +163,7 @@ def test_every_right_that_is_granted_is_used_or_it_is_known_for_what_it_is_held(
         if document["kind"] == "ClusterRole"
         for right in rights.of_roles([document])
     }
-    held = rights.held(implementation("reference"), all_crds())
+    held = rights.held(REFERENCE, all_crds())
     unused = granted - used(audited, USERNAME).keys() - held - IN_OTHER_SCENARIOS
     # Finalizers are taken off whatever has them; what is read one by one `test_rights` holds
     # against all scenarios.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 import yaml
@@ -11,13 +12,14 @@ import yaml
 from conformance import borrowed_operator
 from conformance.borrowed_operator import NOTE, Before, NotBorrowedError, borrow
 from conformance.clean import RUN_LABEL
+from conformance.implementation import implementation
 from conformance.profiles.configuration import reconfigured
 from conformance.profiles.profile import Configuration
 from conformance.running.hosting import not_run, reason_not_run
 from conformance.running.process_faults import CONNECTION, PAUSE, SECOND, WEBHOOKS
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, SETTINGS
-from conformance.under_test import Installed, InstalledDeployment
+from conformance.under_test import Installed, InstalledDeployment, UnderTest
 from conformance.worlds.existing import installation
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.installed_operator import Borrowing, InstalledOperator
@@ -243,7 +245,7 @@ def test_one_that_nobody_can_configure_is_started_and_stopped_all_the_same() -> 
 
 def test_what_is_not_there_or_cannot_be_configured_is_told_before_anything_is_done() -> None:
     def problems(*there: Object) -> list[str]:
-        return list(installation.problems(OneDeployment(*there), INSTALLED))
+        return list(installation.problems(OneDeployment(*there), INSTALLED, SETTINGS))
 
     assert problems(config_map(), deployment()) == []
     assert "install the operator" in problems(config_map())[0]
@@ -253,12 +255,19 @@ def test_what_is_not_there_or_cannot_be_configured_is_told_before_anything_is_do
     assert "is not YAML" in problems(config_map("{"), deployment())[0]
 
 
+def standing(installed: Installed | None) -> dict[str, UnderTest]:
+    """An implementation that is installed in that way."""
+    (crd,) = implementation("reference").crds()
+    found = SimpleNamespace(installed=installed, crds=lambda: (crd,))
+    return {"appwrapper": cast(UnderTest, found)}
+
+
 def test_the_operator_under_test_is_no_neighbour_and_every_other_one_is() -> None:
     def told(tested: Installed | None) -> list[str]:
-        return list(interfering(OneDeployment(deployment()).connection, tested))
+        return list(interfering(OneDeployment(deployment()).connection, standing(tested)))
 
     assert told(INSTALLED) == []
-    assert "looks like an AppWrapper operator" in told(None)[0]
+    assert "looks like an operator of appwrapper" in told(None)[0]
 
 
 def test_its_own_webhooks_are_a_part_of_it() -> None:
@@ -270,8 +279,8 @@ def test_its_own_webhooks_are_a_part_of_it() -> None:
         "webhooks": [{"rules": [rule], **service}],
     }
     cluster = OneDeployment(registered)
-    assert list(interfering(cluster.connection, INSTALLED)) == []
-    assert "an operator is installed" in next(interfering(cluster.connection))
+    assert list(interfering(cluster.connection, standing(INSTALLED))) == []
+    assert "an operator is installed" in next(interfering(cluster.connection, standing(None)))
 
 
 FAULTS = "appwrapper/operator-faults"
@@ -280,7 +289,8 @@ THERE = Undertaking(
     limits=Limits(time_us=HOUR, objects=100),
     audit_log=None,
     nodes=Survey(("n0", "n1", "n2"), {}),
-    installed=INSTALLED,
+    installed={"appwrapper": INSTALLED},
+    needs_accounts=False,
 )
 
 
@@ -302,7 +312,7 @@ def test_what_one_operator_with_its_own_connection_cannot_suffer_is_not_run(
 
 
 def test_what_one_that_nobody_can_configure_would_have_to_be_told_is_not_run() -> None:
-    there = replace(THERE, installed=FIXED)
+    there = replace(THERE, installed={"appwrapper": FIXED})
     capped = SCENARIOS["appwrapper/parameters/cap-on-annotations/failure-grace"]
     reason = reason_not_run(capped, "existing", there)
     assert reason == "needs the operator configured otherwise: faultTolerance"
@@ -311,7 +321,7 @@ def test_what_one_that_nobody_can_configure_would_have_to_be_told_is_not_run() -
         == ""
     )
     settings = SETTINGS.overlay(DEFAULT_CONFIG, capped.config)
-    as_wanted = replace(there, installed=replace(FIXED, settings=settings))
+    as_wanted = replace(there, installed={"appwrapper": replace(FIXED, settings=settings)})
     assert reason_not_run(capped, "existing", as_wanted) == ""
 
 

@@ -45,7 +45,7 @@ def test_rights_become_the_rules_of_a_cluster_role() -> None:
 
 
 def test_no_right_to_write_is_asked_for_where_kubernetes_alone_writes() -> None:
-    asked = rights.required(implementation("reference"), all_crds())
+    asked = rights.required({"appwrapper": implementation("reference")}, all_crds())
     verbs = [right.verb for right in asked if right.resource == "controllerrevisions"]
     assert verbs == ["list", "watch"]
 
@@ -130,7 +130,7 @@ def test_an_operator_that_is_at_work_there_is_named_and_nothing_begun(
     plane: ControlPlane, operator: str
 ) -> None:
     said = run(plane.kubeconfig(), "AW-005", "--yes", code=4)
-    assert f"Deployment {operator} looks like an AppWrapper operator" in said
+    assert f"Deployment {operator} looks like an operator of appwrapper" in said
     assert "scale it to 0 first" in said
 
 

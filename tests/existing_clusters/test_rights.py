@@ -22,6 +22,7 @@ from vocabulary.kinds import known_kinds
 from vocabulary.requests import Get
 
 REFERENCE = implementation("reference")
+IMPLEMENTATIONS = {"appwrapper": REFERENCE}
 OTHERWISE_USED = {
     Right("apps", "deployments", "create"): "operators that are Deployments, --operator-image",
 }
@@ -96,7 +97,7 @@ def asked() -> Asked:
 def test_every_write_of_users_and_faults_is_within_the_rights_that_are_asked_for(
     asked: Asked,
 ) -> None:
-    assert asked.writes <= set(rights.required(REFERENCE, all_crds()))
+    assert asked.writes <= set(rights.required(IMPLEMENTATIONS, all_crds()))
 
 
 def test_no_right_to_write_is_asked_for_that_no_scenario_and_no_operator_uses(
@@ -104,7 +105,7 @@ def test_no_right_to_write_is_asked_for_that_no_scenario_and_no_operator_uses(
 ) -> None:
     named = {
         Right(kind.group, kind.plural, verb)
-        for kind, verbs in rights.WRITTEN_IN_RUNS.items()
+        for kind, verbs in rights.written_in_runs(IMPLEMENTATIONS).items()
         for verb in verbs
     }
     assert named - asked.writes == OTHERWISE_USED.keys()
@@ -114,8 +115,8 @@ def test_what_is_read_one_by_one_is_edited_by_faults_or_made_by_the_suite_and_no
     asked: Asked,
 ) -> None:
     """Created objects are read again if the response was lost: `PatientConnection`."""
-    required = {*rights.required(REFERENCE, all_crds()), *rights.INSTALLING, *rights.ACCOUNTS}
-    held = rights.held(REFERENCE, all_crds())
+    required = {*rights.required(IMPLEMENTATIONS, all_crds()), *rights.INSTALLING, *rights.ACCOUNTS}
+    held = rights.held(IMPLEMENTATIONS, all_crds())
     gets = {right for right in required if right.verb == "get"}
     made = {
         replace(right, verb="get")

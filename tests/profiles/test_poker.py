@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from conformance.suites.appwrapper import SUITE
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.worlds.control_plane.poker import POKE, Poker
 from vocabulary.errors import ApiError
@@ -12,6 +13,7 @@ from vocabulary.kinds import POD
 from vocabulary.requests import Patch, Request
 
 PATIENCE_SECONDS = 60.0
+USES = SUITE.kinds
 
 
 def appwrapper(poke: str = "") -> dict[str, Any]:
@@ -30,7 +32,7 @@ def test_it_edits_every_object_again_and_again_whatever_became_of_the_last_edit(
             enough.set()
         raise ApiError(404, "NotFound", "gone meanwhile")
 
-    poker = Poker(1_000, lambda: [appwrapper()], call)
+    poker = Poker(1_000, USES, lambda _kind: [appwrapper()], call)
     poker.start()
     assert enough.wait(PATIENCE_SECONDS)
     poker.stop()
@@ -42,7 +44,7 @@ def test_it_edits_every_object_again_and_again_whatever_became_of_the_last_edit(
 
 
 def test_a_version_that_changes_the_annotation_is_a_poke_and_others_are_not() -> None:
-    poker = Poker(1_000, tuple, lambda _request: None)
+    poker = Poker(1_000, USES, lambda _kind: (), lambda _request: None)
     assert not poker.made(APPWRAPPER, appwrapper())
     assert poker.made(APPWRAPPER, appwrapper("1"))
     assert not poker.made(APPWRAPPER, appwrapper("1"))
@@ -52,7 +54,7 @@ def test_a_version_that_changes_the_annotation_is_a_poke_and_others_are_not() ->
 
 def test_an_implementation_that_watches_is_left_in_peace() -> None:
     heard: list[Request] = []
-    poker = Poker(None, lambda: [appwrapper()], heard.append)
+    poker = Poker(None, USES, lambda _kind: [appwrapper()], heard.append)
     before = threading.active_count()
     poker.start()
     assert threading.active_count() == before

@@ -142,7 +142,7 @@ def test_an_operator_that_makes_its_certificate_hears_what_its_configurations_ar
     assert (webhooks.port, webhooks.secret) == (9443, "operator-1-cert")
     assert own.fixed_port == 9443
     told = yaml.safe_load((tmp_path / "operator-1.yaml").read_text(encoding="utf-8"))
-    assert told["validating"] == registered_as(VALIDATING, "run-7")
+    assert told["validating"] == registered_as(VALIDATING, "appwrapper", "run-7")
 
 
 def test_a_webhook_that_is_called_by_no_service_is_told_with_the_profile(tmp_path: Path) -> None:
@@ -161,13 +161,13 @@ def test_of_its_manifests_only_those_of_the_kind_that_is_meant_are_used(own: Pro
 
 
 def test_the_released_operator_reads_nanoseconds_from_its_config_map() -> None:
-    released = under_test("appwrapper-v1.1.2")
+    released = under_test("appwrapper-v1.1.2", "appwrapper")
     assert isinstance(released, Profiled)
     words = {
         **dict.fromkeys(PLACEHOLDERS, "?"),
         "health_port": "4711",
         "leader_elect": "false",
-        "mutating_webhooks": "mutating.run-7.assay.dev",
+        "mutating_webhooks": "mutating.appwrapper.run-7.assay.dev",
     }
     document = configuration(released.profile.configuration, DEFAULT_CONFIG, words)
     settings = document["appwrapper"]["faultTolerance"]
@@ -175,7 +175,7 @@ def test_the_released_operator_reads_nanoseconds_from_its_config_map() -> None:
     assert settings["retryLimit"] == 3
     assert document["webhooksEnabled"] is True
     certificates = document["certManagement"]
-    assert certificates["mutatingWebhookConfigName"] == "mutating.run-7.assay.dev"
+    assert certificates["mutatingWebhookConfigName"] == "mutating.appwrapper.run-7.assay.dev"
     assert document["controllerManager"]["leaderElection"] is False
     assert document["appwrapper"]["userRBACAdmissionCheck"] is False
 
@@ -225,7 +225,7 @@ def test_a_program_that_is_not_built_is_told_with_the_command_that_builds_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
-    released = under_test("appwrapper-v1.1.2")
+    released = under_test("appwrapper-v1.1.2", "appwrapper")
     assert isinstance(released, Profiled)
     with pytest.raises(ProgramMissingError, match=r"assay profile build appwrapper-v1\.1\.2"):
         program_of(released.profile, released.path)
@@ -233,7 +233,7 @@ def test_a_program_that_is_not_built_is_told_with_the_command_that_builds_it(
 
 def test_a_misspelled_profile_is_told_with_the_one_that_is_near() -> None:
     with pytest.raises(UnknownImplementationError, match=r"did you mean appwrapper-v1\.1\.2"):
-        under_test("appwraper-v1.1.2")
+        under_test("appwraper-v1.1.2", "appwrapper")
 
 
 def header(facts: OperatorFacts) -> Header:

@@ -16,6 +16,7 @@ from conformance.suite import KindUse, Suite
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.suites.appwrapper.at_rest import is_at_rest
 from conformance.suites.appwrapper.lanes import lanes
+from conformance.suites.appwrapper.probe import probe
 from conformance.suites.appwrapper.settings import SETTINGS
 
 SUITE = Suite(
@@ -24,7 +25,7 @@ SUITE = Suite(
     prefixes=("AW", "INV"),
     package=__name__,
     roles=("appwrapper",),
-    kinds=(KindUse(APPWRAPPER, is_at_rest),),
+    kinds=(KindUse(APPWRAPPER, is_at_rest, probe),),
     settings=SETTINGS,
     lanes=lanes,
 )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, TypeAlias
 from urllib.parse import urlsplit
 
 from vocabulary.kinds import Kind, known_kinds
@@ -20,10 +21,21 @@ from vocabulary.requests import (
 
 PROTOBUF: Final = b"k8s\x00"
 """How a body begins that is in Kubernetes' other encoding; what it says, the audit log tells."""
+KindOf: TypeAlias = Callable[[str, str, str], Kind | None]
+"""(group, version, plural) → the kind that is served there; None: there is none."""
 
 
-def parse_request(method: str, target: str, body: bytes) -> Request | None:
-    """The request that an HTTP request is; None for discovery and the like."""
+def known_kind(group: str, _version: str, plural: str) -> Kind | None:
+    """The kind behind a resource, of those that are known without asking."""
+    found = (kind for kind in known_kinds() if (kind.group, kind.plural) == (group, plural))
+    return next(found, None)
+
+
+def parse_request(
+    method: str, target: str, body: bytes, kind_of: KindOf = known_kind
+) -> Request | None:
+    """The request that an HTTP request is; None for discovery and the like, and for resources
+    that are not served."""
     parts = urlsplit(target).path.strip("/").split("/")
     if parts[0] == "api" and len(parts) > 2:
         group, version, rest = "", parts[1], parts[2:]
@@ -35,7 +47,9 @@ def parse_request(method: str, target: str, body: bytes) -> Request | None:
     if rest[0] == "namespaces" and len(rest) > 2:
         namespace, rest = rest[1], rest[2:]
     plural, name, subresource = (*rest, "", "")[:3]
-    kind = _known(group, plural) or Kind(group, version, plural, plural)
+    kind = kind_of(group, version, plural)
+    if kind is None:
+        return None
     content: Any = json.loads(body) if body and not body.startswith(PROTOBUF) else {}
     match method:
         case "GET":
@@ -58,22 +72,17 @@ def parse_request(method: str, target: str, body: bytes) -> Request | None:
     return None
 
 
-def narrowed(target: str, namespace: str) -> str:
+def narrowed(target: str, namespace: str, kind_of: KindOf = known_kind) -> str:
     """The same list or watch, of one namespace instead of all of them; others as they are."""
     path, question, query = target.partition("?")
     parts = path.strip("/").split("/")
     prefix = 2 if parts[0] == "api" else 3
     if len(parts) != prefix + 1 or parts[0] not in ("api", "apis"):
         return target
-    kind = _known("" if prefix == 2 else parts[1], parts[-1])
+    kind = kind_of("" if prefix == 2 else parts[1], parts[prefix - 1], parts[-1])
     if kind is None or not kind.namespaced:
         return target
     return f"/{'/'.join(parts[:prefix])}/namespaces/{namespace}/{parts[-1]}{question}{query}"
-
-
-def _known(group: str, plural: str) -> Kind | None:
-    found = (kind for kind in known_kinds() if (kind.group, kind.plural) == (group, plural))
-    return next(found, None)
 
 
 def in_json(accept: str) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from conformance.patience import PatientConnection
 from conformance.under_test import Launch, Place
-from conformance.worlds.control_plane.session import Session
+from conformance.worlds.control_plane.host import Host, RunPlace
 from fixtures.control_plane.users import User
 from vocabulary.errors import ApiError
 from vocabulary.history import label_of
@@ -18,33 +16,31 @@ from vocabulary.requests import create
 
 
 def launch_of(
-    session: Session,
+    host: Host,
     name: str,
     user: User,
     server: str,
+    run: RunPlace,
     *,
-    folder: Path,
-    config: Mapping[str, Any],
-    namespace: str,
     health_port: int,
     webhook_port: int,
-    elects: bool,
 ) -> Launch:
-    """How to start an operator of that name for one namespace; writes what it will read.
+    """How to start an operator of that name in a run; writes what it will read.
 
-    `server` is its way to the API server: a proxy. `elects`: it is one of several.
+    `server` is its way to the API server: a proxy.
     """
     label = label_of(name)
-    return session.implementation.launch(
+    kubeconfig = run.folder / f"{label}.kubeconfig"
+    return host.implementation.launch(
         Place(
             label=label,
-            folder=folder,
-            kubeconfig=session.kubeconfig_through(user, server, folder / f"{label}.kubeconfig"),
-            namespace=namespace,
+            folder=run.folder,
+            kubeconfig=host.users.kubeconfig_through(user, server, kubeconfig),
+            namespace=run.namespace,
             health_port=health_port,
             webhook_port=webhook_port,
-            config=config,
-            elects=elects,
+            config=run.config,
+            elects=run.elects,
         )
     )
 

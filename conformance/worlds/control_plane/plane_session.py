@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import queue
 import ssl
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, ClassVar, Final
-
-import yaml
+from typing import ClassVar, Final
 
 from conformance.clean import RUN_LABEL
 from conformance.patience import PATIENCE_SECONDS, PatientConnection
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.operator_rights import grant
+from conformance.worlds.control_plane.operator_users import TokenUsers, kubeconfig_through
+from conformance.worlds.control_plane.process_host import ProcessHost
 from conformance.worlds.control_plane.recorder import Recorder
 from conformance.worlds.control_plane.session import Session, installed_crds, kind_of_crd
 from conformance.worlds.control_plane.tenancy import Tenancy
@@ -25,11 +25,10 @@ from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.nodes import FakeNode
 from fixtures.control_plane.settings import Settings
 from reference_controller.runtime.connection import Connection
-from vocabulary.kinds import known_kinds
+from vocabulary.implementations import in_one_text
 from vocabulary.objects import Object
 from vocabulary.requests import create
 
-NOT_FOLLOWED: Final = frozenset(("Event", "Lease.coordination.k8s.io"))
 SHARED: Final = Settings(node_monitor_grace_seconds=30)
 """No node of a shared control plane falls silent, so their heartbeats may be far apart: each
 one goes to every operator."""
@@ -61,7 +60,7 @@ class ControlPlaneSession(Session):
 
     def __init__(
         self,
-        implementation: UnderTest,
+        implementations: Mapping[str, UnderTest],
         extra_crds: Iterable[Object] = (),
         out: Path | None = None,
         settings: Settings = SHARED,
@@ -69,7 +68,7 @@ class ControlPlaneSession(Session):
     ) -> None:
         """With the settings `ALONE`, make one run at a time. `cluster` is the folder of a
         control plane that runs already, and goes on; its settings are its own."""
-        super().__init__(implementation, out)
+        super().__init__(implementations, out)
         self._tenancy = None if cluster is None else Tenancy(cluster)
         self.plane = (
             ControlPlane(self.folder / "control-plane", settings)
@@ -79,11 +78,8 @@ class ControlPlaneSession(Session):
         self.own_plane = self.plane
         self._nodes: dict[str, tuple[str, ...]] = {}
         extra = tuple(extra_crds)
-        self._crds = installed_crds(implementation, extra)
+        self._crds = installed_crds(implementations, extra)
         self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra)
-        self._operator_users: queue.SimpleQueue[users.User] = queue.SimpleQueue()
-        for user in users.OPERATORS:
-            self._operator_users.put(user)
 
     def _open(self, begun: ExitStack) -> None:
         if self._tenancy is None:
@@ -91,25 +87,34 @@ class ControlPlaneSession(Session):
             self.plane.start(self._crds)
         else:
             begun.enter_context(self._tenancy)
-            self._tenancy.require(self._crds, self.implementation.as_option)
+            spelled = {role: it.as_option for role, it in self.implementations.items()}
+            self._tenancy.require(self._crds, in_one_text(spelled))
         self.connections = {
             actor: PatientConnection(self._as_user(user)) for actor, user in ACTORS.items()
         }
-        subjects = [
-            {"kind": "User", "name": user.name, "apiGroup": "rbac.authorization.k8s.io"}
-            for user in users.OPERATORS
-        ]
+        # Each role has users of its own: those of one have none of the rights of another.
+        roles = tuple(self.implementations)
+        self.hosts = {
+            role: self._host(role, users.OPERATORS[number :: len(roles)])
+            for number, role in enumerate(roles)
+        }
+        self.recorder = Recorder(
+            self._as_user(users.HARNESS), followed_kinds(self._crds), self.plane.audit_log
+        )
+
+    def _host(self, role: str, own: Sequence[users.User]) -> ProcessHost:
+        """The processes of a role, whose users are granted what its implementation asks for."""
+        implementation = self.implementations[role]
+        group = "rbac.authorization.k8s.io"
         grant(
             self.connections["harness"],
-            self.implementation,
+            implementation,
             self._extra_kinds,
-            subjects,
+            [{"kind": "User", "name": user.name, "apiGroup": group} for user in own],
             run_label="session",
+            prefix=f"{role}-",
         )
-        followed = [kind for kind in known_kinds() if str(kind) not in NOT_FOLLOWED]
-        self.recorder = Recorder(
-            self._as_user(users.HARNESS), [*followed, *self._extra_kinds], self.plane.audit_log
-        )
+        return ProcessHost(self, implementation, TokenUsers(own, self.plane.kubeconfig))
 
     def new_namespace(self) -> str:
         name = f"run-{self._next_number()}"
@@ -140,26 +145,11 @@ class ControlPlaneSession(Session):
         api = self.plane.api(patience_seconds=PATIENCE_SECONDS)
         nodes.delete(api, self._nodes.pop(namespace))
 
-    def take_operator_user(self) -> users.User:
-        return self._operator_users.get()
-
-    def give_back(self, user: users.User) -> None:
-        self._operator_users.put(user)
-
     def tls(self) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=str(self.plane.ca))
 
-    def kubeconfig_through(self, user: users.User, server: str, path: Path) -> Path:
-        config: dict[str, Any] = yaml.safe_load(
-            self.plane.kubeconfig(user).read_text(encoding="utf-8")
-        )
-        config["clusters"][0]["cluster"] = {"server": server}
-        path.write_text(yaml.safe_dump(config), encoding="utf-8")
-        path.chmod(0o600)
-        return path
-
     def harness_kubeconfig_through(self, server: str, path: Path) -> Path:
-        return self.kubeconfig_through(users.HARNESS, server, path)
+        return kubeconfig_through(self.plane.kubeconfig(users.HARNESS), server, path)
 
     def _as_user(self, user: users.User) -> Connection:
         return self.connection(self.plane.kubeconfig(user), None, "assay")

@@ -1,8 +1,8 @@
-"""Pokes the AppWrappers of a run, for implementations that poll where others watch.
+"""Pokes the objects under test of a run, for implementations that poll where others watch.
 
 A controller that looks again once a minute would make every scenario last for minutes, and its
 slowness would hide its order. An edit of an annotation makes it look at once. So while a run
-lasts its AppWrappers are edited at a stated interval, which the history's header names: what
+lasts they are edited at a stated interval, which the history's header names: what
 is noticed later than that is late, and what is done in the wrong order stays wrong.
 """
 
@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Final
 
+from conformance.suite import KindUse
 from vocabulary.clock import SECOND, Micros
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, Kind
+from vocabulary.kinds import Kind
 from vocabulary.objects import Object, annotations_of, name_of, namespace_of, uid_of
 from vocabulary.requests import Patch, Request
 
@@ -24,16 +25,19 @@ POKE: Final = "assay.dev/poke"
 
 
 class Poker:
-    """Edits what `objects` names, every so often, until it is stopped. An interval: in µs."""
+    """Edits the objects of some kinds, every so often, until it is stopped."""
 
     def __init__(
         self,
         every_us: Micros | None,
-        objects: Callable[[], Iterable[Object]],
+        uses: Iterable[KindUse],
+        objects: Callable[[Kind], Iterable[Object]],
         call: Callable[[Request], object],
     ) -> None:
-        """`every_us` is None for implementations that need no poking: nothing happens then."""
+        """`every_us` is None for implementations that need no poking: nothing happens then.
+        `objects` lists the run's objects of a kind."""
         self._every_us = every_us
+        self._kinds = frozenset(use.kind for use in uses)
         self._objects = objects
         self._call = call
         self._stopping = threading.Event()
@@ -51,7 +55,7 @@ class Poker:
 
     def made(self, kind: Kind, obj: Object) -> bool:
         """True if a new version of an object is nothing but a poke. Ask once of each version."""
-        if self._every_us is None or kind != APPWRAPPER:
+        if self._every_us is None or kind not in self._kinds:
             return False
         value = annotations_of(obj).get(POKE, "")
         before, self._seen[uid_of(obj)] = self._seen.get(uid_of(obj), ""), value
@@ -63,7 +67,8 @@ class Poker:
         while not self._stopping.wait(max(0.0, due + every_seconds - time.monotonic())):
             number, due = number + 1, time.monotonic()
             body = {"metadata": {"annotations": {POKE: str(number)}}}
-            for aw in self._objects():
-                # It may be gone by now, or the API server may be away: the next poke will do.
-                with contextlib.suppress(ApiError):
-                    self._call(Patch(APPWRAPPER, namespace_of(aw), name_of(aw), body))
+            for kind in self._kinds:
+                for obj in self._objects(kind):
+                    # It may be gone by now, or the API server may be away: the next poke will do.
+                    with contextlib.suppress(ApiError):
+                        self._call(Patch(kind, namespace_of(obj), name_of(obj), body))

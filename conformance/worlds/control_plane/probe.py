@@ -1,42 +1,27 @@
-"""A probe AppWrapper, for dry runs; no operator acts on it."""
+"""Ask by dry runs whether the API server can call the webhooks of a role."""
 
 from __future__ import annotations
 
-from typing import Final
-
 from conformance.stored import WEBHOOK_FAILED, Asked
+from conformance.suite import load as suites
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, POD
-from vocabulary.objects import Object
+from vocabulary.objects import name_of
 from vocabulary.requests import Create
 
-NAME: Final = "probe"
 
-
-def probe(namespace: str) -> Object:
-    """One that every operator's webhooks admit, and that it does nothing with."""
-    pod = {
-        "apiVersion": "v1",
-        "kind": POD.kind,
-        "metadata": {"name": NAME},
-        "spec": {"restartPolicy": "Never", "containers": [{"name": NAME, "image": NAME}]},
-    }
-    component = {"template": pod, "podSets": [{"replicas": 1, "path": "template"}]}
-    return {
-        "apiVersion": APPWRAPPER.api_version,
-        "kind": APPWRAPPER.kind,
-        "metadata": {"name": NAME, "namespace": namespace},
-        "spec": {"suspend": True, "components": [component]},
-    }
-
-
-def unreached(connection: Asked, namespace: str) -> str:
-    """Return the API server's error if it cannot call an AppWrapper webhook; empty if it can.
+def unreached(connection: Asked, role: str, namespace: str) -> str:
+    """Return the API server's error if it cannot call a webhook of that role; empty if it can, or
+    if the suite has no probes for its kinds.
 
     Nothing is stored. A rejection by the webhook also shows that it was called.
     """
-    try:
-        connection.handle(Create(APPWRAPPER, probe(namespace), namespace, NAME, dry_run=True))
-    except ApiError as error:
-        return error.message if WEBHOOK_FAILED in error.message else ""
+    for use in suites()[role].kinds:
+        if use.probe is None:
+            continue
+        obj = use.probe(namespace)
+        try:
+            connection.handle(Create(use.kind, obj, namespace, name_of(obj), dry_run=True))
+        except ApiError as error:
+            if WEBHOOK_FAILED in error.message:
+                return error.message
     return ""

@@ -17,19 +17,21 @@ import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.clean import RUN_LABEL
-from conformance.under_test import OwnWebhooks, registered_as
+from conformance.under_test import OwnWebhooks, UnderTest, registered_as
 from conformance.worlds.control_plane.forwarder import Connect, Forwarder
 from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.recorder import Commit
-from conformance.worlds.control_plane.session import Session
 from fixtures.control_plane.ports import free_ports, listening_address
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.kinds import SECRET, SERVICE, Kind
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create
+
+if TYPE_CHECKING:
+    from conformance.worlds.control_plane.session import Session
 
 _GROUP: Final = "admissionregistration.k8s.io"
 _LOOK_SECONDS: Final = 1.0
@@ -45,8 +47,9 @@ class ProcessWebhooks:
     `start` and `stop` are for what lies before the webhooks; they are up if an operator is, too.
     """
 
-    def __init__(self, session: Session, namespace: str) -> None:
+    def __init__(self, session: Session, implementation: UnderTest, namespace: str) -> None:
         self._session = session
+        self._implementation = implementation
         self._namespace = namespace
         self._servers: list[Connect] = []
         """Of each operator's webhooks; of those that are up, the first is called."""
@@ -89,7 +92,9 @@ class ProcessWebhooks:
 
         def is_reached() -> bool:
             nonlocal said
-            said = unreached(self._session.connections["harness"], self._namespace)
+            said = unreached(
+                self._session.connections["harness"], self._implementation.role, self._namespace
+            )
             return not said
 
         if self._servers:
@@ -159,7 +164,11 @@ class ProcessWebhooks:
                 self._create(SERVICE, service, {"spec": spec})
         for name, called_for in by_kind.items():
             kind = Kind(_GROUP, "v1", name, f"{name.lower()}s", namespaced=False)
-            self._create(kind, registered_as(name, self._namespace), {"webhooks": called_for})
+            self._create(
+                kind,
+                registered_as(name, self._implementation.role, self._namespace),
+                {"webhooks": called_for},
+            )
 
     def _client_config(self, webhook: Object, *, by_service: bool) -> dict[str, Any]:
         service = webhook["clientConfig"]["service"]

@@ -23,11 +23,17 @@ from chaos.ground import Break, Freeze, NoAnswer, Refuse, Rule, Slow, WatchRule
 from chaos.happening import Happening, Place
 from chaos.injector import Injector
 from conformance.worlds.control_plane.commit_teller import CommitTeller, on_its_way
-from conformance.worlds.control_plane.http_requests import in_json, narrowed, parse_request
+from conformance.worlds.control_plane.http_requests import (
+    KindOf,
+    in_json,
+    known_kind,
+    narrowed,
+    parse_request,
+)
 from conformance.worlds.control_plane.watch_relay import WatchRelay
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
-from vocabulary.kinds import SECRET, known_kinds
+from vocabulary.kinds import SECRET
 from vocabulary.requests import WRITES, List, Request, verb_of
 
 _HOP_HEADERS: Final = frozenset(
@@ -43,9 +49,16 @@ FROM_CACHE: Final = "0"
 class Proxy:
     """One operator's way to the API server."""
 
-    def __init__(self, actor: str, server: str, context: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        actor: str,
+        server: str,
+        context: ssl.SSLContext | None = None,
+        kind_of: KindOf = known_kind,
+    ) -> None:
         """`server` is the API server's URL; an https one needs the context that trusts it."""
         self.actor = actor
+        self.kind_of = kind_of
         self.rules = ConnectionRules(self._on_rule)
         self.injector: Injector | None = None
         self.teller: CommitTeller | None = None
@@ -66,8 +79,9 @@ class Proxy:
         """The newest revision of the API server's store that is known."""
         self.frozen: list[tuple[WatchRule, int]] = []
         """Rules in force that freeze informers, each with the revision at its moment."""
-        self._gaps: dict[str, float] = {}
-        """Per kind: until when (monotonic seconds) lists are refused."""
+        self._gaps: list[tuple[WatchRule, float]] = []
+        """Rules that break watches off, each with the time (monotonic seconds) until when the
+        lists of its kinds are refused."""
         self._relays: set[WatchRelay] = set()
         address = urlsplit(server)
         self._upstream = (address.hostname or "", address.port)
@@ -132,7 +146,8 @@ class Proxy:
 
     def refuses_lists(self, kind: str) -> bool:
         """True if lists of a kind fail just now, because its watches were broken off."""
-        return self._gaps.get(kind, 0.0) > time.monotonic()
+        now = time.monotonic()
+        return any(until > now and rule.matches(self.actor, kind) for rule, until in self._gaps)
 
     def holding_back(self, kind: str) -> Callable[[float], float | None]:
         """How many seconds a watch event must still wait; None: until a rule changes."""
@@ -168,9 +183,7 @@ class Proxy:
             kept = [frozen for frozen in self.frozen if frozen[0] != rule]
             self.frozen = [*kept, (rule, self.revision())] if holds else kept
         if isinstance(rule.effect, Break) and holds:
-            until = time.monotonic() + rule.effect.gap_us / SECOND
-            kinds = [str(kind) for kind in known_kinds() if rule.matches(self.actor, str(kind))]
-            self._gaps.update(dict.fromkeys(kinds, until))
+            self._gaps.append((rule, time.monotonic() + rule.effect.gap_us / SECOND))
         for relay in tuple(self._relays):
             if not rule.matches(self.actor, relay.kind):
                 continue
@@ -208,8 +221,10 @@ class _Handler(BaseHTTPRequestHandler):
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length) if length else b""
         if self.command == "GET" and self.server.proxy.only_namespace:
-            self.path = narrowed(self.path, self.server.proxy.only_namespace)
-        request = parse_request(self.command, self.path, body)
+            self.path = narrowed(
+                self.path, self.server.proxy.only_namespace, self.server.proxy.kind_of
+            )
+        request = parse_request(self.command, self.path, body, self.server.proxy.kind_of)
         if request is None:
             self._forward(body)
         elif isinstance(request, List) and "watch" in parse_qs(urlsplit(self.path).query):

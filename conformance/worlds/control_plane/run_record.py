@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
 
-from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.history_merge import Merge
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.recorder import wall_us
@@ -47,24 +46,22 @@ class RunRecord:
         *,
         scenario: str,
         seed: int,
-        config: dict[str, Any],
+        operators: Mapping[str, OperatorUnderTest],
         began_us: Micros,
         users: Mapping[str, User],
-        webhooks: ProcessWebhooks,
-        is_untouched: bool = False,
+        webhooks: Sequence[ProcessWebhooks],
     ) -> None:
-        """`users` are the operators', by their names in the history; `is_untouched`: the resync
-        touches that the implementation has otherwise are left out."""
+        """`operators` are those under test by role; `users` are theirs, by their names in the
+        history; `webhooks` are those that they serve themselves."""
         self._session = session
         self._namespace = namespace
         self._nodes = nodes
         self._scenario = scenario
         self._seed = seed
-        self._config = config
+        self._operators = operators
         self._began_us = began_us
         self._users = users
         self._webhooks = webhooks
-        self._is_untouched = is_untouched
         self._notes: list[tuple[Micros, Entry]] = []
         self._lock = threading.Lock()
 
@@ -89,7 +86,7 @@ class RunRecord:
 
     def history(self) -> tuple[Header, tuple[Entry, ...]]:
         """Return the recorded history."""
-        session, implementation = self._session, self._session.implementation
+        session = self._session
         merge = Merge(
             self._began_us,
             {user.name: name for name, user in self._users.items()},
@@ -98,10 +95,10 @@ class RunRecord:
         with self._lock:
             notes = list(self._notes)
         capabilities = session.capabilities(self._namespace, self._began_us)
-        commits, audited = self._webhooks.without_keys(
-            session.commits(self._namespace, self._nodes),
-            session.audited(self._namespace, self._nodes),
-        )
+        commits = session.commits(self._namespace, self._nodes)
+        audited = session.audited(self._namespace, self._nodes)
+        for webhooks in self._webhooks:
+            commits, audited = webhooks.without_keys(commits, audited)
         if capabilities.writers and not capabilities.every_version:
             whole = recovered(commits, audited, session.recorder.kinds)
             if whole is not None:
@@ -114,7 +111,7 @@ class RunRecord:
             began_us=self._began_us,
             kubernetes_version=session.kubernetes_version,
             capabilities=capabilities,
-            operators={implementation.role: self._operator(implementation)},
+            operators=dict(self._operators),
             facts=msgspec.structs.replace(
                 session.facts, slack_us=session.pulse.slack_us(self._began_us)
             ),
@@ -142,11 +139,3 @@ class RunRecord:
     def _note(self, entry: Entry) -> None:
         with self._lock:
             self._notes.append((wall_us(), entry))
-
-    def _operator(self, implementation: UnderTest) -> OperatorUnderTest:
-        return OperatorUnderTest(
-            suite=implementation.role,
-            implementation=implementation.name,
-            parameters=self._config,
-            facts=msgspec.structs.replace(implementation.facts, untouched=self._is_untouched),
-        )

@@ -8,8 +8,9 @@ import ssl
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
@@ -20,13 +21,8 @@ from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import Component, components
-from conformance.worlds.control_plane.deployed_operator import DeployedOperator
-from conformance.worlds.control_plane.network import (
-    MachineNetwork,
-    Network,
-    NetworkNamespace,
-    why_none_can_be_made,
-)
+from conformance.worlds.control_plane.host import Host
+from conformance.worlds.control_plane.network import why_none_can_be_made
 from conformance.worlds.control_plane.port_turn import turn_at
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.pulse import Pulse
@@ -39,12 +35,12 @@ from fixtures import crds as fixture_crds
 from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.pki import KeyPair
 from fixtures.control_plane.ports import LOOPBACK
-from fixtures.control_plane.users import User
 from reference_controller.runtime.connection import Connection, connect
+from reference_controller.runtime.discovery import Discovery
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Capabilities, WorldFacts
 from vocabulary.kinds import NAMESPACE, Kind
-from vocabulary.objects import Object
+from vocabulary.objects import Object, name_of
 from vocabulary.requests import Get, Request
 
 TIMEOUT_US: Final = 30 * SECOND
@@ -79,7 +75,7 @@ class Plane(Protocol):
 
 
 class Session(ABC):
-    """A cluster prepared for an implementation. Use it as a context manager."""
+    """A cluster prepared for one implementation of each role. Use it as a context manager."""
 
     cluster: ClassVar[ClusterName]
     kubernetes_version: str
@@ -92,15 +88,16 @@ class Session(ABC):
     """The image of pods on real kubelets: any with a shell. Empty: there are none."""
     pods_late_us: Micros = 0
     """How long real kubelets take to start a pod, or to see it end."""
-    operator_image: str = ""
-    """The image of operators in the cluster; empty: they are processes beside it."""
+    hosts: Mapping[str, Host]
+    """How the operators of each role run."""
     recorder: Recorder
     connections: Mapping[str, PatientConnection]
     """Clients of the API server, by actor: `user`, `chaos`, `harness`."""
 
-    def __init__(self, implementation: UnderTest, out: Path | None = None) -> None:
-        """`out` is where the report will go, and until then the histories as far as they are."""
-        self.implementation = implementation
+    def __init__(self, implementations: Mapping[str, UnderTest], out: Path | None = None) -> None:
+        """`implementations` are those of each role; `out` is where the report will go, and until
+        then the histories as far as they are."""
+        self.implementations = implementations
         remove_abandoned()
         self._scratch = Scratch()
         self.folder = self._scratch.path
@@ -131,40 +128,26 @@ class Session(ABC):
         with interrupts_held_back(signal.SIGTERM):
             self._begun.__exit__(*error)
 
-    def new_network(self) -> Network:
-        """The network of one operator process."""
-        if self.implementation.fixed_port is None or self.operators_in_cluster:
-            return MachineNetwork()
-        return MachineNetwork() if why_none_can_be_made() else NetworkNamespace()
-
-    @property
-    def turn(self) -> AbstractContextManager[object]:
-        """Held by a run from its beginning to its end: where operators listen on one port, and
-        cannot have networks of their own, there is one at a time on this machine.
+    @contextmanager
+    def turn(self, roles: Iterable[str]) -> Iterator[None]:
+        """Held by a run of these roles from its beginning to its end: where operators listen on
+        one port, and cannot have networks of their own, there is one at a time on this machine.
 
         Raises OutOfTimeError if the turn does not come before the session's time is up.
         """
-        port = self.implementation.fixed_port
-        if port is None or not why_none_can_be_made():
-            return nullcontext()
-        return turn_at(port, self._require_time)
+        ports = {self.implementations[role].fixed_port for role in roles}
+        with ExitStack() as held:
+            for port in sorted(port for port in ports if port is not None):
+                if why_none_can_be_made():
+                    held.enter_context(turn_at(port, self._require_time))
+            yield
 
     # What differs from cluster to cluster.
 
-    @property
-    def operators_in_cluster(self) -> bool:
-        """True if operators run there, on connections that nothing of the suite is part of."""
-        return bool(self.operator_image) or self.implementation.installed is not None
-
-    @property
-    def settings(self) -> Mapping[str, Any] | None:
-        """The operator's fixed configuration; None: each run configures it."""
-        installed = self.implementation.installed
-        return None if installed is None else installed.settings
-
     @abstractmethod
     def _open(self, begun: ExitStack) -> None:
-        """Make the cluster ready for runs: `plane`, `connections`, `recorder` are there then."""
+        """Make the cluster ready for runs: `plane`, `connections`, `hosts` and `recorder` are there
+        then."""
 
     @abstractmethod
     def new_namespace(self) -> str:
@@ -187,33 +170,8 @@ class Session(ABC):
         """Take back the nodes and the namespace of a run, whose operators have ended."""
 
     @abstractmethod
-    def take_operator_user(self) -> User:
-        """An API user for one operator, so that an audit log tells operators apart."""
-
-    @abstractmethod
-    def give_back(self, user: User) -> None:
-        """The operator that had it has ended."""
-
-    @abstractmethod
-    def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
-        """The user's kubeconfig with another server: an operator's, through its proxy."""
-
-    @abstractmethod
     def harness_kubeconfig_through(self, server: str, path: Path) -> Path:
-        """The same for the harness itself."""
-
-    def deploy_operator(
-        self,
-        name: str,
-        user: User,
-        namespace: str,
-        config: Mapping[str, Any],
-        record: Callable[[str, Any], None],
-        *,
-        elects: bool,
-    ) -> DeployedOperator:
-        """An operator in the cluster, down as yet, for one namespace; `operators_in_cluster`."""
-        raise NotImplementedError(f"{self.cluster} has no nodes that could run {name}")
+        """The harness's own kubeconfig with another server."""
 
     @abstractmethod
     def tls(self) -> ssl.SSLContext | None:
@@ -260,7 +218,7 @@ class Session(ABC):
 
     def commits(self, namespace: str, nodes: Iterable[str]) -> list[Commit]:
         """The commits of a run, in the order of the store."""
-        definitions = (str(crd["metadata"]["name"]) for crd in self.implementation.crds())
+        definitions = (name_of(crd) for crd in brought_crds(self.implementations))
         return self.recorder.commits((namespace, *nodes, *definitions))
 
     def audited(self, namespace: str, nodes: Iterable[str]) -> list[dict[str, Any]]:
@@ -280,11 +238,16 @@ class Session(ABC):
             kubeconfig, context, user_agent=user_agent, timeout_us=TIMEOUT_US, pool_size=32
         )
 
-    def late_us(self) -> Micros:
-        """How late implementation and kubelets may be just now, as far as the past can tell."""
-        told = self.implementation.facts.detection_latency_us or 0
+    def late_us(self, role: str) -> Micros:
+        """How late the operator and kubelets may be just now, as far as the past can tell."""
+        told = self.implementations[role].facts.detection_latency_us or 0
         slack_us = self.pulse.slack_us(wall_us() - RECENT_US)
         return int(told) + slack_us + self.pods_late_us
+
+    @cached_property
+    def discovery(self) -> Discovery:
+        """The kinds that the API server serves."""
+        return Discovery(self.connections["harness"])
 
     def _next_number(self) -> int:
         with self._lock:
@@ -302,9 +265,19 @@ class Session(ABC):
         begun.callback(self.pulse.stop)
 
 
-def installed_crds(implementation: UnderTest, extra: Iterable[Object]) -> tuple[Object, ...]:
+def brought_crds(implementations: Mapping[str, UnderTest]) -> tuple[Object, ...]:
+    """The definitions that the implementations under test bring, each once."""
+    found = {name_of(crd): crd for it in implementations.values() for crd in it.crds()}
+    return tuple(found.values())
+
+
+def installed_crds(
+    implementations: Mapping[str, UnderTest], extra: Iterable[Object]
+) -> tuple[Object, ...]:
     """The definitions that a cluster must have before scenarios run there."""
-    return (*implementation.crds(), *fixture_crds.all_crds(), *extra)
+    brought = {name_of(crd): crd for crd in brought_crds(implementations)}
+    others = {name_of(crd): crd for crd in (*fixture_crds.all_crds(), *extra)}
+    return tuple({**brought, **others, **brought}.values())
 
 
 def kind_of_crd(crd: Object) -> Kind:

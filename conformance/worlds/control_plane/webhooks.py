@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from conformance.clean import RUN_LABEL
-from conformance.under_test import registered_as
-from conformance.worlds.control_plane.session import Session
+from conformance.under_test import UnderTest, registered_as
 from fixtures.control_plane.ports import free_ports, listening_address
 from reference_controller.runtime.webhook_server import WebhookServer
 from vocabulary.kinds import Kind
 from vocabulary.requests import Create
+
+if TYPE_CHECKING:
+    from conformance.worlds.control_plane.session import Session
 
 _GROUP: Final = "admissionregistration.k8s.io"
 
@@ -27,9 +29,16 @@ class Webhooks:
     Without webhooks there is nothing to serve, and nothing happens.
     """
 
-    def __init__(self, session: Session, namespace: str, config: Mapping[str, Any]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        implementation: UnderTest,
+        namespace: str,
+        config: Mapping[str, Any],
+    ) -> None:
         self._session = session
-        self._webhooks = session.implementation.webhooks(config)
+        self._role = implementation.role
+        self._webhooks = implementation.webhooks(config)
         self._server: WebhookServer | None = None
         (self._port,) = free_ports(1)
         for which, path in (("Mutating", "mutate"), ("Validating", "validate")):
@@ -60,7 +69,7 @@ class Webhooks:
             namespaced=False,
         )
         authority = base64.b64encode(self._session.plane.ca.read_bytes()).decode()
-        name = registered_as(kind.kind, namespace)
+        name = registered_as(kind.kind, self._role, namespace)
         webhook = {
             "name": name,
             "admissionReviewVersions": ["v1"],

@@ -5,38 +5,32 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, Final
 
 from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
-from conformance.real_role import real_settings
 from conformance.scenario import Scenario
-from conformance.suite import load as suites
 from conformance.world import World
 from conformance.worlds.control_plane.at_rest import are_at_rest
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
-from conformance.worlds.control_plane.deployed_operator import DeployedOperator
-from conformance.worlds.control_plane.operator_places import OperatorPlaces
-from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.recorder import Commit, wall_us
+from conformance.worlds.control_plane.role_operators import RoleOperators
 from conformance.worlds.control_plane.run_record import BARRIER_SECONDS, RunRecord
-from conformance.worlds.control_plane.run_settings import RunSettings
 from conformance.worlds.control_plane.session import NotLentError, Session
 from conformance.worlds.control_plane.tailoring import Tailor
-from conformance.worlds.control_plane.webhooks import Webhooks
-from fixtures.control_plane.users import User
 from vocabulary import canonical
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Entry, Header, label_of, replicas
+from vocabulary.history import Entry, Header, label_of
 from vocabulary.kinds import LEASE, Kind
-from vocabulary.objects import Object, get_path, labels_of
+from vocabulary.objects import Object, get_path, labels_of, name_of
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
 
@@ -62,22 +56,17 @@ class ControlPlaneWorld(World):
         self.scenario = scenario
         self.seed = seed
         self.folder = scenario.folder
-        self.roles = (session.implementation.role,)
-        implementation = session.implementation
-        self._poke_every_us = None if scenario.untouched else implementation.poke_every_us
-        self._is_left_alone = scenario.untouched and implementation.poke_every_us is not None
-        polled_us = (implementation.polls_every_us or 0) if self._is_left_alone else 0
-        short = real_settings().short(session.late_us() + polled_us, stretch)
-        suite = suites()[session.implementation.role]
-        self._uses = suite.kinds
-        self._settings = RunSettings.of(suite, session.settings, short, scenario.config)
-        self.config = dict(self._settings.config)
-        self.durations = self._settings.durations
+        self.roles = scenario.roles
+        self._of_role = {
+            role: RoleOperators(session, scenario, role, stretch) for role in self.roles
+        }
+        self.durations = self._of_role[scenario.role].settings.durations
         self._chaos_lock = threading.RLock()
         """Rules and injector are made for one thread; many are at work here."""
         self._rngs: dict[str, random.Random] = {}
         self._injected: dict[bytes, list[Injected]] = {}
-        self._leader = ""
+        self._leaders: dict[str, str] = {}
+        """The operators that lead, by the names of their Leases."""
         self._ended: set[str] = set()
         """Operators that have ended and are not ready again."""
         self._closed = threading.Event()
@@ -106,35 +95,24 @@ class ControlPlaneWorld(World):
     def _make_operators(self, begun: ExitStack) -> None:
         """They are down as yet; what they will find is there."""
         session = self.session
-        self._webhooks = Webhooks(session, self.namespace, self.config)
-        begun.callback(self._webhooks.stop)
-        self._webhooks.start()
-        # Of an operator that is installed there is one.
-        of_role = replicas(session.implementation.role, REPLICAS)
-        names = of_role if session.implementation.installed is None else of_role[:1]
-        self._users: dict[str, User] = {}
-        for name in names:
-            user = self._users[name] = session.take_operator_user()
-            begun.callback(session.give_back, user)
-        # An operator in the cluster has a way of its own to the API server.
-        proxied = () if session.operators_in_cluster else names
-        self._places = OperatorPlaces(session, self.namespace, self._work, proxied)
-        begun.callback(self._places.close)
-        self._proxies = self._places.proxies
+        for group in self._of_role.values():
+            group.make(self.namespace, self._work, self._record_process, begun)
+        groups = self._of_role.values()
+        self._users = {name: user for each in groups for name, user in each.users.items()}
+        self._proxies = {name: proxy for each in groups for name, proxy in each.proxies.items()}
+        self._operators = {name: it for each in groups for name, it in each.operators.items()}
+        self._own_webhooks = [each.own_webhooks for each in groups if each.own_webhooks is not None]
         self._record = RunRecord(
             session,
             self.namespace,
             self.nodes,
             scenario=self.scenario.id,
             seed=self.seed,
-            config=self.config,
+            operators={role: each.in_header for role, each in self._of_role.items()},
             began_us=self._began_us,
             users=self._users,
-            webhooks=self._places.webhooks,
-            is_untouched=self._is_left_alone,
+            webhooks=self._own_webhooks,
         )
-        self._operators = {name: self._operator(name) for name in names}
-        self._places.webhooks.start()
         own = session.components(self._zones, self._record_process) if self.scenario.alone else {}
         self._processes = RealProcesses(self._operators, own)
         begun.callback(self._processes.end)
@@ -143,7 +121,8 @@ class ControlPlaneWorld(World):
         """Put chaos between the operators and the API server."""
         recorder = self.session.recorder
         self._connection = Connections(
-            tuple(self._proxies.values()), (self._webhooks, self._places.webhooks)
+            tuple(self._proxies.values()),
+            tuple(webhooks for each in self._of_role.values() for webhooks in each.webhooks),
         )
         self._injector = Injector(self, self._record.fault, plan)
         self._teller = None if plan is None else CommitTeller(self._observe)
@@ -153,29 +132,27 @@ class ControlPlaneWorld(World):
             proxy.injector = self._injector if plan is not None else None
             proxy.teller = self._teller
             proxy.followed = frozenset(map(str, recorder.kinds))
-            if self.session.implementation.sees_whole_cluster:
-                proxy.only_namespace = self.namespace
 
     def _start(self, begun: ExitStack, plan: Plan | None) -> None:
         """Everything moves from now on, the plan last."""
         session = self.session
-        self._poker = Poker(
-            self._poke_every_us,
-            lambda: [obj for use in self._uses for obj in self.list(use.kind)],
-            session.connections["harness"].handle,
-        )
+        call = session.connections["harness"].handle
+        self._pokers = [
+            Poker(each.poke_every_us, each.suite.kinds, self.list, call)
+            for each in self._of_role.values()
+        ]
         for proxy in self._proxies.values():
             proxy.start()
         session.recorder.listeners.append(self._on_commit)
         begun.callback(session.recorder.listeners.remove, self._on_commit)
         if not self.not_ready:
-            self.not_ready = (
-                self._start_operators(tuple(self._operators)[: self.scenario.operators])
-                or self._places.webhooks.wait_reached()
+            self.not_ready = self._start_operators() or "".join(
+                webhooks.wait_reached() for webhooks in self._own_webhooks
             )
             session.starts.note(self.not_ready)
-        self._poker.start()
-        begun.callback(self._poker.stop)
+        for poker in self._pokers:
+            poker.start()
+            begun.callback(poker.stop)
         with self._chaos_lock:
             self._injector.start()
         begun.callback(self._closed.set)
@@ -238,7 +215,9 @@ class ControlPlaneWorld(World):
 
     @property
     def patience_us(self) -> Micros:
-        attempt_us: Micros = self.durations.attempt_bound_us
+        attempt_us = max(
+            each.settings.durations.attempt_bound_us for each in self._of_role.values()
+        )
         return max(PATIENCE_US, PATIENCE_ATTEMPTS * attempt_us)
 
     def _inject(self, fault: Fault, *, is_repeated: bool = False) -> str:
@@ -257,7 +236,10 @@ class ControlPlaneWorld(World):
         """The session has installed every definition of the suite already, before the KCM."""
 
     def prepare(self, obj: Object) -> dict[str, Any]:
-        return self._settings.asked_for(self._tailor.tailored(obj))
+        asked = self._tailor.tailored(obj)
+        for each in self._of_role.values():
+            asked = each.settings.asked_for(asked)
+        return asked
 
     # The end of a run.
 
@@ -291,9 +273,10 @@ class ControlPlaneWorld(World):
         """Every object under test is where it may stay, and nothing was written for a while."""
         if wall_us() - self._last_write_us < QUIET_US or self._is_operator_on_its_way():
             return False
-        seen = all(use.is_at_rest(obj) for use in self._uses for obj in self.list(use.kind))
+        uses = [use for each in self._of_role.values() for use in each.suite.kinds]
+        seen = all(use.is_at_rest(obj) for use in uses for obj in self.list(use.kind))
         return seen and are_at_rest(
-            self._uses, self.session.connections["harness"].handle, self.namespace
+            uses, self.session.connections["harness"].handle, self.namespace
         )
 
     def close(self) -> None:
@@ -302,7 +285,7 @@ class ControlPlaneWorld(World):
 
     @property
     def leader(self) -> str:
-        return self._leader
+        return self._leader_of(self._of_role[self.scenario.role])
 
     @property
     def strikes(self) -> int:
@@ -330,29 +313,24 @@ class ControlPlaneWorld(World):
 
     # Inside.
 
-    def _operator(self, name: str) -> RealOperator | DeployedOperator:
-        elects = self.scenario.operators > 1
-        if self.session.operators_in_cluster:
-            return self.session.deploy_operator(
-                name,
-                self._users[name],
-                self.namespace,
-                self.config,
-                self._record_process,
-                elects=elects,
-            )
-        return self._places.operator(
-            name, self._users[name], self.config, self._record_process, elects=elects
-        )
+    def _start_operators(self) -> str:
+        """Start those of each role and wait until they are ready, or why they are not; the first
+        of several is to lead."""
+        started: list[str] = []
+        for each in self._of_role.values():
+            names = tuple(each.operators)[: self.scenario.operators]
+            started += names
+            for name in names:
+                self._processes.start(name)
+                if len(names) > 1:
+                    self._wait_until(partial(self._has_leader, each), LEADER_US)
+        return self._processes.wait_ready(started)
 
-    def _start_operators(self, names: Sequence[str]) -> str:
-        """Start them and wait until they are ready, or why they are not; the first of several
-        is to lead."""
-        for name in names:
-            self._processes.start(name)
-            if len(names) > 1:
-                self._wait_until(lambda: bool(self._leader), LEADER_US)
-        return self._processes.wait_ready(names)
+    def _has_leader(self, group: RoleOperators) -> bool:
+        return bool(self._leader_of(group))
+
+    def _leader_of(self, group: RoleOperators) -> str:
+        return next((name for name in self._leaders.values() if name in group.operators), "")
 
     def _record_process(self, process: str, change: Any) -> None:
         if process in self._users and change in ("killed", "stopped"):
@@ -369,9 +347,11 @@ class ControlPlaneWorld(World):
         if scope != self.namespace and scope not in self.nodes:
             return
         if commit.kind == LEASE:
-            self._note_leader(str(get_path(commit.object, "spec.holderIdentity", "")))
+            holder = get_path(commit.object, "spec.holderIdentity", "")
+            self._note_leader(name_of(commit.object), str(holder))
             return
-        if scope == self.namespace and not self._poker.made(commit.kind, commit.object):
+        made = [poker.made(commit.kind, commit.object) for poker in self._pokers]
+        if scope == self.namespace and not any(made):
             self._last_write_us = wall_us()
         if self._teller is None:
             return
@@ -382,16 +362,17 @@ class ControlPlaneWorld(World):
         if self._injector.listens(Place.AFTER_COMMIT):
             self._injector.observe(happening)
 
-    def _note_leader(self, identity: str) -> None:
+    def _note_leader(self, lease: str, identity: str) -> None:
         """Record the Lease's holder; no operator, if its holder released or lost it."""
         labels = {label_of(name): name for name in self._operators}
-        before, self._leader = self._leader, labels.get(identity, "")
-        if before == self._leader:
+        before, leader = self._leaders.get(lease, ""), labels.get(identity, "")
+        self._leaders[lease] = leader
+        if before == leader:
             return
         if before:
             self._record_process(before, "following")
-        if self._leader:
-            self._record_process(self._leader, "leading")
+        if leader:
+            self._record_process(leader, "leading")
 
     def _keep_time(self) -> None:
         """Strike when the plan's next point in time has come."""

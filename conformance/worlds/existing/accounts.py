@@ -10,7 +10,7 @@ from __future__ import annotations
 import queue
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
@@ -25,24 +25,8 @@ from vocabulary.requests import Create, create
 TOKEN_SECONDS_MIN: Final = 3600
 
 
-class Accounts(Protocol):
-    """Gives every operator that runs a user, and takes it back."""
-
-    is_oneself: bool
-    """True if operators act as the suite's user."""
-
-    def take(self) -> User: ...
-
-    def give_back(self, user: User) -> None: ...
-
-    def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
-        """For that user, by way of a proxy."""
-
-
 class Oneself:
     """The kubeconfig's own user, for everybody."""
-
-    is_oneself = True
 
     def __init__(self, access: Access, username: str) -> None:
         self._access = access
@@ -62,8 +46,6 @@ class Oneself:
 class Another:
     """The account of an installed operator, whose requests do not pass the suite."""
 
-    is_oneself = False
-
     def __init__(self, user: User) -> None:
         self._user = user
 
@@ -80,8 +62,6 @@ class Another:
 class ServiceAccounts:
     """So many accounts in one namespace, each with the implementation's rights."""
 
-    is_oneself = False
-
     def __init__(
         self,
         connection: PatientConnection,
@@ -95,7 +75,7 @@ class ServiceAccounts:
         self._connection = connection
         self._users: queue.SimpleQueue[User] = queue.SimpleQueue()
         self._tokens: dict[str, str] = {}
-        names = [f"operator-{number}" for number in range(count)]
+        names = [f"{implementation.role}-{number}" for number in range(count)]
         subjects = [
             {"kind": "ServiceAccount", "name": name, "namespace": namespace} for name in names
         ]
@@ -105,7 +85,7 @@ class ServiceAccounts:
             extra_kinds,
             subjects,
             run_label=namespace,
-            prefix=f"{namespace}-",
+            prefix=f"{namespace}-{implementation.role}-",
         )
         for name in names:
             metadata = {"name": name, "namespace": namespace, "labels": {RUN_LABEL: namespace}}

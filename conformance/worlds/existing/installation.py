@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from conformance.borrowed_operator import NOTE
 from conformance.deployments import listed_pods
 from conformance.profiles.configuration import ConfigurationError
-from conformance.real_role import real_settings
 from conformance.stored import Asked, stored
+from conformance.suite import Settings
 from conformance.under_test import Installed, InstalledDeployment, InstalledPods
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT
 
 
-def problems(connection: Asked, installed: Installed) -> Iterator[str]:
+def problems(connection: Asked, installed: Installed, settings: Settings) -> Iterator[str]:
     """Why it cannot be put under test, each with the next thing to do."""
     match installed:
         case InstalledDeployment():
@@ -23,13 +23,15 @@ def problems(connection: Asked, installed: Installed) -> Iterator[str]:
                     "deployment"
                 )
             if installed.config_map:
-                yield from _problems_of_configuration(connection, installed)
+                yield from _problems_of_configuration(connection, installed, settings)
         case InstalledPods():
             if not listed_pods(connection, installed.namespace, installed.selector):
                 yield f"{installed}: there are none; start the operator, or correct pods.selector"
 
 
-def _problems_of_configuration(connection: Asked, installed: InstalledDeployment) -> Iterator[str]:
+def _problems_of_configuration(
+    connection: Asked, installed: InstalledDeployment, settings: Settings
+) -> Iterator[str]:
     where = f"ConfigMap {installed.namespace}/{installed.config_map}"
     config = stored(connection, CONFIG_MAP, installed.namespace, installed.config_map)
     text = None if config is None else (config.get("data") or {}).get(installed.key)
@@ -39,7 +41,7 @@ def _problems_of_configuration(connection: Asked, installed: InstalledDeployment
         yield f"{where} is immutable, so runs cannot configure the operator; make it anew without"
     else:
         try:
-            installed.configured(text, real_settings().defaults)
+            installed.configured(text, settings.defaults)
         except ConfigurationError as error:
             yield f"{where}: what stands under {installed.key} {error}"
 

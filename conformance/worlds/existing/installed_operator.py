@@ -31,6 +31,7 @@ from conformance.worlds.control_plane.operator_process import OperatorStartError
 from conformance.worlds.control_plane.probe import unreached
 from fixtures.control_plane.users import User
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
+from vocabulary.history import role_of
 from vocabulary.kinds import CONFIG_MAP, DEPLOYMENT, LEASE, Kind
 from vocabulary.objects import Object, get_path, name_of, namespace_of, uid_of
 from vocabulary.requests import Patch
@@ -101,7 +102,7 @@ class Borrowing:
         operator = InstalledOperator(
             name, self._deployment, self._connection, record, signal, replicas=self._replicas
         )
-        operator.lease = _lease(self._installed)
+        operator.role, operator.lease = role_of(name), _lease(self._installed)
         self._operator = operator
         scale(self._connection, self._deployment, 0)
         pod_spec = self._deployment["spec"]["template"]["spec"]
@@ -147,7 +148,7 @@ class Finding:
         operator = FoundOperator(
             name, self._installed, self._connection, record, signal, replicas=len(self._found)
         )
-        operator.lease = _lease(self._installed)
+        operator.role, operator.lease = role_of(name), _lease(self._installed)
         return operator
 
     def let_run(self) -> None:
@@ -157,6 +158,7 @@ class Finding:
 class InstalledOperator(DeployedOperator):
     """It through one run: kills and restarts end with it being there."""
 
+    role: str
     lease: tuple[str, str] | None = None
     """Namespace and name of the Lease by which its replicas elect a leader."""
 
@@ -176,7 +178,7 @@ class InstalledOperator(DeployedOperator):
     def _is_asked(self) -> bool:
         """True if its webhooks, if it has any, are reached: that its pods are ready, the way to
         them learns a moment later."""
-        return not unreached(self._connection, namespace_of(self._deployment))
+        return not unreached(self._connection, self.role, namespace_of(self._deployment))
 
     def _has_leader(self) -> bool:
         """True if one of its pods holds the Lease: after a kill, the dead one's must run out."""

@@ -1,26 +1,25 @@
 """Controllers that are at work on a cluster already, and would have a hand in every run.
 
-Two operators that look after the same AppWrappers undo each other's work, and what one did
+Two operators that look after the same objects undo each other's work, and what one did
 wrong would be held against the other. So one that is found is named, and nothing is begun,
 unless it is the one that is to be tested.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.clean import RUN_LABEL
 from conformance.stored import Asked
-from conformance.under_test import Installed, InstalledDeployment, InstalledPods
+from conformance.under_test import Installed, InstalledDeployment, InstalledPods, UnderTest
+from conformance.worlds.control_plane.session import kind_of_crd
 from vocabulary.errors import ApiError
-from vocabulary.kinds import APPWRAPPER, DEPLOYMENT, STATEFUL_SET, Kind
+from vocabulary.kinds import DEPLOYMENT, STATEFUL_SET, Kind
 from vocabulary.objects import Object, get_path, labels_of, name_of, namespace_of
 from vocabulary.requests import List, ObjectList
 from vocabulary.selectors import parse_selector
 
-OPERATOR_WORD: Final = "appwrapper"
-"""Part of the name, or of an image, of every AppWrapper operator that is known."""
 _WEBHOOKS: Final = tuple(
     Kind(
         "admissionregistration.k8s.io",
@@ -33,26 +32,38 @@ _WEBHOOKS: Final = tuple(
 )
 
 
-def interfering(connection: Asked, tested: Installed | None = None) -> Iterator[str]:
+def interfering(connection: Asked, implementations: Mapping[str, UnderTest]) -> Iterator[str]:
     """Operators that would interfere with every run, in words, with the next step."""
+    for role, implementation in implementations.items():
+        yield from _operators(connection, role, implementation.installed)
+        kinds = tuple(map(kind_of_crd, implementation.crds()))
+        yield from _askers(connection, kinds, implementation.installed)
+
+
+def _operators(connection: Asked, role: str, tested: Installed | None) -> Iterator[str]:
     for kind in (DEPLOYMENT, STATEFUL_SET):
         for workload in _all_of(connection, kind):
             if tested is not None and _is(tested, workload):
                 continue
-            if get_path(workload, "spec.replicas", 1) and _is_operator(workload):
+            if get_path(workload, "spec.replicas", 1) and _is_operator(workload, role):
                 where = f"{namespace_of(workload)}/{name_of(workload)}"
                 yield (
-                    f"{kind.kind} {where} looks like an AppWrapper operator, which would act on "
-                    "the AppWrappers of runs too; scale it to 0 first"
+                    f"{kind.kind} {where} looks like an operator of {role}, which would act on "
+                    "the objects of runs too; scale it to 0 first"
                 )
-    for kind in _WEBHOOKS:
-        for found in _all_of(connection, kind):
+
+
+def _askers(connection: Asked, kinds: Sequence[Kind], tested: Installed | None) -> Iterator[str]:
+    for configured in _WEBHOOKS:
+        for found in _all_of(connection, configured):
             if RUN_LABEL in labels_of(found):
                 continue
-            if any(_is_asked(hook) and not _answers(tested, hook) for hook in found["webhooks"]):
+            asked = (hook for hook in found["webhooks"] if not _answers(tested, hook))
+            about = next((kind for hook in asked for kind in kinds if _is_asked(hook, kind)), None)
+            if about is not None:
                 yield (
-                    f"{kind.kind} {name_of(found)} is asked about every AppWrapper, so an operator "
-                    "is installed; remove it first"
+                    f"{configured.kind} {name_of(found)} is asked about every {about.kind}, so an "
+                    "operator is installed; remove it first"
                 )
 
 
@@ -73,17 +84,18 @@ def _answers(tested: Installed | None, webhook: Object) -> bool:
     return tested is not None and service == tested.namespace
 
 
-def _is_operator(workload: Object) -> bool:
+def _is_operator(workload: Object, role: str) -> bool:
+    """True if its name, or an image, contains the role: those of known operators do."""
     containers = get_path(workload, "spec.template.spec.containers") or ()
     words = (name_of(workload), *(str(container.get("image", "")) for container in containers))
-    return any(OPERATOR_WORD in word.lower() for word in words)
+    return any(role in word.lower() for word in words)
 
 
-def _is_asked(webhook: Object) -> bool:
-    """True if a webhook is for AppWrappers; one for all kinds does not belong to an operator."""
+def _is_asked(webhook: Object, kind: Kind) -> bool:
+    """True if a webhook is for a kind; one for all kinds does not belong to an operator."""
     return any(
-        APPWRAPPER.group in (rule.get("apiGroups") or ())
-        and {"*", "*/*", APPWRAPPER.plural} & set(rule.get("resources") or ())
+        kind.group in (rule.get("apiGroups") or ())
+        and {"*", "*/*", kind.plural} & set(rule.get("resources") or ())
         for rule in webhook.get("rules") or ()
     )
 

@@ -6,15 +6,15 @@ next step, or part of the plan that is shown before anything is begun.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from conformance.clean import RUN_LABEL
-from conformance.real_role import real_settings
+from conformance.suite import load as suites
 from conformance.under_test import Installed, UnderTest
-from conformance.worlds.control_plane.session import installed_crds
+from conformance.worlds.control_plane.session import brought_crds, installed_crds, kind_of_crd
 from conformance.worlds.existing import installation, rights
 from conformance.worlds.existing.access import Access, whoami
 from conformance.worlds.existing.definitions import definition
@@ -45,7 +45,7 @@ class Limits:
 
     time_us: Micros
     objects: int
-    """Pods, Jobs and AppWrappers each, in the namespace of each run."""
+    """Pods, Jobs and objects of each kind under test, in the namespace of each run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,8 +63,12 @@ class Undertaking:
     """The image of operators in the cluster; empty: they are processes of this machine."""
     serves_webhooks: bool = True
     """True if this machine serves the implementation's webhooks."""
-    installed: Installed | None = None
-    """The operator under test, where it stands in the cluster already."""
+    installed: Mapping[str, Installed] = field(default_factory=dict)
+    """By role, the operators under test that stand in the cluster already."""
+    needs_accounts: bool = True
+    """True if operators under test are started by the suite."""
+    kinds: tuple[str, ...] = ()
+    """The kinds under test."""
     server: str = ""
     version: str = ""
     username: str = ""
@@ -87,7 +91,7 @@ class Undertaking:
 def examine(
     access: Access,
     limits: Limits,
-    implementation: UnderTest,
+    implementations: Mapping[str, UnderTest],
     extra_crds: Iterable[Object],
     *,
     node_selector: str,
@@ -102,10 +106,13 @@ def examine(
     """
     connection = access.connection("assay-preflight")
     extra = tuple(extra_crds)
+    installed = {
+        role: each.installed for role, each in implementations.items() if each.installed is not None
+    }
     try:
         version = str(connection.get("/version")["gitVersion"])
         user = whoami(connection) if _is_recent(version) else {}
-        lacking = _lacking(connection, implementation, extra)
+        lacking = _lacking(connection, implementations, extra)
         problems = list(_problems(connection, version, lacking, audit_log))
         found = (
             NO_NODES
@@ -114,12 +121,15 @@ def examine(
         )
         if not lacking:
             problems += _too_few(found, node_selector)
-            problems += interfering(connection, implementation.installed)
-            if implementation.installed is not None:
-                problems += installation.problems(connection, implementation.installed)
-            problems += _defined_otherwise(connection, implementation)
+            problems += interfering(connection, implementations)
+            for role, found_installed in installed.items():
+                settings = suites()[role].settings
+                problems += installation.problems(connection, found_installed, settings)
+            for each in implementations.values():
+                problems += _defined_otherwise(connection, each)
         # One that is installed has an account of its own.
-        wanted = rights.ACCOUNTS if implementation.installed is None else ()
+        needs_accounts = len(installed) < len(implementations)
+        wanted = rights.ACCOUNTS if needs_accounts else ()
         without_accounts = tuple(rights.missing(connection, wanted))
         if operator_image and without_accounts:
             needed = "; ".join(rights.rules(without_accounts))
@@ -131,9 +141,13 @@ def examine(
             webhook_host=webhook_host,
             pod_image=pod_image,
             operator_image=operator_image,
-            serves_webhooks=implementation.serves_webhooks
-            or bool(implementation.webhooks(real_settings().defaults)),
-            installed=implementation.installed,
+            serves_webhooks=any(
+                each.serves_webhooks or each.webhooks(suites()[role].settings.defaults)
+                for role, each in implementations.items()
+            ),
+            installed=installed,
+            needs_accounts=needs_accounts,
+            kinds=tuple(kind_of_crd(crd).kind for crd in brought_crds(implementations)),
             server=connection.server,
             version=version,
             username=str(user.get("username", "")),
@@ -141,7 +155,7 @@ def examine(
             problems=tuple(problems),
             lacking=lacking,
             without_accounts=without_accounts,
-            to_install=() if lacking else _not_there(connection, implementation, extra),
+            to_install=() if lacking else _not_there(connection, implementations, extra),
             nodes=found,
         )
     finally:
@@ -153,18 +167,19 @@ def in_words(undertaking: Undertaking) -> Iterator[str]:
     yield f"{undertaking.server}, Kubernetes {undertaking.version}, as {undertaking.username}."
     yield f"Everything made there bears the label {RUN_LABEL}, and goes when the suite ends:"
     most = undertaking.limits.objects
-    yield f"  a namespace per run, with at most {most} pods, {most} Jobs and {most} AppWrappers"
+    kinds = ", ".join(f"{most} {kind}s" for kind in undertaking.kinds)
+    yield f"  a namespace per run, with at most {most} pods, {most} Jobs and {kinds}"
     if undertaking.serves_webhooks:
         yield "  webhook configurations for these namespaces alone, served by this machine"
     if undertaking.to_install:
         definitions = ", ".join(map(name_of, undertaking.to_install))
         yield f"  definitions of custom resources: {definitions}"
-    if undertaking.installed is not None:
-        yield from installation.in_words(undertaking.installed)
-    elif undertaking.without_accounts:
+    for found in undertaking.installed.values():
+        yield from installation.in_words(found)
+    if undertaking.without_accounts:
         needed = "; ".join(rights.rules(undertaking.without_accounts))
         yield f"  no accounts for operators, which act as you: that would need {needed}"
-    else:
+    elif undertaking.needs_accounts:
         yield "  service accounts, cluster roles and bindings for the operators under test"
     if undertaking.operator_image:
         yield (
@@ -229,20 +244,20 @@ def _problems(
 
 
 def _lacking(
-    connection: Connection, implementation: UnderTest, extra: tuple[Object, ...]
+    connection: Connection, implementations: Mapping[str, UnderTest], extra: tuple[Object, ...]
 ) -> tuple[rights.Right, ...]:
-    lacking = rights.missing(connection, rights.required(implementation, extra))
-    if not lacking and _not_there(connection, implementation, extra):
+    lacking = rights.missing(connection, rights.required(implementations, extra))
+    if not lacking and _not_there(connection, implementations, extra):
         lacking = rights.missing(connection, rights.INSTALLING)
     return tuple(lacking)
 
 
 def _not_there(
-    connection: Connection, implementation: UnderTest, extra: tuple[Object, ...]
+    connection: Connection, implementations: Mapping[str, UnderTest], extra: tuple[Object, ...]
 ) -> tuple[Object, ...]:
     return tuple(
         crd
-        for crd in installed_crds(implementation, extra)
+        for crd in installed_crds(implementations, extra)
         if definition(connection, name_of(crd)) is None
     )
 

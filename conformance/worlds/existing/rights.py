@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.operator_rights import OBJECT_VERBS
-from conformance.worlds.control_plane.session import installed_crds, kind_of_crd
+from conformance.worlds.control_plane.session import brought_crds, installed_crds, kind_of_crd
 from conformance.worlds.existing.access import asked
 from reference_controller.runtime.connection import Connection
 from vocabulary.kinds import (
-    APPWRAPPER,
     CONFIG_MAP,
     CONTROLLER_REVISION,
     DEPLOYMENT,
@@ -28,7 +28,6 @@ from vocabulary.kinds import (
     SERVICE_ACCOUNT,
     STATEFUL_SET,
     Kind,
-    known_kinds,
 )
 from vocabulary.objects import Object, get_path
 
@@ -43,14 +42,6 @@ AT_A_TIME: Final = 8
 _READ: Final = ("get", "list", "watch")
 _MADE: Final = ("get", "list", "create", "delete")
 """Created objects are also read: to find out if a creation without a response was executed."""
-_NOT_FOLLOWED: Final = ("events", "leases", "priorityclasses")
-
-
-def followed() -> tuple[Kind, ...]:
-    """The kinds of a history, where not all of a cluster may be looked at."""
-    return tuple(kind for kind in known_kinds() if kind.plural not in _NOT_FOLLOWED)
-
-
 ONLY_SEEN: Final = (CONTROLLER_REVISION,)
 """Kinds of a history that controllers of Kubernetes alone make, change and delete."""
 
@@ -81,7 +72,6 @@ _OF_THE_HARNESS: Final = frozenset(
     )
 )
 WRITTEN_IN_RUNS: Final[Mapping[Kind, tuple[str, ...]]] = {
-    APPWRAPPER: ("create", "update", "delete"),
     CONFIG_MAP: ("create", "delete"),
     DEPLOYMENT: ("create", "delete"),
     JOB: ("delete",),
@@ -95,36 +85,43 @@ WRITTEN_IN_RUNS: Final[Mapping[Kind, tuple[str, ...]]] = {
     STATEFUL_SET: ("delete",),
 }
 """Writes of users, faults and the harness, besides watching and patching."""
-EDITED_IN_RUNS: Final = (APPWRAPPER, CONFIG_MAP, POD, REPLICA_SET, SERVICE)
+EDITED_IN_RUNS: Final = (CONFIG_MAP, POD, REPLICA_SET, SERVICE)
 """Kinds that faults and users read one by one, to edit them."""
 
 
-def required(implementation: UnderTest, extra_crds: Iterable[Object]) -> list[Right]:
+def written_in_runs(implementations: Mapping[str, UnderTest]) -> Mapping[Kind, tuple[str, ...]]:
+    """The same with the kinds under test."""
+    tested = map(kind_of_crd, brought_crds(implementations))
+    return {**WRITTEN_IN_RUNS, **dict.fromkeys(tested, ("create", "update", "delete"))}
+
+
+def required(implementations: Mapping[str, UnderTest], extra_crds: Iterable[Object]) -> list[Right]:
     """Without these nothing can be run: the harness's, the users', and the operators' own.
 
     `extra_crds` are definitions that only scenarios bring.
     """
     extra = tuple(extra_crds)
     found = set(_OF_THE_HARNESS)
-    defined = map(kind_of_crd, installed_crds(implementation, extra))
-    for kind in (*followed(), *defined):
+    for kind in followed_kinds(installed_crds(implementations, extra)):
         if kind.namespaced:
             # Histories are watched; and whatever finalizer holds an object up is taken off, which
             # anybody's controller may have put there.
             verbs = ("list", "watch") if kind in ONLY_SEEN else ("list", "watch", "patch")
             found.update(_of(kind.group, kind.plural, *verbs))
-    for kind, writes in WRITTEN_IN_RUNS.items():
+    for kind, writes in written_in_runs(implementations).items():
         reads = ("get",) if "create" in writes else ()
         found.update(_of(kind.group, kind.plural, *reads, *writes))
     for kind in EDITED_IN_RUNS:
         found.update(_of(kind.group, kind.plural, "get"))
-    if implementation.serves_webhooks:
+    if any(each.serves_webhooks for each in implementations.values()):
         found.update((*_of("", "secrets", "create"), *_of("", "services", "create")))
-    found.update(held(implementation, extra))
+    found.update(held(implementations, extra))
     return sorted(found)
 
 
-def held(implementation: UnderTest, extra_crds: Iterable[Object]) -> frozenset[Right]:
+def held(
+    implementations: Mapping[str, UnderTest], extra_crds: Iterable[Object]
+) -> frozenset[Right]:
     """The operators' permissions. The suite needs them even if it does not use them: an account can
     grant only permissions it has; and without accounts for them, operators act as the suite."""
     of_scenarios = (
@@ -132,7 +129,8 @@ def held(implementation: UnderTest, extra_crds: Iterable[Object]) -> frozenset[R
         for kind in map(kind_of_crd, extra_crds)
         for right in _of(kind.group, kind.plural, *OBJECT_VERBS)
     )
-    return frozenset((*of_roles(implementation.rbac()), *of_scenarios))
+    own = (role for each in implementations.values() for role in each.rbac())
+    return frozenset((*of_roles(own), *of_scenarios))
 
 
 INSTALLING: Final = tuple(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 import ssl
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -21,27 +21,33 @@ from conformance.in_cluster.bounds import CONFINING, ENFORCE
 from conformance.patience import PatientConnection
 from conformance.running.run_options import ClusterName
 from conformance.scenario import Scenario
-from conformance.under_test import DeployedPlace, UnderTest
-from conformance.worlds.control_plane.deployed_operator import DeployedOperator, Signal
+from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.deployed_operator import Signal
+from conformance.worlds.control_plane.followed import followed_kinds
+from conformance.worlds.control_plane.host import Host
+from conformance.worlds.control_plane.operator_users import OperatorUsers
+from conformance.worlds.control_plane.process_host import ProcessHost
 from conformance.worlds.control_plane.recorder import Commit, Recorder
-from conformance.worlds.control_plane.session import Session, kind_of_crd
+from conformance.worlds.control_plane.session import (
+    Session,
+    brought_crds,
+    installed_crds,
+    kind_of_crd,
+)
 from conformance.worlds.existing import definitions
-from conformance.worlds.existing.accounts import Accounts, Another, Oneself, ServiceAccounts
-from conformance.worlds.existing.deploying import deploy
-from conformance.worlds.existing.installed_operator import Tested, tested
+from conformance.worlds.existing.accounts import Oneself, ServiceAccounts
+from conformance.worlds.existing.cluster_hosts import DeployedHost, InstalledHost
+from conformance.worlds.existing.installed_operator import tested
 from conformance.worlds.existing.node_pool import NodePool, since_loans
 from conformance.worlds.existing.preflight import Undertaking
-from conformance.worlds.existing.rights import followed
 from conformance.worlds.existing.webhook_probe import require_reachable
 from fixtures.containers.pods import RealContainers
 from fixtures.containers.rehearsal import Rehearsed, rehearse
 from fixtures.control_plane import pki
-from fixtures.control_plane.users import User
 from fixtures.control_plane.waiting import wait_until
 from vocabulary.clock import SECOND
-from vocabulary.history import WorldFacts, label_of
+from vocabulary.history import WorldFacts
 from vocabulary.kinds import (
-    APPWRAPPER,
     CUSTOM_RESOURCE_DEFINITION,
     JOB,
     NAMESPACE,
@@ -61,8 +67,8 @@ PREPARED_SECONDS: Final = 60.0
 CLEANERS: Final = 2
 """Runs that are cleaned up after at a time."""
 OPERATORS_OF_A_RUN: Final = 2
-COUNTED: Final = (APPWRAPPER, JOB, POD)
-"""Kinds of which runs create many objects."""
+COUNTED: Final = (JOB, POD)
+"""Kinds of which runs create many objects, beside those that implementations bring."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,24 +89,22 @@ class ExistingSession(Session):
 
     def __init__(
         self,
-        implementation: UnderTest,
+        implementations: Mapping[str, UnderTest],
         undertaking: Undertaking,
         extra_crds: Iterable[Object] = (),
         out: Path | None = None,
         at_a_time: int = 1,
     ) -> None:
         """`undertaking` has no problems; `at_a_time`: how many runs there will be side by side."""
-        super().__init__(implementation, out)
+        super().__init__(implementations, out)
         self.kubernetes_version = undertaking.version
         self.webhook_host = undertaking.webhook_host
         self.pod_image = undertaking.pod_image
-        self.operator_image = undertaking.operator_image
         self.name = f"assay-{secrets.token_hex(3)}"
         self._undertaking = undertaking
         self._access = undertaking.access
         self._at_a_time = at_a_time
-        self._extra_kinds = tuple(map(kind_of_crd, extra_crds))
-        self._tested: Tested | None = None
+        self._extra_crds = tuple(extra_crds)
         self._nodes: dict[str, dict[str, int]] = {}
         """By the namespace of a run, its nodes, and the revision from which on they are its own."""
         self._standing: dict[str, None] = {}
@@ -125,11 +129,7 @@ class ExistingSession(Session):
             self._let_controllers_notice()
         self._await_prepared(self.name)
         require_reachable(self, self.name)
-        if self.implementation.installed is not None:
-            self._tested = tested(
-                self.connections["harness"], self.implementation.installed, self.name
-            )
-        self._accounts = self._make_accounts()
+        self.hosts = {role: self._host(it) for role, it in self.implementations.items()}
         if self.pod_image:
             self.pods_late_us = self._rehearse().late_us
         self._pool = NodePool(
@@ -138,14 +138,15 @@ class ExistingSession(Session):
         self._cleaners = ThreadPoolExecutor(CLEANERS, thread_name_prefix="clean")
         begun.callback(self._clean_all)
         wanted = set(self._undertaking.nodes.usable)
-        wanted.update(name_of(crd) for crd in self.implementation.crds())
+        crds = brought_crds(self.implementations)
+        wanted.update(map(name_of, crds))
 
         def keeps(kind: Kind, obj: Object) -> bool:
             return kind in (NODE, CUSTOM_RESOURCE_DEFINITION) and name_of(obj) in wanted
 
         self.recorder = Recorder(
             self._access.connection("assay-harness"),
-            [*followed(), *self._extra_kinds],
+            followed_kinds(installed_crds(self.implementations, self._extra_crds)),
             self._undertaking.audit_log if self._undertaking.tells_writers else None,
             keeps,
         )
@@ -181,51 +182,15 @@ class ExistingSession(Session):
         self.recorder.unfollow(namespace)
         cleaning = self._cleaners.submit(self._clean_run, namespace)
         cleaning.add_done_callback(partial(self._note_cleaning, namespace))
-        if self._tested is not None:
+        if self._installed:
             # The next run ends the operator, whose webhooks are asked about what is removed.
             wait((cleaning,))
-
-    def take_operator_user(self) -> User:
-        return self._accounts.take()
-
-    def deploy_operator(
-        self,
-        name: str,
-        user: User,
-        namespace: str,
-        config: Mapping[str, Any],
-        record: Callable[[str, Any], None],
-        *,
-        elects: bool,
-    ) -> DeployedOperator:
-        if self._tested is not None:
-            return self._tested.for_run(name, config, record, self.signal)
-        label = label_of(name)
-        place = DeployedPlace(
-            name=f"{namespace}-{label}",
-            home=self.name,
-            account=user.name.rpartition(":")[2],
-            image=self.operator_image,
-            identity=label,
-            namespace=namespace,
-            config=config,
-            elects=elects,
-        )
-        harness = self.connections["harness"]
-        deployment = deploy(harness, self.implementation, place, self._undertaking.nodes.usable)
-        return DeployedOperator(name, deployment, harness, record, self.signal)
-
-    def give_back(self, user: User) -> None:
-        self._accounts.give_back(user)
-
-    def kubeconfig_through(self, user: User, server: str, path: Path) -> Path:
-        return self._accounts.kubeconfig_through(user, server, path)
 
     def harness_kubeconfig_through(self, server: str, path: Path) -> Path:
         return self._access.kubeconfig_through(server, path)
 
     def tls(self) -> ssl.SSLContext | None:
-        return self._access.tls(as_oneself=self._accounts.is_oneself)
+        return self._access.tls(as_oneself=bool(self._undertaking.without_accounts))
 
     def harness_tls(self) -> ssl.SSLContext | None:
         return self._access.tls(as_oneself=True)
@@ -276,7 +241,8 @@ class ExistingSession(Session):
 
     def _limit(self, namespace: str) -> None:
         """Bound what runs there can make, however wrong it goes."""
-        hard = {_counted(kind): str(self._undertaking.limits.objects) for kind in COUNTED}
+        counted = (*map(kind_of_crd, brought_crds(self.implementations)), *COUNTED)
+        hard = {_counted(kind): str(self._undertaking.limits.objects) for kind in counted}
         quota = {
             "apiVersion": "v1",
             "kind": RESOURCE_QUOTA.kind,
@@ -302,19 +268,40 @@ class ExistingSession(Session):
         has_account = "default" in map(name_of, accounts.items)
         return has_account and all(map(_is_counted, quotas.items))
 
-    def _make_accounts(self) -> Accounts:
-        if self._tested is not None:
-            return Another(self._tested.user)
+    def _host(self, implementation: UnderTest) -> Host:
+        """How the operators of its role run here."""
+        harness = self.connections["harness"]
+        if implementation.installed is not None:
+            found = tested(harness, implementation.installed, self.name)
+            return InstalledHost(found, implementation, self.signal)
+        users = self._users(implementation)
+        if not self._undertaking.operator_image:
+            return ProcessHost(self, implementation, users)
+        return DeployedHost(
+            harness,
+            implementation,
+            users,
+            self.signal,
+            home=self.name,
+            image=self._undertaking.operator_image,
+            borrowed=self._undertaking.nodes.usable,
+        )
+
+    def _users(self, implementation: UnderTest) -> OperatorUsers:
         if self._undertaking.without_accounts:
             return Oneself(self._access, self._undertaking.username)
         return ServiceAccounts(
             self.connections["harness"],
-            self.implementation,
-            self._extra_kinds,
+            implementation,
+            tuple(map(kind_of_crd, self._extra_crds)),
             self.name,
             OPERATORS_OF_A_RUN * self._at_a_time,
             2 * self._undertaking.limits.time_us // SECOND,
         )
+
+    @property
+    def _installed(self) -> tuple[InstalledHost, ...]:
+        return tuple(host for host in self.hosts.values() if isinstance(host, InstalledHost))
 
     def _clean_run(self, namespace: str) -> None:
         """Give its nodes to the next run."""
@@ -337,8 +324,9 @@ class ExistingSession(Session):
     def _clean_all(self) -> None:
         """Also after runs that did not come as far as to their end; raises what prevents it."""
         self._cleaners.shutdown()
-        if self._standing and self._tested is not None:
-            self._tested.let_run()  # its webhooks are asked about what is removed
+        if self._standing:
+            for host in self._installed:
+                host.tested.let_run()  # its webhooks are asked about what is removed
         for namespace in tuple(self._standing):
             self._clean(namespace)
 

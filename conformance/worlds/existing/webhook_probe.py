@@ -1,6 +1,6 @@
 """Probe in advance whether the API server reaches the webhooks that this machine serves.
 
-If it does not, it rejects every AppWrapper, and all results of a suite are inconclusive.
+If it does not, it rejects every object under test, and all results are inconclusive.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from conformance.real_role import real_settings
+from conformance.suite import load as suites
 from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.session import Session
 from conformance.worlds.control_plane.webhooks import Webhooks
@@ -22,22 +22,24 @@ class UnreachableWebhooksError(Exception):
 
 
 def require_reachable(session: Session, namespace: str) -> None:
-    """Have an AppWrapper admitted by a dry run. Raises UnreachableWebhooksError.
+    """Have an object of each role admitted by a dry run. Raises UnreachableWebhooksError.
 
     Skipped if no webhooks are served here: those of an installed operator are its own.
     """
-    if not session.implementation.webhooks(real_settings().defaults):
-        return
-    webhooks = Webhooks(session, namespace, real_settings().defaults)
-    webhooks.start()
-    time.sleep(NOTICED_SECONDS)
-    try:
-        said = unreached(session.connections["user"], namespace)
-    finally:
-        webhooks.stop()
-    if said:
-        raise UnreachableWebhooksError(
-            f"{session.plane.server} cannot call the admission webhooks that this machine "
-            f"serves ({said}); run the suite on a machine, or in a network namespace, that the "
-            "API server shares"
-        )
+    for role, implementation in session.implementations.items():
+        config = suites()[role].settings.defaults
+        if not implementation.webhooks(config):
+            continue
+        webhooks = Webhooks(session, implementation, namespace, config)
+        webhooks.start()
+        time.sleep(NOTICED_SECONDS)
+        try:
+            said = unreached(session.connections["user"], role, namespace)
+        finally:
+            webhooks.stop()
+        if said:
+            raise UnreachableWebhooksError(
+                f"{session.plane.server} cannot call the admission webhooks that this machine "
+                f"serves ({said}); run the suite on a machine, or in a network namespace, that "
+                "the API server shares"
+            )

@@ -12,7 +12,7 @@ import logging
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -271,7 +271,7 @@ def image_with_shell(images: Sequence[str]) -> str:
 
 def undertaking(
     cluster: Cluster,
-    implementation: UnderTest,
+    implementations: Mapping[str, UnderTest],
     *,
     pod_image: str = "",
     operator_image: str = "",
@@ -282,7 +282,7 @@ def undertaking(
     return examine(
         cluster.access,
         limits,
-        implementation,
+        implementations,
         all_crds(),
         node_selector=configuration.USABLE,
         audit_log=cluster.audit_log,

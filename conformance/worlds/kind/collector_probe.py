@@ -1,4 +1,4 @@
-"""Probe whether the garbage collector knows AppWrappers yet, by having it collect one's dependent.
+"""Probe whether the garbage collector knows the kinds under test yet, by having it collect.
 
 Until it does, a deleted owner's dependents stay, and so does an owner that is deleted in
 the foreground: scenarios would attribute that to the implementation.
@@ -6,45 +6,58 @@ the foreground: scenarios would attribute that to the implementation.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from conformance.patience import PatientConnection
-from conformance.worlds.control_plane.probe import NAME, probe
+from conformance.suite import load as suites
 from fixtures.control_plane.waiting import wait_until
-from vocabulary.kinds import APPWRAPPER, CONFIG_MAP
+from vocabulary.kinds import CONFIG_MAP, Kind, kind_of
 from vocabulary.objects import Object, name_of, uid_of
 from vocabulary.requests import Delete, List, ObjectList, create
 
 COLLECTED_SECONDS: Final = 90.0
 
 
-def await_collector(connection: PatientConnection, namespace: str) -> None:
-    """Returns when it has collected an owner and its dependent; leaves nothing there."""
-    owner = connection.handle(create(probe(namespace)))
+def await_collector(connection: PatientConnection, roles: Iterable[str], namespace: str) -> None:
+    """Returns when it has collected an owner of each kind that has a probe, and its dependent;
+    leaves nothing there."""
+    for role in roles:
+        for use in suites()[role].kinds:
+            if use.probe is not None:
+                _await_collected(connection, use.kind, use.probe(namespace), namespace)
+
+
+def _await_collected(
+    connection: PatientConnection, kind: Kind, probe: Object, namespace: str
+) -> None:
+    owner = connection.handle(create(probe))
     assert not isinstance(owner, ObjectList)
+    name = name_of(owner)
     connection.handle(create(_dependent(owner, namespace)))
-    connection.handle(Delete(APPWRAPPER, namespace, NAME, propagation_policy="Foreground"))
+    connection.handle(Delete(kind, namespace, name, propagation_policy="Foreground"))
 
     def is_gone() -> bool:
-        found = connection.handle(List(APPWRAPPER, namespace, live=True))
+        found = connection.handle(List(kind, namespace, live=True))
         assert isinstance(found, ObjectList)
-        return NAME not in map(name_of, found.items)
+        return name not in map(name_of, found.items)
 
     wait_until(
         is_gone,
-        "the garbage collector knows AppWrappers",
+        f"the garbage collector knows objects of kind {kind.kind}",
         limit_seconds=COLLECTED_SECONDS,
         poll_seconds=0.2,
     )
 
 
 def _dependent(owner: Object, namespace: str) -> Object:
+    kind = kind_of(owner)
     reference = {
-        "apiVersion": APPWRAPPER.api_version,
-        "kind": APPWRAPPER.kind,
-        "name": NAME,
+        "apiVersion": kind.api_version,
+        "kind": kind.kind,
+        "name": name_of(owner),
         "uid": uid_of(owner),
         "blockOwnerDeletion": True,
     }
-    metadata = {"name": NAME, "namespace": namespace, "ownerReferences": [reference]}
+    metadata = {"name": name_of(owner), "namespace": namespace, "ownerReferences": [reference]}
     return {"apiVersion": CONFIG_MAP.api_version, "kind": CONFIG_MAP.kind, "metadata": metadata}

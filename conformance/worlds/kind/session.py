@@ -29,7 +29,7 @@ class KindSession(ExistingSession):
 
     def __init__(
         self,
-        implementation: UnderTest,
+        implementations: Mapping[str, UnderTest],
         undertaking: Undertaking,
         nodes: NodeContainers,
         extra_crds: Iterable[Object] = (),
@@ -37,7 +37,7 @@ class KindSession(ExistingSession):
         at_a_time: int = 1,
     ) -> None:
         """`nodes` are those of the cluster that was examined for `undertaking`."""
-        super().__init__(implementation, undertaking, extra_crds, out, at_a_time)
+        super().__init__(implementations, undertaking, extra_crds, out, at_a_time)
         self._containers = nodes
         self._kubelets = Kubelets(nodes)
         self._pod_processes = PodProcesses(nodes)
@@ -65,4 +65,4 @@ class KindSession(ExistingSession):
         until it would have asked."""
         signal_component(self._containers, MANAGER, "KILL")
         self._await_prepared(self.name)
-        await_collector(self.connections["harness"], self.name)
+        await_collector(self.connections["harness"], self.implementations, self.name)

@@ -1,0 +1,20 @@
+"""The kinds whose objects histories of real clusters tell of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from conformance.worlds.control_plane.session import kind_of_crd
+from vocabulary.kinds import BUILT_IN_KINDS, EVENT, LEASE, PRIORITY_CLASS, Kind
+from vocabulary.objects import Object
+
+_LEFT_OUT: Final = (EVENT, LEASE, PRIORITY_CLASS)
+"""Events are no evidence, Leases are renewed every other second, and priorities belong to no
+run."""
+
+
+def followed_kinds(crds: Iterable[Object]) -> tuple[Kind, ...]:
+    """Kubernetes' own kinds that workloads are made of, and those that definitions bring."""
+    own = (kind for kind in BUILT_IN_KINDS if kind not in _LEFT_OUT)
+    return tuple(dict.fromkeys((*own, *map(kind_of_crd, crds))))
