@@ -28,12 +28,15 @@ from vocabulary.kinds import Kind, register
 from vocabulary.objects import Object
 
 if TYPE_CHECKING:
+    from msgspec import Struct
+
     from conformance.history import History, Track
     from conformance.history.lanes import Lane
 
-_RESERVED: Final = frozenset(
+ACTORS: Final = frozenset(
     {"operator", "user", "federated-user", "chaos", "harness", "kubelet", "scheduler"}
 )
+"""Names of other actors in histories and plans: no suite has one of them."""
 _PARTS: Final = ("claims", "faults", "scenarios")
 _INSTALLED: Final = EntryPoints("assay.suites", "suite")
 
@@ -85,6 +88,9 @@ class Settings:
     """Keys of mappings that a change replaces as a whole."""
     spans: str = ""
     """The section whose texts are durations; empty: there is none."""
+    read: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda data: data
+    """The configuration that an operator's own file holds. Raises ValueError, which says which
+    field is wrong."""
     annotations: Mapping[str, str] = field(default_factory=dict)
     """Settings in `spans` that an object's own annotation overrides, by name; for operators
     whose configuration cannot be changed."""
@@ -132,20 +138,24 @@ class Suite:
     prefixes: tuple[str, ...]
     """Of its claims' ids, in the order in which reports list them: `AW` of `AW-001`."""
     package: str
-    """The package with `claims`, `scenarios` and `faults`: modules or packages, each optional."""
+    """The package with `claims`, `scenarios` and `faults`, modules or packages, and the folder
+    `profiles`, each optional."""
     roles: tuple[str, ...] = ()
     """The operators under test in its scenarios; empty: the suite has none of its own."""
     kinds: tuple[KindUse, ...] = ()
     """The kinds that its operators reconcile."""
     settings: Settings = field(default_factory=Settings)
     """How its operators are configured."""
+    fields: type[Struct] | None = None
+    """The names in an implementation's API that the claims refer to: the type of `fields` in its
+    profile, whose defaults are those of the norm. None: an implementation cannot rename any."""
     lanes: Callable[[History, Track], Iterable[Lane]] = lambda _history, _object: ()
     """What failure pages show of an object of these kinds, beside its conditions."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 
     def __post_init__(self) -> None:
-        if self.name in _RESERVED:
+        if self.name in ACTORS:
             raise SuiteError(f"suite {self.name!r}: histories use that name for another actor")
         for use in self.kinds:
             register(use.kind)
@@ -192,6 +202,21 @@ _SUITES: Final[dict[str, Suite]] = {}
 def names() -> tuple[str, ...]:
     """The names of all installed suites; imports none of them."""
     return _INSTALLED.names()
+
+
+def profiles() -> dict[str, Path]:
+    """The profiles that installed suites bring, by name: `profiles/NAME.yaml` in their packages.
+
+    Imports no suite.
+    """
+    found = {
+        path.stem: path
+        for module in _INSTALLED.modules()
+        if (spec := find_spec(module)) is not None
+        for folder in spec.submodule_search_locations or ()
+        for path in Path(folder, "profiles").glob("*.yaml")
+    }
+    return {name: found[name] for name in sorted(found)}
 
 
 @cache

@@ -34,6 +34,12 @@ class EntryPoints:
         self._require_declared(list(found.values()), self._declared())
         return tuple(sorted(found))
 
+    def modules(self) -> tuple[str, ...]:
+        """The modules in which the objects stand, in the order of `names`."""
+        self.names()
+        points = sorted((point.name, point.module) for point in entry_points(group=self.group))
+        return tuple(dict.fromkeys(module for _, module in points))
+
     def load(self, name: str) -> Any:
         """Import the object of that name. Raises EntryPointError unless it is exactly one."""
         found = list(entry_points(group=self.group, name=name))

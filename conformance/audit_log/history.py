@@ -1,7 +1,8 @@
 """An audit log as a history: what it shows in order, and what it does not show in words.
 
 Commits stand in the order of their resourceVersions, all others where their time falls. Only
-the namespaces in which AppWrappers were written are taken over, and the nodes. An object that
+the namespaces in which objects of the operator's kinds were written are taken over, and the nodes.
+The operator is that of the suite of whose kinds its user wrote the status. An object that
 was there before the log began is left out: half a life can be judged by no claim.
 """
 
@@ -10,12 +11,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from conformance import suite as suites
 from conformance.audit_log.commits import (
     Effect,
     effects_of,
@@ -25,6 +27,7 @@ from conformance.audit_log.commits import (
     without_managed_fields,
 )
 from conformance.audit_log.events import AuditLogError, Event, Log, Status
+from conformance.suite import ACTORS, Suite
 from vocabulary.clock import Micros
 from vocabulary.errors import kept_message
 from vocabulary.history import (
@@ -36,13 +39,11 @@ from vocabulary.history import (
     OperatorUnderTest,
     WorldFacts,
     Write,
+    role_of,
 )
 from vocabulary.kinds import kind_of, known_kinds
 from vocabulary.objects import meta, uid_of
 
-ROLE: Final = "appwrapper"
-"""The suite whose operator wrote the log."""
-APPWRAPPERS: Final = "appwrappers.workload.codeflare.dev"
 NOT_FOLLOWED: Final = frozenset(
     {
         "bindings",
@@ -85,31 +86,32 @@ def to_history(
     name: str,
     *,
     operator_user: str,
-    parameters: Mapping[str, Any],
+    configured: Callable[[Suite], Mapping[str, Any]] = lambda _suite: {},
     detection_latency_us: Micros | None = None,
 ) -> Recorded:
     """The history of a log called `name`; AuditLogError if it cannot be judged at all.
 
-    `parameters` is the operator's configuration, as its own file has it.
+    `configured` returns the configuration of an operator of that suite.
     """
-    _check(log.events, name, operator_user)
-    namespaces = {
-        event.reference.namespace for event in log.events if event.resource == APPWRAPPERS
-    }
+    suite = _suite_of(log.events, name, operator_user)
+    resources = _resources_of(suite)
+    namespaces = {event.reference.namespace for event in log.events if event.resource in resources}
     events = in_order([event for event in log.events if _is_followed(event, namespaces)])
-    conversion = _Conversion(operator_user, events[0].received_us, _kinds(log.events))
+    conversion = _Conversion(
+        suite.name, operator_user, events[0].received_us, resources, _kinds(log.events)
+    )
     for event in events:
         conversion.take(event)
     gaps = [*conversion.gaps(), *_silent_kubelets(events)]
     people = {e.user.username: e.user for e in events if not e.user.username.startswith("system:")}
     users = {
-        who: {"username": user.username, **({"uid": user.uid} if user.uid else {})}
+        actor_of_person(who): {"username": user.username, **({"uid": user.uid} if user.uid else {})}
         for who, user in sorted(people.items())
     }
     operator = OperatorUnderTest(
-        suite=ROLE,
+        suite=suite.name,
         implementation=operator_user,
-        parameters=dict(parameters),
+        parameters=dict(configured(suite)),
         facts=OperatorFacts(detection_latency_us=detection_latency_us),
     )
     header = Header(
@@ -120,32 +122,52 @@ def to_history(
         began_us=events[0].received_us,
         kubernetes_version=_kubernetes_version(log.events),
         capabilities=Capabilities(versions=not gaps),
-        operators={ROLE: operator},
+        operators={suite.name: operator},
         facts=WorldFacts(users=users),
     )
     return Recorded(header, conversion.entries(), tuple(gaps), tuple(conversion.remarks()))
 
 
-def _check(events: Sequence[Event], name: str, operator_user: str) -> None:
-    about = [event for event in events if event.resource == APPWRAPPERS]
+def _resources_of(suite: Suite) -> frozenset[str]:
+    """As audit logs name the kinds that the suite's operators reconcile."""
+    return frozenset(f"{use.kind.plural}.{use.kind.group}".rstrip(".") for use in suite.kinds)
+
+
+def _suite_of(events: Sequence[Event], name: str, operator_user: str) -> Suite:
+    """The suite of the operator that the log is of; AuditLogError if it cannot be judged."""
+    by_resource = {
+        resource: suite for suite in suites.load().values() for resource in _resources_of(suite)
+    }
+    about = [event for event in events if event.resource in by_resource]
     if not about:
         raise AuditLogError(
-            f"{name}: no write of an AppWrapper ({APPWRAPPERS}) is in it; is it the log of the "
-            "cluster's API server, and does its policy record them?"
+            f"{name}: no write of {' or '.join(sorted(by_resource))} is in it; is it the log of "
+            "the cluster's API server, and does its policy record them?"
         )
     if not any(event.response_object for event in about):
         levels = ", ".join(sorted({event.level for event in about}))
+        resources = " and ".join(sorted({event.resource for event in about}))
         raise AuditLogError(
-            f"{name}: says that AppWrappers were written but not what (level {levels}); "
+            f"{name}: says that {resources} were written but not what (level {levels}); "
             "record them, their pods and their components at level RequestResponse"
         )
-    writers = Counter(event.user.username for event in about if event.reference.subresource)
-    if operator_user not in writers:
-        found = ", ".join(f"{who} ({count} writes)" for who, count in writers.most_common(5))
-        given = f"{operator_user!r} wrote no AppWrapper's status" if operator_user else "missing"
-        raise AuditLogError(
-            f"--operator-user: {given}; in {name} it was written by {found or 'nobody'}"
-        )
+    of_status = [event for event in about if event.reference.subresource]
+    for event in of_status:
+        if event.user.username == operator_user:
+            return by_resource[event.resource]
+    writers = Counter(event.user.username for event in of_status)
+    found = ", ".join(f"{who} ({count} writes)" for who, count in writers.most_common(5))
+    what = " and ".join(sorted({event.resource for event in about}))
+    given = f"{operator_user!r} wrote no status of {what}" if operator_user else "missing"
+    raise AuditLogError(
+        f"--operator-user: {given}; in {name} it was written by {found or 'nobody'}"
+    )
+
+
+def actor_of_person(username: str) -> str:
+    """The user as histories name it: apart from operators and from actors that Assay names."""
+    taken = ACTORS.union(suites.names(), _CONTROLLERS.values())
+    return f"user:{username}" if role_of(username) in taken else username
 
 
 def _is_followed(event: Event, namespaces: set[str]) -> bool:
@@ -187,9 +209,18 @@ def _version(event: Event) -> int:
 class _Conversion:
     """Takes the events in order, and remembers what is stored."""
 
-    def __init__(self, operator_user: str, began_us: Micros, kinds: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        role: str,
+        operator_user: str,
+        began_us: Micros,
+        resources: Container[str],
+        kinds: Mapping[str, str],
+    ) -> None:
+        self._role = role
         self._operator_user = operator_user
         self._began_us = began_us
+        self._resources = resources
         self._kinds = kinds
         self._writes: list[Write] = []
         self._now_us = 0
@@ -205,7 +236,7 @@ class _Conversion:
         self._now_us = max(self._now_us, event.received_us - self._began_us)
         if is_blind(event):
             self._blind[f"{event.resource} ({event.level})"] += 1
-        if event.resource == APPWRAPPERS:
+        if event.resource in self._resources:
             self._look_for_gap(event)
         effects = list(effects_of(event, self._stored))
         for effect in effects:
@@ -306,11 +337,13 @@ class _Conversion:
     def _actor(self, username: str) -> str:
         """As histories name those who write; people by the names that they have."""
         if username == self._operator_user:
-            return ROLE
+            return self._role
         if username.startswith(_NODE_PREFIX):
             return f"kubelet/{username.removeprefix(_NODE_PREFIX)}"
         if username == "system:kube-scheduler":
             return "scheduler"
+        if not username.startswith("system:"):
+            return actor_of_person(username)
         bare = username.removeprefix(_CONTROLLER_PREFIX)
         return _CONTROLLERS.get(bare, bare)
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from conformance.norm.verdict import Verdict
     from conformance.report.run_result import RunResult
+    from conformance.suite import Suite
     from vocabulary.clock import Micros
     from vocabulary.history import Entry, Header
 
@@ -57,18 +59,18 @@ def of_audit_logs(
     from conformance.audit_log.events import read_log
     from conformance.audit_log.history import to_history
 
-    parameters, latency_us = _configuration(config), _latency_us(detection_latency)
+    latency_us = _latency_us(detection_latency)
     log = read_log(logs)
     name = logs[0].name
     found = to_history(
         log,
         name,
         operator_user=operator_user,
-        parameters=parameters or {},
+        configured=partial(_configuration, config),
         detection_latency_us=latency_us,
     )
     remarks = list(found.remarks)
-    if parameters is None:
+    if config is None:
         remarks.append("no --config: judged by the norm's default durations and limits")
     cut = ", ".join(str(path) for path in log.truncated)
     error = f"{cut}: was cut short" if cut else ""
@@ -100,41 +102,20 @@ def _as_run(title: str, header: Header, entries: Sequence[Entry], error: str) ->
     return msgspec.structs.replace(recorded_run(header, entries), title=title, error=error)
 
 
-def _configuration(path: Path | None) -> dict[str, Any] | None:
-    """The operator's configuration: the file, or its section `appwrapper` and what is beside it."""
+def _configuration(path: Path | None, suite: Suite) -> Mapping[str, Any]:
+    """The operator's configuration, from its own file."""
     from conformance.cli.problems import BadInputError
-    from conformance.suites.appwrapper.view import parameters
     from vocabulary.safe_yaml import load_yaml_file
 
     if path is None:
-        return None
+        return {}
     data = load_yaml_file(path)
     if not isinstance(data, dict):
         raise BadInputError(f"{path}: expected a map, the operator's config file")
-    section = data.get("appwrapper", data)
-    if not isinstance(section, dict):
-        raise BadInputError(f"{path}: appwrapper: expected a map")
-    found = dict(section)
-    if "webhooksEnabled" in data:
-        found["webhooksEnabled"] = data["webhooksEnabled"]
-    if not isinstance(found.get("faultTolerance", {}), dict):
-        raise BadInputError(f"{path}: faultTolerance: expected a map")
     try:
-        configured = parameters.OperatorParameters(found)
-        for name in (
-            parameters.ADMISSION_GRACE,
-            parameters.WARMUP_GRACE,
-            parameters.FAILURE_GRACE,
-            parameters.RETRY_PAUSE,
-            parameters.RETRY_LIMIT,
-            parameters.FORCEFUL_DELETION_GRACE,
-            parameters.SUCCESS_TTL,
-        ):
-            configured.of(name, None)
+        return suite.settings.read(data)
     except ValueError as error:
-        text = str(error).removeprefix("parameters.")
-        raise BadInputError(f"{path}: {text}") from error
-    return found
+        raise BadInputError(f"{path}: {error}") from error
 
 
 def _latency_us(text: str) -> Micros | None:

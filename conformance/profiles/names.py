@@ -1,11 +1,12 @@
-"""The profiles that come with the suite: their names, without reading any."""
+"""The profiles that come with installed suites: their names, without reading any."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from conformance import suite
+
 
 def shipped() -> dict[str, Path]:
-    """The files of the profiles that come with the suite, by name."""
-    folder = Path(__file__).with_name("shipped")
-    return {path.stem: path for path in sorted(folder.glob("*.yaml"))}
+    """The files of the profiles that come with installed suites, by name."""
+    return suite.profiles()

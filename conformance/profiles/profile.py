@@ -14,8 +14,6 @@ from typing import Annotated, Any, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from conformance.suites.appwrapper.view import Profile as Fields
-
 Link: TypeAlias = Annotated[str, Meta(pattern=r"^https://[^\s/]+(/\S*)?$")]
 """Shown to readers as a link: no other scheme."""
 Span: TypeAlias = Annotated[str, Meta(description="a duration as Go writes it: 500ms, 2s")]
@@ -201,7 +199,8 @@ class ImplementationProfile(_Part, frozen=True, kw_only=True):
     api_version: Literal["assay.dev/v1"]
     kind: Literal["ImplementationProfile"]
     name: str
-    suite: Literal["appwrapper"]
+    suite: str
+    """Whose operator it is."""
     implementation: Origin
     manifests: Manifests
     program: Program = Program()
@@ -213,8 +212,8 @@ class ImplementationProfile(_Part, frozen=True, kw_only=True):
     detection: Detection
     watches: Literal["namespace", "cluster"] = "cluster"
     """`cluster`: it cannot be limited to one namespace; the suite's proxy shows it only one."""
-    fields: Fields = Fields()
-    """Where its API keeps what the claims speak of; the released AppWrapper's names by default."""
+    fields: dict[str, Any] = {}
+    """Where its API keeps what the claims speak of; the norm's names by default."""
     features: tuple[str, ...] = ()
     lacks: tuple[Lack, ...] = ()
     known_differences: tuple[Difference, ...] = ()

@@ -12,11 +12,11 @@ from typing import Any, Final
 import msgspec
 import yaml
 
+from conformance import suite
 from conformance.profiles.configuration import configuration, reconfigured
 from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import fill_text
 from conformance.profiles.profile import ImplementationProfile, Process
-from conformance.suites.appwrapper.view import RELEASED
 from conformance.under_test import (
     MUTATING,
     VALIDATING,
@@ -81,11 +81,7 @@ class Profiled:
             poll_us=_span(told.poke_every),
             polls_every_us=_span(told.polls_every),
             clock_resolution_us=_span(told.clock_resolution),
-            fields=(
-                None
-                if self.profile.fields == RELEASED
-                else msgspec.to_builtins(self.profile.fields)
-            ),
+            fields=self._fields,
             granted=tuple(
                 sorted(
                     f"{resource}.{grant.group}" if grant.group else resource
@@ -97,6 +93,15 @@ class Profiled:
             skipped=without[True],
             profile_sha256=hashlib.sha256(self.path.read_bytes()).hexdigest(),
         )
+
+    @property
+    def _fields(self) -> dict[str, Any] | None:
+        type_ = suite.load()[self.profile.suite].fields
+        if type_ is None:
+            return None
+        told = msgspec.convert(self.profile.fields, type_)
+        fields: dict[str, Any] = msgspec.to_builtins(told)
+        return None if told == type_() else fields
 
     @cached_property
     def installed(self) -> Installed | None:

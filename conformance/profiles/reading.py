@@ -11,7 +11,7 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 import msgspec
 
-from conformance import claims
+from conformance import claims, suite
 from conformance.nearest import meant
 from conformance.profiles.configuration import settings_in
 from conformance.profiles.names import shipped
@@ -78,11 +78,11 @@ def read_profile(
         profile = msgspec.convert(data, ImplementationProfile)
     except msgspec.ValidationError as error:
         mistakes = mistakes_in(data, ImplementationProfile)
-        others = starmap(Mistake, _problems_of_sound_parts(data))
+        others = [*_mistakes_of_suite(data), *starmap(Mistake, _problems_of_sound_parts(data))]
         raise field_errors(path, [*mistakes, *others]) from error
     problems = [*_problems(profile, data), *also(profile, path)]
-    if problems:
-        raise field_errors(path, starmap(Mistake, problems))
+    if mistakes := [*_mistakes_of_suite(data), *starmap(Mistake, problems)]:
+        raise field_errors(path, mistakes)
     return profile
 
 
@@ -109,6 +109,26 @@ def _sound(data: Mapping[str, Any], name: str, type_: type[T]) -> Iterator[tuple
     for index, item in enumerate(items if isinstance(items, list) else ()):
         with suppress(msgspec.ValidationError):
             yield index, msgspec.convert(item, type_)
+
+
+def _mistakes_of_suite(data: Any) -> Iterator[Mistake]:
+    """Whose operator it is, and the names that it chose, as far as its suite leaves a choice."""
+    if not isinstance(data, dict) or not isinstance(name := data.get("suite"), str):
+        return
+    with_operators = [each for each in suite.load().values() if each.roles]
+    found = next((each for each in with_operators if each.name == name), None)
+    names = (each.name for each in with_operators)
+    yield from starmap(Mistake, _missing("suite", "suite with operators", name, names))
+    fields = data.get("fields")
+    if found is None or not isinstance(fields, dict):
+        return
+    if found.fields is None:
+        what = f"claims of {name} let an operator choose no names; leave it out"
+        yield Mistake("fields", what)
+        return
+    for mistake in mistakes_in(fields, found.fields):
+        at = f"fields.{mistake.at}" if mistake.at else ""
+        yield Mistake(f"fields.{mistake.field}".rstrip("."), mistake.what, at)
 
 
 def _problems(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:

@@ -75,6 +75,17 @@ def test_what_was_made_of_a_log_can_be_stored_and_judged_again(
     assert {"appwrapper", PERSON, "scheduler", "job-controller", "garbage-collector"} <= actors
 
 
+@pytest.mark.parametrize("name", ["appwrapper", "appwrapper/1", "kubelet/n0", "chaos"])
+def test_a_user_with_the_name_of_another_actor_is_a_user(tmp_path: Path, name: str) -> None:
+    text = gzip.decompress(SOUND.read_bytes()).decode().replace(json.dumps(PERSON), f'"{name}"')
+    log = tmp_path / "renamed.log"
+    log.write_text(text)
+    history = to_history(read_log([log]), "log", operator_user=OPERATOR_USER)
+    actors = {entry.actor for entry in history.entries if isinstance(entry, Write)}
+    assert f"user:{name}" in actors and "appwrapper" in actors
+    assert f"user:{name}" in history.header.facts.users
+
+
 def test_a_plain_file_in_two_parts_in_any_order_is_one_log(assay: Assay, tmp_path: Path) -> None:
     events = events_of(WRONG)
     later = written(tmp_path / "b", events[40:])
@@ -130,7 +141,7 @@ BAD_LOGS: dict[str, tuple[Callable[[list[Event]], list[Any]], str]] = {
     ),
     "of a cluster without AppWrappers": (
         lambda events: [e for e in events if e["objectRef"]["resource"] != "appwrappers"],
-        "no write of an AppWrapper",
+        "no write of appwrappers.workload.codeflare.dev",
     ),
     "that is no JSON": (lambda events: [*events[:1], "<nonsense>"], "line 2: "),
     "with a time that is none": (
@@ -275,7 +286,11 @@ def test_the_deletion_of_a_collection_makes_no_binding_come_after_it(tmp_path: P
     }
 
     def told(log: Path) -> list[tuple[str, str, str]]:
-        history = to_history(read_log([log]), "log", operator_user=OPERATOR_USER, parameters={})
+        history = to_history(
+            read_log([log]),
+            "log",
+            operator_user=OPERATOR_USER,
+        )
         writes = [entry for entry in history.entries if isinstance(entry, Write)]
         return [(w.verb, w.name, w.event) for w in writes if w.verb != "deletecollection"]
 
@@ -314,7 +329,8 @@ def test_options_that_do_not_go_together_are_refused(
 def test_a_configuration_that_is_none_is_refused(assay: Assay, text: str, tmp_path: Path) -> None:
     path = tmp_path / "config.yaml"
     path.write_text(text)
-    ended = assay("check", "--audit-log", SOUND, "--operator-user", "x", "--config", path)
+    user = ("--operator-user", OPERATOR_USER)
+    ended = assay("check", "--audit-log", SOUND, *user, "--config", path)
     assert ended.code == 2
     assert str(path) in ended.err
 

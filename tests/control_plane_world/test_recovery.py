@@ -207,7 +207,11 @@ def test_all_of_what_a_real_api_server_logged_is_recovered(name: str) -> None:
     kinds = [kind for kind in known_kinds() if _followed(kind)]
     whole = recovered([], of_team, kinds)
     assert whole is not None
-    history = to_history(read_log([path]), name, operator_user=OPERATOR_USER, parameters={})
+    history = to_history(
+        read_log([path]),
+        name,
+        operator_user=OPERATOR_USER,
+    )
     lives: dict[str, list[str]] = defaultdict(list)
     for entry in history.entries:
         if isinstance(entry, Write) and entry.event and entry.namespace == "team-a":

@@ -9,6 +9,7 @@
 - `settings`: the operator's configuration, with durations for virtual and for real time.
 - `faults`: its own faults, and AppWrappers of other shapes for random plans.
 - `activities`: its probes for the Chaos Toolkit.
+- `profiles`: the released operators.
 - `sources`, `decisions`: what claims cite, and what the suite decided where sources are silent.
 """
 
@@ -18,6 +19,7 @@ from conformance.suites.appwrapper.at_rest import is_at_rest
 from conformance.suites.appwrapper.lanes import lanes
 from conformance.suites.appwrapper.probe import probe
 from conformance.suites.appwrapper.settings import SETTINGS
+from conformance.suites.appwrapper.view.profile import Profile
 
 SUITE = Suite(
     name="appwrapper",
@@ -27,5 +29,6 @@ SUITE = Suite(
     roles=("appwrapper",),
     kinds=(KindUse(APPWRAPPER, is_at_rest, probe),),
     settings=SETTINGS,
+    fields=Profile,
     lanes=lanes,
 )

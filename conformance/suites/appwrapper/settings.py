@@ -136,6 +136,38 @@ _ANNOTATED: Final = {
     "deletionGracePeriod": "forcefulDeletionGracePeriodDuration",
     "successTTLCeiling": "successTTLDuration",
 }
+
+
+def read_config(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The configuration in an operator's file: its section `appwrapper`, and what is beside it."""
+    # Imported here: judges read settings, and worlds read them without any judge.
+    from conformance.suites.appwrapper.view import parameters
+
+    section = data.get("appwrapper", data)
+    if not isinstance(section, dict):
+        raise ValueError("appwrapper: expected a map")
+    found = dict(section)
+    if "webhooksEnabled" in data:
+        found["webhooksEnabled"] = data["webhooksEnabled"]
+    if not isinstance(found.get("faultTolerance", {}), dict):
+        raise ValueError("faultTolerance: expected a map")
+    try:
+        configured = parameters.OperatorParameters(found)
+        for name in (
+            parameters.ADMISSION_GRACE,
+            parameters.WARMUP_GRACE,
+            parameters.FAILURE_GRACE,
+            parameters.RETRY_PAUSE,
+            parameters.RETRY_LIMIT,
+            parameters.FORCEFUL_DELETION_GRACE,
+            parameters.SUCCESS_TTL,
+        ):
+            configured.of(name, None)
+    except ValueError as error:
+        raise ValueError(str(error).removeprefix("parameters.")) from error
+    return found
+
+
 SETTINGS: Final = Settings(
     defaults=DEFAULT_CONFIG,
     written=SUITE_CONFIG,
@@ -143,5 +175,6 @@ SETTINGS: Final = Settings(
     durations=Durations.of,
     whole=frozenset({"resourceTaints"}),
     spans="faultTolerance",
+    read=read_config,
     annotations={name: PARAMETER_PREFIX + key for name, key in _ANNOTATED.items()},
 )
