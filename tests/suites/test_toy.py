@@ -75,3 +75,30 @@ def test_a_claim_that_a_history_is_not_judged_by_is_named(assay: Assay, tmp_path
     checked = assay("check", str(history), "--claim", "AW-015")
     assert checked.returncode == 2
     assert "AW-015: not judged on runs of toy" in checked.stderr
+
+
+PROFILE = """\
+apiVersion: assay.dev/v1
+kind: ImplementationProfile
+name: crews
+suite: toy
+implementation: {organization: Example, project: crews, url: https://example.com, version: v1}
+program: {path: crews}
+manifests: {crds: [crd.yaml]}
+process: {command: ["{program}", "{kubeconfig}", "{config}"]}
+configuration: {}
+detection: {latency: 2s}
+"""
+
+
+def test_a_profile_describes_an_operator_of_the_suite_and_may_rename_nothing(
+    assay: Assay, tmp_path: Path
+) -> None:
+    (tmp_path / "crews").touch(mode=0o755)
+    (tmp_path / "crd.yaml").write_text("kind: CustomResourceDefinition\n")
+    (tmp_path / "crews.yaml").write_text(PROFILE)
+    assert "crews" in assay("profile", "check", "crews.yaml").stdout
+    (tmp_path / "bad.yaml").write_text(PROFILE + "fields: {kind: Band}\n")
+    checked = assay("profile", "check", "bad.yaml")
+    assert checked.returncode == 2
+    assert "fields: claims of toy let an operator choose no names" in checked.stderr
