@@ -149,6 +149,8 @@ class Suite:
     fields: type[Struct] | None = None
     """The names in an implementation's API that the claims refer to: the type of `fields` in its
     profile, whose defaults are those of the norm. None: an implementation cannot rename any."""
+    need_webhooks: tuple[str, ...] = ()
+    """Claims that no operator keeps unless its admission webhooks are called."""
     lanes: Callable[[History, Track], Iterable[Lane]] = lambda _history, _object: ()
     """What failure pages show of an object of these kinds, beside its conditions."""
     judged_with: tuple[str, ...] = ()

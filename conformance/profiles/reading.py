@@ -41,8 +41,6 @@ SUFFIXES: Final = (".yaml", ".yml")
 KIND: Final = "ImplementationProfile"
 _PARTS: Final = frozenset(("process", "deployment", "pods", "detection", "knownDifferences"))
 """Fields that no other kind of file has."""
-FILLED_IN: Final = "MLB-020"
-"""The claim that fails of every AppWrapper without admission webhooks."""
 CONFIGURATIONS: Final = ("{mutating_webhooks}", "{validating_webhooks}")
 DURATIONS: Final[Mapping[str, tuple[Micros, Micros, str]]] = {
     "latency": (0, MINUTE, "later than that, a default failure grace period is over unnoticed"),
@@ -179,11 +177,11 @@ def _problems_of_webhooks(
     if webhooks is None:
         if profile.manifests.webhooks:
             yield "manifests.webhooks", "is served by nobody; say where: add process.webhooks"
-        elif not any(FILLED_IN in lack.claims for lack in profile.lacks):
+        elif missing := _claims_without_webhooks(profile):
             yield (
                 "process",
-                f"runs without admission webhooks, so {FILLED_IN} would fail for the suite's sake: "
-                "add process.webhooks, or list that claim under lacks",
+                f"runs without admission webhooks, so {', '.join(missing)} would fail for the "
+                "suite's sake: add process.webhooks, or list that claim under lacks",
             )
         return
     field = "process.webhooks"
@@ -203,6 +201,13 @@ def _problems_of_webhooks(
             "makes its certificates, and cannot have anybody trust them: put "
             f"{' and '.join(CONFIGURATIONS)} into what configures it",
         )
+
+
+def _claims_without_webhooks(profile: ImplementationProfile) -> list[str]:
+    """The claims that cannot hold without webhooks, and that the profile does not list."""
+    found = suite.load().get(profile.suite)
+    listed = {claim for lack in profile.lacks for claim in lack.claims}
+    return [] if found is None else [c for c in found.need_webhooks if c not in listed]
 
 
 def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:

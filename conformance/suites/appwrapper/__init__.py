@@ -30,5 +30,6 @@ SUITE = Suite(
     kinds=(KindUse(APPWRAPPER, is_at_rest, probe),),
     settings=SETTINGS,
     fields=Profile,
+    need_webhooks=("MLB-020",),
     lanes=lanes,
 )
