@@ -21,7 +21,6 @@ from chaos.subject_kind import SubjectKind, subject_kind
 from chaos.terrain import Terrain
 from chaos.trigger import At, On, Trigger, field_change
 from vocabulary.clock import SECOND
-from vocabulary.history import OPERATOR
 
 MAX_FAULTS_AT_RANDOM: Final = 5
 VARIED_SHARE: Final = 0.5
@@ -63,7 +62,7 @@ def _unnoticed(rng: Rng, terrain: Terrain) -> tuple[Step, Step]:
         acts = At(time.at + delay_us)
     entry = USER_MENU[rng.choice(sorted(USER_MENU.keys() - terrain.without))]
     return (
-        Step(Kill(OPERATOR, restart_after=down_us), killed),
+        Step(Kill(terrain.operator, restart_after=down_us), killed),
         _step(entry, acts, rng, terrain),
     )
 
@@ -118,7 +117,7 @@ def _time(rng: Rng, terrain: Terrain) -> At:
 def _any_write(rng: Rng, terrain: Terrain) -> Trigger:
     """Around the operator's k-th write."""
     k = rng.randint(1, max(1, sum(write.times for write in terrain.writes)))
-    return _around(rng, On(by=OPERATOR, occurrence=k))
+    return _around(rng, On(by=terrain.operator, occurrence=k))
 
 
 def _write_of_a_sort(rng: Rng, terrain: Terrain) -> Trigger:
@@ -127,7 +126,7 @@ def _write_of_a_sort(rng: Rng, terrain: Terrain) -> Trigger:
     return _around(
         rng,
         On(
-            by=OPERATOR,
+            by=terrain.operator,
             verb=(write.verb,),
             kind=write.kind,
             subresource=write.subresource,

@@ -1,12 +1,15 @@
-"""The effect of a rule between clients and the API server, derived from the rule alone."""
+"""The effect of a rule between clients and the API server, derived from the rule."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from chaos.ground import Break, Delay, NoAnswer, Refuse, RequestRule, Rule, Slow
+from msgspec import structs
+
+from chaos.ground import Break, Delay, Ground, NoAnswer, Refuse, RequestRule, Rule, Slow
 from vocabulary.clock import SECOND, Micros
 from vocabulary.fault_effect import FaultEffect, Refusal
+from vocabulary.history import role_of
 
 FINAL_CODES: Final = (400, 404, 409, 410, 422)
 """Answers by which a client learns that the same request will not succeed later."""
@@ -43,3 +46,17 @@ def _refusal(rule: RequestRule, answer: Refuse) -> Refusal:
         retry_after_us=answer.retry_after_seconds * SECOND,
         for_good=answer.code in FINAL_CODES,
     )
+
+
+def among_several(effect: FaultEffect, kind: str, ground: Ground) -> FaultEffect:
+    """The effect of a fault that befalls one kind, where several operators share a cluster: those
+    that have nothing to do with the kind are not hindered."""
+    if not effect.hinders or not kind or len(ground.roles) == 1:
+        return effect
+    concerned = ground.concerned(kind)
+    actor = role_of(effect.hinders)
+    if actor in ground.roles:
+        hindered = effect.hinders if actor in concerned else ""
+    else:
+        hindered = ",".join(concerned)
+    return structs.replace(effect, hinders=hindered)

@@ -81,6 +81,10 @@ class Fault(ABC):
         """
         return FaultEffect()
 
+    def befalls(self) -> str:
+        """The kind whose requests or events it is about; empty: those of every kind, or none."""
+        return ""
+
     def to_data(self) -> dict[str, Any]:
         """The fault as a plan spells it: one key, its name."""
         return {self.plan_key: write_fields(self)}

@@ -197,6 +197,10 @@ class Ground(Protocol):
         """The operators under test, which `operator` stands for in plans."""
         ...
 
+    def concerned(self, kind: str) -> Sequence[str]:
+        """The operators under test that may request objects of a kind, or hear of them."""
+        ...
+
     @property
     def processes(self) -> Processes: ...
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, Protocol, TypeAlias
 
+from chaos.effects import among_several
 from chaos.fault import Fault
 from chaos.ground import FaultRefusedError, Ground
 from chaos.happening import Happening, Place
@@ -295,7 +296,8 @@ class Injector:
     def _note(
         self, action: Literal["injected", "reverted", "refused"], fault: Fault, text: str
     ) -> None:
-        self._record(action, fault.to_data(), text, fault.fault_effect())
+        effect = among_several(fault.fault_effect(), fault.befalls(), self._ground)
+        self._record(action, fault.to_data(), text, effect)
 
 
 def _why(error: FaultRefusedError | ApiError) -> str:

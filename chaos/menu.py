@@ -16,7 +16,6 @@ from chaos.fault import Fault
 from chaos.faults.api_error import Verb
 from chaos.terrain import Terrain
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import OPERATOR
 from vocabulary.kinds import RESOURCE_QUOTA
 
 Rng: TypeAlias = random.Random
@@ -77,10 +76,14 @@ def _verbs(rng: Rng, terrain: Terrain) -> tuple[Verb, ...]:
 
 
 FAULT_MENU: Final[dict[str, MenuEntry]] = {
-    "kill": lambda rng, _: faults.Kill(OPERATOR, restart_after=random_seconds(rng, 1, 90)),
-    "restart": lambda rng, _: faults.Restart(OPERATOR, random_seconds(rng, 1, 30)),
-    "double_operator": lambda _rng, _: faults.DoubleOperator(),
-    "pause": lambda rng, terrain: faults.Pause(rng.choice((OPERATOR, *terrain.controllers))),
+    "kill": lambda rng, terrain: faults.Kill(
+        terrain.operator, restart_after=random_seconds(rng, 1, 90)
+    ),
+    "restart": lambda rng, terrain: faults.Restart(terrain.operator, random_seconds(rng, 1, 30)),
+    "double_operator": lambda _rng, terrain: faults.DoubleOperator(f"{terrain.operator}/1"),
+    "pause": lambda rng, terrain: faults.Pause(
+        rng.choice((terrain.operator, *terrain.controllers))
+    ),
     "kill_pod": lambda rng, terrain: faults.KillPod(
         _pods(rng, terrain), rng.choice((0, 1, 137, 143))
     ),
@@ -100,26 +103,33 @@ FAULT_MENU: Final[dict[str, MenuEntry]] = {
     "node_lost": lambda rng, terrain: faults.NodeLost(random_nodes(rng, terrain)),
     "node_deleted": lambda rng, terrain: faults.NodeDeleted(random_nodes(rng, terrain)),
     "api_error": lambda rng, terrain: faults.ApiErrors(
+        actor=terrain.operator,
         verb=_verbs(rng, terrain),
         code=rng.choice((409, 429, 500, 503, 504)),
         times=rng.choice((1, 2, 3, 5, 14)),  # the last outlasts a minute of a client's waits
     ),
     "time_out": lambda rng, terrain: faults.TimeOut(
-        verb=_verbs(rng, terrain), after=random_seconds(rng, 1, 30)
+        actor=terrain.operator, verb=_verbs(rng, terrain), after=random_seconds(rng, 1, 30)
     ),
-    "lose_reply": lambda rng, terrain: faults.LoseReply(verb=_verbs(rng, terrain)),
-    "slow_api": lambda rng, _: faults.SlowApi(
-        by=random_seconds(rng, 1, 30), times=rng.randint(1, 5)
+    "lose_reply": lambda rng, terrain: faults.LoseReply(
+        actor=terrain.operator, verb=_verbs(rng, terrain)
+    ),
+    "slow_api": lambda rng, terrain: faults.SlowApi(
+        actor=terrain.operator, by=random_seconds(rng, 1, 30), times=rng.randint(1, 5)
     ),
     "webhook_outage": lambda _rng, terrain: faults.WebhookOutage(
         terrain.subject.rpartition("/")[0]
     ),
-    "stale_reads": lambda rng, terrain: faults.StaleReads(kind=rng.choice(("", *terrain.watched))),
+    "stale_reads": lambda rng, terrain: faults.StaleReads(
+        actor=terrain.operator, kind=rng.choice(("", *terrain.watched))
+    ),
     "delay_watch": lambda rng, terrain: faults.DelayWatch(
-        kind=rng.choice(terrain.watched), by=random_seconds(rng, 1, 60)
+        actor=terrain.operator, kind=rng.choice(terrain.watched), by=random_seconds(rng, 1, 60)
     ),
     "break_watch": lambda rng, terrain: faults.BreakWatch(
-        kind=rng.choice(("", *terrain.watched)), gap=random_seconds(rng, 1, 30)
+        actor=terrain.operator,
+        kind=rng.choice(("", *terrain.watched)),
+        gap=random_seconds(rng, 1, 30),
     ),
     "hold_object": lambda rng, terrain: faults.HoldObject(*_component(rng, terrain)),
 }

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple
 
 from chaos.choice import named_object
 from chaos.subject_kind import subject_kind
 from chaos.trigger import WriteVerb
 from vocabulary.clock import MINUTE, SECOND, Micros
-from vocabulary.history import Entry, Mark, Write, role_of
+from vocabulary.history import OPERATOR, Entry, Mark, Write, role_of
 from vocabulary.kinds import EVENT, LEASE, POD, kind_of, known_kinds
 from vocabulary.objects import Object, get_path, labels_of, owner_references
 
@@ -55,8 +55,22 @@ class Terrain:
     """Writes of the operators."""
     span_us: Micros = 10 * MINUTE
     """Faults strike within so much of the beginning."""
+    operator: str = OPERATOR
+    """The operator under test, as plans name it: by its role where there are others."""
     without: frozenset[str] = frozenset()
     """Entries of the menus that are refused where the scenario runs."""
+
+
+def terrains_of(
+    scenario: str, entries: Sequence[Entry], roles: Collection[str]
+) -> tuple[Terrain, ...]:
+    """For each operator that had work in a recorded run, the terrain that the run shows of it."""
+    found: list[Terrain] = []
+    for role in roles:
+        terrain = terrain_of(scenario, entries, (role,))
+        if terrain is not None:
+            found.append(terrain if len(roles) == 1 else replace(terrain, operator=role))
+    return tuple(found)
 
 
 def terrain_of(scenario: str, entries: Iterable[Entry], roles: Collection[str]) -> Terrain | None:

@@ -36,7 +36,7 @@ class FaultEffect(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     """
 
     hinders: str = ""
-    """The hindered actor, empty for none; a pattern may end in `*`."""
+    """The hindered actors, comma-separated, empty for none; a pattern may end in `*`."""
     costs_us: Micros | None = None
     """The longest delay that it causes; None: no bound, or the one that `refuses` implies."""
     lingers_us: Micros = 0

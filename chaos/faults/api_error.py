@@ -59,6 +59,9 @@ class ConnectionFault(Fault):
     def fault_effect(self) -> FaultEffect:
         return effect_of(self.rule())
 
+    def befalls(self) -> str:
+        return self.rule().kind
+
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # nothing to read
         return (Lift(self),)
 
@@ -217,6 +220,10 @@ class Lift(Fault):
     def fault_effect(self) -> FaultEffect:
         lifted: ConnectionFault = self.fault
         return structs.replace(lifted.fault_effect(), ends=lifted.to_data())
+
+    def befalls(self) -> str:
+        lifted: ConnectionFault = self.fault
+        return lifted.befalls()
 
     def inverse(self, ground: Ground) -> tuple[Fault, ...]:  # noqa: ARG002  # see leaves_nothing
         return ()

@@ -60,6 +60,10 @@ class KubernetesGround:
     def rng(self, name: str) -> random.Random:
         return self._streams.setdefault(name, random.Random(f"{self._seed}/{name}"))
 
+    def concerned(self, kind: str) -> tuple[str, ...]:
+        del kind
+        return self.roles
+
     def elapsed_us(self) -> Micros:
         return (time.monotonic_ns() - self._began) // 1000
 

@@ -138,10 +138,11 @@ def _faults_in_force(role: str, faults: Iterable[Fault]) -> list[Outage]:
 
 def hinders(effect: FaultEffect, role: str) -> bool:
     """True if a fault hinders a replica of the operator."""
-    actor = effect.hinders
-    if actor.endswith("*") and role.startswith(actor[:-1]):
-        return True
-    return role_of(actor.removesuffix("*")) in (OPERATOR, role)
+    return any(
+        (actor.endswith("*") and role.startswith(actor[:-1]))
+        or role_of(actor.removesuffix("*")) in (OPERATOR, role)
+        for actor in effect.hinders.split(",")
+    )
 
 
 def _end(

@@ -17,7 +17,7 @@ import msgspec
 
 from chaos.campaign import pairwise, random_plan
 from chaos.plan import Plan
-from chaos.terrain import Terrain, terrain_of
+from chaos.terrain import Terrain, terrains_of
 from conformance.report.run_result import RunResult
 from conformance.running.workers import Task
 from conformance.scenarios import SCENARIOS
@@ -31,13 +31,14 @@ def random_tasks(
 ) -> Iterator[Task]:
     """So many runs of the scenario that a run shows the terrain of, each with a seed of its own.
 
-    With `pairs`, also one under each kind of fault and one under each pair of kinds.
+    With `pairs`, also one under each kind of fault and one under each pair of kinds. Where several
+    operators had work, plans are drawn for one after the other.
     """
-    terrain = terrain_of(run.scenario, run.entries, run.header.operators)
-    if terrain is None:
-        return
+    terrains = terrains_of(run.scenario, run.entries, run.header.operators)
     if run.header.clock == "wall" and not SCENARIOS[run.scenario].alone:
-        terrain = _beside_others(terrain)
+        terrains = tuple(map(_beside_others, terrains))
+    if not terrains:
+        return
 
     def task(plan: Plan, variant: str) -> Task:
         return Task(
@@ -45,11 +46,13 @@ def random_tasks(
         )
 
     for number in range(1, count + 1):
+        terrain = terrains[number % len(terrains)]
         plan = random_plan(terrain, plan_seed(run.scenario, run.seed, number))
         yield task(plan, f"random plan {number} of {count}")
-    if pairs:
+    for terrain in terrains if pairs else ():
+        of = "" if len(terrains) == 1 else f"{terrain.operator}: "
         for plan in pairwise(terrain, plan_seed(run.scenario, run.seed, 0)):
-            yield task(plan, " and ".join(step.fault.plan_key for step in plan.faults))
+            yield task(plan, of + " and ".join(step.fault.plan_key for step in plan.faults))
 
 
 def _beside_others(terrain: Terrain) -> Terrain:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from chaos.connection_rules import ConnectionRules
@@ -100,6 +100,10 @@ class FakeGround:
         self._streams: dict[str, random.Random] = {}
         for obj in objects:
             self.put(obj)
+
+    def concerned(self, kind: str) -> Sequence[str]:
+        del kind
+        return self.roles
 
     def elapsed_us(self) -> Micros:
         return self.now_us

@@ -7,12 +7,19 @@ from itertools import product
 from typing import Any
 
 import msgspec
+import pytest
 
+from chaos.effects import among_several
 from chaos.fault import FAULTS, Fault, fault_from_data
 from chaos.faults.api_error import ANSWERS
+from conformance import suite
+from conformance.history.outages import hinders
 from tests.chaos.examples import EXAMPLES
+from tests.chaos.fake_ground import FakeGround
+from vocabulary.history import role_of
 from vocabulary.history_format1 import effect_of
 
+suite.load()  # its kinds complete what plans leave out
 ACTORS = ("", "operator", "operator/1", "job-controller", "kubelet/n0")
 SPANS = ("0s", "1s", "1m30s")
 TIMES = (0, 1, 2, 14)
@@ -74,3 +81,41 @@ def test_what_lifts_a_fault_names_it_as_it_was_injected() -> None:
     for fault in CASES:
         ends = fault.fault_effect().ends
         assert ends == (fault.to_data()["lift"]["fault"] if fault.plan_key == "lift" else None)
+
+
+class TwoOperators(FakeGround):
+    """A Job operator beside one that has to do with Jobs and pods."""
+
+    roles = ("job", "job-and-pod")
+
+    def concerned(self, kind: str) -> tuple[str, ...]:
+        return self.roles if kind == "Job.batch" else ("job-and-pod",)
+
+
+@pytest.mark.parametrize(
+    ("data", "hindered"),
+    [
+        ({"webhook_outage": {"kind": "Job"}}, "job,job-and-pod"),
+        ({"webhook_outage": {"kind": "Pod"}}, "job-and-pod"),
+        ({"delay_watch": {"kind": "Pod", "actor": "job"}}, ""),
+        ({"delay_watch": {"kind": "Pod", "actor": "job-and-pod/1"}}, "job-and-pod/1"),
+        ({"delay_watch": {"actor": "job"}}, "job"),
+        ({"lift": {"fault": {"delay_watch": {"kind": "Pod", "actor": "job"}}}}, ""),
+        ({"kill": {"actor": "job"}}, ""),
+    ],
+)
+def test_a_fault_of_one_kind_hinders_the_operators_that_have_to_do_with_it(
+    data: dict[str, Any], hindered: str
+) -> None:
+    fault = fault_from_data(data)
+    effect = among_several(fault.fault_effect(), fault.befalls(), TwoOperators())
+    assert effect.hinders == hindered
+    named = [role for role in TwoOperators.roles if hinders(effect, role)]
+    assert named == [role_of(actor) for actor in hindered.split(",") if actor]
+
+
+def test_beside_no_other_an_operator_is_hindered_as_the_fault_describes() -> None:
+    fault = fault_from_data({"delay_watch": {"kind": "Pod"}})
+    assert (
+        among_several(fault.fault_effect(), fault.befalls(), FakeGround()) == fault.fault_effect()
+    )

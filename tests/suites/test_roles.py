@@ -78,3 +78,23 @@ def test_both_operators_survive_each_of_their_crash_points(assay: Assay, tmp_pat
     assert len(of_role) == 2
     assert all(of_role)
     assert report_of(tmp_path).coverage.crash_points == f"{sum(of_role)}/{sum(of_role)}"
+
+
+def test_random_plans_strike_one_operator_after_the_other_and_violate_nothing(
+    assay: Assay,
+) -> None:
+    ran = assay("run", TOGETHER, "--random-plans", "40", "--quiet")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "4 claims: 4 passed; 41 runs" in ran.stdout
+
+
+def test_a_name_that_one_operator_knows_is_its_own_and_another_role_is_refused(
+    assay: Assay,
+) -> None:
+    ran = assay("run", "toy", "--implementation", "mutant:counts-pods-that-wait", "--quiet")
+    assert ran.returncode == 1, ran.stdout + ran.stderr
+    assert "TOY-002" in ran.stdout
+    refused = assay("run", "toy", "--implementation", "kueue=reference")
+    assert refused.returncode == 2
+    assert "no scenario of the selection has an operator 'kueue'" in refused.stderr
+    assert "there are toy, appwrapper" in refused.stderr

@@ -172,6 +172,10 @@ class ControlPlaneWorld(World):
     def rng(self, name: str) -> random.Random:
         return self._rngs.setdefault(name, random.Random(f"{self.seed}/{name}"))
 
+    def concerned(self, kind: str) -> tuple[str, ...]:
+        del kind
+        return self.roles
+
     def elapsed_us(self) -> Micros:
         return wall_us() - self._began_us
 

@@ -66,7 +66,8 @@ class OperatorProcess:
         self._informers: dict[Kind, _Informer] = {}
         self._wake: Timer | None = None
         self._idle_wakes = 0
-        """How often it has woken by its own timers since the store last changed."""
+        """How often it has woken by its own timers since the store last changed, or it last tried
+        to write."""
         self._idle_revision = 0
         self._in_flight = 0
         self._frozen: list[tuple[WatchRule, int]] = []
@@ -221,6 +222,7 @@ class OperatorProcess:
         request = pending.request
         is_write = isinstance(request, WRITES)
         if is_write:
+            self._idle_wakes = 0
             self._connection.pass_by(Place.BEFORE_COMMIT, self.name, request)
             if incarnation != self._incarnation:
                 return

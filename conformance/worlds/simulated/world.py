@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -26,7 +26,7 @@ from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
 from fixtures.behaviour import expand
-from fixtures.simulated.authorization import rules_for
+from fixtures.simulated.authorization import has_rights, rules_for
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.loop import Timer
 from reference_controller.runtime.operator import Operator
@@ -74,14 +74,12 @@ class SimulatedWorld(World):
         self.implementations = implementations
         self.configs: dict[str, Mapping[str, Any]] = {}
         """The operators' configurations by role."""
-        durations: list[Durations] = []
+        self._durations: list[Durations] = []
         for role in self.roles:
             settings = suites()[role].settings
             self.configs[role] = settings.overlay(settings.written, scenario.config_of(role))
-            durations.append(settings.durations_at(self.configs[role]))
-        self.durations = durations[0]
-        self._bound_us = max(it.patience_us + 2 * it.maximum_us for it in durations)
-        """How long the workloads of all roles may take to settle."""
+            self._durations.append(settings.durations_at(self.configs[role]))
+        self.durations = self._durations[0]
         self._next_configs = dict(self.configs)
         """Of operators that start from now on."""
         self.cluster = SimulatedCluster(
@@ -100,9 +98,10 @@ class SimulatedWorld(World):
         for role in self.roles:
             self._add_operator(role)
         # Kinds that only scenarios know are granted, as an administrator would.
-        bound = {role: each.rbac() for role, each in implementations.items()}
+        self._bound = {role: each.rbac() for role, each in implementations.items()}
+        """The operators' roles and cluster roles, as Kubernetes has them."""
         self.cluster.api.authorize = rules_for(
-            {name: bound[role_of(name)] for name in self.operators}, known_kinds()
+            {name: self._bound[role_of(name)] for name in self.operators}, known_kinds()
         )
         self._bounds = Bounds(self.operators)
         self._processes = GroundProcesses(self.cluster.processes)
@@ -140,6 +139,12 @@ class SimulatedWorld(World):
     def rng(self, name: str) -> random.Random:
         return self.loop.rng(name)
 
+    def concerned(self, kind: str) -> Sequence[str]:
+        of_kind = [known for known in known_kinds() if str(known) == kind]
+        if not of_kind:
+            return self.roles
+        return [role for role in self.roles if has_rights(self._bound[role], of_kind[0])]
+
     def elapsed_us(self) -> Micros:
         return self.loop.elapsed_us
 
@@ -148,6 +153,10 @@ class SimulatedWorld(World):
     @property
     def now_us(self) -> Micros:
         return self.loop.now_us
+
+    @property
+    def patience_us(self) -> Micros:
+        return max(it.patience_us for it in self._durations)
 
     def call(self, request: Any, actor: str = "chaos") -> Any:
         return self.cluster.api.handle(request, actor)
@@ -220,15 +229,14 @@ class SimulatedWorld(World):
 
     def finish(self) -> None:
         """Stop the faults, then let the workload settle: the progress phase."""
+        bound_us = self.patience_us + 2 * max(it.maximum_us for it in self._durations)
         if self._injector.is_waiting:  # a plan's faults may strike after the last step
-            self._run_until(
-                lambda: not self._injector.is_waiting or self.is_stable(), self._bound_us
-            )
+            self._run_until(lambda: not self._injector.is_waiting or self.is_stable(), bound_us)
         self._injector.stop()
         self._connection.injector = None
         self._quiet_since_us = self.loop.now_us  # what was broken until now has not been quiet
         self.mark("faults-stopped")
-        if self._run_until(self.is_stable, self._bound_us):
+        if self._run_until(self.is_stable, bound_us):
             self.mark("stable")
         else:
             self.mark("not-stable", self.given_up)

@@ -16,7 +16,8 @@ REPLACED = Claim(
     "lost-pods-are-replaced",
     Level.CORE,
     suite="toy",
-    text="A pod of a Crew that is gone MUST be replaced, unless the Crew was deleted or shrunk.",
+    text="A pod of a Crew that is gone MUST be replaced, unless the Crew was deleted or shrunk, or "
+    "the API server refuses the pod.",
     source=Source(README, "Crews", "A lost pod comes back."),
 )
 
@@ -34,6 +35,11 @@ def lost_pods_are_replaced(crew: CrewRun) -> Obligations:
             if is_terminating(version.object or {})
             or get_path(version.object or {}, "spec.pods", 0) <= index
         )
+        refused = (
+            write
+            for write in crew.operator.refused_creates
+            if write.n > gone.n and write.name.startswith(f"{crew.track.name}-")
+        )
         later = (pod.created for pod in crew.pods if pod.name == lost.name)
         yield eventually(
             crew,
@@ -41,7 +47,7 @@ def lost_pods_are_replaced(crew: CrewRun) -> Obligations:
             since=gone,
             within_us=0,
             happened=next((created for created in later if created.n > gone.n), None),
-            unless=crew.track.removed or next(shrunk, None),
+            unless=crew.track.removed or next(shrunk, None) or next(refused, None),
         )
 
 
