@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from chaos.choice import PodChoice
-from chaos.faults import DeletePod, Kill, KillPod
+from chaos.faults import DeletePod, Kill, KillPod, Start
 from conformance.handle import Condition
 from conformance.scenario import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.world import World
-from vocabulary.clock import MINUTE, SECOND
+from vocabulary.clock import SECOND
 from vocabulary.kinds import POD
 from vocabulary.objects import controller_of, get_path
 
@@ -38,11 +38,11 @@ def lost_pods_come_back(world: World) -> None:
     """A pod that is deleted, also while the operator is down, is replaced."""
     _crew(world, 3)
     world.inject(DeletePod(PodChoice("Crew/a")))
-    world.wait(30 * SECOND)
+    world.wait(3 * SECOND)
     world.until(_ready(world, 3))
-    world.inject(Kill(restart_after=20 * SECOND))
+    world.inject(Kill(restart_after=3 * SECOND))
     world.inject(DeletePod(PodChoice("Crew/a", which="last")))
-    world.wait(MINUTE)
+    world.wait(5 * SECOND)
     world.until(_ready(world, 3))
 
 
@@ -62,13 +62,13 @@ def operators_die_in_turn(world: World) -> None:
     workload = AppWrapper.submit(world, "appwrapper.yaml")
     _crew(world, 2)
     world.until(workload.is_in("Running"))
-    world.inject(Kill(actor="toy", restart_after=30 * MINUTE))
+    world.inject(Kill("toy", restart_after=None))
     world.inject(KillPod(PodChoice("AppWrapper/w")))
     world.until(workload.has_reset(1))
     world.until(workload.is_in("Running"))
-    world.wait(30 * MINUTE)
-    world.inject(Kill(actor="appwrapper", restart_after=30 * MINUTE))
+    world.inject(Start("toy"))
+    world.inject(Kill("appwrapper", restart_after=None))
     world.inject(DeletePod(PodChoice("Crew/a")))
-    world.wait(10 * SECOND)
+    world.wait(3 * SECOND)
     world.until(_ready(world, 2))
-    world.wait(30 * MINUTE)
+    world.inject(Start("appwrapper"))
