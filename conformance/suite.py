@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from vocabulary.clock import HOUR, MINUTE, Micros
+from vocabulary.clock import HOUR, SECOND, Micros
 from vocabulary.entry_points import EntryPoints
 from vocabulary.kinds import Kind, register
 from vocabulary.objects import Object
@@ -67,7 +67,7 @@ class PlainDurations:
 
     patience_us: Micros = HOUR
     maximum_us: Micros = HOUR
-    attempt_bound_us: Micros = MINUTE
+    attempt_bound_us: Micros = 20 * SECOND
 
 
 @dataclass(frozen=True, slots=True)
