@@ -53,6 +53,8 @@ class Scenario:
     """Non-empty: why this can only run in the simulation."""
     untouched: bool = False
     """Nothing triggers a resync of the operator: it is judged by its own polling."""
+    namespaces: tuple[str, ...] = ()
+    """The namespaces that it has beside its first one; manifests name them so."""
     needs_users: bool = False
     """It has more than one user, as clusters have whose users the suite makes."""
     case: int = 0
@@ -104,6 +106,7 @@ def scenario(
     only_simulated: str = "",
     untouched: bool = False,
     needs_users: bool = False,
+    namespaces: Sequence[str] = (),
     cases: Mapping[str, Any] | None = None,
 ) -> Callable[[Function], Function]:
     """Register the decorated function as a scenario. Its id comes from its module and name, and
@@ -139,6 +142,7 @@ def scenario(
                 only_simulated=only_simulated,
                 untouched=untouched,
                 needs_users=needs_users,
+                namespaces=tuple(namespaces),
                 case=number,
             )
         return function

@@ -18,13 +18,14 @@ from chaos.plan import Step
 from chaos.scale import Scale
 from chaos.subject_kind import subject_kind
 from conformance.handle import Condition
+from conformance.manifest_of_run import of_run
 from conformance.pod_templates import with_replicas
 from conformance.scenario import Scenario
 from conformance.stored import WEBHOOK_FAILED
 from vocabulary.clock import SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError
 from vocabulary.history import Entry, Header
-from vocabulary.kinds import NAMESPACE, NODE, Kind, kind_of
+from vocabulary.kinds import NODE, Kind, kind_of
 from vocabulary.objects import Object, name_of, namespace_of
 from vocabulary.requests import Create, Delete, Get, List, ObjectList, Patch, PropagationPolicy
 
@@ -42,6 +43,10 @@ class World(ABC):
 
     scenario: Scenario
     namespace: str
+    namespaces: Mapping[str, str]
+    """The further namespaces of the run, by the names that the scenario declares."""
+    prefix: str = ""
+    """What `$(RUN)` stands for in manifests and steps: before names of cluster-scoped objects."""
     nodes: tuple[str, ...]
     durations: Any
     """The durations of the scenario's suite at the configuration in force."""
@@ -134,20 +139,16 @@ class World(ABC):
     # What is the same everywhere.
 
     def create(self, obj: Object, actor: str = "user") -> Object:
-        """Create one object in the namespace that it names, else in the scenario's."""
+        """Create one object in the namespace that it names, else in the scenario's; see
+        `conformance.manifest_of_run`."""
         workload = self.scenario.workload
         changed = obj if workload is None else workload.applied(obj)
-        prepared = self.prepare(_scaled(changed, self.scenario.scale))
+        named = of_run(changed, self.prefix, self.namespaces)
+        prepared = self.prepare(_scaled(named, self.scenario.scale))
         kind = kind_of(prepared)
         namespace = namespace_of(prepared) or self.namespace
         stored: Object = self.call(Create(kind, prepared, namespace, name_of(prepared)), actor)
         return stored
-
-    def add_namespace(self, name: str) -> None:
-        """Create a namespace beside the scenario's; only in the simulation are its objects in
-        the history."""
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
-        self.call(Create(NAMESPACE, namespace, "", name), "harness")
 
     def get(self, kind: Kind, name: str, *, namespace: str = "") -> Object | None:
         """The object as it is stored now; None if there is none."""

@@ -69,6 +69,7 @@ class SimulatedWorld(World):
         self.scenario = scenario
         self.folder = scenario.folder
         self.namespace = NAMESPACE
+        self.namespaces = {name: name for name in scenario.namespaces}
         self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
         self.roles = tuple(implementations)
         self.implementations = implementations
@@ -84,6 +85,7 @@ class SimulatedWorld(World):
         """Of operators that start from now on."""
         self.cluster = SimulatedCluster(
             seed,
+            namespaces=scenario.namespaces,
             nodes=[NodeSpec(name, gpus=scenario.gpus) for name in self.nodes],
             crds=[crd for each in implementations.values() for crd in each.crds()],
         )

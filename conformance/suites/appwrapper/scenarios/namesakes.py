@@ -212,10 +212,10 @@ def two_appwrappers_want_one_name(world: World) -> None:
 @scenario(
     arms=["AW-021", "AW-020", "INV-4", "INV-9"],
     only_simulated="one namespace is recorded of a real cluster",
+    namespaces=("elsewhere",),
 )
 def same_name_in_two_namespaces(world: World) -> None:
     """AppWrappers of one name in two namespaces have nothing to do with each other."""
-    world.add_namespace("elsewhere")
     here = AppWrapper.submit(world, "job.yaml")
     there = AppWrapper.submit(
         world,
