@@ -174,6 +174,11 @@ class Implementation:
         return False
 
     @property
+    def acts_in_several_namespaces(self) -> bool:
+        """True: without a namespace it watches all that it is shown."""
+        return True
+
+    @property
     def serves_webhooks(self) -> bool:
         """They are known as a function, which stays up while the operator is down."""
         return False
@@ -203,7 +208,7 @@ class Implementation:
             *(("--mutant", mutant) if mutant else ()),
             *("--kubeconfig", str(place.kubeconfig)),
             *("--config", str(config_file)),
-            *("--namespace", place.namespace),
+            *(() if place.beside else ("--namespace", place.namespace)),
             *("--identity", place.label),
             *("--health-port", str(place.health_port)),
             *(("--leader-elect", "--lease-namespace", place.namespace) if place.elects else ()),

@@ -31,7 +31,9 @@ class Place:
     kubeconfig: Path
     """Its own user, and its own way to the API server."""
     namespace: str
-    """The only one that it may act in."""
+    """The one that it acts in, and that its Lease is in."""
+    beside: tuple[str, ...]
+    """Further ones that it acts in; it is shown no others."""
     health_port: int
     webhook_port: int
     """The port of its admission webhooks, if it can be configured."""
@@ -179,7 +181,12 @@ class UnderTest(Protocol):
 
     @property
     def sees_whole_cluster(self) -> bool:
-        """True if it watches every namespace, so that the harness must show it one alone."""
+        """True if it watches every namespace, so that the harness must show it those of its run
+        alone."""
+
+    @property
+    def acts_in_several_namespaces(self) -> bool:
+        """False if each process is given a namespace of its own to act in."""
 
     @property
     def poke_every_us(self) -> Micros | None:

@@ -131,6 +131,10 @@ class Profiled:
         return self.profile.watches == "cluster"
 
     @property
+    def acts_in_several_namespaces(self) -> bool:
+        return self.sees_whole_cluster
+
+    @property
     def poke_every_us(self) -> Micros | None:
         told = self.profile.detection.poke_every
         return parse_duration(told) if told else None

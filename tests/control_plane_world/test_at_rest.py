@@ -24,11 +24,11 @@ def test_what_watches_have_not_told_yet_counts(deployed: str, at_rest: bool) -> 
         assert request.namespace == "run-1"
         return ObjectList((failed("False"), failed(deployed)), "7")
 
-    assert are_at_rest(SUITE.kinds, call, "run-1") is at_rest
+    assert are_at_rest(SUITE.kinds, call, ("run-1",)) is at_rest
 
 
 def test_an_api_server_that_is_away_leaves_it_open() -> None:
     def call(request: Request) -> ObjectList:
         raise ApiError(503, "ServiceUnavailable", "away")
 
-    assert not are_at_rest(SUITE.kinds, call, "run-1")
+    assert not are_at_rest(SUITE.kinds, call, ("run-1",))

@@ -174,8 +174,8 @@ def test_what_only_a_campaign_violates_is_made_small_in_a_few_runs(recorded: Run
         return play(task)
 
     (found,) = shrink_new([play(task)], [play(Task(SCENARIO, "reference", 1))], "any", run)
-    claim, smallest = found
-    assert claim == "AW-013"
+    failure, smallest = found
+    assert failure.claims == ("AW-013",)
     assert smallest is not None
     assert "plan shrunk" in smallest.shrunk
     assert [fault.fault.plan_key for fault in plan_from_data(smallest.plan).faults] == [
@@ -199,7 +199,7 @@ def test_a_smaller_failure_that_a_race_hides_at_the_end_is_still_shown(
         is_lost = len((task.plan or {})["faults"]) == 1 and next(lost, False)
         return violating(play(task), *(["AW-013"] if is_lost else []))
 
-    ((claim, smallest),) = shrink_new([whole], [], "any", run)
-    assert claim == "AW-013"
+    ((failure, smallest),) = shrink_new([whole], [], "any", run)
+    assert failure.claims == ("AW-013",)
     assert smallest is not None
     assert smallest.shrunk == "plan shrunk 2 → 1 fault"

@@ -104,7 +104,7 @@ def ground(tmp_path: Path) -> Ground:
 
 @pytest.fixture
 def webhooks(ground: Ground) -> Iterator[ProcessWebhooks]:
-    made = ProcessWebhooks(ground.session, REFERENCE, RUN)
+    made = ProcessWebhooks(ground.session, REFERENCE, (RUN,))
     yield made
     made.close()
 

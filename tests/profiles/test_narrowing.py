@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from conformance.worlds.control_plane.http_requests import in_json, narrowed, parse_request
-from vocabulary.kinds import POD
+from conformance.worlds.control_plane.http_requests import in_json, known_kind, parse_request
+from conformance.worlds.control_plane.shown import Shown
+from vocabulary.kinds import POD, Kind
 from vocabulary.requests import Delete
 
 GROUP = "/apis/workload.codeflare.dev/v1beta2"
@@ -22,7 +25,7 @@ GROUP = "/apis/workload.codeflare.dev/v1beta2"
 def test_a_list_or_watch_of_all_namespaces_becomes_one_of_the_runs(
     asked: str, passed_on: str
 ) -> None:
-    assert narrowed(asked, "run-1") == passed_on
+    assert Shown(("run-1",)).narrowed(asked, known_kind) == passed_on
 
 
 @pytest.mark.parametrize(
@@ -37,7 +40,40 @@ def test_a_list_or_watch_of_all_namespaces_becomes_one_of_the_runs(
     ],
 )
 def test_every_other_request_stays_as_it_is(asked: str) -> None:
-    assert narrowed(asked, "run-1") == asked
+    assert Shown(("run-1",)).narrowed(asked, known_kind) == asked
+
+
+def test_of_several_namespaces_answers_are_picked_over() -> None:
+    shown = Shown(("run-1", "run-1-b"))
+    assert shown.narrowed("/api/v1/pods", known_kind) == "/api/v1/pods"
+    assert shown.picks("/api/v1/pods?watch=true", known_kind)
+    assert not shown.picks("/api/v1/nodes", known_kind)
+    assert not shown.picks("/api/v1/namespaces/run-1/pods", known_kind)
+    pods = [{"metadata": {"name": "p", "namespace": at}} for at in ("run-1", "run-2", "run-1-b")]
+    left = json.loads(shown.listed(json.dumps({"items": pods, "metadata": {}}).encode()))
+    assert [item["metadata"]["namespace"] for item in left["items"]] == ["run-1", "run-1-b"]
+    assert [shown.watched(json.dumps({"object": pod}).encode()) for pod in pods] == [
+        True,
+        False,
+        True,
+    ]
+    assert shown.watched(b'{"type": "BOOKMARK", "object": {"metadata": {"resourceVersion": "7"}}}')
+
+
+def test_cluster_scoped_objects_of_a_suite_are_those_with_the_label_of_the_run() -> None:
+    queue = Kind("example.org", "v1", "Queue", "queues", namespaced=False)
+
+    def narrowed(target: str) -> str:
+        return Shown((), "run-1").narrowed(target, lambda *_: queue)
+
+    assert narrowed("/apis/example.org/v1/queues") == (
+        "/apis/example.org/v1/queues?labelSelector=assay.dev%2Frun%3Drun-1"
+    )
+    assert "labelSelector=a%3Db%2Cassay.dev%2Frun%3Drun-1" in narrowed(
+        "/apis/example.org/v1/queues?watch=true&labelSelector=a%3Db"
+    )
+    nodes = "/api/v1/nodes?watch=true"
+    assert Shown((), "run-1").narrowed(nodes, known_kind) == nodes
 
 
 def test_replies_are_asked_for_in_json_alone() -> None:

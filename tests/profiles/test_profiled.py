@@ -71,6 +71,7 @@ def place(folder: Path, **changes: Any) -> Place:
         "folder": folder,
         "kubeconfig": folder / "kubeconfig",
         "namespace": "run-7",
+        "beside": (),
         "health_port": 4711,
         "webhook_port": 4712,
         "config": DEFAULT_CONFIG,

@@ -33,6 +33,8 @@ class RunPlace:
     """What the operators of one role are to know of their run."""
 
     namespace: str
+    beside: tuple[str, ...]
+    """The further namespaces of the run."""
     folder: Path
     """For the files of all of them."""
     config: Mapping[str, Any]
@@ -40,6 +42,11 @@ class RunPlace:
     """Called with (name, change) on each change in an operator's life."""
     elects: bool
     """True if one of several replicas leads."""
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """All namespaces of the run, its first one first."""
+        return (self.namespace, *self.beside)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

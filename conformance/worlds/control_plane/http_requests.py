@@ -72,19 +72,6 @@ def parse_request(
     return None
 
 
-def narrowed(target: str, namespace: str, kind_of: KindOf = known_kind) -> str:
-    """The same list or watch, of one namespace instead of all of them; others as they are."""
-    path, question, query = target.partition("?")
-    parts = path.strip("/").split("/")
-    prefix = 2 if parts[0] == "api" else 3
-    if len(parts) != prefix + 1 or parts[0] not in ("api", "apis"):
-        return target
-    kind = kind_of("" if prefix == 2 else parts[1], parts[prefix - 1], parts[-1])
-    if kind is None or not kind.namespaced:
-        return target
-    return f"/{'/'.join(parts[:prefix])}/namespaces/{namespace}/{parts[-1]}{question}{query}"
-
-
 def in_json(accept: str) -> str:
     """Remove Kubernetes' binary encoding from an Accept header, since it cannot be decoded here."""
     wanted = [item for item in accept.split(",") if "protobuf" not in item]

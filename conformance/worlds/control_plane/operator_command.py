@@ -37,6 +37,7 @@ def launch_of(
             folder=run.folder,
             kubeconfig=host.users.kubeconfig_through(user, server, kubeconfig),
             namespace=run.namespace,
+            beside=run.beside,
             health_port=health_port,
             webhook_port=webhook_port,
             config=run.config,

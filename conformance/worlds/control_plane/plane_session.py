@@ -26,8 +26,9 @@ from fixtures.control_plane.nodes import FakeNode
 from fixtures.control_plane.settings import Settings
 from reference_controller.runtime.connection import Connection
 from vocabulary.implementations import in_one_text
+from vocabulary.kinds import BUILT_IN_KINDS
 from vocabulary.objects import Object
-from vocabulary.requests import create
+from vocabulary.requests import DeleteCollection, create
 
 SHARED: Final = Settings(node_monitor_grace_seconds=30)
 """No node of a shared control plane falls silent, so their heartbeats may be far apart: each
@@ -118,10 +119,18 @@ class ControlPlaneSession(Session):
 
     def new_namespace(self) -> str:
         name = f"run-{self._next_number()}"
-        metadata = {"name": name, "labels": {RUN_LABEL: name}}
+        self._create_namespace(name, name)
+        return name
+
+    def add_namespace(self, run: str, name: str) -> str:
+        added = f"{run}-{name}"
+        self._create_namespace(added, run)
+        return added
+
+    def _create_namespace(self, name: str, run: str) -> None:
+        metadata = {"name": name, "labels": {RUN_LABEL: run}}
         manifest = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
         self.connections["harness"].handle(create(manifest))
-        return name
 
     def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
         zones = self.plane.settings.zones
@@ -144,6 +153,11 @@ class ControlPlaneSession(Session):
         """The namespace stays until the control plane goes, or is cleaned."""
         api = self.plane.api(patience_seconds=PATIENCE_SECONDS)
         nodes.delete(api, self._nodes.pop(namespace))
+        own = f"{RUN_LABEL}={namespace}"
+        harness = self.connections["harness"]
+        for kind in set(self.recorder.kinds).difference(BUILT_IN_KINDS):
+            if not kind.namespaced:
+                harness.handle(DeleteCollection(kind, "", label_selector=own))
 
     def tls(self) -> ssl.SSLContext:
         return ssl.create_default_context(cafile=str(self.plane.ca))

@@ -20,6 +20,7 @@ from conformance.worlds.control_plane.operator_process import RealOperator
 from conformance.worlds.control_plane.operator_users import OperatorUsers
 from conformance.worlds.control_plane.process_webhooks import ProcessWebhooks
 from conformance.worlds.control_plane.proxy import Proxy
+from conformance.worlds.control_plane.shown import Shown
 from fixtures.control_plane.ports import free_ports
 from fixtures.control_plane.users import User
 
@@ -52,9 +53,9 @@ class ProcessHost(Host):
             )
             proxies[name] = network.make(build)
             begun.callback(proxies[name].stop)
-            if self.implementation.sees_whole_cluster:
-                proxies[name].only_namespace = run.namespace
-        webhooks = ProcessWebhooks(session, self.implementation, run.namespace)
+            sees_all = self.implementation.sees_whole_cluster or bool(run.beside)
+            proxies[name].shown = Shown(run.namespaces if sees_all else (), run.namespace)
+        webhooks = ProcessWebhooks(session, self.implementation, run.namespaces)
         begun.callback(webhooks.close)
         operators = {
             name: self._operator(name, user, run, networks[name], proxies[name], webhooks)

@@ -1,7 +1,7 @@
 """The admission webhooks that operator processes serve themselves, in one run.
 
 The harness provides the cluster's part for such a process: it registers the webhooks, for the run's
-namespace only, plays the Service in front of them, and mounts their certificate. They are down
+namespaces only, plays the Service in front of them, and mounts their certificate. They are down
 while the operator is: the API server then rejects requests that concern them.
 
 The Service has no endpoints, since there is no kube-proxy. It is an external name for this
@@ -24,6 +24,7 @@ from conformance.under_test import OwnWebhooks, UnderTest, registered_as
 from conformance.worlds.control_plane.forwarder import Connect, Forwarder
 from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.recorder import Commit
+from conformance.worlds.control_plane.webhooks import selector_of
 from fixtures.control_plane.ports import free_ports, listening_address
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.kinds import SECRET, SERVICE, Kind
@@ -47,10 +48,13 @@ class ProcessWebhooks:
     `start` and `stop` are for what lies before the webhooks; they are up if an operator is, too.
     """
 
-    def __init__(self, session: Session, implementation: UnderTest, namespace: str) -> None:
+    def __init__(
+        self, session: Session, implementation: UnderTest, namespaces: tuple[str, ...]
+    ) -> None:
         self._session = session
         self._implementation = implementation
-        self._namespace = namespace
+        self._namespaces = namespaces
+        self._namespace = namespaces[0]
         self._servers: list[Connect] = []
         """Of each operator's webhooks; of those that are up, the first is called."""
         self._secrets: set[str] = set()
@@ -151,9 +155,7 @@ class ProcessWebhooks:
                 called = {
                     **webhook,
                     "clientConfig": self._client_config(webhook, by_service=bool(webhooks.secret)),
-                    "namespaceSelector": {
-                        "matchLabels": {"kubernetes.io/metadata.name": self._namespace}
-                    },
+                    "namespaceSelector": selector_of(self._namespaces),
                     # The selector lets through what is in no namespace: everybody's.
                     "rules": [{**rule, "scope": "Namespaced"} for rule in webhook.get("rules", ())],
                 }

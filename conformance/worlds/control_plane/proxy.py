@@ -27,9 +27,9 @@ from conformance.worlds.control_plane.http_requests import (
     KindOf,
     in_json,
     known_kind,
-    narrowed,
     parse_request,
 )
+from conformance.worlds.control_plane.shown import EVERYTHING
 from conformance.worlds.control_plane.watch_relay import WatchRelay
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
@@ -67,8 +67,8 @@ class Proxy:
         """The kinds whose writes faults may strike at: those of the history. None: all."""
         self.keys: frozenset[str] = frozenset()
         """Secrets that hold the operator's own keys, which no history tells of."""
-        self.only_namespace = ""
-        """The only namespace that it shows to an operator which asks for all of them."""
+        self.shown = EVERYTHING
+        """The part of the cluster that it shows."""
         self.token = ""
         """For an operator that sends none itself."""
         self.lives = 0
@@ -220,11 +220,10 @@ class _Handler(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         body = self.rfile.read(length) if length else b""
-        if self.command == "GET" and self.server.proxy.only_namespace:
-            self.path = narrowed(
-                self.path, self.server.proxy.only_namespace, self.server.proxy.kind_of
-            )
-        request = parse_request(self.command, self.path, body, self.server.proxy.kind_of)
+        proxy = self.server.proxy
+        if self.command == "GET":
+            self.path = proxy.shown.narrowed(self.path, proxy.kind_of)
+        request = parse_request(self.command, self.path, body, proxy.kind_of)
         if request is None:
             self._forward(body)
         elif isinstance(request, List) and "watch" in parse_qs(urlsplit(self.path).query):
@@ -265,6 +264,8 @@ class _Handler(BaseHTTPRequestHandler):
             proxy.tell(outcome._replace(place=Place.BEFORE_REPLY))
         if self._is_orphaned(life):
             return
+        if status == 200 and isinstance(request, List) and self._is_picked_over():
+            answer = proxy.shown.listed(answer)
         self._reply(status, headers, answer)
         if outcome is not None:
             self.wfile.flush()
@@ -285,6 +286,10 @@ class _Handler(BaseHTTPRequestHandler):
         """True if the requesting operator was killed meanwhile, so that no response is needed."""
         self.close_connection |= life != self.server.proxy.lives
         return self.close_connection
+
+    def _is_picked_over(self) -> bool:
+        proxy = self.server.proxy
+        return proxy.shown.picks(self.path, proxy.kind_of)
 
     def _travel_back(self, kind: str) -> None:
         """A list out of a frozen watch cache shows the past; one out of the store never does."""
@@ -360,9 +365,11 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Transfer-Encoding", "chunked")
         self.end_headers()
         relay.start()
+        picks = self._is_picked_over()
         with proxy.relaying(relay):
             while (line := relay.next()) is not None:
-                self._chunk(line)
+                if not picks or proxy.shown.watched(line):
+                    self._chunk(line)
             self._chunk(b"")
 
     def _chunk(self, data: bytes) -> None:

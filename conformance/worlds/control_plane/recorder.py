@@ -189,6 +189,13 @@ class Recorder:
         with self.changed:
             return tuple(obj for (found, _), obj in self._stored[scope].items() if found == wanted)
 
+    def scopes(self, run: str) -> tuple[str, ...]:
+        """The namespace of a run, and the scopes that are named after it: further namespaces,
+        and cluster-scoped objects."""
+        with self.changed:
+            known = {*self._commits, *self._audited}
+        return run, *sorted(scope for scope in known if scope.startswith(f"{run}-"))
+
     def heard(self, scopes: Iterable[str]) -> int:
         """How many changes and audit events there are in these scopes so far."""
         with self.changed:
@@ -197,13 +204,13 @@ class Recorder:
     def commits(self, scopes: Iterable[str]) -> list[Commit]:
         """The changes in these scopes so far, in the order of the store."""
         with self.changed:
-            found = [commit for scope in scopes for commit in self._commits[scope]]
+            found = [commit for scope in dict.fromkeys(scopes) for commit in self._commits[scope]]
         return sorted(found, key=lambda commit: commit.rv)
 
     def audited(self, scopes: Iterable[str]) -> list[dict[str, Any]]:
         """The audit events about these scopes so far, in the order of their arrival."""
         with self.changed:
-            found = [event for scope in scopes for event in self._audited[scope]]
+            found = [event for scope in dict.fromkeys(scopes) for event in self._audited[scope]]
         return sorted(found, key=lambda event: str(event["requestReceivedTimestamp"]))
 
     # Watching.

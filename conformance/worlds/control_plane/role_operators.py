@@ -44,12 +44,16 @@ class RoleOperators:
         )
 
     def make(
-        self, namespace: str, folder: Path, record: Callable[[str, Any], None], begun: ExitStack
+        self,
+        namespaces: tuple[str, ...],
+        folder: Path,
+        record: Callable[[str, Any], None],
+        begun: ExitStack,
     ) -> None:
-        """Make what they will find in their namespace; `record` is called with (name, change) on
+        """Make what they will find in their namespaces; `record` is called with (name, change) on
         each change in an operator's life, and `begun` ends what is made."""
         config = self.settings.config
-        served = Webhooks(self._session, self.implementation, namespace, config)
+        served = Webhooks(self._session, self.implementation, namespaces, config)
         begun.callback(served.stop)
         served.start()
         self.users: dict[str, User] = {}
@@ -57,7 +61,8 @@ class RoleOperators:
             user = self.users[name] = self._host.users.take()
             begun.callback(self._host.users.give_back, user)
         run = RunPlace(
-            namespace=namespace,
+            namespace=namespaces[0],
+            beside=namespaces[1:],
             folder=folder,
             config=config,
             record=record,

@@ -133,8 +133,9 @@ class RunRecord:
     @property
     def heard(self) -> int:
         """How much there is to make a history of; grows with the run."""
-        scopes = (self._namespace, *self._nodes)
-        return self._session.recorder.heard(scopes) + len(self._notes)
+        recorder = self._session.recorder
+        scopes = {*recorder.scopes(self._namespace), *self._nodes}
+        return recorder.heard(scopes) + len(self._notes)
 
     def _note(self, entry: Entry) -> None:
         with self._lock:

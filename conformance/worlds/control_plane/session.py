@@ -153,6 +153,10 @@ class Session(ABC):
     def new_namespace(self) -> str:
         """A namespace of its own for one run; created."""
 
+    def add_namespace(self, run: str, name: str) -> str:
+        """A further namespace of a run, named after its first one; created."""
+        raise NotImplementedError(f"{type(self).__name__} has one namespace per run")
+
     @abstractmethod
     def take_nodes(self, namespace: str, scenario: Scenario) -> dict[str, str]:
         """Nodes for one run, labelled as its own: the zone of each by its name.
@@ -219,11 +223,11 @@ class Session(ABC):
     def commits(self, namespace: str, nodes: Iterable[str]) -> list[Commit]:
         """The commits of a run, in the order of the store."""
         definitions = (name_of(crd) for crd in brought_crds(self.implementations))
-        return self.recorder.commits((namespace, *nodes, *definitions))
+        return self.recorder.commits((*self.recorder.scopes(namespace), *nodes, *definitions))
 
     def audited(self, namespace: str, nodes: Iterable[str]) -> list[dict[str, Any]]:
         """The requests of a run from the audit log, in the order of arrival."""
-        return self.recorder.audited((namespace, *nodes))
+        return self.recorder.audited((*self.recorder.scopes(namespace), *nodes))
 
     @property
     def facts(self) -> WorldFacts:

@@ -11,8 +11,8 @@ from conformance.pod_templates import map_pods
 from conformance.suite import Durations
 from fixtures.behaviour import expand
 from fixtures.containers.pods import RealContainers, why_not
-from vocabulary.kinds import POD
-from vocabulary.objects import Object, get_path, meta
+from vocabulary.kinds import POD, kind_of
+from vocabulary.objects import Object, get_path, labels_of, meta
 from vocabulary.requests import Patch, Request
 
 STUCK_ATTEMPTS: Final = 2
@@ -36,7 +36,10 @@ class Tailor:
     def tailored(self, obj: Object) -> dict[str, Any]:
         """The object as it is to be created."""
         pods = map_pods(expand(obj), self._pod)
-        return {**pods, "metadata": {"namespace": self.namespace, **meta(pods)}}
+        metadata = {"namespace": self.namespace, **meta(pods)}
+        if not kind_of(pods).namespaced:
+            metadata["labels"] = {**labels_of(pods), RUN_LABEL: self.namespace}
+        return {**pods, "metadata": metadata}
 
     def require_possible(self, request: Request) -> None:
         """FaultRefusedError if a fault asks of a pod what its real kubelet cannot do."""

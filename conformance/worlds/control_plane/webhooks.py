@@ -1,4 +1,4 @@
-"""The implementation's admission webhooks for one run's namespace, served by the harness.
+"""The implementation's admission webhooks for one run's namespaces, served by the harness.
 
 They stay up while the operator is killed: a deployment of several replicas would, too. The
 fault that takes them down stops this server, and the API server then refuses the writes.
@@ -15,12 +15,15 @@ from conformance.under_test import UnderTest, registered_as
 from fixtures.control_plane.ports import free_ports, listening_address
 from reference_controller.runtime.webhook_server import WebhookServer
 from vocabulary.kinds import Kind
+from vocabulary.objects import Object
 from vocabulary.requests import Create
 
 if TYPE_CHECKING:
     from conformance.worlds.control_plane.session import Session
 
 _GROUP: Final = "admissionregistration.k8s.io"
+_NAME: Final = "kubernetes.io/metadata.name"
+"""A label that every namespace has."""
 
 
 class Webhooks:
@@ -33,7 +36,7 @@ class Webhooks:
         self,
         session: Session,
         implementation: UnderTest,
-        namespace: str,
+        namespaces: tuple[str, ...],
         config: Mapping[str, Any],
     ) -> None:
         self._session = session
@@ -44,7 +47,7 @@ class Webhooks:
         for which, path in (("Mutating", "mutate"), ("Validating", "validate")):
             kinds = [kind for kind, webhook in self._webhooks.items() if getattr(webhook, path)]
             if kinds:
-                self._register(which, path, kinds, namespace)
+                self._register(which, path, kinds, namespaces)
 
     def start(self) -> None:
         if self._server is None and self._webhooks:
@@ -60,7 +63,9 @@ class Webhooks:
             self._server.stop()
             self._server = None
 
-    def _register(self, which: str, path: str, kinds: Sequence[Kind], namespace: str) -> None:
+    def _register(
+        self, which: str, path: str, kinds: Sequence[Kind], namespaces: tuple[str, ...]
+    ) -> None:
         kind = Kind(
             _GROUP,
             "v1",
@@ -69,7 +74,7 @@ class Webhooks:
             namespaced=False,
         )
         authority = base64.b64encode(self._session.plane.ca.read_bytes()).decode()
-        name = registered_as(kind.kind, self._role, namespace)
+        name = registered_as(kind.kind, self._role, namespaces[0])
         webhook = {
             "name": name,
             "admissionReviewVersions": ["v1"],
@@ -80,7 +85,7 @@ class Webhooks:
                 "url": f"https://{self._session.webhook_host}:{self._port}/{path}",
                 "caBundle": authority,
             },
-            "namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": namespace}},
+            "namespaceSelector": selector_of(namespaces),
             "rules": [
                 {
                     "apiGroups": [served.group],
@@ -94,7 +99,15 @@ class Webhooks:
         manifest = {
             "apiVersion": f"{_GROUP}/v1",
             "kind": kind.kind,
-            "metadata": {"name": name, "labels": {RUN_LABEL: namespace}},
+            "metadata": {"name": name, "labels": {RUN_LABEL: namespaces[0]}},
             "webhooks": [webhook],
         }
         self._session.connections["harness"].handle(Create(kind, manifest, "", name))
+
+
+def selector_of(namespaces: tuple[str, ...]) -> Object:
+    """The selector of a run's namespaces."""
+    if len(namespaces) == 1:
+        return {"matchLabels": {_NAME: namespaces[0]}}
+    named = {"key": _NAME, "operator": "In", "values": list(namespaces)}
+    return {"matchExpressions": [named]}

@@ -81,7 +81,16 @@ class ControlPlaneWorld(World):
         """Namespace, nodes and folder."""
         self.namespace = self.session.new_namespace()
         begun.callback(self.session.end_run, self.namespace)
+        self.namespaces = {
+            name: self.session.add_namespace(self.namespace, name)
+            for name in self.scenario.namespaces
+        }
+        self.prefix = f"{self.namespace}-"
         self._zones: dict[str, str] = {}
+        for each in self._of_role.values():
+            if self.namespaces and not each.implementation.acts_in_several_namespaces:
+                name = each.implementation.name
+                self.not_ready = f"{name} acts in one namespace, and the scenario has several"
         try:
             self._zones = self.session.take_nodes(self.namespace, self.scenario)
         except NotLentError as error:
@@ -96,7 +105,7 @@ class ControlPlaneWorld(World):
         """They are down as yet; what they will find is there."""
         session = self.session
         for group in self._of_role.values():
-            group.make(self.namespace, self._work, self._record_process, begun)
+            group.make(self._own_namespaces, self._work, self._record_process, begun)
         groups = self._of_role.values()
         self._users = {name: user for each in groups for name, user in each.users.items()}
         self._proxies = {name: proxy for each in groups for name, proxy in each.proxies.items()}
@@ -138,7 +147,7 @@ class ControlPlaneWorld(World):
         session = self.session
         call = session.connections["harness"].handle
         self._pokers = [
-            Poker(each.poke_every_us, each.suite.kinds, self.list, call)
+            Poker(each.poke_every_us, each.suite.kinds, self._own, call)
             for each in self._of_role.values()
         ]
         for proxy in self._proxies.values():
@@ -158,6 +167,10 @@ class ControlPlaneWorld(World):
         begun.callback(self._closed.set)
         if plan is not None:
             threading.Thread(target=self._keep_time, name="plan", daemon=True).start()
+
+    @property
+    def _own_namespaces(self) -> tuple[str, ...]:
+        return (self.namespace, *self.namespaces.values())
 
     # What faults stand on (chaos.ground.Ground).
 
@@ -197,8 +210,19 @@ class ControlPlaneWorld(World):
         self, kind: Kind, label_selector: str = "", *, namespace: str = ""
     ) -> tuple[Object, ...]:
         selects = parse_selector(label_selector)
-        found = self.session.recorder.stored_of_kind(kind, namespace or self.namespace)
+        if kind.namespaced:
+            found = self.session.recorder.stored_of_kind(kind, namespace or self.namespace)
+        else:
+            found = self._own(kind)
         return tuple(obj for obj in found if selects(labels_of(obj)))
+
+    def _own(self, kind: Kind) -> tuple[Object, ...]:
+        """The run's objects of a kind, in all of its namespaces."""
+        recorder = self.session.recorder
+        scopes = (*recorder.scopes(self.namespace), *self.nodes)
+        return tuple(
+            obj for scope in dict.fromkeys(scopes) for obj in recorder.stored_of_kind(kind, scope)
+        )
 
     def wait(self, span_us: Micros) -> None:
         deadline = time.monotonic() + span_us / SECOND
@@ -278,10 +302,9 @@ class ControlPlaneWorld(World):
         if wall_us() - self._last_write_us < QUIET_US or self._is_operator_on_its_way():
             return False
         uses = [use for each in self._of_role.values() for use in each.suite.kinds]
-        seen = all(use.is_at_rest(obj) for use in uses for obj in self.list(use.kind))
-        return seen and are_at_rest(
-            uses, self.session.connections["harness"].handle, self.namespace
-        )
+        seen = all(use.is_at_rest(obj) for use in uses for obj in self._own(use.kind))
+        call = self.session.connections["harness"].handle
+        return seen and are_at_rest(uses, call, self._own_namespaces)
 
     def close(self) -> None:
         """End the operators and give back what the run had for itself."""
@@ -348,14 +371,15 @@ class ControlPlaneWorld(World):
             self._record.process(process, change)
 
     def _on_commit(self, scope: str, commit: Commit) -> None:
-        if scope != self.namespace and scope not in self.nodes:
+        is_own = scope == self.namespace or scope.startswith(self.prefix)
+        if not is_own and scope not in self.nodes:
             return
         if commit.kind == LEASE:
             holder = get_path(commit.object, "spec.holderIdentity", "")
             self._note_leader(name_of(commit.object), str(holder))
             return
         made = [poker.made(commit.kind, commit.object) for poker in self._pokers]
-        if scope == self.namespace and not any(made):
+        if is_own and scope not in self.nodes and not any(made):
             self._last_write_us = wall_us()
         if self._teller is None:
             return

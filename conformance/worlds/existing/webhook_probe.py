@@ -30,7 +30,7 @@ def require_reachable(session: Session, namespace: str) -> None:
         config = suites()[role].settings.defaults
         if not implementation.webhooks(config):
             continue
-        webhooks = Webhooks(session, implementation, namespace, config)
+        webhooks = Webhooks(session, implementation, (namespace,), config)
         webhooks.start()
         time.sleep(NOTICED_SECONDS)
         try:

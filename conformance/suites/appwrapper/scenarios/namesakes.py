@@ -211,7 +211,6 @@ def two_appwrappers_want_one_name(world: World) -> None:
 
 @scenario(
     arms=["AW-021", "AW-020", "INV-4", "INV-9"],
-    only_simulated="one namespace is recorded of a real cluster",
     namespaces=("elsewhere",),
 )
 def same_name_in_two_namespaces(world: World) -> None:
