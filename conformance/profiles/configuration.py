@@ -9,7 +9,7 @@ import yaml
 
 from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import Configuration
-from conformance.real_role import real_settings
+from conformance.suite import Settings
 from vocabulary.durations import parse_duration
 
 NANOSECONDS: Final = 1_000
@@ -20,25 +20,26 @@ class ConfigurationError(ValueError):
 
 
 def configuration(
-    told: Configuration, settings: Mapping[str, Any], words: Mapping[str, str]
+    told: Configuration, known: Settings, config: Mapping[str, Any], words: Mapping[str, str]
 ) -> dict[str, Any]:
     """The document to give to one operator process.
 
-    `settings` is what the run configures, shaped as the defaults of a suite's settings;
-    of what is not there, the operator's own defaults decide.
-    `words` are the placeholders of that process.
+    `known` are the settings of its suite, and `config` is what the run configures of these; of
+    what is not there, the operator's own defaults decide. `words` are the placeholders of that
+    process.
     """
-    spelled: Mapping[str, Any] = dict(settings)
-    section = real_settings().spans
-    if told.durations == "nanoseconds" and section in settings:
-        spans = {name: _nanoseconds(value) for name, value in settings[section].items()}
-        spelled = {**settings, section: spans}
+    spelled: Mapping[str, Any] = dict(config)
+    if told.durations == "nanoseconds" and known.spans in config:
+        spans = {name: _nanoseconds(value) for name, value in config[known.spans].items()}
+        spelled = {**config, known.spans: spans}
     document: dict[str, Any] = fill(told.document, words)
-    return real_settings().overlay(document, _at(told.settings_under, spelled))
+    return known.overlay(document, _at(told.settings_under, spelled))
 
 
-def reconfigured(told: Configuration, standing: str, settings: Mapping[str, Any]) -> str:
-    """The document that an installed operator reads, as YAML, with those settings laid into it.
+def reconfigured(
+    told: Configuration, known: Settings, standing: str, config: Mapping[str, Any]
+) -> str:
+    """The document that an installed operator reads, as YAML, with that configuration laid into it.
 
     Other settings of the suite's are taken out of it, so that the operator's defaults decide; what
     it says otherwise it goes on saying. ConfigurationError for one that is no mapping."""
@@ -48,13 +49,13 @@ def reconfigured(told: Configuration, standing: str, settings: Mapping[str, Any]
         raise ConfigurationError(f"is not YAML: {error}") from error
     if not isinstance(document, Mapping):
         raise ConfigurationError("is no mapping, into which settings could be laid")
-    left = _without(document, _at(told.settings_under, real_settings().defaults))
-    return yaml.safe_dump(real_settings().overlay(left, configuration(told, settings, {})))
+    left = _without(document, _at(told.settings_under, known.defaults))
+    return yaml.safe_dump(known.overlay(left, configuration(told, known, config, {})))
 
 
-def settings_in(told: Configuration) -> list[str]:
+def settings_in(told: Configuration, known: Settings) -> list[str]:
     """The settings of the suite that the profile's own document says, as paths with dots."""
-    return list(_named(told.document, _at(told.settings_under, real_settings().defaults), ""))
+    return list(_named(told.document, _at(told.settings_under, known.defaults), ""))
 
 
 def _at(keys: tuple[str, ...], settings: Mapping[str, Any]) -> Mapping[str, Any]:

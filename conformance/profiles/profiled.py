@@ -61,6 +61,11 @@ class Profiled:
     def role(self) -> str:
         return self.profile.suite
 
+    @property
+    def settings(self) -> suite.Settings:
+        """The settings of its suite."""
+        return suite.load()[self.role].settings
+
     @cached_property
     def facts(self) -> OperatorFacts:
         """The implementation's facts in histories; `fields` only if they differ from the released
@@ -123,7 +128,7 @@ class Profiled:
             name=told.name,
             config_map="" if config_map is None else config_map.name,
             key="" if config_map is None else config_map.key,
-            configured=partial(reconfigured, configured),
+            configured=partial(reconfigured, configured, self.settings),
         )
 
     @property
@@ -205,7 +210,7 @@ class Profiled:
             "identity": place.label,
             "leader_elect": "true" if place.elects else "false",
         }
-        text = yaml.safe_dump(configuration(told, place.config, words))
+        text = yaml.safe_dump(configuration(told, self.settings, place.config, words))
         objects: tuple[Object, ...] = ()
         if told.config_map is None:
             file.write_text(text, encoding="utf-8")

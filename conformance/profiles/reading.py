@@ -24,7 +24,6 @@ from conformance.profiles.profile import (
     Process,
     Webhooks,
 )
-from conformance.real_role import real_settings
 from conformance.scenarios import SCENARIOS
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
@@ -138,7 +137,7 @@ def _problems(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:
         yield from _problems_of_process(profile, profile.process, data)
     else:
         yield from _problems_of_installed(profile, data)
-    for setting in settings_in(profile.configuration):
+    for setting in settings_in(profile.configuration, _settings(profile)):
         yield f"configuration.document.{setting}", "is for runs to decide; leave it out"
     yield from _bad_allowances(data["detection"])
     yield from _unknown_names(enumerate(profile.lacks), enumerate(profile.known_differences))
@@ -203,6 +202,12 @@ def _problems_of_webhooks(
         )
 
 
+def _settings(profile: ImplementationProfile) -> suite.Settings:
+    """The settings of its suite; those of one that is not known have no names."""
+    found = suite.load().get(profile.suite)
+    return suite.Settings() if found is None else found.settings
+
+
 def _claims_without_webhooks(profile: ImplementationProfile) -> list[str]:
     """The claims that cannot hold without webhooks, and that the profile does not list."""
     found = suite.load().get(profile.suite)
@@ -232,8 +237,9 @@ def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterato
             "needs one of configMap and fixed: how runs configure it, or how it is",
         )
     if configured.fixed is not None:
+        known = _settings(profile)
         yield from _problems_of_settings(
-            configured.fixed, real_settings().defaults, "configuration.fixed"
+            configured.fixed, known.defaults, known.spans, "configuration.fixed"
         )
     if profile.pods is not None:
         yield from _problems_of_selector(profile.pods.selector)
@@ -243,15 +249,16 @@ def _problems_of_installed(profile: ImplementationProfile, data: Any) -> Iterato
 
 
 def _problems_of_settings(
-    settings: Mapping[str, Any], known: Mapping[str, Any], field: str
+    settings: Mapping[str, Any], known: Mapping[str, Any], spans: str, field: str
 ) -> Iterator[Problem]:
-    """A setting that the suite does not know would be one that it does not heed."""
+    """A setting that the suite does not know would be one that it does not heed; `spans` is the
+    section whose texts are durations."""
     for name, value in settings.items():
         if name not in known:
             yield from _missing(f"{field}.{name}", "setting", name, known)
-        elif name == "faultTolerance":
-            yield from _problems_of_settings(value, known[name], f"{field}.{name}")
-        elif field.endswith("faultTolerance") and isinstance(known[name], str):
+        elif name == spans:
+            yield from _problems_of_settings(value, known[name], spans, f"{field}.{name}")
+        elif field.endswith(f".{spans}") and isinstance(known[name], str):
             yield from _bad_duration(f"{field}.{name}", str(value))
 
 

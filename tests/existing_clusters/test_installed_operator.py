@@ -43,7 +43,7 @@ INSTALLED = InstalledDeployment(
     name="appwrapper-controller",
     config_map="config",
     key="config.yaml",
-    configured=lambda text, config: reconfigured(CONFIGURATION, text, config),
+    configured=lambda text, config: reconfigured(CONFIGURATION, SETTINGS, text, config),
 )
 ELECTING = replace(INSTALLED, lease="leader")
 FIXED = replace(INSTALLED, settings=DEFAULT_CONFIG, config_map="", key="")
@@ -115,7 +115,9 @@ def test_a_setting_that_the_run_leaves_to_its_defaults_is_not_the_one_it_was_ins
     None
 ):
     installed = "appwrapper:\n  schedulerName: ours\n  faultTolerance: {retryLimit: 7}\n  own: 1\n"
-    told = yaml.safe_load(reconfigured(CONFIGURATION, installed, {"defaultQueueName": "q"}))
+    told = yaml.safe_load(
+        reconfigured(CONFIGURATION, SETTINGS, installed, {"defaultQueueName": "q"})
+    )
     assert told == {"appwrapper": {"own": 1, "defaultQueueName": "q"}, "elects": False}
 
 

@@ -23,7 +23,7 @@ from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
 from conformance.scenarios import SCENARIOS
-from conformance.suites.appwrapper.settings import DEFAULT_CONFIG
+from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, SETTINGS
 from conformance.suites.appwrapper.view import RELEASED, AppWrapperHistory
 from conformance.under_test import VALIDATING, Place, registered_as
 from tests.headers import header_of
@@ -170,7 +170,7 @@ def test_the_released_operator_reads_nanoseconds_from_its_config_map() -> None:
         "leader_elect": "false",
         "mutating_webhooks": "mutating.appwrapper.run-7.assay.dev",
     }
-    document = configuration(released.profile.configuration, DEFAULT_CONFIG, words)
+    document = configuration(released.profile.configuration, SETTINGS, DEFAULT_CONFIG, words)
     settings = document["appwrapper"]["faultTolerance"]
     assert settings["resetPause"] == 90_000_000_000
     assert settings["retryLimit"] == 3
@@ -182,7 +182,7 @@ def test_the_released_operator_reads_nanoseconds_from_its_config_map() -> None:
 
 
 def test_settings_may_stand_at_the_top_and_keep_their_spelling() -> None:
-    document = configuration(Configuration(document={"a": 1}), DEFAULT_CONFIG, {})
+    document = configuration(Configuration(document={"a": 1}), SETTINGS, DEFAULT_CONFIG, {})
     assert document == {"a": 1, **DEFAULT_CONFIG}
 
 
