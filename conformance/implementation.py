@@ -18,7 +18,14 @@ from conformance.bug import in_words
 from conformance.deployed_reference import in_one_namespace
 from conformance.nearest import meant
 from conformance.profiles.names import shipped
-from conformance.under_test import DeployedPlace, Installed, Launch, Place, UnderTest
+from conformance.under_test import (
+    DeployedPlace,
+    Installed,
+    Launch,
+    NotDeployableError,
+    Place,
+    UnderTest,
+)
 from reference_controller import programs
 from reference_controller.reference_program import ReferenceProgram
 from reference_controller.rules import Rules
@@ -215,8 +222,20 @@ class Implementation:
         )
         return Launch(command=command)
 
+    @property
+    def why_not_deployed(self) -> str:
+        """Its manifests say how."""
+        if self.program.manifests.deployment:
+            return ""
+        return (
+            f"the manifests of {self.role} have no Deployment; leave out --operator-image, and it "
+            "runs as a process"
+        )
+
     def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
         """As its shipped manifests have it, for one namespace, without webhooks."""
+        if self.why_not_deployed:
+            raise NotDeployableError(self.why_not_deployed)
         mutant = self.name.partition(":")[2]
         documents = self.program.manifests.objects(*self.program.manifests.deployment)
         shipped = next(found for found in documents if found["kind"] == DEPLOYMENT.kind)

@@ -217,6 +217,10 @@ class UnderTest(Protocol):
     def launch(self, place: Place) -> Launch:
         """How to start it there; writes the files that it will read."""
 
+    @property
+    def why_not_deployed(self) -> str:
+        """Why the suite cannot deploy it in a cluster, and what to do; empty if it can."""
+
     def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
         """The objects that run it in a cluster: a Deployment scaled to 0, which is the last, and
         its dependencies. Raises NotDeployableError if it cannot be deployed."""

@@ -231,12 +231,16 @@ class Profiled:
             webhooks=self._webhooks(process, words),
         )
 
-    def deployed(self, place: DeployedPlace) -> tuple[Object, ...]:
+    @property
+    def why_not_deployed(self) -> str:
         """A profile says how to start a program, and names no image."""
-        raise NotDeployableError(
-            f"{self.name} is known as a program, not as an image ({place.image}); "
-            "leave out --operator-image, and it runs as a process"
+        return (
+            f"{self.name} is known as a program, not as an image; leave out --operator-image, and "
+            "it runs as a process"
         )
+
+    def deployed(self, _place: DeployedPlace) -> tuple[Object, ...]:
+        raise NotDeployableError(self.why_not_deployed)
 
     def _webhooks(self, process: Process, words: Mapping[str, str]) -> OwnWebhooks | None:
         if (told := process.webhooks) is None:

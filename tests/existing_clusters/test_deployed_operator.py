@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -170,6 +171,15 @@ def test_where_signals_reach_it_it_is_killed_and_paused_by_them(cluster: OneDepl
     operator.resume()
     operator.kill()
     assert sent == ["SIGSTOP", "SIGCONT", "SIGKILL"]
+
+
+def test_a_program_whose_manifests_have_no_deployment_is_not_deployed() -> None:
+    reference = implementation("reference")
+    bare = replace(reference.program.manifests, deployment=())
+    undeployable = replace(reference, program=replace(reference.program, manifests=bare))
+    assert reference.why_not_deployed == ""
+    with pytest.raises(NotDeployableError, match="have no Deployment; leave out --operator-image"):
+        undeployable.deployed(place())
 
 
 def test_a_program_that_only_a_profile_describes_is_not_deployed() -> None:

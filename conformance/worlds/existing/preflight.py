@@ -131,6 +131,11 @@ def examine(
         needs_accounts = len(installed) < len(implementations)
         wanted = rights.ACCOUNTS if needs_accounts else ()
         without_accounts = tuple(rights.missing(connection, wanted))
+        if operator_image:
+            # One that is installed stands there already.
+            made = (it for role, it in implementations.items() if role not in installed)
+            reasons = (each.why_not_deployed for each in made)
+            problems += [f"--operator-image: {reason}" for reason in reasons if reason]
         if operator_image and without_accounts:
             needed = "; ".join(rights.rules(without_accounts))
             problems.append(f"--operator-image: operators need accounts of their own: {needed}")
