@@ -54,6 +54,22 @@ def most_replicas(obj: Any) -> int:
     return 1
 
 
+def pods_of(obj: Any) -> int:
+    """How many pods the manifest asks for, as far as its templates and their counts say.
+
+    >>> pods_of({"spec": {"replicas": 3, "template": {"spec": {"containers": []}}}})
+    3
+    """
+    if isinstance(obj, list | tuple):
+        return sum(map(pods_of, obj))
+    if not isinstance(obj, Mapping):
+        return 0
+    if "containers" in obj:
+        return 1
+    said: list[int] = [obj[key] for key in _COUNTS if isinstance(obj.get(key), int)]
+    return max([1, *said]) * sum(map(pods_of, obj.values()))
+
+
 def with_annotations(obj: Object, annotations: Mapping[str, str]) -> dict[str, Any]:
     """The object with these annotations added."""
     return {

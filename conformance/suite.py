@@ -22,10 +22,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from conformance.pod_templates import pods_of
 from vocabulary.clock import HOUR, SECOND, Micros
 from vocabulary.entry_points import EntryPoints
 from vocabulary.kinds import Kind, register
-from vocabulary.objects import Object
+from vocabulary.objects import Object, get_path
 
 if TYPE_CHECKING:
     from msgspec import Struct
@@ -126,6 +127,13 @@ class KindUse:
     probe: Callable[[str], Object] | None = None
     """Makes an object, in a namespace, that every operator's webhooks admit and that no operator
     acts on: where time is real, dry runs show by it that the webhooks are reached."""
+    progress: Callable[[Object], object] = lambda obj: get_path(obj, "status.phase")
+    """A value that changes with each step towards the object's goal: an operator that writes on
+    while no object's changes makes none."""
+    begins_again: Callable[[Object], bool] = lambda _obj: False
+    """True while an object is on its way back to its beginning, for another attempt."""
+    pods: Callable[[Object], int] = pods_of
+    """How many pods an object asks for, at most."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,10 +25,14 @@ class ExitCode(IntEnum):
 
     @classmethod
     def of_report(cls, report: ConformanceReport) -> ExitCode:
-        """1 for a violated claim; 3 if a checker failed, or if a core claim, or what was recorded,
-        cannot be relied on."""
+        """1 for a violated claim; 4 if a run was longer than Assay keeps; 3 if a checker failed, or
+        if a core claim, or what was recorded, cannot be relied on."""
+        from conformance.report.run_result import LIMIT
+
         if any(tier.failed_tests for p in report.profiles for tier in p.tiers):
             return cls.VIOLATED
+        if any(LIMIT in error.error for error in report.errors):
+            return cls.ENVIRONMENT
         if report.errors or report.checker_errors or report.determinism.mismatches:
             return cls.INCONCLUSIVE
         if not report.profiles:
@@ -41,6 +45,6 @@ class ExitCode(IntEnum):
 EXIT_CODES_HELP = """\
 [bold]Exit codes[/bold]: 0 conformant · 1 a claim is violated · 2 bad input ·
 3 a core claim that was asked for was not judged, or could not be, or a checker failed ·
-4 the environment failed (cluster, network, disk, missing program) · 70 a bug of Assay ·
-130 interrupted (Ctrl-C) · 141 nobody read the output to its end
+4 the environment failed (cluster, network, disk, missing program), or a run was too long ·
+70 a bug of Assay · 130 interrupted (Ctrl-C) · 141 nobody read the output to its end
 """

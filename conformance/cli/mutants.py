@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated
 
 import typer
@@ -17,7 +17,8 @@ _GENERIC = "generic:"
 
 def mutants(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Only these mutants; nothing means all.")
+        list[str] | None,
+        typer.Argument(help="Only these mutants, or those of these operators; nothing means all."),
     ] = None,
     only_list: Annotated[
         bool, typer.Option("--list", help="List the mutants and what is wrong in each; run none.")
@@ -61,31 +62,39 @@ def mutants(
         return
     from reference_controller import programs
 
-    asked = tuple(names or ())
-    roles = [name for name in asked if name in programs.names()] or list(programs.names())
-    of_role = {role: programs.load(role).mutants for role in roles}
+    of_role = {role: programs.load(role).mutants for role in programs.names()}
+    chosen = _chosen(names or (), of_role)
     if only_list:
-        for known in of_role.values():
-            for name in sorted(known):
-                typer.echo(f"{name:<48} {known[name].sentence}")
-        typer.echo(f"{sum(map(len, of_role.values()))} mutants")
+        for role, found in chosen.items():
+            for name in found:
+                typer.echo(f"{name:<48} {of_role[role][name].sentence}")
+        typer.echo(f"{sum(map(len, chosen.values()))} mutants")
         return
-    every = [name for known in of_role.values() for name in known]
-    chosen = [_known(name, every) for name in asked if name not in roles] or every
-    rows = {
-        role: wanted
-        for role, known in of_role.items()
-        if (wanted := sorted(name for name in known if name in chosen))
+    are_all = all(len(found) == len(of_role[role]) for role, found in chosen.items())
+    _run(chosen, RunOptions(seed=seed, jobs=jobs), are_all=are_all, quiet=quiet)
+
+
+def _chosen(asked: Sequence[str], of_role: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """By role the mutants that are named; all of a role that is named, unless one of its mutants
+    is, too; all of every role if nothing is named."""
+    roles = [word for word in asked if word in of_role]
+    names = [word for word in asked if word not in of_role]
+    for name in names:
+        _known(name, [name for known in of_role.values() for name in known])
+    found = {
+        role: sorted(known if role in roles or not asked else ()) for role, known in of_role.items()
     }
-    are_all = sum(map(len, rows.values())) == len(every)
-    _run(rows, RunOptions(seed=seed, jobs=jobs), are_all=are_all, quiet=quiet)
+    for role, known in of_role.items():
+        if named := [name for name in names if name in known]:
+            found[role] = sorted(named)
+    return {role: mutants for role, mutants in found.items() if mutants}
 
 
-def _known(name: str, known: list[str]) -> str:
+def _known(name: str, known: list[str]) -> None:
     from conformance.nearest import meant
 
     if name in known:
-        return name
+        return
     raise BadInputError(
         f"there is no mutant {name!r}; {meant(name, known)} List them: assay mutants --list"
     )

@@ -24,6 +24,10 @@ GIVEN_UP: Final = "given up after "
 one of its bounds without settling."""
 
 
+LIMIT: Final = "the limit of Assay"
+"""In the error of a run that was too long for Assay to keep: it says nothing of the operators."""
+
+
 class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """One scenario, one plan, one history, and what the checkers said of it."""
 

@@ -51,7 +51,7 @@ def run_one(
         )
         world = SimulatedWorld(scenario, under_test, seed, plan)
         try:
-            with processor_time_bounded(_option_of(under_test)):
+            with processor_time_bounded(_option_of(under_test), lambda: world.pods):
                 error = _play(scenario, world)
         except HungError as hung:
             world.give_up(str(hung))

@@ -9,11 +9,14 @@ from dataclasses import replace
 import pytest
 
 from conformance.implementation import implementation
+from conformance.manifests import load_manifests
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import RunResult
 from conformance.running import hung
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.handle import AppWrapper
+from conformance.world import World
 from conformance.worlds.simulated import bounds
 from fixtures.simulated import loop as loops
 from reference_controller.appwrapper import observe, running
@@ -25,6 +28,7 @@ from vocabulary.clock import MILLISECOND
 from vocabulary.history import Mark
 from vocabulary.objects import Object
 
+PODS = 500
 SLOW_PODS = SCENARIOS["appwrapper/deletion/slow-pods-hold-their-quota"]
 
 
@@ -74,11 +78,13 @@ def verdict_on_progress(run: RunResult) -> Verdict:
 
 def test_a_run_with_more_steps_than_any_needs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "MAX_STEPS", 60)
+    monkeypatch.setattr(bounds, "STEPS_PER_POD", 0)
     run = run_with(Rules)
     assert run.error.startswith("not reached: ")
-    assert run.error.endswith("given up after 61 events")
+    assert run.error.endswith("given up after 61 events, the limit of Assay for 2 pods")
     *_, last, end = marks_of(run)
-    assert (last.mark, last.text, end.mark) == ("not-stable", "given up after 61 events", "end")
+    assert (last.mark, end.mark) == ("not-stable", "end")
+    assert last.text == "given up after 61 events, the limit of Assay for 2 pods"
     assert verdict_on_progress(run).outcome is Outcome.INCONCLUSIVE
     assert "given up after 61 events" in verdict_on_progress(run).because
 
@@ -87,10 +93,29 @@ def test_a_run_with_more_entries_than_any_needs_is_given_up(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(bounds, "MAX_ENTRIES", 20)
+    monkeypatch.setattr(bounds, "ENTRIES_PER_POD", 0)
     run = run_with(Rules)
     # The twentieth may be none of a write, which alone are counted.
-    assert re.search(r"given up after 2\d entries in the history$", run.error)
+    assert re.search(
+        r"given up after 2\d entries in the history, the limit of Assay for \d pods$", run.error
+    )
     assert verdict_on_progress(run).outcome is Outcome.INCONCLUSIVE
+
+
+def test_the_limits_grow_with_the_pods_that_users_ask_for() -> None:
+    def steps(world: World) -> None:
+        job = load_manifests(world.folder / "job.yaml")[0]
+        (component,) = job["spec"]["components"]
+        template = component["template"]
+        spec = {**template["spec"], "parallelism": PODS, "completions": PODS}
+        components = [{"template": {**template, "spec": spec}}]
+        aw = AppWrapper.submit(world, {**job, "spec": {"components": components}})
+        world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+    scenario = replace(SLOW_PODS, steps=steps, nodes=PODS // 10)
+    run = run_one(scenario, implementation("reference"), 1729)
+    assert not run.error
+    assert len(run.entries) > bounds.MAX_ENTRIES
 
 
 def test_an_operator_that_writes_for_ever_has_failed_progress() -> None:
@@ -104,7 +129,7 @@ def test_an_operator_that_writes_for_ever_has_failed_progress() -> None:
 
 def test_an_operator_that_resets_for_ever_is_given_up() -> None:
     run = run_with(Resetting)
-    assert run.error.endswith("given up after 9 resets of AppWrapper a")
+    assert run.error.endswith("given up after 9 times that AppWrapper a began again")
 
 
 @pytest.mark.usefixtures("no_run_has_hung")
@@ -112,6 +137,7 @@ def test_an_operator_that_never_returns_ends_its_run_by_its_processor_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
+    monkeypatch.setattr(hung, "SECONDS_PER_POD", 0)
     run = run_with(Endless)
     assert run.error == "given up after 0.2 s of processor time, at test_livelock.py"
     assert marks_of(run)[-1].mark == "end"
@@ -123,6 +149,7 @@ def test_an_operator_that_has_never_returned_twice_is_not_run_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
+    monkeypatch.setattr(hung, "SECONDS_PER_POD", 0)
     runs = [run_with(Endless) for _ in range(3)]
     assert runs[-1].error == "given up after 2 runs of wrong that never returned"
     assert not run_with(Rules, "another").error

@@ -15,7 +15,7 @@
 
 from conformance.suite import KindUse, Suite
 from conformance.suites.appwrapper.api import APPWRAPPER
-from conformance.suites.appwrapper.at_rest import is_at_rest
+from conformance.suites.appwrapper.at_rest import begins_again, is_at_rest, progress
 from conformance.suites.appwrapper.lanes import lanes
 from conformance.suites.appwrapper.probe import probe
 from conformance.suites.appwrapper.settings import SETTINGS
@@ -27,7 +27,7 @@ SUITE = Suite(
     prefixes=("AW", "INV"),
     package=__name__,
     roles=("appwrapper",),
-    kinds=(KindUse(APPWRAPPER, is_at_rest, probe),),
+    kinds=(KindUse(APPWRAPPER, is_at_rest, probe, progress=progress, begins_again=begins_again),),
     settings=SETTINGS,
     fields=Profile,
     need_webhooks=("MLB-020",),

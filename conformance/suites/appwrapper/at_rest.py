@@ -1,4 +1,4 @@
-"""The state of an AppWrapper that a run waits for once its faults have stopped."""
+"""The steps of an AppWrapper, and the state that a run waits for once its faults have stopped."""
 
 from __future__ import annotations
 
@@ -15,3 +15,12 @@ def is_at_rest(aw: Object) -> bool:
         case "Suspended":
             return bool(get_path(aw, "spec.suspend", False))
     return False
+
+
+def progress(aw: Object) -> object:
+    """The phase and the number of resets."""
+    return get_path(aw, "status.phase"), get_path(aw, "status.resettingCount")
+
+
+def begins_again(aw: Object) -> bool:
+    return bool(get_path(aw, "status.phase") == "Resetting")

@@ -105,7 +105,8 @@ class SimulatedWorld(World):
         self.cluster.api.authorize = rules_for(
             {name: self._bound[role_of(name)] for name in self.operators}, known_kinds()
         )
-        self._bounds = Bounds(self.operators)
+        kinds = [use for role in self.roles for use in suites()[role].kinds]
+        self._bounds = Bounds(self.operators, kinds)
         self._processes = GroundProcesses(self.cluster.processes)
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
@@ -277,6 +278,11 @@ class SimulatedWorld(World):
     @property
     def leader(self) -> str:
         return self._leaders.get(self.scenario.role, "")
+
+    @property
+    def pods(self) -> int:
+        """How many pods the run's users have asked for."""
+        return self._bounds.pods
 
     @property
     def crashes(self) -> tuple[str, ...]:

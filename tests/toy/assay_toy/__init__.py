@@ -6,7 +6,7 @@ scenarios, a fault and a lane of its own, in a distribution of its own.
 
 from conformance.suite import KindUse, Suite
 
-from .api import CREW, is_at_rest
+from .api import CREW, is_at_rest, pods, progress
 from .lanes import lanes
 
 SUITE = Suite(
@@ -15,6 +15,6 @@ SUITE = Suite(
     prefixes=("TOY",),
     package=__name__,
     roles=("toy",),
-    kinds=(KindUse(CREW, is_at_rest),),
+    kinds=(KindUse(CREW, is_at_rest, progress=progress, pods=pods),),
     lanes=lanes,
 )

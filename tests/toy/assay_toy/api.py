@@ -16,3 +16,11 @@ def pod_name(crew: str, index: int) -> str:
 def is_at_rest(crew: Object) -> bool:
     """True if it has as many running pods as it wants."""
     return bool(get_path(crew, "status.ready", 0) == get_path(crew, "spec.pods", 0))
+
+
+def pods(crew: Object) -> int:
+    return int(get_path(crew, "spec.pods", 0))
+
+
+def progress(crew: Object) -> object:
+    return get_path(crew, "status.ready")
