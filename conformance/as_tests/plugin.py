@@ -7,7 +7,7 @@ without an audit log; it takes one that is there by the name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -117,22 +117,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def run_scenario(request: pytest.FixtureRequest) -> Iterator[RunScenario]:
     """Runs a scenario on the cluster that the options name, and judges it."""
-    from conformance.implementation import implementation
+    from conformance.implementation import implementations
+    from conformance.profiles.choosing import all_under_test
     from conformance.running.rearming import STRETCHES, unarmed
     from conformance.running.runner import run_one, run_really
+    from conformance.scenarios import SCENARIOS
 
     seed = request.config.getoption("--assay-seed")
-    under_test = implementation(request.config.getoption("--assay-implementation"))
+    name = request.config.getoption("--assay-implementation")
     cluster = request.config.getoption("--assay-cluster")
     if cluster == "simulated":
-        yield lambda scenario: run_one(scenario, under_test, seed)
+        yield lambda scenario: run_one(scenario, implementations(name, scenario.roles), seed)
         return
+    roles = sorted({role for scenario in SCENARIOS.values() for role in scenario.roles})
+    under_test = all_under_test(name, roles)
     with ExitStack() as until_end:
         # One run at a time, so each may have the cluster to itself.
         session = (
-            _on_kind(under_test.on_real_clusters(), request, until_end)
+            _on_kind(under_test, request, until_end)
             if cluster == "kind"
-            else _on_control_plane(under_test.on_real_clusters())
+            else _on_control_plane(under_test)
         )
         until_end.enter_context(session)
 
@@ -146,15 +150,15 @@ def run_scenario(request: pytest.FixtureRequest) -> Iterator[RunScenario]:
         yield run
 
 
-def _on_control_plane(under_test: UnderTest) -> Session:
+def _on_control_plane(under_test: Mapping[str, UnderTest]) -> Session:
     from conformance.scenarios import all_crds
     from conformance.worlds.control_plane.plane_session import ALONE, ControlPlaneSession
 
-    return ControlPlaneSession({under_test.role: under_test}, all_crds(), settings=ALONE)
+    return ControlPlaneSession(under_test, all_crds(), settings=ALONE)
 
 
 def _on_kind(
-    under_test: UnderTest, request: pytest.FixtureRequest, until_end: ExitStack
+    under_test: Mapping[str, UnderTest], request: pytest.FixtureRequest, until_end: ExitStack
 ) -> Session:
     from conformance.scenarios import all_crds
     from conformance.worlds.kind import cluster
@@ -179,8 +183,8 @@ def _on_kind(
     config.option.kind_bin = str(found.kind)
     request.getfixturevalue("kind_cluster")
     undertaking = cluster.undertaking(
-        found, {under_test.role: under_test}, pod_image=config.getoption("--assay-pod-image")
+        found, under_test, pod_image=config.getoption("--assay-pod-image")
     )
     if undertaking.problems:
         pytest.exit("; ".join(undertaking.problems), ExitCode.ENVIRONMENT)
-    return KindSession({under_test.role: under_test}, undertaking, found.nodes, all_crds())
+    return KindSession(under_test, undertaking, found.nodes, all_crds())

@@ -40,13 +40,12 @@ def require_judged(header: Header, wanted: Collection[str]) -> None:
 
 
 def all_claims() -> Mapping[str, Claim]:
-    """Every claim by id, in the catalogue's order."""
+    """The claims of all installed suites by id, in the catalogue's order."""
     return {claim.id: claim for claim in claims.load()}
 
 
 def judge(header: Header, entries: Sequence[Entry]) -> list[Verdict]:
-    """The verdict of every claim on a history."""
-    all_claims()
+    """The verdicts of the claims that a history is judged by."""
     return claims.judge(History(header, entries))
 
 
@@ -92,7 +91,7 @@ def maker_of(header: Header, version: str) -> Implementation | None:
 
     name = header.implementation
     if name == "reference" or name.startswith("mutant:"):
-        return ours(name, version)
+        return ours(header.operators, name, version)
     path = shipped().get(name)
     told = header.first.facts.profile_sha256
     if path is None or hashlib.sha256(path.read_bytes()).hexdigest() != told:

@@ -111,7 +111,7 @@ def rejudge(
 
     from conformance.cli.changes import echo_changes
     from conformance.cli.ending import echo_files, now
-    from conformance.cli.judging import all_claims, judge
+    from conformance.cli.judging import claims_of, judge
     from conformance.cli.problems import BadInputError
     from conformance.report.comparison import compare_reports
     from conformance.report.comparison_text import headline
@@ -128,8 +128,8 @@ def rejudge(
         raise BadInputError(f"--out {out}: holds the report itself; name another folder")
     check_folder(out)
     by = JudgedAgain(version=version(), git_commit=git_commit(), date=now())
-    found = rejudged(report, all_claims(), judge, by)
-    files = write_folder(out, found.suite, found.report, all_claims())
+    found = rejudged(report, claims_of, judge, by)
+    files = write_folder(out, found.suite, found.report, claims_of(found.suite.runs))
     changes = compare_reports(found.before, found.report)
     echo_changes(changes)
     for note in found.notes:

@@ -205,6 +205,10 @@ def _other_circumstances(header: Header, terms: Terms) -> Iterator[Finding]:
     asked = asked_for(report.reproduce.command, "--implementation", REFERENCE)
     maker = terms.maker_of(header, report.suite.version)
     if maker is not None and not named_roles(asked):
+        project = report.implementation.project
+        if maker.project.endswith(f" {project}"):
+            # A report of runs of several operators names no product.
+            maker = msgspec.structs.replace(maker, project=project)
         yield from differences(report.implementation, maker, "implementation", says)
     of_run = in_one_text(by_role(asked, header.operators))
     if not asked.endswith(PROFILE_SUFFIXES) and of_run != header.implementation:

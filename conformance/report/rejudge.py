@@ -11,7 +11,7 @@ durations, where every claim was evaluated by the other run.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -46,9 +46,13 @@ class Rejudged(NamedTuple):
 
 
 def rejudged(
-    report_at: Path, claims: Mapping[str, Claim], judge: Judge, by: JudgedAgain
+    report_at: Path,
+    claims_of: Callable[[Iterable[RunResult]], Mapping[str, Claim]],
+    judge: Judge,
+    by: JudgedAgain,
 ) -> Rejudged:
-    """The report of a folder (or that file itself), judged again.
+    """The report of a folder (or that file itself), judged again by today's claims, of which
+    `claims_of` returns those that its runs are judged by.
 
     ReportError for a report of a campaign; HistoryError for a history that is missing, cut short
     or another one than the report is about.
@@ -67,7 +71,7 @@ def rejudged(
     suite = _suite(before, runs, shrunk)
     made = build_report(
         suite,
-        claims,
+        claims_of(runs),
         version=before.suite.version,
         git_commit=before.suite.git_commit,
         date=before.date,

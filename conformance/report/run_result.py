@@ -7,11 +7,13 @@ write, its second, …) differ in `variant` and are counted together in the repo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import cache
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
+from conformance import suite
 from conformance.norm.verdict import Verdict
 from vocabulary.history import Entry, Header
 
@@ -88,11 +90,17 @@ class Implementation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     contact: tuple[str, ...] = ()
 
 
-def ours(name: str, version: str) -> Implementation:
-    """The reference or a mutant of it, which come with the suite of that version."""
-    return Implementation(
-        organization="Assay", project=f"AppWrapper {name}", url="", version=version
-    )
+def ours(roles: Collection[str], name: str, version: str) -> Implementation:
+    """References or mutants of them, which come with the suite of that version.
+
+    One operator's project is called after what it reconciles: `AppWrapper reference`.
+    """
+    product = ""
+    if len(roles) == 1:
+        (role,) = roles
+        found = suite.load().get(role)
+        product = f"{found.kinds[0].kind.kind if found and found.kinds else role} "
+    return Implementation(organization="Assay", project=product + name, url="", version=version)
 
 
 OperatorPlace: TypeAlias = Literal["simulated", "process", "deployed", "installed"]

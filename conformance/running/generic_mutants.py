@@ -22,6 +22,7 @@ from conformance.mutating.mutants import SourceMutant
 from conformance.mutating.substitute import substitute
 from conformance.norm.verdict import Outcome
 from conformance.running.run_options import OnProgress, Progress, RunOptions
+from vocabulary.implementations import REFERENCE
 
 EQUIVALENT: Final = Path(__file__).with_name("equivalent_mutants.yaml")
 LEAST_SECONDS: Final = 6.0
@@ -142,7 +143,7 @@ def measure(options: RunOptions, paths: Iterable[str], scenarios: Sequence[str])
 
 
 def _measure(task: tuple[list[str], int, list[str]], _: Say) -> tuple[Executed, dict[str, Sound]]:
-    from conformance.implementation import implementation
+    from conformance.implementation import implementations
     from conformance.running.runner import run_one
     from conformance.scenarios import SCENARIOS
 
@@ -153,9 +154,9 @@ def _measure(task: tuple[list[str], int, list[str]], _: Say) -> tuple[Executed, 
         for name in ids:
             recording.is_now(name)
             began = os.times()
-            sounds[name] = _sound(
-                run_one(SCENARIOS[name], implementation("reference"), seed), began
-            )
+            scenario = SCENARIOS[name]
+            references = implementations(REFERENCE, scenario.roles)
+            sounds[name] = _sound(run_one(scenario, references, seed), began)
     return recording.executed(), sounds
 
 
@@ -261,11 +262,15 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
     substitute(task.module, task.source)
     try:
         with processor_time(LEAST_SECONDS):
-            from conformance.implementation import implementation
+            from conformance.implementation import implementations
             from conformance.running.runner import run_one
             from conformance.scenarios import SCENARIOS
 
-            reference = implementation("reference")
+            scenarios = {name: SCENARIOS[name] for name in task.scenarios}
+            references = {
+                name: implementations(REFERENCE, scenario.roles)
+                for name, scenario in scenarios.items()
+            }
     except OutOfTimeError:
         return {"fate": "timed out"}
     except Exception as error:  # noqa: BLE001 - any of them keeps the operator from starting
@@ -281,7 +286,7 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
         sound = task.sound[name]
         try:
             with processor_time(max(LEAST_SECONDS, TIMES_THE_REFERENCE * sound.seconds)):
-                run = run_one(SCENARIOS[name], reference, task.seed)
+                run = run_one(scenarios[name], references[name], task.seed)
         except OutOfTimeError:
             timed_out.append(name)
             if len(timed_out) == _MOST_TIMED_OUT:

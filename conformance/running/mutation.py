@@ -22,6 +22,7 @@ from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
 from conformance.scenario import Scenario
 from conformance.scenarios import SCENARIOS
+from reference_controller import programs
 from reference_controller.rules import comparing
 from vocabulary.implementations import REFERENCE
 
@@ -152,7 +153,8 @@ def claims_without_mutants(results: Iterable[MutantResult], claims: Iterable[str
 def mutants_by_claim() -> dict[str, tuple[str, ...]]:
     """For each claim the mutants that it is meant to kill; `run_mutants` shows whether it does."""
     meant: dict[str, list[str]] = {}
-    for name, mutant in sorted(implementation("reference").program.mutants.items()):
-        for claim in mutant.killed_by:
-            meant.setdefault(claim, []).append(name)
+    for role in programs.names():
+        for name, mutant in sorted(programs.load(role).mutants.items()):
+            for claim in mutant.killed_by:
+                meant.setdefault(claim, []).append(name)
     return {claim: tuple(names) for claim, names in meant.items()}

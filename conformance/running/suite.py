@@ -72,7 +72,7 @@ def run_suite(
     shrunk = suite.shrunk | _shrunk(suite, count)
     return SuiteResult(
         runs=tuple(suite.runs),
-        implementation=_implementation(options.implementation, profile),
+        implementation=_implementation(options.implementation, profile, suite.runs),
         cluster=options.cluster,
         kubernetes_version=suite.runs[0].header.kubernetes_version if suite.runs else "",
         clock="virtual" if options.cluster == "simulated" else "wall",
@@ -231,9 +231,11 @@ def _operator_place(options: RunOptions) -> OperatorPlace:
     return "deployed" if undertaking is not None and undertaking.operator_image else "process"
 
 
-def _implementation(name: str, profile: ImplementationProfile | None) -> Implementation:
+def _implementation(
+    name: str, profile: ImplementationProfile | None, runs: Iterable[RunResult]
+) -> Implementation:
     from conformance.report.suite_version import version
 
     if profile is not None:
         return Implementation(**msgspec.structs.asdict(profile.implementation))
-    return ours(name, version())
+    return ours({role for run in runs for role in run.header.operators}, name, version())
