@@ -48,7 +48,9 @@ def test_what_was_left_out_or_missed_is_said(simulated: RunResult) -> None:
 
 @pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
-    plane = ControlPlaneSession(implementation("reference").on_real_clusters(), all_crds())
+    plane = ControlPlaneSession(
+        {"appwrapper": implementation("reference").on_real_clusters()}, all_crds()
+    )
     with plane as session:
         yield session
 
