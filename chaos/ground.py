@@ -29,7 +29,7 @@ class FaultRefusedError(Exception):
 class Processes(Protocol):
     """The processes of a cluster, by the names their writes carry.
 
-    An operator's is its role, `appwrapper`, and `appwrapper/1` its second replica; others are
+    An operator's is its role, `jobset`, and `jobset/1` its second replica; others are
     `scheduler`, `job-controller`, `garbage-collector`,
     `kubelet/<node>` and so on. All methods raise FaultRefusedError for a process that this
     ground does not have or cannot reach, and do nothing where the state is as asked: a

@@ -18,7 +18,7 @@ def map_pods(obj: Any, change: Change) -> Any:
     """The manifest with `change` applied to every pod and pod template in it.
 
     A pod (template) is a mapping whose `spec` has `containers`; that holds for bare pods and
-    for the templates of Jobs, Deployments and PyTorchJobs, also inside an AppWrapper.
+    for the templates of Jobs, Deployments and PyTorchJobs, also where another object wraps them.
     """
     if isinstance(obj, Mapping):
         spec = obj.get("spec")

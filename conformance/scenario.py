@@ -30,7 +30,7 @@ class Scenario:
     """The data that a run needs before it begins."""
 
     id: str
-    """`appwrapper/quota-release/slow-pods`: suite, file, function, in kebab-case."""
+    """`jobset/failure-policy/job-fails`: suite, file, function, in kebab-case."""
     title: str
     arms: tuple[str, ...]
     """Ids of the claims it is written to arm; the suite fails if it does not arm them."""
@@ -62,7 +62,7 @@ class Scenario:
     scale: Scale = AS_WRITTEN
     """A plan's reductions of the manifests' replicas and components."""
     workload: Variation | None = None
-    """A plan's changes of an AppWrapper."""
+    """A plan's changes of an object under test."""
 
     def scaled(self, scale: Scale) -> Scenario:
         """The same with as many nodes, replicas and components as a plan leaves it."""
@@ -70,7 +70,7 @@ class Scenario:
         return replace(self, nodes=nodes, scale=scale)
 
     def varied(self, workload: Variation | None) -> Scenario:
-        """The same with an AppWrapper changed as a plan says."""
+        """The same with an object changed as a plan says."""
         return replace(self, workload=workload)
 
     @property

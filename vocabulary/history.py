@@ -11,11 +11,11 @@ times (`t`, microseconds since the run began) only measure them.
 - `Mark`: a mark of the run itself, for example that the faults have stopped.
 
 The header lists the operators under test, by their roles. An operator's role names its processes
-and its writes: `appwrapper`, and `appwrapper/1` for its second replica.
+and its writes: `jobset`, and `jobset/1` for its second replica.
 
 On disk: JSON lines, gzip, one line per record, tagged by `type`; see `write_history`. A file
-that was cut short (the run was killed) is still readable up to its last whole line. Format 1,
-which knew one operator, is read as format 2; see `vocabulary.history_format1`.
+that was cut short (the run was killed) is still readable up to its last whole line. Older
+formats are upgraded as they are read: the entry points `assay.histories` name a function for each.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import gzip
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -31,12 +32,15 @@ import msgspec
 
 from vocabulary.canonical import encode
 from vocabulary.clock import Micros
+from vocabulary.entry_points import EntryPoints
 from vocabulary.fault_effect import FaultEffect
-from vocabulary.history_format1 import FORMAT_1, upgraded
 from vocabulary.implementations import in_one_text
 from vocabulary.unpacking import Lines, UnpackError
 
 HISTORY_FORMAT: Final = 2
+Upgrade: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+"""Takes a decoded record of an older format, and returns it as one of this format."""
+_OLD_FORMATS: Final = EntryPoints("assay.histories", "history format")
 MAX_HISTORY_BYTES: Final = 64 * 1024**2
 """An upper bound on what is unpacked of one file; the longest that was recorded has 1 MiB."""
 MAX_RECORDS: Final = 500_000
@@ -173,7 +177,7 @@ def label_of(actor: str) -> str:
 
 
 def role_of(actor: str) -> str:
-    """The role that an operator's process or writer belongs to: `appwrapper/1` is `appwrapper`'s.
+    """The role that an operator's process or writer belongs to: `jobset/1` is `jobset`'s.
 
     The names of other actors contain slashes as well (`kubelet/n0`); they are no header's roles.
     """
@@ -236,7 +240,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, tag="fault", omit_default
 
 
 class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_defaults=True):
-    """A change in the life of a process: `appwrapper`, `appwrapper/1`, `job-controller`."""
+    """A change in the life of a process: `jobset`, `jobset/1`, `job-controller`."""
 
     n: int
     t: Micros
@@ -303,7 +307,7 @@ class StoredHistory(NamedTuple):
 
 
 def read_history(path: Path) -> StoredHistory:
-    """Read a history of format 1 or 2.
+    """Read a history of this format or an older one.
 
     Raises HistoryError for a file that is not a history at all, naming file and line.
     """
@@ -323,8 +327,8 @@ def read_history(path: Path) -> StoredHistory:
         if number > MAX_RECORDS + 1:
             raise HistoryError(f"{path}: has more than {MAX_RECORDS} records; refused")
         try:
-            if number == 1 and _format_of(line) == FORMAT_1:
-                decode = _decode_format1
+            if number == 1 and (upgrade := _upgrade_of(_format_of(line))) is not None:
+                decode = partial(_decode_old, upgrade)
             record = decode(line)
         except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             damaged = HistoryError(
@@ -372,12 +376,20 @@ def _converted(record: dict[str, Any]) -> Record:
     return found
 
 
-def _decode_format1(line: bytes) -> Record:
+def _upgrade_of(number: int) -> Upgrade | None:
+    """The function that upgrades records of an older format; None for other numbers."""
+    if str(number) not in _OLD_FORMATS.names():
+        return None
+    found: Upgrade = _OLD_FORMATS.load(str(number))
+    return found
+
+
+def _decode_old(upgrade: Upgrade, line: bytes) -> Record:
     record = msgspec.json.decode(line)
     try:
-        return _converted(upgraded(record))
+        return _converted(upgrade(record))
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"is no record of format {FORMAT_1}: {error!r}") from error
+        raise ValueError(f"is no record of an older format: {error!r}") from error
 
 
 def _readable(lines: Lines, path: Path) -> Iterator[bytes]:
@@ -400,9 +412,10 @@ def _as_header(record: Record, path: Path) -> Header:
     if not isinstance(record, Header):
         raise HistoryError(f"{path}: line 1 is a {_tag(record)}, expected the header")
     if record.format != HISTORY_FORMAT:
+        read = " and ".join((*_OLD_FORMATS.names(), str(HISTORY_FORMAT)))
         raise HistoryError(
-            f"{path}: history format {record.format}, this version reads {FORMAT_1} and "
-            f"{HISTORY_FORMAT}; check it with the version of Assay that wrote it"
+            f"{path}: history format {record.format}, this version reads {read}; check it with "
+            "the version of Assay that wrote it"
         )
     if not record.operators:
         raise HistoryError(f"{path}: line 1: operators is empty; name the operator under test")

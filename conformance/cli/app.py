@@ -25,6 +25,7 @@ from conformance.cli import (
     serve,
     verify,
 )
+from conformance.cli.examples import name_examples
 from conformance.cli.exit_code import EXIT_CODES_HELP, ExitCode
 from conformance.cli.problems import exit_code_for, report_bug, report_problem
 from conformance.running.collecting import OBJECTS_PER_COLLECTION
@@ -72,6 +73,7 @@ app.add_typer(in_cluster.app, name="in-cluster", rich_help_panel=_OTHER_CLUSTERS
 app.command("clean", rich_help_panel=_OTHER_CLUSTERS)(clean.clean)
 app.command("chaos", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(chaos.chaos)
 app.command("check", epilog=EXIT_CODES_HELP, rich_help_panel=_CHAOS)(check.check)
+name_examples(app)
 
 
 def _show_version(wanted: bool) -> None:

@@ -68,10 +68,10 @@ def check(
     """Judge a recording claim by claim; no cluster is needed.
 
     \b
-    assay check .assay/histories/appwrapper-slow-pods-1729.jsonl.gz
+    assay check .assay/histories/$SUITE-slow-pods-1729.jsonl.gz
     assay check run.jsonl.gz --claim AW-015 --page aw-015.html
     assay check --audit-log audit.log --config operator.yaml \\
-        --operator-user system:serviceaccount:appwrapper-system:appwrapper-controller-manager
+        --operator-user system:serviceaccount:$SUITE-system:$SUITE-controller-manager
 
     A recording that was cut short is judged as far as it goes; then no claim counts as passed.
     What an audit log lacks (requests below level RequestResponse, other API servers' requests)

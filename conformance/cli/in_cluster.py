@@ -139,7 +139,7 @@ def manifests(
     """Print what runs the suite in a cluster once: account, rights, and a Job, as YAML.
 
     \b
-    assay in-cluster manifests appwrapper --image example.org/assay:1.0 | kubectl apply -f -
+    assay in-cluster manifests $SUITE --image example.org/assay:1.0 | kubectl apply -f -
     kubectl --namespace assay logs --follow job/assay
 
     The rights are those that the suite would ask for, and no others. The Job completes if every
@@ -167,7 +167,7 @@ def sonobuoy_plugin(
     """Print the definition of a Sonobuoy plugin that runs the suite, as YAML.
 
     \b
-    assay in-cluster sonobuoy-plugin appwrapper --image registry.example.org/assay:1.0 > assay.yaml
+    assay in-cluster sonobuoy-plugin $SUITE --image registry.example.org/assay:1.0 > assay.yaml
     sonobuoy run --plugin assay.yaml --wait
     sonobuoy results $(sonobuoy retrieve) --plugin assay
     """

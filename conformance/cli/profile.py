@@ -53,7 +53,7 @@ def check(
 
     \b
     assay profile check my-operator.yaml
-    assay profile check appwrapper-v1.1.2 --verbose     each known difference, with its link
+    assay profile check $SUITE-v1.1.2 --verbose     each known difference, with its link
     """
     from conformance.cli.profile_told import deviations, summary
     from conformance.profiles.program import missing_files
@@ -73,7 +73,7 @@ def build(name: Name) -> None:
     """Build the program of a profile from its Go module into the cache; once.
 
     \b
-    assay profile build appwrapper-v1.1.2
+    assay profile build $SUITE-v1.1.2
     """
     from conformance.cli.building import showing_build
     from conformance.profiles.program import build as build_program
@@ -102,7 +102,7 @@ def findings(
     is at fault, in some scenario. Exit code 2: it is of another implementation, or version.
 
     \b
-    assay profile findings appwrapper-v1.1.2 .assay --out docs/findings/appwrapper-v1.1.2.md
+    assay profile findings $SUITE-v1.1.2 .assay --out docs/findings/$SUITE-v1.1.2.md
     """
     from conformance.cli.exit_code import ExitCode
     from conformance.cli.problems import BadInputError

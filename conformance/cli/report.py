@@ -162,7 +162,7 @@ def submission(
 
     \b
     assay report submission .assay --out reports
-    assay verify reports/example-appwrapper
+    assay verify reports/example-$SUITE
 
     The report is verified first; one that does not hold is not handed in (exit code 1), nor is one
     that a checker fails on (exit code 3). Where

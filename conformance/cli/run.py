@@ -18,8 +18,8 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
 
     \b
     assay run                                 everything, simulated
-    assay run appwrapper --crash-points       and killed after every single write
-    assay run appwrapper --random-plans 10    and under ten random sets of faults
+    assay run $SUITE --crash-points       and killed after every single write
+    assay run $SUITE --random-plans 10    and under ten random sets of faults
     assay run AW-015 slow-pods --seed 7       one claim, one scenario
     assay run AW-049 --cluster control-plane --crash-points --sample 20
     assay run --cluster control-plane -j 8    on a real kube-apiserver and etcd

@@ -52,7 +52,7 @@ class RunArguments:
         list[str] | None,
         typer.Argument(
             metavar="SUITE|SCENARIO|CLAIM",
-            help="What to run: a suite (appwrapper), scenarios (slow-pods), claims (AW-015). "
+            help="What to run: suites, scenarios (slow-pods), claims (AW-015). "
             "Nothing means everything.",
             autocompletion=complete_selection,
         ),

@@ -12,7 +12,7 @@ def resolve(words: Iterable[str]) -> tuple[str, ...]:
     """The words in their exact spelling, each once; BadInputError for one that names nothing.
 
     Claim ids may be written in lower case, scenarios by the end of their id
-    (`slow-pods` for `appwrapper/quota-release/slow-pods`) where that is unique.
+    (`slow-pods` for `jobset/failure-policy/slow-pods`) where that is unique.
     """
     known = _known()
     return tuple(dict.fromkeys(_resolve_one(word, known) for word in words))

@@ -38,7 +38,7 @@ def serve(
     \b
     assay serve &
     kubectl --kubeconfig .assay/serve.kubeconfig get nodes
-    assay controller run appwrapper --kubeconfig .assay/serve.kubeconfig
+    assay controller run $SUITE --kubeconfig .assay/serve.kubeconfig
     kill %1
     """
     import secrets

@@ -27,7 +27,7 @@ def verify(
 
     \b
     assay verify .assay
-    assay verify reports/example-appwrapper            every report below it
+    assay verify reports/example-$SUITE            every report below it
 
     Exit code 0: all of it holds. 1: something differs; each difference is printed.
     """

@@ -1,4 +1,4 @@
-"""Subjects of claims: an AppWrapper, a JobSet, an admission."""
+"""Subjects of claims: a workload, an attempt, an admission."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class ExtendedTier(Tier, frozen=True, kw_only=True):
 
 
 class Profile(_Part, frozen=True, kw_only=True, omit_defaults=True):
-    """One profile: `appwrapper`, `mlbatch`."""
+    """One profile: the name of a suite."""
 
     name: str
     summary: str

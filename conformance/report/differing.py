@@ -16,7 +16,7 @@ class Finding(msgspec.Struct, frozen=True):
     """Something in a report that does not hold."""
 
     where: str
-    """The field: `claims[AW-015].tests[appwrapper/retry, seed 1729].armed`."""
+    """The field: `claims[AW-015].tests[toy/crews, seed 1729].armed`."""
     what: str
 
 

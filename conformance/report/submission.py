@@ -180,7 +180,7 @@ def _would_replace(standing: Path, report: ConformanceReport) -> str:
 
 
 def _told(report: ConformanceReport) -> str:
-    """`appwrapper v1.1.2 of 2026-05-04T12:00:00Z, 95 claims: 95 passed; 180 scenarios`."""
+    """`jobset v0.12.0 of 2026-05-04T12:00:00Z, 95 claims: 95 passed; 180 scenarios`."""
     implementation = report.implementation
     scenarios = {test.scenario for claim in report.claims for test in claim.tests}
     named = printable(f"{implementation.project} {implementation.version} of {report.date}")

@@ -85,7 +85,7 @@ def evidence_lines(run: RunResult, violations: Iterable[Violation]) -> list[str]
 
 
 def event_line(step: Step) -> str:
-    """`t=12.001s  rv117  appwrapper/a   QuotaReserved True → False     by operator`."""
+    """`t=12.001s  rv117  jobset/a       Completed     True → False     by operator`."""
     entry = step.entry
     rv = f"rv{entry.rv}" if isinstance(entry, Write) and entry.rv else ""
     cells = (f"t={shown_time(entry.t)}", rv, subject_of(entry), describe(step))

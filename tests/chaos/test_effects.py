@@ -14,10 +14,10 @@ from chaos.fault import FAULTS, Fault, fault_from_data
 from chaos.faults.api_error import ANSWERS
 from conformance import suite
 from conformance.history.outages import hinders
+from conformance.suites.appwrapper.history_format1 import effect_of
 from tests.chaos.examples import EXAMPLES
 from tests.chaos.fake_ground import FakeGround
 from vocabulary.history import role_of
-from vocabulary.history_format1 import effect_of
 
 suite.load()  # its kinds complete what plans leave out
 ACTORS = ("", "operator", "operator/1", "job-controller", "kubelet/n0")

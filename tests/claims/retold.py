@@ -15,12 +15,12 @@ from typing import Any, Final, TypeAlias, TypeVar
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from conformance.suites.appwrapper.history_format1 import effect_of
 from tests.claims.recorded import strict
 from tests.claims.watched import Recording, from_the_middle, interrupted
 from tests.headers import ROLE, with_facts
 from vocabulary.clock import SECOND
 from vocabulary.history import Capabilities, Entry, Fault, Process, Write
-from vocabulary.history_format1 import effect_of
 
 Choice = TypeVar("Choice")
 Retelling: TypeAlias = Callable[[Recording, "Chance"], Recording]

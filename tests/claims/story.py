@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from conformance.history import History
+from conformance.suites.appwrapper.history_format1 import effect_of
 from conformance.suites.appwrapper.view import AppWrapperHistory
 from tests.claims.templates import GPU_HEALTH, pod
 from tests.headers import header_of
@@ -27,7 +28,6 @@ from vocabulary.history import (
     Process,
     Write,
 )
-from vocabulary.history_format1 import effect_of
 from vocabulary.kinds import kind_of
 from vocabulary.objects import with_path
 

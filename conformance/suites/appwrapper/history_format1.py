@@ -18,7 +18,6 @@ from vocabulary.clock import SECOND, Micros
 from vocabulary.durations import parse_duration
 from vocabulary.fault_effect import FaultEffect, Refusal
 
-FORMAT_1: Final = 1
 _FORMAT_2: Final = 2
 _ROLE: Final = "appwrapper"
 _OPERATOR: Final = "operator"
