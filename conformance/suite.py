@@ -240,6 +240,23 @@ def load() -> Mapping[str, Suite]:
     return {name: _SUITES[name] for name in sorted(_SUITES)}
 
 
+def packages() -> tuple[str, ...]:
+    """The packages of the suites that this process has imported."""
+    return tuple(suite.package for suite in _SUITES.values())
+
+
+def load_from(wanted: Iterable[str]) -> None:
+    """Load the suites in these packages, too, whether or not they were installed when this process
+    began: a worker has the suites of the process that it works for."""
+    missing = set(wanted).difference(packages())
+    for package in sorted(missing):
+        importlib.import_module(package)
+    for suite in tuple(_SUITES.values()):
+        if suite.package in missing:
+            suite.load()
+            load.cache_clear()
+
+
 def suite_of_module(module: str) -> tuple[Suite, str] | None:
     """The suite whose scenarios a module holds, and the module's name below these."""
     for suite in _SUITES.values():

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from multiprocessing import connection
 from typing import Any
 
+from conformance import suite
 from conformance.running.collecting import collect_seldom
 from conformance.running.interrupts import interrupts_held_back
 
@@ -28,7 +29,9 @@ def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[An
         return
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["conformance.running.workers"])
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=_begin)
+    pool = ProcessPoolExecutor(
+        jobs, mp_context=context, initializer=_begin, initargs=(suite.packages(),)
+    )
 
     def each(function: Callable[[Any], Any], items: Sequence[Any], chunk: int) -> Iterator[Any]:
         # The pool starts its workers here. One that it did not come to know of, being interrupted,
@@ -42,7 +45,8 @@ def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[An
         pool.shutdown(cancel_futures=True)
 
 
-def _begin() -> None:
+def _begin(suites: Sequence[str]) -> None:
+    suite.load_from(suites)
     collect_seldom()
     _end_with_parent()
 

@@ -14,7 +14,7 @@ from conformance.norm.verdict import Outcome, Verdict
 from conformance.report import suite_version
 from conformance.report.build import build_report, history_path, slug
 from conformance.report.conformance_report import Allowances, ConformanceReport
-from conformance.report.run_result import RunResult
+from conformance.report.run_result import LIMIT, RunResult
 from conformance.report.text import trouble_lines
 from conformance.report.yaml_text import write_report
 from tests.headers import with_facts
@@ -132,6 +132,7 @@ def test_coverage_counts_fault_classes_against_all_that_exist() -> None:
         ({"AW_063": Outcome.PASSED, "AW_049": Outcome.INCONCLUSIVE}, "", ExitCode.CONFORMANT),
         ({"AW_063": Outcome.INCONCLUSIVE}, "", ExitCode.INCONCLUSIVE),
         ({"AW_063": Outcome.PASSED}, "not reached: Running", ExitCode.INCONCLUSIVE),
+        ({"AW_063": Outcome.PASSED}, f"given up after 9 events, {LIMIT}", ExitCode.ENVIRONMENT),
         ({"AW_063": Outcome.INCONCLUSIVE, "AW_049": Outcome.FAILED}, "", ExitCode.VIOLATED),
         ({}, "", ExitCode.INCONCLUSIVE),
         ({"AW_063": Outcome.PASSED, "AW_012": Outcome.UNSUPPORTED}, "", ExitCode.INCONCLUSIVE),

@@ -18,11 +18,10 @@ TOY = Path(__file__).parents[1] / "toy"
 Assay = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture
-def assay(tmp_path: Path) -> Assay:
-    """Runs the command in a process that has the toy installed."""
+def install(site: Path) -> None:
+    """What pip leaves of the toy in a folder of packages, beside its code."""
     project = tomllib.loads((TOY / "pyproject.toml").read_text())["project"]
-    info = tmp_path / "site" / f"assay_toy-{project['version']}.dist-info"
+    info = site / f"assay_toy-{project['version']}.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(
         f"Metadata-Version: 2.1\nName: {project['name']}\nVersion: {project['version']}\n"
@@ -34,7 +33,14 @@ def assay(tmp_path: Path) -> Assay:
             for group, entries in groups
         )
     )
-    path = os.pathsep.join([str(TOY), str(info.parent), os.environ.get("PYTHONPATH", "")])
+
+
+@pytest.fixture
+def assay(tmp_path: Path) -> Assay:
+    """Runs the command in a process that has the toy installed."""
+    site = tmp_path / "site"
+    install(site)
+    path = os.pathsep.join([str(TOY), str(site), os.environ.get("PYTHONPATH", "")])
 
     def run(*words: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
-from tests.suites.conftest import Assay
+from tests.suites.conftest import TOY, Assay, install
 
 
 def test_its_claims_alone_are_judged_on_its_runs_and_the_report_verifies(
@@ -102,3 +104,20 @@ def test_a_profile_describes_an_operator_of_the_suite_and_may_rename_nothing(
     checked = assay("profile", "check", "bad.yaml")
     assert checked.returncode == 2
     assert "fields: claims of toy let an operator choose no names" in checked.stderr
+
+
+def test_workers_have_the_suites_of_the_process_that_they_work_for(tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    install(site)
+    script = tmp_path / "run.py"
+    script.write_text(
+        "import runpy, sys\n"
+        f"sys.path[:0] = [{str(TOY)!r}, {str(site)!r}]\n"
+        "if __name__ == '__main__':\n"
+        "    sys.argv = ['assay', 'run', 'toy/lost-pods-come-back', '--crash-points', '-j', '2']\n"
+        "    runpy.run_module('conformance.cli', run_name='__main__')\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
