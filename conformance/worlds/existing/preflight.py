@@ -172,8 +172,8 @@ def in_words(undertaking: Undertaking) -> Iterator[str]:
     yield f"{undertaking.server}, Kubernetes {undertaking.version}, as {undertaking.username}."
     yield f"Everything made there bears the label {RUN_LABEL}, and goes when the suite ends:"
     most = undertaking.limits.objects
-    kinds = ", ".join(f"{most} {kind}s" for kind in undertaking.kinds)
-    yield f"  a namespace per run, with at most {most} pods, {most} Jobs and {kinds}"
+    *first, last = (f"{most} {kind}s" for kind in ("pod", "Job", *undertaking.kinds))
+    yield f"  a namespace per run, with at most {', '.join(first)} and {last}"
     if undertaking.serves_webhooks:
         yield "  webhook configurations for these namespaces alone, served by this machine"
     if undertaking.to_install:
