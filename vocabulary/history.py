@@ -147,8 +147,8 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
 
     @property
     def first(self) -> OperatorUnderTest:
-        """The only operator, or the first of several."""
-        return next(iter(self.operators.values()))
+        """The only operator, or the first of several by role: files keep no other order."""
+        return self.operators[min(self.operators)]
 
     @property
     def implementation(self) -> str:

@@ -16,7 +16,7 @@ from conformance.profiles.profiled import Profiled
 from conformance.profiles.reading import find, read_profile
 from conformance.scenarios import SCENARIOS
 from conformance.under_test import UnderTest
-from vocabulary.implementations import by_role
+from vocabulary.implementations import by_role, named_roles
 
 UNKNOWN_POLLING: Final = (
     "needs detection.pollsEvery: no resync is triggered there, and the profile does not say how "
@@ -60,10 +60,12 @@ def profiled_or_none(name: str) -> Profiled | None:
     return None if path is None else Profiled(read_profile(path), path)
 
 
-def profile_named(name: str) -> ImplementationProfile | None:
-    """The profile that the name stands for; None for the implementations that have none."""
-    found = profiled_or_none(name)
-    return None if found is None else found.profile
+def profile_named(spelled: str) -> ImplementationProfile | None:
+    """The profile that is named for one of the roles; None if all have implementations without
+    one."""
+    names = named_roles(spelled).values() or (spelled,)
+    found = (profiled_or_none(name) for name in names)
+    return next((each.profile for each in found if each is not None), None)
 
 
 def left_out(profile: ImplementationProfile | None) -> Mapping[str, str]:
