@@ -19,6 +19,8 @@ only on how things look at the end.
 
 from __future__ import annotations
 
+from importlib import metadata
+
 from chaoslib.discovery.discover import (
     discover_actions,
     discover_probes,
@@ -31,12 +33,13 @@ from chaos.toolkit.modules import ACTIONS, PROBES
 __all__ = ["discover"]
 
 EXTENSION = "assay"
-VERSION = "0.1.0"
 
 
 def discover(discover_system: bool = True) -> Discovery:  # noqa: ARG001  # the toolkit's signature
     """The actions and probes of this extension."""
-    found: Discovery = initialize_discovery_result(EXTENSION, VERSION, "kubernetes")
+    found: Discovery = initialize_discovery_result(
+        EXTENSION, metadata.version(EXTENSION), "kubernetes"
+    )
     activities: list[DiscoveredActivities] = []
     for module in ACTIONS:
         activities += discover_actions(module)
