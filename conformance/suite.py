@@ -160,7 +160,7 @@ class Suite:
     need_webhooks: tuple[str, ...] = ()
     """Claims that no operator keeps unless its admission webhooks are called."""
     lanes: Callable[[History, Track], Iterable[Lane]] = lambda _history, _object: ()
-    """What failure pages show of an object of these kinds, beside its conditions."""
+    """The lanes of an object of these kinds on failure pages, beside its conditions."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 

@@ -46,7 +46,7 @@ class World(ABC):
     namespaces: Mapping[str, str]
     """The further namespaces of the run, by the names that the scenario declares."""
     prefix: str = ""
-    """What `$(RUN)` stands for in manifests and steps: before names of cluster-scoped objects."""
+    """The text for `$(RUN)` in manifests and steps: before names of cluster-scoped objects."""
     nodes: tuple[str, ...]
     durations: Any
     """The durations of the scenario's suite at the configuration in force."""

@@ -10,7 +10,7 @@ from conformance.suite import names
 from vocabulary.entry_points import EntryPointError
 
 SUITE: Final = "$SUITE"
-"""What help texts write for the name of a suite."""
+"""Text that help texts have for the name of a suite."""
 
 
 def name_examples(app: typer.Typer) -> None:

@@ -200,7 +200,7 @@ class ImplementationProfile(_Part, frozen=True, kw_only=True):
     kind: Literal["ImplementationProfile"]
     name: str
     suite: str
-    """Whose operator it is."""
+    """The suite of its operator."""
     implementation: Origin
     manifests: Manifests
     program: Program = Program()

@@ -109,7 +109,7 @@ def _sound(data: Mapping[str, Any], name: str, type_: type[T]) -> Iterator[tuple
 
 
 def _mistakes_of_suite(data: Any) -> Iterator[Mistake]:
-    """Whose operator it is, and the names that it chose, as far as its suite leaves a choice."""
+    """The suite of its operator, and the names that it chose where that leaves a choice."""
     if not isinstance(data, dict) or not isinstance(name := data.get("suite"), str):
         return
     with_operators = [each for each in suite.load().values() if each.roles]

@@ -72,7 +72,7 @@ def failures(runs: Sequence[RunResult], claims: Container[str] = CLAIMS) -> list
 
 
 def shrink_all(found: list[Failure], jobs: int) -> Iterator[tuple[Failure, RunResult | None]]:
-    """What became of each failure, as they are done; None if nothing is smaller."""
+    """Each failure with its smallest run, as they are done; None if nothing is smaller."""
     with side_by_side(jobs, many=len(found) > FEW) as each:
         yield from zip(found, each(shrunk, found, 1), strict=True)
 

@@ -26,7 +26,7 @@ def shrink_new(
     implementation: str,
     run: Callable[[Task], RunResult],
 ) -> Iterator[tuple[Failure, RunResult | None]]:
-    """What became of each failure; None if nothing smaller was found.
+    """Each failure with its smallest run; None if nothing smaller was found.
 
     `run` makes one run, and is called from several threads: the failures are worked on side by
     side.

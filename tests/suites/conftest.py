@@ -19,7 +19,7 @@ Assay = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def install(site: Path) -> None:
-    """What pip leaves of the toy in a folder of packages, beside its code."""
+    """Write what pip leaves of the toy in a folder of packages, beside its code."""
     project = tomllib.loads((TOY / "pyproject.toml").read_text())["project"]
     info = site / f"assay_toy-{project['version']}.dist-info"
     info.mkdir(parents=True)

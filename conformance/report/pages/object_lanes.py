@@ -80,7 +80,7 @@ def suite_of(track: Track) -> Suite | None:
 
 
 def subject_lanes(subject: Track, canvas: Canvas) -> Iterator[DrawnLane]:
-    """What its suite shows of an object, and its conditions."""
+    """The lanes that its suite yields of an object, and its conditions."""
     first, *more = _own_lanes(subject, canvas.history) or [lane_of("exists", subject, _standing)]
     yield canvas.draw(first, touched=subject)
     for lane in more:

@@ -1,4 +1,4 @@
-"""What failure pages show of an AppWrapper: its phase, its quota against its pods, its resets."""
+"""Lanes of an AppWrapper on failure pages: its phase, its quota against its pods, its resets."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ REPLICAS: Final = 2
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunPlace:
-    """What the operators of one role are to know of their run."""
+    """The data that the operators of one role get about their run."""
 
     namespace: str
     beside: tuple[str, ...]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ProcessHost(Host):
-    """What is made for a run listens from the beginning."""
+    """Servers made for a run listen from the beginning."""
 
     def __init__(self, session: Session, implementation: UnderTest, users: OperatorUsers) -> None:
         super().__init__(implementation, users)
