@@ -24,7 +24,7 @@ import gzip
 import hashlib
 import io
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
 
@@ -376,9 +376,10 @@ def _converted(record: dict[str, Any]) -> Record:
     return found
 
 
+@cache
 def _upgrade_of(number: int) -> Upgrade | None:
     """The function that upgrades records of an older format; None for other numbers."""
-    if str(number) not in _OLD_FORMATS.names():
+    if number == HISTORY_FORMAT or str(number) not in _OLD_FORMATS.names():
         return None
     found: Upgrade = _OLD_FORMATS.load(str(number))
     return found
