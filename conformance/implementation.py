@@ -310,7 +310,7 @@ def _is_known(name: str, role: str, find: Callable[[str, str], Implementation | 
     return True
 
 
-def implementation(name: str, role: str = "appwrapper") -> Implementation:
+def implementation(name: str, role: str) -> Implementation:
     """`reference`, or `mutant:<name>`, of a role; raises UnknownImplementationError."""
     program = programs.load(role)
     mutants = program.mutants

@@ -35,6 +35,15 @@ R = TypeVar("R", bound=Rules)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class DecisionCode:
+    """The part of a reference in which a random mistake breaks a promise."""
+
+    modules: tuple[str, ...] = ()
+    told: frozenset[str] = frozenset()
+    """The functions in these that say something to people: Events, messages, metrics."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ReferenceProgram(Generic[C, R]):
     """One reference: its controllers and webhooks, before configuration and rules are chosen."""
 
@@ -58,6 +67,7 @@ class ReferenceProgram(Generic[C, R]):
     rules: type[R]
     """The right decisions."""
     mutants: Mutants[R]
+    decision_code: DecisionCode = field(default_factory=DecisionCode)
 
     def program(self, options: OperatorOptions) -> Program:
         """The contents of a process with these options; raises OptionsError."""

@@ -76,7 +76,6 @@ CUSTOM_RESOURCE_DEFINITION: Final = Kind(
     "customresourcedefinitions",
     namespaced=False,
 )
-APPWRAPPER: Final = Kind("workload.codeflare.dev", "v1beta2", "AppWrapper", "appwrappers")
 
 BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (
     NAMESPACE,

@@ -5,7 +5,7 @@ The Chaos Toolkit waits with `time.sleep`. So each pause becomes an activity of 
 hypotheses, tolerances, controls and rollbacks. `pauses: {after: 60}` is 60 virtual seconds.
 
 The experiment's configuration may hold, besides its own keys, `nodes`, `gpus` (per node),
-`seed`, `operators` and `operator_config`.
+`seed`, `role`, `operators` and `operator_config`.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from chaoslib.run import Runner
 from chaoslib.types import Strategy
 
 from chaos.injector import Injector
+from chaos.toolkit.kubernetes_stage import usual_deployment
 from chaos.toolkit.stage import Stage, acting_on
 from chaos.toolkit.trust import outside_of_simulation
 from conformance import claims
@@ -29,6 +30,7 @@ from conformance.implementation import Implementation
 from conformance.norm.verdict import Verdict
 from conformance.scenario import Scenario
 from conformance.worlds.simulated.world import SimulatedWorld
+from reference_controller import programs
 from vocabulary.clock import Micros
 from vocabulary.fault_effect import FaultEffect
 from vocabulary.history import Entry, Header
@@ -174,6 +176,17 @@ def _wait(name: str, seconds: Any, kind: Mapping[str, Any]) -> dict[str, Any]:
             "arguments": {"seconds": seconds},
         },
     }
+
+
+def role_of_operator(experiment: Mapping[str, Any]) -> str:
+    """The role of the operator under test; raises InvalidExperiment if no reference has it."""
+    configuration = experiment.get("configuration") or {}
+    role = str(configuration.get("role") or usual_deployment().role)
+    if role not in programs.names():
+        raise InvalidExperiment(
+            f"configuration.role: is {role[:40]!r}; use one of {', '.join(programs.names())}"
+        )
+    return role
 
 
 def _scenario(experiment: Mapping[str, Any]) -> Scenario:

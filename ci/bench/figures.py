@@ -32,7 +32,7 @@ from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import MINUTE
 from vocabulary.kinds import POD
 
-REFERENCE = implementation("reference")
+REFERENCE = implementation("reference", "appwrapper")
 UNDER_TEST = {REFERENCE.role: REFERENCE}
 SIZES = (100, 1_000, 10_000)
 MANY_OF = 10

@@ -47,7 +47,7 @@ def chaos(
     """
     import json
 
-    from chaos.toolkit.virtual import load_experiment, run_experiment
+    from chaos.toolkit.virtual import load_experiment, role_of_operator, run_experiment
     from conformance.cli.ending import echo_checker_errors
     from conformance.cli.judging import all_claims
     from conformance.implementation import implementation as implementation_named
@@ -56,7 +56,8 @@ def chaos(
     from vocabulary.history import write_history
 
     loaded = load_experiment(experiment, trusted=trust)
-    run = run_experiment(loaded, implementation_named(implementation), seed)
+    under_test = implementation_named(implementation, role_of_operator(loaded))
+    run = run_experiment(loaded, under_test, seed)
     known = all_claims()
     failed = [verdict for verdict in run.verdicts if verdict.outcome is Outcome.FAILED]
     for verdict in failed:

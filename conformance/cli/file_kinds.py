@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
 from conformance.cli.problems import BadInputError
+from conformance.suite import load as suites
 
 T = TypeVar("T")
 
@@ -163,6 +164,8 @@ def _kind_of(fields: Mapping[str, Any]) -> FileKind | None:
         return PLAN
     if "title" in fields and "method" in fields:
         return EXPERIMENT
-    if "faultTolerance" in fields or "appwrapper" in fields:
+    # The section of an operator's durations, or that of the operator in a file of several.
+    sections = {word for each in suites().values() for word in (each.settings.spans, each.name)}
+    if not sections.isdisjoint(fields):
         return CONFIGURATION
     return None

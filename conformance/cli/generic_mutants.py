@@ -52,9 +52,13 @@ def run_generic_mutants(
 
 def _chosen(count: int | None, seed: int, ids: Sequence[str]) -> list[SourceMutant]:
     from conformance.mutating.mutants import Sources, UnknownMutantError
-    from conformance.running.decision_code import DECISION_CODE, TOLD
+    from reference_controller import programs
 
-    sources = Sources(DECISION_CODE, TOLD)
+    decided = [programs.load(name).decision_code for name in programs.names()]
+    sources = Sources(
+        [module for each in decided for module in each.modules],
+        {name for each in decided for name in each.told},
+    )
     if count is not None:
         return sources.draw(count, seed)
     try:

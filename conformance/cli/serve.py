@@ -48,9 +48,11 @@ def serve(
     from conformance.implementation import implementation
     from fixtures.simulated.cluster import SimulatedCluster
     from fixtures.simulated.serve.server import serve as serve_cluster
+    from reference_controller import programs
 
     require_one_of("--clock", clock, CLOCKS)
-    crds = implementation("reference").crds()
+    references = (implementation("reference", role) for role in programs.names())
+    crds = [crd for reference in references for crd in reference.crds()]
     cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds)
     served = serve_cluster(
         cluster,

@@ -13,8 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
-from vocabulary.kinds import APPWRAPPER
-from vocabulary.objects import Object, name_of
+from vocabulary.objects import Object, get_path, name_of
 from vocabulary.selectors import Requirement, requirements
 
 API_VERSION: Final = "admissionregistration.k8s.io/v1"
@@ -87,6 +86,8 @@ def _is_ours(username: str) -> str:
 
 def _bounds(node_selector: str, crds: Iterable[Object]) -> Iterator[tuple[str, str]]:
     """The requirements on every write, each with its error message."""
+    defined = tuple(crds)
+    groups = tuple(sorted({get_path(crd, "spec.group") for crd in defined}))
     whole = ("/namespaces", "/nodes", *_WEBHOOKS, _ROLES, _BINDINGS, _DEFINITIONS)
     yield (
         f"writes only in namespaces whose names begin with {OF_RUNS}",
@@ -119,22 +120,23 @@ def _bounds(node_selector: str, crds: Iterable[Object]) -> Iterator[tuple[str, s
     yield (
         "only webhook configurations that are named after a run",
         f"!(variables.resource in {_listed(_WEBHOOKS)}) || "
-        f"variables.name.matches('^(mutating|validating)[.]{OF_RUNS}[a-z0-9-]+[.]assay[.]dev$')",
+        "variables.name.matches("
+        f"'^(mutating|validating)[.][a-z0-9-]+[.]{OF_RUNS}[a-z0-9-]+[.]assay[.]dev$')",
     )
     yield (
-        "webhooks are called for AppWrappers in the namespace of one run",
+        "webhooks are called for what a suite defines, in the namespace of one run",
         f"!(variables.resource in {_listed(_WEBHOOKS)}) || variables.isDeletion || "
         "object.webhooks.all(w, "
         "w.namespaceSelector.?matchLabels[?'kubernetes.io/metadata.name'].orValue('')"
         f".startsWith('{OF_RUNS}') && "
-        f"w.rules.all(r, r.apiGroups == ['{APPWRAPPER.group}']))",
+        f"w.rules.all(r, r.apiGroups.all(group, group in {_listed(groups)})))",
     )
     yield (
         f"nodes are changed only if label {node_selector} chooses them, or while they are lent",
         "variables.resource != '/nodes' || (request.operation == 'UPDATE' && "
         f"({_chosen(requirements(node_selector))} || {_is_labelled(RUN_LABEL)}))",
     )
-    names = _listed(tuple(sorted(map(name_of, crds))))
+    names = _listed(tuple(sorted(map(name_of, defined))))
     yield (
         "only the definitions that a suite brings, and they go only if it has brought them",
         f"variables.resource != '{_DEFINITIONS}' || "

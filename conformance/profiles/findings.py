@@ -134,7 +134,7 @@ def _allowances(profile: ImplementationProfile, slack: Mapping[str, Micros]) -> 
     yield ""
     yield "What it is allowed, so that slowness is no violation and a wrong order is one:"
     if told.poke_every:
-        yield f"- it polls, so each AppWrapper is edited every {told.poke_every}: then it looks;"
+        yield f"- it polls, so what is tested is edited every {told.poke_every}: then it looks;"
     if told.polls_every:
         yield (
             f"- where scenarios leave it untouched, it looks every {told.polls_every} by itself;"

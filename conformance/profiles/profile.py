@@ -180,7 +180,7 @@ class Difference(_Part, frozen=True, kw_only=True):
 
     claims: tuple[str, ...]
     scenarios: tuple[str, ...] = ()
-    """Patterns of the scenarios in which they are broken for this reason: `appwrapper/retry/*`,
+    """Patterns of the scenarios in which they are broken for this reason: `jobset/success/*`,
     where `*` stands for any text. None: wherever they are broken."""
     fault: Literal["implementation", "text", "suite"]
     """The fault: the implementation; the sentence that the claims are based on, which has another

@@ -34,7 +34,7 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """One scenario, one plan, one history, and what the checkers said of it."""
 
     scenario: str
-    """The scenario's id, for example `appwrapper/quota-release/slow-pods`."""
+    """The scenario's id, for example `jobset/failure-policy/slow-pods`."""
     title: str
     """The scenario's title: a full sentence."""
     seed: int
@@ -93,7 +93,7 @@ class Implementation(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 def ours(roles: Collection[str], name: str, version: str) -> Implementation:
     """References or mutants of them, which come with the suite of that version.
 
-    One operator's project is called after what it reconciles: `AppWrapper reference`.
+    One operator's project is called after what it reconciles: `JobSet reference`.
     """
     product = ""
     if len(roles) == 1:

@@ -9,6 +9,6 @@ A tour:
 - `crash_tasks` kills the operator around every write, `random_plans` tries random faults,
   `shrunk` shrinks failures.
 - `mutation` measures the suite itself, on controllers that are wrong on purpose, and
-  `generic_mutants` on mistakes that are planted at random in the `decision_code`; `fault_use`
-  counts which faults each claim was put to.
+  `generic_mutants` on mistakes that are planted at random in the references' decision code;
+  `fault_use` counts which faults each claim was put to.
 """

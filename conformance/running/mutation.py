@@ -53,7 +53,7 @@ def run_mutants(
     options: RunOptions,
     on_progress: OnProgress,
     *,
-    role: str = "appwrapper",
+    role: str,
     thorough: bool = False,
 ) -> list[MutantResult]:
     """The claims that killed each mutant of a role's reference; `thorough` goes on when the
@@ -79,7 +79,7 @@ def run_mutants(
 
 
 def who_decides_otherwise(
-    scenario: str, *, names: Collection[str], seed: int, role: str = "appwrapper"
+    scenario: str, *, names: Collection[str], seed: int, role: str
 ) -> frozenset[str]:
     """The mutants among `names` whose history of a scenario may differ from the reference's."""
     reference = implementation("reference", role)
@@ -98,7 +98,7 @@ def kill(
     otherwise: Mapping[str, Collection[str]],
     seed: int,
     thorough: bool,
-    role: str = "appwrapper",
+    role: str,
 ) -> MutantResult:
     """Run scenarios against one mutant until all claims that should fail have failed.
 

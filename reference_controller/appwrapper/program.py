@@ -8,6 +8,7 @@ from typing import Final
 from reference_controller.appwrapper.admission import admit
 from reference_controller.appwrapper.appwrapper_controller import AppWrapperController
 from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.decision_code import DECISION_CODE
 from reference_controller.appwrapper.manifests import MANIFESTS
 from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.names import APPWRAPPER
@@ -37,4 +38,5 @@ PROGRAM: Final = ReferenceProgram(
     manifests=MANIFESTS,
     rules=Rules,
     mutants=MUTANTS,
+    decision_code=DECISION_CODE,
 )

@@ -11,9 +11,9 @@ import pytest
 from conformance.mutating.alone import OutOfTimeError, Say, each_alone, processor_time
 from conformance.mutating.equivalent import equivalents
 from conformance.mutating.mutants import SourceMutant, Sources, UnknownMutantError
-from conformance.running.decision_code import DECISION_CODE, TOLD
 from conformance.running.generic_mutants import EQUIVALENT, GenericResult, run_generic
 from conformance.running.run_options import RunOptions
+from reference_controller.appwrapper.decision_code import DECISION_CODE
 
 QUOTA = "reference_controller.appwrapper.rules.quota"
 SCENARIOS_THAT_DELETE = ["appwrapper/deletion/slow-pods-hold-their-quota"]
@@ -49,7 +49,7 @@ def test_every_mutant_is_found_again_by_its_id_and_compiles_to_another_program(
 def test_what_is_for_people_to_read_is_left_alone() -> None:
     module = "reference_controller.appwrapper.transitions"
     every = Sources([module]).draw(10_000, seed=1)
-    decisions = Sources([module], TOLD).draw(10_000, seed=1)
+    decisions = Sources([module], DECISION_CODE.told).draw(10_000, seed=1)
     assert any("Note(" in found.before for found in every)
     assert not any(found.before.startswith("Note(") for found in decisions)
 
@@ -112,7 +112,7 @@ def test_a_mutant_that_cannot_be_loaded_does_not_run(results: dict[str, GenericR
 
 
 def test_each_mutant_that_is_argued_to_be_equivalent_is_one_of_the_code_as_it_stands() -> None:
-    sources = Sources(DECISION_CODE, TOLD)
+    sources = Sources(DECISION_CODE.modules, DECISION_CODE.told)
     for argued in equivalents(EQUIVALENT).values():
         found: SourceMutant = sources.by_id(argued.id)
         assert argued.where == f"{found.module}:{found.function}"

@@ -14,7 +14,7 @@ from vocabulary.history import history_digest
 
 
 def test_a_result_that_comes_from_another_process_is_the_same() -> None:
-    mutant = implementation("mutant:quota-released-on-failed")
+    mutant = implementation("mutant:quota-released-on-failed", "appwrapper")
     scenario = SCENARIOS["appwrapper/deletion/slow-pods-hold-their-quota"]
     result = run_one(scenario, mutant, DEFAULT_SEED, variant="some variant")
     assert any(verdict.violations for verdict in result.verdicts)

@@ -24,9 +24,13 @@ def test_where_it_decides_nothing_otherwise_a_mutants_history_is_that_of_the_ref
 ) -> None:
     otherwise = who_decides_otherwise(scenario, names=list(MUTANTS), seed=DEFAULT_SEED)
     alike = sorted(MUTANTS.keys() - otherwise)
-    reference = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
+    reference = run_one(
+        SCENARIOS[scenario], implementation("reference", "appwrapper"), DEFAULT_SEED
+    )
     for name in random.Random(scenario).sample(alike, 3):
-        run = run_one(SCENARIOS[scenario], implementation(f"mutant:{name}"), DEFAULT_SEED)
+        run = run_one(
+            SCENARIOS[scenario], implementation(f"mutant:{name}", "appwrapper"), DEFAULT_SEED
+        )
         assert run.entries == reference.entries, name
 
 
@@ -126,7 +130,7 @@ def test_each_operator_process_decides_by_rules_of_its_own() -> None:
         def __init__(self) -> None:
             made.append(self)
 
-    counted = replace(implementation("reference"), rules=Counted)
+    counted = replace(implementation("reference", "appwrapper"), rules=Counted)
     scenario = SCENARIOS["appwrapper/operator-restarts/within-the-retry-pause/killed"]
     run_one(scenario, counted, DEFAULT_SEED)
     webhooks, first, second = made

@@ -17,7 +17,7 @@ SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"
 
 
 def run(plan: Plan | None = None) -> tuple[Entry, ...]:
-    result = run_one(SCENARIOS[SCENARIO], implementation("reference"), SEED, plan)
+    result = run_one(SCENARIOS[SCENARIO], implementation("reference", "appwrapper"), SEED, plan)
     return tuple(result.entries)
 
 

@@ -16,7 +16,9 @@ SCENARIO = "appwrapper/retry/one-failure-is-retried"
 
 def run(*faults: dict[str, object]) -> tuple[Entry, ...]:
     plan: Plan = plan_from_data({"scenario": SCENARIO, "seed": 1729, "faults": list(faults)})
-    return tuple(run_one(SCENARIOS[SCENARIO], implementation("reference"), 1729, plan).entries)
+    return tuple(
+        run_one(SCENARIOS[SCENARIO], implementation("reference", "appwrapper"), 1729, plan).entries
+    )
 
 
 def injected(entries: tuple[Entry, ...], key: str) -> list[Fault]:

@@ -103,7 +103,7 @@ def test_every_activity_follows_the_conventions_of_extensions(module, name):
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda path: path.stem)
 def test_every_shipped_experiment_holds_in_virtual_time_and_puts_its_claims_to_the_test(experiment):
-    run = run_experiment(load_experiment(experiment), implementation("reference"))
+    run = run_experiment(load_experiment(experiment), implementation("reference", "appwrapper"))
     failed = [each for each in run.journal["run"] if each["status"] != "succeeded"]
     assert failed == [] and run.is_steady
     outputs = [each["output"] for each in run.journal["run"] if isinstance(each["output"], dict)]
@@ -113,8 +113,8 @@ def test_every_shipped_experiment_holds_in_virtual_time_and_puts_its_claims_to_t
 
 def test_an_experiment_runs_the_same_twice_and_waits_only_in_virtual_time():
     experiment = load_experiment(EXPERIMENTS[0])
-    first = run_experiment(experiment, implementation("reference"))
-    second = run_experiment(experiment, implementation("reference"))
+    first = run_experiment(experiment, implementation("reference", "appwrapper"))
+    second = run_experiment(experiment, implementation("reference", "appwrapper"))
     assert (first.header, first.entries) == (second.header, second.entries)
     assert first.entries[-1].t > 20 * SECOND
     assert first.journal["duration"] < 10
@@ -122,7 +122,9 @@ def test_an_experiment_runs_the_same_twice_and_waits_only_in_virtual_time():
 
 def test_a_wrong_controller_makes_the_steady_state_deviate():
     experiment = load_experiment(ROOT / "chaos/experiments/external-deletion.yaml")
-    run = run_experiment(experiment, implementation("mutant:external-deletion-is-retried"))
+    run = run_experiment(
+        experiment, implementation("mutant:external-deletion-is-retried", "appwrapper")
+    )
     assert run.journal["deviated"] and not run.is_steady
 
 

@@ -32,7 +32,7 @@ pytestmark = pytest.mark.control_plane
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with three nodes and the AppWrapper's definition."""
     made = ControlPlane(tmp_path_factory.mktemp("control-plane"), Settings())
-    made.start((*implementation("reference").crds(), *fixture_crds.all_crds()))
+    made.start((*implementation("reference", "appwrapper").crds(), *fixture_crds.all_crds()))
     try:
         names = [f"n{index}" for index in range(3)]
         nodes.create(made.api(), [FakeNode(name) for name in names])

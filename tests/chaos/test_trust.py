@@ -135,7 +135,9 @@ def test_an_experiment_that_is_trusted_runs_its_processes(tmp_path: Path) -> Non
     _action({"type": "process", "path": "touch", "arguments": [str(tmp_path / "made")]})(experiment)
     path = tmp_path / "experiment.yaml"
     path.write_text(yaml.safe_dump(experiment))
-    run = run_experiment(load_experiment(path, trusted=True), implementation("reference"))
+    run = run_experiment(
+        load_experiment(path, trusted=True), implementation("reference", "appwrapper")
+    )
     assert run.journal["status"] == "completed"
     assert (tmp_path / "made").exists()
 

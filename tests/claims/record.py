@@ -101,7 +101,7 @@ def _candidates(folder: Path) -> Iterator[tuple[str, Path, Callable[[], Sequence
         fewest = sorted(armed, key=lambda found: (len(found.arms), found.id))[:1]
         runs += [(f"mutant:{mutant.name}", found) for found in fewest]
     for maker, scenario in runs:
-        run = run_one(scenario, implementation(maker), DEFAULT_SEED)
+        run = run_one(scenario, implementation(maker, "appwrapper"), DEFAULT_SEED)
         is_mutant = maker != "reference"
         name = maker.replace(":", "-") if is_mutant else scenario.id.replace("/", "-")
         path = folder / f"{name}{SUFFIX}"

@@ -80,6 +80,6 @@ def test_every_told_history_is_stored() -> None:
 def test_histories_of_wrong_controllers_are_accused_of_nothing_new(
     mutant: str, scenario: str
 ) -> None:
-    run = run_one(SCENARIOS[scenario], implementation(f"mutant:{mutant}"), 1729)
+    run = run_one(SCENARIOS[scenario], implementation(f"mutant:{mutant}", "appwrapper"), 1729)
     for fact in WIDER:
         assert assert_only_acquits(run.header, run.entries, fact), "nothing shows the mistake"

@@ -27,7 +27,7 @@ SEEDS = range(2)
 
 @cache
 def recorded(scenario: str, controller: str = "reference") -> Recording:
-    run = run_one(SCENARIOS[scenario], implementation(controller), DEFAULT_SEED)
+    run = run_one(SCENARIOS[scenario], implementation(controller, "appwrapper"), DEFAULT_SEED)
     return run.header, run.entries
 
 

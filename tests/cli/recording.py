@@ -39,7 +39,7 @@ def record(folder: Path, mutant: str = "") -> list[dict[str, Any]]:
     """The events since a namespace was made in which one AppWrapper succeeded and one failed."""
     folder.mkdir(exist_ok=True)
     plane = ControlPlane(folder)
-    plane.start(implementation("reference").crds())
+    plane.start(implementation("reference", "appwrapper").crds())
     try:
         nodes.create(plane.api(), [FakeNode("n0", "a"), FakeNode("n1", "a")])
         nodes.wait_ready(plane.api(), ["n0", "n1"])

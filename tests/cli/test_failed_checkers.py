@@ -180,14 +180,14 @@ def test_an_experiment_ends_with_3(assay: Assay) -> None:
 
 @pytest.mark.usefixtures("sabotaged")
 def test_a_scenario_as_a_test_fails_and_names_the_checker(request: pytest.FixtureRequest) -> None:
-    run = run_one(SCENARIOS[SLOW_PODS], implementation("reference"), 1729)
+    run = run_one(SCENARIOS[SLOW_PODS], implementation("reference", "appwrapper"), 1729)
     with pytest.raises(AssertionError, match=FAILED):
         run_as_test(SCENARIOS[SLOW_PODS], lambda _: run, request)
 
 
 def test_one_checker_that_failed_outvotes_all_histories_that_passed() -> None:
     (claim,) = (claim for claim in claims.load() if claim.id == "AW-015")
-    run = run_one(SCENARIOS[SLOW_PODS], implementation("reference"), 1729)
+    run = run_one(SCENARIOS[SLOW_PODS], implementation("reference", "appwrapper"), 1729)
     passed = next(verdict for verdict in run.verdicts if verdict.claim == claim.id)
     failed = msgspec.structs.replace(passed, outcome=Outcome.INCONCLUSIVE, error="RuntimeError")
     merged = merge(claim.id, [passed, failed, passed])

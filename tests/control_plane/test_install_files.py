@@ -171,7 +171,7 @@ def test_a_suite_on_a_real_cluster_gives_the_operator_what_its_service_account_i
     ]
     given = [
         role["metadata"]["name"]
-        for role in implementation("reference").rbac()
+        for role in implementation("reference", "appwrapper").rbac()
         if role["kind"] in ("ClusterRole", "Role")
     ]
     assert sorted(given) == sorted(bound)

@@ -29,7 +29,7 @@ OUT_OF_REACH = "AW-079"
 
 @pytest.fixture(scope="module")
 def ran() -> RunResult:
-    return run_one(SCENARIOS[SCENARIO], implementation("reference"), 1)
+    return run_one(SCENARIOS[SCENARIO], implementation("reference", "appwrapper"), 1)
 
 
 def with_verdict(run: RunResult, verdict: Verdict) -> RunResult:

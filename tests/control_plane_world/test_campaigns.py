@@ -32,7 +32,7 @@ SEED = 1729
 
 @pytest.fixture(scope="module")
 def recorded() -> RunResult:
-    return run_one(SCENARIOS[SCENARIO], implementation("reference"), SEED)
+    return run_one(SCENARIOS[SCENARIO], implementation("reference", "appwrapper"), SEED)
 
 
 def in_real_time(run: RunResult, **changes: Any) -> RunResult:

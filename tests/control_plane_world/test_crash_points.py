@@ -26,7 +26,7 @@ SCENARIO = SCENARIOS["appwrapper/retry/one-failure-is-retried"]
 
 @pytest.fixture(scope="module")
 def simulated() -> RunResult:
-    return run_one(SCENARIO, implementation("reference"), SEED)
+    return run_one(SCENARIO, implementation("reference", "appwrapper"), SEED)
 
 
 def test_a_sample_is_drawn_by_the_seed_and_keeps_the_order(simulated: RunResult) -> None:
@@ -49,7 +49,7 @@ def test_what_was_left_out_or_missed_is_said(simulated: RunResult) -> None:
 @pytest.fixture(scope="module")
 def session() -> Iterator[Session]:
     plane = ControlPlaneSession(
-        {"appwrapper": implementation("reference").on_real_clusters()}, all_crds()
+        {"appwrapper": implementation("reference", "appwrapper").on_real_clusters()}, all_crds()
     )
     with plane as session:
         yield session

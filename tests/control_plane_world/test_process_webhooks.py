@@ -30,7 +30,7 @@ from vocabulary.objects import Object
 from vocabulary.requests import Create
 
 RUN = "run-7"
-REFERENCE = implementation("reference").on_real_clusters()
+REFERENCE = implementation("reference", "appwrapper").on_real_clusters()
 SECRET_NAME = "webhook-server-cert"
 
 

@@ -54,7 +54,7 @@ def test_stretching_multiplies_what_the_pace_asks_for() -> None:
 
 @pytest.fixture(scope="module")
 def armed() -> RunResult:
-    return run_one(SCENARIOS[REPAIRED], implementation("reference"), 1)
+    return run_one(SCENARIOS[REPAIRED], implementation("reference", "appwrapper"), 1)
 
 
 def said(run: RunResult, outcome: Outcome, armed: int = 0) -> RunResult:

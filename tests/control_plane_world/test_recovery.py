@@ -183,7 +183,7 @@ def test_what_is_recovered_is_what_was(subject: str) -> None:
     for id_, scenario in SCENARIOS.items():
         if id_.rpartition("/")[0] != subject:
             continue
-        entries = run_one(scenario, implementation("reference"), 1).entries
+        entries = run_one(scenario, implementation("reference", "appwrapper"), 1).entries
         kinds = kinds_of(entries)
         writes = [each for each in entries if isinstance(each, Write) and each.kind not in LEFT_OUT]
         commits = [told(each, kinds) for each in writes if each.event]
@@ -229,7 +229,7 @@ def _followed(kind: Kind) -> bool:
 
 def test_a_log_that_lacks_what_a_watch_has_told_fills_no_gap() -> None:
     """The log of one API server among several, or one that leaves out kubelets."""
-    entries = run_one(SCENARIOS[SCENARIO], implementation("reference"), 1).entries
+    entries = run_one(SCENARIOS[SCENARIO], implementation("reference", "appwrapper"), 1).entries
     kinds = kinds_of(entries)
     writes = [each for each in entries if isinstance(each, Write) and each.kind not in LEFT_OUT]
     commits = [told(each, kinds) for each in writes if each.event]

@@ -65,7 +65,7 @@ def test_a_program_that_has_never_come_up_is_told_with_what_it_logged_first() ->
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
     """A directory with a custom profile: a script that starts a mutant, or fails."""
-    reference = implementation("reference")
+    reference = implementation("reference", "appwrapper")
     (tmp_path / "crds.yaml").write_text(yaml.safe_dump_all(reference.crds()), encoding="utf-8")
     (tmp_path / "roles.yaml").write_text(yaml.safe_dump_all(reference.rbac()), encoding="utf-8")
     (tmp_path / "mine.yaml").write_text(PROFILE, encoding="utf-8")

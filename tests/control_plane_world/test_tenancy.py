@@ -15,7 +15,7 @@ from conformance.worlds.control_plane.tenancy import Tenancy, TenancyError
 from fixtures.control_plane import ControlPlane, users
 from vocabulary.errors import ApiError
 
-CRDS = implementation("reference").crds()
+CRDS = implementation("reference", "appwrapper").crds()
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ from vocabulary.history import history_digest
 
 
 def main() -> None:
-    reference = implementation("reference")
+    reference = implementation("reference", "appwrapper")
     for scenario in SCENARIOS.values():
         result = run_one(scenario, reference, DEFAULT_SEED)
         sys.stdout.write(f"{scenario.id} {history_digest(result.header, result.entries)}\n")

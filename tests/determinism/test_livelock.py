@@ -65,7 +65,9 @@ def no_run_has_hung() -> Iterator[None]:
 
 
 def run_with(rules: Callable[[], Rules], name: str = "wrong") -> RunResult:
-    return run_one(SLOW_PODS, replace(implementation("reference"), name=name, rules=rules), 1729)
+    return run_one(
+        SLOW_PODS, replace(implementation("reference", "appwrapper"), name=name, rules=rules), 1729
+    )
 
 
 def marks_of(run: RunResult) -> list[Mark]:
@@ -113,7 +115,7 @@ def test_the_limits_grow_with_the_pods_that_users_ask_for() -> None:
         world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
     scenario = replace(SLOW_PODS, steps=steps, nodes=PODS // 10)
-    run = run_one(scenario, implementation("reference"), 1729)
+    run = run_one(scenario, implementation("reference", "appwrapper"), 1729)
     assert not run.error
     assert len(run.entries) > bounds.MAX_ENTRIES
 

@@ -24,7 +24,7 @@ KEPT = "kept"
 """A node that is not for runs."""
 RBAC = "/apis/rbac.authorization.k8s.io/v1"
 
-REFERENCE = {"appwrapper": implementation("reference")}
+REFERENCE = {"appwrapper": implementation("reference", "appwrapper")}
 
 
 @pytest.fixture(scope="package")

@@ -120,18 +120,20 @@ REFUSED: dict[str, tuple[Write, str]] = {
         "no cluster role becomes part of those of others",
     ),
     "a webhook for everything": (
-        ("POST", WEBHOOKS, webhook(f"mutating.{RUN}.assay.dev", "*")),
-        "webhooks are called for AppWrappers in the namespace of one run",
+        ("POST", WEBHOOKS, webhook(f"mutating.appwrapper.{RUN}.assay.dev", "*")),
+        "webhooks are called for what a suite defines, in the namespace of one run",
     ),
     "a webhook for all pods of a run": (
         (
             "POST",
             WEBHOOKS,
             webhook(
-                f"mutating.{RUN}.assay.dev", "", matchLabels={"kubernetes.io/metadata.name": RUN}
+                f"mutating.appwrapper.{RUN}.assay.dev",
+                "",
+                matchLabels={"kubernetes.io/metadata.name": RUN},
             ),
         ),
-        "webhooks are called for AppWrappers in the namespace of one run",
+        "webhooks are called for what a suite defines, in the namespace of one run",
     ),
     "a webhook of another name": (
         ("POST", WEBHOOKS, webhook("mutating.example.org", "workload.codeflare.dev")),
@@ -238,7 +240,7 @@ def test_what_a_run_needs_is_not_refused(account: Api, run: str) -> None:
     appwrappers = "workload.codeflare.dev"
     needed: list[Write] = [
         ("POST", f"{run}/pods", POD),
-        ("POST", WEBHOOKS, webhook(f"mutating.{RUN}.assay.dev", appwrappers, **own)),
+        ("POST", WEBHOOKS, webhook(f"mutating.appwrapper.{RUN}.assay.dev", appwrappers, **own)),
         ("PATCH", f"/api/v1/nodes/{NODES[0]}", TAINT),
     ]
     assert [refusal(account, write) for write in needed] == ["", "", ""]

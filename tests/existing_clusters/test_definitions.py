@@ -38,7 +38,7 @@ def test_what_is_missing_is_brought_and_taken_away_again_but_never_from_others(
     assert "definitions of custom resources: appwrappers.workload.codeflare.dev" in said
     assert "1/1 runs: 1 passed" in said
     assert standing(bare) == before
-    (crd,) = implementation("reference").crds()
+    (crd,) = implementation("reference", "appwrapper").crds()
     crds.install(bare.api(), [crd])
     path = f"{crds.CRDS}/{name_of(crd)}"
     bare.api().patch(path, {"metadata": {"labels": {RUN_LABEL: "assay-killed"}}})

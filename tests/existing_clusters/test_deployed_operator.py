@@ -43,12 +43,17 @@ def cluster() -> OneDeployment:
 
 @pytest.fixture
 def operator(cluster: OneDeployment) -> DeployedOperator:
-    told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
+    told = deploy(cluster.connection, implementation("reference", "appwrapper"), place(), ["n0"])
     return DeployedOperator("appwrapper", told, cluster.connection, lambda *_: None)
 
 
 def test_the_shipped_deployment_is_fitted_to_one_run(cluster: OneDeployment) -> None:
-    deploy(cluster.connection, implementation("mutant:quota-released-on-failed"), place(), ["n0"])
+    deploy(
+        cluster.connection,
+        implementation("mutant:quota-released-on-failed", "appwrapper"),
+        place(),
+        ["n0"],
+    )
     config, deployment = cluster.made
     text = config["data"]["config.yaml"]
     pod = deployment["spec"]["template"]["spec"]
@@ -66,13 +71,15 @@ def test_the_shipped_deployment_is_fitted_to_one_run(cluster: OneDeployment) -> 
 
 
 def test_several_elect_one_in_the_runs_namespace(cluster: OneDeployment) -> None:
-    deploy(cluster.connection, implementation("reference"), place(elects=True), ["n0"])
+    deploy(
+        cluster.connection, implementation("reference", "appwrapper"), place(elects=True), ["n0"]
+    )
     arguments = cluster.made[1]["spec"]["template"]["spec"]["containers"][0]["args"]
     assert {"--leader-elect", "--lease-namespace=run-0", "--identity=appwrapper"} <= {*arguments}
 
 
 def test_it_keeps_off_the_nodes_that_runs_borrow(cluster: OneDeployment) -> None:
-    deploy(cluster.connection, implementation("reference"), place(), ["n0", "n1"])
+    deploy(cluster.connection, implementation("reference", "appwrapper"), place(), ["n0", "n1"])
     affinity = cluster.made[1]["spec"]["template"]["spec"]["affinity"]["nodeAffinity"]
     required = affinity["requiredDuringSchedulingIgnoredDuringExecution"]
     (term,) = required["nodeSelectorTerms"]
@@ -84,7 +91,7 @@ def test_it_keeps_off_the_nodes_that_runs_borrow(cluster: OneDeployment) -> None
 def test_it_tolerates_the_control_planes_taint_and_no_cordon_or_taint_of_others(
     cluster: OneDeployment,
 ) -> None:
-    deploy(cluster.connection, implementation("reference"), place(), ["n0"])
+    deploy(cluster.connection, implementation("reference", "appwrapper"), place(), ["n0"])
     (toleration,) = cluster.made[1]["spec"]["template"]["spec"]["tolerations"]
     assert toleration["key"] == "node-role.kubernetes.io/control-plane"
     assert toleration["effect"] == "NoSchedule"
@@ -124,7 +131,7 @@ def test_an_operator_that_does_not_end_is_not_noted_as_ended_and_runs_on(
 
     monkeypatch.setattr(deployed_operator, "GONE_SECONDS", 0.0)
     cluster, recorded = Hanging(), []
-    told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
+    told = deploy(cluster.connection, implementation("reference", "appwrapper"), place(), ["n0"])
     operator = DeployedOperator(
         "appwrapper", told, cluster.connection, lambda *change: recorded.append(change)
     )
@@ -140,7 +147,7 @@ def test_an_operator_that_no_signal_reaches_is_not_killed(cluster: OneDeployment
     def refuse(_: Object, signal: str) -> None:
         raise FaultRefusedError(signal)
 
-    told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
+    told = deploy(cluster.connection, implementation("reference", "appwrapper"), place(), ["n0"])
     operator = DeployedOperator("appwrapper", told, cluster.connection, lambda *_: None, refuse)
     operator.start()
     with pytest.raises(FaultRefusedError, match="SIGKILL"):
@@ -157,7 +164,7 @@ def test_what_only_a_process_beside_it_could_suffer_is_refused_with_the_way_out(
 
 def test_where_signals_reach_it_it_is_killed_and_paused_by_them(cluster: OneDeployment) -> None:
     sent: list[str] = []
-    told = deploy(cluster.connection, implementation("reference"), place(), ["n0"])
+    told = deploy(cluster.connection, implementation("reference", "appwrapper"), place(), ["n0"])
     operator = DeployedOperator(
         "appwrapper",
         told,
@@ -174,7 +181,7 @@ def test_where_signals_reach_it_it_is_killed_and_paused_by_them(cluster: OneDepl
 
 
 def test_a_program_whose_manifests_have_no_deployment_is_not_deployed() -> None:
-    reference = implementation("reference")
+    reference = implementation("reference", "appwrapper")
     bare = replace(reference.program.manifests, deployment=())
     undeployable = replace(reference, program=replace(reference.program, manifests=bare))
     assert reference.why_not_deployed == ""

@@ -29,7 +29,7 @@ def test_a_run_whose_nodes_have_guests_is_inconclusive_with_the_reason_and_the_n
     plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(node_pool, "GUEST_SECONDS", 0.0)
-    reference = {"appwrapper": implementation("reference").on_real_clusters()}
+    reference = {"appwrapper": implementation("reference", "appwrapper").on_real_clusters()}
     undertaking = examine(
         Access(plane.kubeconfig()),
         Limits(time_us=HOUR, objects=100),

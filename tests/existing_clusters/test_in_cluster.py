@@ -37,7 +37,7 @@ SCENARIOS = (
     "appwrapper/autopilot/other-resources-are-monitored",
     "appwrapper/operator-faults/leader-is-killed",
 )
-REFERENCE = {"appwrapper": implementation("reference")}
+REFERENCE = {"appwrapper": implementation("reference", "appwrapper")}
 IN_OTHER_SCENARIOS = frozenset(
     (
         Right("", "pods/eviction", "create"),

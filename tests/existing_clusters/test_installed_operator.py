@@ -259,7 +259,7 @@ def test_what_is_not_there_or_cannot_be_configured_is_told_before_anything_is_do
 
 def standing(installed: Installed | None) -> dict[str, UnderTest]:
     """An implementation that is installed in that way."""
-    (crd,) = implementation("reference").crds()
+    (crd,) = implementation("reference", "appwrapper").crds()
     found = SimpleNamespace(installed=installed, crds=lambda: (crd,))
     return {"appwrapper": cast(UnderTest, found)}
 

@@ -45,7 +45,7 @@ def test_rights_become_the_rules_of_a_cluster_role() -> None:
 
 
 def test_no_right_to_write_is_asked_for_where_kubernetes_alone_writes() -> None:
-    asked = rights.required({"appwrapper": implementation("reference")}, all_crds())
+    asked = rights.required({"appwrapper": implementation("reference", "appwrapper")}, all_crds())
     verbs = [right.verb for right in asked if right.resource == "controllerrevisions"]
     assert verbs == ["list", "watch"]
 

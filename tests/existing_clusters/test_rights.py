@@ -21,7 +21,7 @@ from vocabulary.history import Write
 from vocabulary.kinds import known_kinds
 from vocabulary.requests import Get
 
-REFERENCE = implementation("reference")
+REFERENCE = implementation("reference", "appwrapper")
 IMPLEMENTATIONS = {"appwrapper": REFERENCE}
 OTHERWISE_USED = {
     Right("apps", "deployments", "create"): "operators that are Deployments, --operator-image",

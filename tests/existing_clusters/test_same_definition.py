@@ -16,7 +16,7 @@ from vocabulary.errors import ApiError
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Get
 
-(OURS,) = implementation("reference").crds()
+(OURS,) = implementation("reference", "appwrapper").crds()
 Definition = dict[str, Any]
 
 
@@ -83,7 +83,7 @@ def test_what_the_api_server_fills_in_and_what_people_read_is_no_difference(
     found = changed(change)
     assert found != OURS
     assert is_same_definition(OURS, found)
-    assert not list(_defined_otherwise(Stored(found), implementation("reference")))
+    assert not list(_defined_otherwise(Stored(found), implementation("reference", "appwrapper")))
 
 
 @pytest.mark.parametrize(
@@ -92,10 +92,12 @@ def test_what_the_api_server_fills_in_and_what_people_read_is_no_difference(
 def test_what_would_be_dropped_or_refused_is_a_problem_with_the_next_thing_to_do(
     change: Callable[[Definition], None],
 ) -> None:
-    (problem,) = _defined_otherwise(Stored(changed(change)), implementation("reference"))
+    (problem,) = _defined_otherwise(
+        Stored(changed(change)), implementation("reference", "appwrapper")
+    )
     assert f"CustomResourceDefinition {name_of(OURS)} is not as reference defines it" in problem
     assert f"`kubectl delete crd {name_of(OURS)}`" in problem
 
 
 def test_a_definition_that_is_missing_is_brought_and_is_no_problem() -> None:
-    assert not list(_defined_otherwise(Stored(None), implementation("reference")))
+    assert not list(_defined_otherwise(Stored(None), implementation("reference", "appwrapper")))

@@ -50,7 +50,9 @@ def test_each_role_holds_the_rights_that_a_preflight_asks_for_and_no_other(
         role["metadata"]["name"]: rights_in(role) for role in of_kind(documents, "ClusterRole")
     }
     assert granted == {
-        "assay-suite": rights.required({"appwrapper": implementation("reference")}, all_crds()),
+        "assay-suite": rights.required(
+            {"appwrapper": implementation("reference", "appwrapper")}, all_crds()
+        ),
         "assay-definitions": sorted(rights.INSTALLING),
         "assay-accounts": sorted(rights.ACCOUNTS),
     }

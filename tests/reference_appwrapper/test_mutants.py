@@ -55,7 +55,7 @@ def test_a_mutant_whose_roles_are_wrong_has_the_sound_rules_and_lacks_a_right(
     sound, wrong = (
         {
             right
-            for role in implementation(name).rbac()
+            for role in implementation(name, "appwrapper").rbac()
             for rule in role.get("rules", ())
             for right in product(rule["apiGroups"], rule["resources"], rule["verbs"])
         }

@@ -34,7 +34,9 @@ faults:
 def noisy_run(scenario: str, mutant: str, seed: int = DEFAULT_SEED) -> RunResult:
     """The scenario against the mutant, with the noise beside the scenario's own faults."""
     plan = parse_plan(f"scenario: {scenario}\n{NOISE}")
-    return run_one(SCENARIOS[scenario], implementation(f"mutant:{mutant}"), seed, plan)
+    return run_one(
+        SCENARIOS[scenario], implementation(f"mutant:{mutant}", "appwrapper"), seed, plan
+    )
 
 
 def failure_of(claim: str, run: RunResult) -> Failure:

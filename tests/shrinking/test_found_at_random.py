@@ -348,13 +348,17 @@ faults:
 @pytest.mark.parametrize("plan", FOUND.values(), ids=FOUND)
 def test_the_reference_keeps_every_claim_where_random_plans_once_broke_one(plan: str) -> None:
     parsed = parse_plan(plan)
-    run = run_one(SCENARIOS[parsed.scenario], implementation("reference"), parsed.seed, parsed)
+    run = run_one(
+        SCENARIOS[parsed.scenario], implementation("reference", "appwrapper"), parsed.seed, parsed
+    )
     assert [v.because for v in run.verdicts if v.outcome is Outcome.FAILED] == []
 
 
 def test_an_operator_that_was_held_back_removes_nothing_that_another_runs() -> None:
     parsed = parse_plan(HELD_BACK)
-    run = run_one(SCENARIOS[parsed.scenario], implementation("reference"), parsed.seed, parsed)
+    run = run_one(
+        SCENARIOS[parsed.scenario], implementation("reference", "appwrapper"), parsed.seed, parsed
+    )
     late = [
         entry for entry in run.entries if isinstance(entry, Write) and entry.actor == "appwrapper"
     ]

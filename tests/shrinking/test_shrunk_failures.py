@@ -49,7 +49,9 @@ def test_all_that_went_wrong_in_a_run_is_one_plan_that_replays_it_byte_for_byte(
 ) -> None:
     run = noisy_run(scenario, MUTANT)
     plan = whole_plan(run)
-    again = run_one(SCENARIOS[scenario], implementation(f"mutant:{MUTANT}"), run.seed, plan)
+    again = run_one(
+        SCENARIOS[scenario], implementation(f"mutant:{MUTANT}", "appwrapper"), run.seed, plan
+    )
     assert plan.exhaustive
     assert again.entries == run.entries
 
@@ -77,7 +79,7 @@ def test_two_faults_that_only_together_violate_a_claim_are_both_kept() -> None:
 
 
 def test_a_crash_is_dropped_where_the_scenarios_own_fault_is_enough() -> None:
-    scenario, mutant = SCENARIOS[SLOW_PODS], implementation(f"mutant:{MUTANT}")
+    scenario, mutant = SCENARIOS[SLOW_PODS], implementation(f"mutant:{MUTANT}", "appwrapper")
     point = crash_points(run_one(scenario, mutant, 1729).entries, "appwrapper")[4]
     crashed = run_one(scenario, mutant, 1729, point.plan(Plan(SLOW_PODS, 1729)))
     assert [next(iter(step)) for step in crashed.struck] == ["kill", "kill_pod"]
@@ -115,7 +117,7 @@ def test_only_the_earliest_failure_that_shows_all_claims_is_shrunk() -> None:
 
 
 def test_a_sound_controller_has_nothing_to_shrink() -> None:
-    run = run_one(SCENARIOS[SLOW_PODS], implementation("reference"), 1729)
+    run = run_one(SCENARIOS[SLOW_PODS], implementation("reference", "appwrapper"), 1729)
     assert failures([run]) == []
 
 

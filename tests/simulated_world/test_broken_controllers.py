@@ -21,7 +21,7 @@ def breaks(*_: Any, **__: Any) -> Any:
 
 def run_with(decision: str) -> RunResult:
     broken = type("Broken", (Rules,), {decision: breaks})
-    under_test = replace(implementation("reference"), name="broken", rules=broken)
+    under_test = replace(implementation("reference", "appwrapper"), name="broken", rules=broken)
     return run_one(SCENARIOS["appwrapper/retry/one-failure-is-retried"], under_test, 1729)
 
 

@@ -30,5 +30,5 @@ def test_histories_are_the_same(scenario: str, monkeypatch: pytest.MonkeyPatch) 
 
 
 def digest_of(scenario: str) -> str:
-    result = run_one(SCENARIOS[scenario], implementation("reference"), DEFAULT_SEED)
+    result = run_one(SCENARIOS[scenario], implementation("reference", "appwrapper"), DEFAULT_SEED)
     return history_digest(result.header, result.entries)

@@ -21,7 +21,7 @@ from conformance.scenarios import SCENARIOS
     ],
 )
 def test_reference_counts_free_a_run(scenario: str) -> None:
-    reference = implementation("reference")
+    reference = implementation("reference", "appwrapper")
     run_one(SCENARIOS[scenario], reference, DEFAULT_SEED)  # loads what stays loaded
     gc.collect()
     gc.disable()

@@ -15,7 +15,7 @@ TAKEN = SCENARIOS["appwrapper/operator-faults/lease-is-taken"]
 
 
 def test_while_somebody_else_holds_the_lease_no_operator_leads_and_one_does_afterwards() -> None:
-    run = run_one(TAKEN, implementation("reference"), 1729)
+    run = run_one(TAKEN, implementation("reference", "appwrapper"), 1729)
     assert run.error == ""
     lives = [e.change for e in run.entries if isinstance(e, Process) and e.change != "started"]
     assert lives == ["leading", "following", "leading"]
@@ -31,5 +31,5 @@ def test_a_leader_that_goes_on_without_its_lease_is_told(monkeypatch: pytest.Mon
         return self.settings.identity in led
 
     monkeypatch.setattr(LeaderElection, "leads", leads)
-    run = run_one(TAKEN, implementation("reference"), 1729)
+    run = run_one(TAKEN, implementation("reference", "appwrapper"), 1729)
     assert "not reached: nobody acted while nobody led" in run.error

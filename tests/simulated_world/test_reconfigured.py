@@ -28,7 +28,7 @@ class KeepsItsFirstConfiguration(Implementation):
 
 
 def test_a_configuration_is_in_force_from_the_next_start_of_the_operator() -> None:
-    run = run_one(SCENARIO, implementation("reference"), DEFAULT_SEED)
+    run = run_one(SCENARIO, implementation("reference", "appwrapper"), DEFAULT_SEED)
     history = AppWrapperHistory(History(run.header, run.entries))
     starts = [entry.n for entry in history.processes if entry.change == "started"]
     (_, first), *later = history.configurations

@@ -17,7 +17,7 @@ from conformance.suites.appwrapper.faults.varied import varied
 from vocabulary.history import Write, history_digest
 from vocabulary.objects import annotations_of, get_path
 
-REFERENCE = implementation("reference")
+REFERENCE = implementation("reference", "appwrapper")
 VARIED = """\
 seed: 11
 scenario: appwrapper/detection/job-retries-by-itself

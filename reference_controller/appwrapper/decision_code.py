@@ -1,4 +1,4 @@
-"""The reference's decision code: modules in which a bug breaks requirements.
+"""Decision code: modules in which a bug breaks requirements.
 
 That is everything between observation and request, the settings of the user and the
 administrator, and admission. Excluded are outputs for readers that no claim covers
@@ -9,6 +9,8 @@ decides nothing about AppWrappers.
 from __future__ import annotations
 
 from typing import Final
+
+from reference_controller.reference_program import DecisionCode
 
 _ROOM: Final = "reference_controller.appwrapper"
 _MODULES: Final = (
@@ -39,6 +41,9 @@ _MODULES: Final = (
     "transitions",
     "watched_kinds",
 )
-DECISION_CODE: Final = tuple(f"{_ROOM}.{name}" for name in _MODULES)
-TOLD: Final = ("Note", "_denied", "_tell", "count", "count_delete", "count_entry", "event_for")
-"""The functions in these modules that say something to people: Events, messages, metrics."""
+DECISION_CODE: Final = DecisionCode(
+    modules=tuple(f"{_ROOM}.{name}" for name in _MODULES),
+    told=frozenset(
+        {"Note", "_denied", "_tell", "count", "count_delete", "count_entry", "event_for"}
+    ),
+)
