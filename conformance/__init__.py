@@ -3,9 +3,8 @@
 A tour, in the order of a run:
 
 - `suite`, `suites`: the claims, scenarios and view of one norm each, found by entry point.
-- `scenario`, `scenarios`: situations, each a function of a `world.World` with its manifests; it
-  handles an `appwrapper.AppWrapper`.
-- `parameters`: the operator configuration of a run, at default or shortened durations.
+- `scenario`, `scenarios`: situations, each a function of a `world.World` with its manifests;
+  `handle` is what it holds of one object.
 - `under_test`, `implementation`, `profiles`: the controller under test: the reference, one of its
   mutants, or a third-party program by its profile.
 - `worlds`: where a scenario runs: simulated in virtual time, or on a real cluster.
