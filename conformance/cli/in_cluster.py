@@ -54,7 +54,10 @@ def _suite_run(
         DEFAULT_TIME_LIMIT
     ),
     object_limit: Annotated[
-        int, typer.Option(help="How many pods, Jobs and AppWrappers a run may have.", min=10)
+        int,
+        typer.Option(
+            help="How many pods, Jobs and objects of each kind under test a run may have.", min=10
+        ),
     ] = DEFAULT_OBJECT_LIMIT,
     pod_image: Annotated[
         str | None,

@@ -188,7 +188,8 @@ class RunArguments:
     object_limit: Annotated[
         int,
         typer.Option(
-            help="How many pods, Jobs and AppWrappers a run may have on an existing cluster.",
+            help="How many pods, Jobs and objects of each kind under test a run may have on an "
+            "existing cluster.",
             min=10,
         ),
     ] = DEFAULT_OBJECT_LIMIT
