@@ -23,21 +23,29 @@ def run_generic_mutants(
     count: int | None,
     seed: int,
     ids: Sequence[str],
+    roles: Sequence[str],
     options: RunOptions,
     floor: float,
     *,
     quiet: bool,
 ) -> None:
-    """Draw `count` mutants by the seed, or take those of these ids; run them and tell."""
+    """Draw `count` mutants of these operators by the seed, or take those of these ids; run them
+    and tell."""
     from rich.console import Console
 
     from conformance.cli.progress import showing_progress
 
-    mutants = _chosen(count, seed, ids)
+    mutants = _chosen(count, seed, ids, roles)
     from conformance.running.generic_mutants import percent_decided, run_generic
+    from conformance.scenarios import SCENARIOS
+
+    # What an operator does not run in, none of its mistakes can matter in.
+    scenarios = [
+        name for name, found in SCENARIOS.items() if not set(roles).isdisjoint(found.roles)
+    ]
 
     with showing_progress(Console(), quiet=quiet, tell_failures=False) as on_progress:
-        results = run_generic(mutants, options, on_progress)
+        results = run_generic(mutants, options, on_progress, scenarios)
     for result in results:
         if ids or result.fate in ("survived", "timed out", "inconclusive"):
             _tell(result)
@@ -50,11 +58,13 @@ def run_generic_mutants(
         raise typer.Exit(ExitCode.VIOLATED)
 
 
-def _chosen(count: int | None, seed: int, ids: Sequence[str]) -> list[SourceMutant]:
+def _chosen(
+    count: int | None, seed: int, ids: Sequence[str], roles: Sequence[str]
+) -> list[SourceMutant]:
     from conformance.mutating.mutants import Sources, UnknownMutantError
     from reference_controller import programs
 
-    decided = [programs.load(name).decision_code for name in programs.names()]
+    decided = [programs.load(name).decision_code for name in roles]
     sources = Sources(
         [module for each in decided for module in each.modules],
         {name for each in decided for name in each.told},

@@ -27,7 +27,7 @@ def mutants(
         int | None,
         typer.Option(
             metavar="N",
-            help="N mistakes that are planted in the reference's source instead; --seed decides"
+            help="N mistakes that are planted in the references' source instead; --seed decides"
             " which.",
             min=1,
         ),
@@ -50,18 +50,21 @@ def mutants(
     Exit code 1 if a mutant survives, or a claim lets one pass that it is said to catch: the suite
     then has a hole. With --generic, if fewer are noticed than --floor says.
     """
+    from reference_controller import programs
+
     wanted = [name.removeprefix(_GENERIC) for name in names or () if name.startswith(_GENERIC)]
     if generic is not None or wanted:
         from conformance.cli.generic_mutants import run_generic_mutants
 
-        if names and (generic is not None or len(wanted) < len(names)):
+        roles = [name for name in names or () if name in programs.names()]
+        if len(wanted) + len(roles) < len(names or ()) or (wanted and generic is not None):
             raise BadInputError("--generic and names of mutants come in commands of their own")
         # A run of a mutant must not depend on what the seed draws, so the suite keeps its own.
         options = RunOptions(jobs=jobs)
-        run_generic_mutants(generic, seed, wanted, options, floor, quiet=quiet)
+        run_generic_mutants(
+            generic, seed, wanted, roles or programs.names(), options, floor, quiet=quiet
+        )
         return
-    from reference_controller import programs
-
     of_role = {role: programs.load(role).mutants for role in programs.names()}
     chosen = _chosen(names or (), of_role)
     if only_list:

@@ -82,7 +82,7 @@ def who_decides_otherwise(
     scenario: str, *, names: Collection[str], seed: int, role: str
 ) -> frozenset[str]:
     """The mutants among `names` whose history of a scenario may differ from the reference's."""
-    reference = implementation("reference", role)
+    reference = implementation(REFERENCE, role)
     mutants = reference.program.mutants
     found = {name for name in names if mutants[name].is_installed_wrong}
     wrong = {name: mutants[name].rules for name in names}
@@ -104,7 +104,7 @@ def kill(
 
     `otherwise` tells of each scenario which mutants decide anything otherwise there.
     """
-    mutant = implementation("reference", role).program.mutants[name]
+    mutant = implementation(REFERENCE, role).program.mutants[name]
     missing = set(mutant.killed_by)
     killers: dict[str, str] = {}
     errors: dict[str, str] = {}

@@ -17,12 +17,14 @@ from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.rules import comparing, decision_of
 
+ROLE = "appwrapper"
+
 
 @pytest.mark.parametrize("scenario", sorted(SCENARIOS)[::8])
 def test_where_it_decides_nothing_otherwise_a_mutants_history_is_that_of_the_reference(
     scenario: str,
 ) -> None:
-    otherwise = who_decides_otherwise(scenario, names=list(MUTANTS), seed=DEFAULT_SEED)
+    otherwise = who_decides_otherwise(scenario, names=list(MUTANTS), seed=DEFAULT_SEED, role=ROLE)
     alike = sorted(MUTANTS.keys() - otherwise)
     reference = run_one(
         SCENARIOS[scenario], implementation("reference", "appwrapper"), DEFAULT_SEED
@@ -37,9 +39,9 @@ def test_where_it_decides_nothing_otherwise_a_mutants_history_is_that_of_the_ref
 def test_a_mutant_is_run_where_it_decides_otherwise() -> None:
     scenario = "appwrapper/deletion/slow-pods-hold-their-quota"
     name = "quota-released-on-failed"
-    assert name in who_decides_otherwise(scenario, names=[name], seed=DEFAULT_SEED)
+    assert name in who_decides_otherwise(scenario, names=[name], seed=DEFAULT_SEED, role=ROLE)
     told = {found: {name} if found == scenario else set[str]() for found in SCENARIOS}
-    result = kill(name, otherwise=told, seed=DEFAULT_SEED, thorough=True)
+    result = kill(name, otherwise=told, seed=DEFAULT_SEED, role=ROLE, thorough=True)
     assert result.runs == 1
     assert result.scenarios == (scenario,)
     assert "AW-015" in result.killed_by
@@ -48,13 +50,15 @@ def test_a_mutant_is_run_where_it_decides_otherwise() -> None:
 def test_a_wrong_manifest_is_installed_in_every_scenario() -> None:
     wrong = [name for name, one in MUTANTS.items() if one.is_installed_wrong]
     scenario = "appwrapper/retry/one-failure-is-retried"
-    assert who_decides_otherwise(scenario, names=wrong, seed=DEFAULT_SEED) == set(wrong)
+    assert who_decides_otherwise(scenario, names=wrong, seed=DEFAULT_SEED, role=ROLE) == set(wrong)
 
 
 def test_a_claim_that_should_have_noticed_and_did_not_is_named() -> None:
     nowhere = dict.fromkeys(SCENARIOS, frozenset[str]())
-    result = kill("quota-released-on-failed", otherwise=nowhere, seed=DEFAULT_SEED, thorough=False)
-    assert result.missed == MUTANTS["quota-released-on-failed"].killed_by
+    result = kill(
+        "quota-released-on-failed", otherwise=nowhere, seed=DEFAULT_SEED, role=ROLE, thorough=False
+    )
+    assert result.missed == MUTANTS[name].killed_by
 
 
 class BreaksDown(Rules):
@@ -141,7 +145,9 @@ def test_each_operator_process_decides_by_rules_of_its_own() -> None:
 def test_a_timer_kept_in_memory_is_noticed_however_the_operator_is_replaced(way: str) -> None:
     scenario = f"appwrapper/operator-restarts/within-the-retry-pause/{way}"
     for name in ("restart-renews-the-pause", "restart-ends-the-pause"):
-        result = kill(name, otherwise=_only(scenario, name), seed=DEFAULT_SEED, thorough=False)
+        result = kill(
+            name, otherwise=_only(scenario, name), seed=DEFAULT_SEED, role=ROLE, thorough=False
+        )
         assert result.missed == ()
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from reference_controller.manifests import Manifests
 from reference_controller.mutants import Mutants
-from reference_controller.reference_program import ReferenceProgram
+from reference_controller.reference_program import DecisionCode, ReferenceProgram
 from reference_controller.rules import Rules
 from reference_controller.runtime.caches import Caches
 from reference_controller.runtime.controller import Key, key_of
@@ -124,4 +124,5 @@ PROGRAM: Final = ReferenceProgram(
     manifests=Manifests(package="assay_toy.manifests", crds=("crd.yaml",), rbac=("rbac.yaml",)),
     rules=CrewRules,
     mutants=MUTANTS,
+    decision_code=DecisionCode(modules=(__name__,)),
 )
