@@ -55,9 +55,8 @@ def test_a_wrong_manifest_is_installed_in_every_scenario() -> None:
 
 def test_a_claim_that_should_have_noticed_and_did_not_is_named() -> None:
     nowhere = dict.fromkeys(SCENARIOS, frozenset[str]())
-    result = kill(
-        "quota-released-on-failed", otherwise=nowhere, seed=DEFAULT_SEED, role=ROLE, thorough=False
-    )
+    name = "quota-released-on-failed"
+    result = kill(name, otherwise=nowhere, seed=DEFAULT_SEED, role=ROLE, thorough=False)
     assert result.missed == MUTANTS[name].killed_by
 
 
