@@ -18,7 +18,6 @@ from typing import Any, Final, NoReturn
 import yaml
 
 from vocabulary.regular_files import open_regular
-from vocabulary.yaml_syntax import in_words
 
 MAX_BYTES: Final = 1024 * 1024
 MAX_DEPTH: Final = 64
@@ -180,9 +179,13 @@ class _Reader:
         try:
             return call(*args)
         except yaml.MarkedYAMLError as error:
-            mark, what = in_words(error)
+            mark, began = error.problem_mark or error.context_mark, error.context_mark
             place = f":{mark.line + 1}:{mark.column + 1}" if mark is not None else ""
-            raise YamlError(f"{self._source}{place}: {what}") from error
+            since = f" ({error.context} from line {began.line + 1})" if began is not None else ""
+            raise YamlError(
+                f"{self._source}{place}: is not YAML: {error.problem}{since}; check indentation, "
+                "quotes and brackets there"
+            ) from error
         except yaml.reader.ReaderError as error:
             # Its position is one of bytes or of characters, as the loader is; the first is it.
             before = self._text.partition(chr(error.character))[0]
