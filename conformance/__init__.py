@@ -1,9 +1,12 @@
 """Conformance: claims, the scenarios that arm them, and verdicts.
 
+The names of `__all__` are what suites are written with, in this distribution or in another; they
+are imported from here, and all else may change. docs/reference/suites.md describes each.
+
 A tour, in the order of a run:
 
 - `suite`, `suites`: the claims, scenarios and view of one norm each, found by entry point.
-- `scenario`, `scenarios`: situations, each a function of a `world.World` with its manifests;
+- `scenario_type`, `scenarios`: situations, each a function of a `world.World` with its manifests;
   `handle` is what it holds of one object.
 - `under_test`, `implementation`, `profiles`: the controller under test: the reference, one of its
   mutants, or a third-party program by its profile.
@@ -20,3 +23,133 @@ A tour, in the order of a run:
 
 Checkers know neither the reference nor the origin of a run; `.importlinter` enforces this.
 """
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from conformance.handle import Condition, Handle
+    from conformance.history import History, Moment, Track
+    from conformance.history.lanes import Lane, State, Tone, lane_of, snapshots
+    from conformance.history.operator import OperatorView
+    from conformance.norm import (
+        Fate,
+        Judging,
+        Obligation,
+        Obligations,
+        Subject,
+        eventually,
+        exactly,
+        met,
+        never,
+        not_before,
+        one_of,
+        shared,
+        undecided,
+        violated,
+    )
+    from conformance.norm.claim import Claim, Decision, Level, Source
+    from conformance.norm.words import when
+    from conformance.scenario_type import scenario
+    from conformance.suite import KindUse, PlainDurations, Settings, Suite
+    from conformance.world import World
+
+_STANDS_IN = {
+    "conformance.suite": (
+        "KindUse",
+        "PlainDurations",
+        "Settings",
+        "Suite",
+    ),
+    "conformance.norm.claim": (
+        "Claim",
+        "Decision",
+        "Level",
+        "Source",
+    ),
+    "conformance.norm": (
+        "Fate",
+        "Judging",
+        "Obligation",
+        "Obligations",
+        "Subject",
+        "eventually",
+        "exactly",
+        "met",
+        "never",
+        "not_before",
+        "one_of",
+        "shared",
+        "undecided",
+        "violated",
+    ),
+    "conformance.norm.words": ("when",),
+    "conformance.history": (
+        "History",
+        "Moment",
+        "Track",
+    ),
+    "conformance.history.operator": ("OperatorView",),
+    "conformance.history.lanes": (
+        "Lane",
+        "State",
+        "Tone",
+        "lane_of",
+        "snapshots",
+    ),
+    "conformance.scenario_type": ("scenario",),
+    "conformance.world": ("World",),
+    "conformance.handle": (
+        "Condition",
+        "Handle",
+    ),
+}
+_MODULES = {name: module for module, names in _STANDS_IN.items() for name in names}
+"""Imported when they are asked for: most modules below this package need only some of them."""
+
+__all__ = [
+    "Claim",
+    "Condition",
+    "Decision",
+    "Fate",
+    "Handle",
+    "History",
+    "Judging",
+    "KindUse",
+    "Lane",
+    "Level",
+    "Moment",
+    "Obligation",
+    "Obligations",
+    "OperatorView",
+    "PlainDurations",
+    "Settings",
+    "Source",
+    "State",
+    "Subject",
+    "Suite",
+    "Tone",
+    "Track",
+    "World",
+    "eventually",
+    "exactly",
+    "lane_of",
+    "met",
+    "never",
+    "not_before",
+    "one_of",
+    "scenario",
+    "shared",
+    "snapshots",
+    "undecided",
+    "violated",
+    "when",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_MODULES[name]), name)

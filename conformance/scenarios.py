@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance import suite
 from conformance.manifests import load_manifests
-from conformance.scenario import SCENARIOS
+from conformance.scenario_type import SCENARIOS
 from vocabulary.objects import Object
 
 __all__ = ["SCENARIOS", "all_crds"]

@@ -20,7 +20,7 @@ from chaos.subject_kind import subject_kind
 from conformance.handle import Condition
 from conformance.manifest_of_run import of_run
 from conformance.pod_templates import with_replicas
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.stored import WEBHOOK_FAILED
 from vocabulary.clock import SECOND, Micros, format_seconds
 from vocabulary.errors import ApiError

@@ -28,7 +28,7 @@ from conformance import claims
 from conformance.history import History
 from conformance.implementation import Implementation
 from conformance.norm.verdict import Verdict
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.worlds.simulated.world import SimulatedWorld
 from reference_controller import programs
 from vocabulary.clock import Micros

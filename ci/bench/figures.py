@@ -25,7 +25,7 @@ from conformance.running.crash_tasks import crash_tasks
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
 from conformance.running.runner import run_one
 from conformance.running.workers import run_task
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.worlds.simulated.world import SimulatedWorld

@@ -20,7 +20,7 @@ from conformance.running.run_options import DEFAULT_SEED
 
 if TYPE_CHECKING:
     from conformance.report.run_result import RunResult
-    from conformance.scenario import Scenario
+    from conformance.scenario_type import Scenario
     from conformance.under_test import UnderTest
     from conformance.worlds.control_plane.session import Session
 

@@ -8,7 +8,7 @@ from conformance.as_tests.plugin import ClaimViolatedError, RunScenario
 from conformance.norm.claim import CLAIMS
 from conformance.report.failures import by_entry
 from conformance.report.text import checker_failed, failure_block
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 
 

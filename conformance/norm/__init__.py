@@ -6,6 +6,7 @@ obligation, which was met, was violated, or stays undecided. A tour:
 - `obligations`: the three of them, with positions as evidence.
 - `words`: how moments, objects and spans of time are put into an explanation.
 - `sentences`: the temporal operators that checkers are written in.
+- `outcomes`: values that the norm allows, also where it leaves a race open.
 - `shared`: what several checkers ask is worked out once.
 - `checker`: how a generator becomes the `judge` of a claim, and obligations a verdict.
 
@@ -22,6 +23,7 @@ from conformance.norm.checker import (
     View,
 )
 from conformance.norm.obligations import Fate, Obligation, met, undecided, violated
+from conformance.norm.outcomes import exactly, one_of
 from conformance.norm.sentences import eventually, never, not_before
 from conformance.norm.shared import shared
 from conformance.norm.subject import Subject
@@ -36,9 +38,11 @@ __all__ = [
     "Subject",
     "View",
     "eventually",
+    "exactly",
     "met",
     "never",
     "not_before",
+    "one_of",
     "shared",
     "undecided",
     "violated",

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 
 class Level(StrEnum):
+    """How binding a claim is."""
+
     CORE = "Core"
     EXTENDED = "Extended"
     DERIVED = "Derived"

@@ -10,6 +10,8 @@ from conformance.history.tracks import Moment
 
 
 class Fate(Enum):
+    """The state of an obligation at the end of a history."""
+
     MET = "met"
     VIOLATED = "violated"
     UNDECIDED = "undecided"

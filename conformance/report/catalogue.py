@@ -15,7 +15,7 @@ from typing import Any, Final
 from conformance import claims
 from conformance.norm.claim import Claim
 from conformance.report.yaml_text import dump
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 
 _ROOT: Final = Path(__file__).resolve().parents[2]

@@ -12,7 +12,7 @@ from conformance.running.process_faults import (
     needs_process_beside,
     needs_second,
 )
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 
 if TYPE_CHECKING:

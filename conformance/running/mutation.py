@@ -20,7 +20,7 @@ from conformance.report.text import checker_failed
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 from reference_controller import programs
 from reference_controller.rules import comparing

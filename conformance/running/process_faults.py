@@ -13,7 +13,7 @@ from typing import Any, Final
 from chaos.fault import Fault, fault_from_data
 from chaos.faults import ConnectionFault, DoubleOperator, Kill, Pause, Start, WebhookOutage
 from conformance.running.fault_use import injected_in
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.under_test import Installed, InstalledPods
 from vocabulary.history import role_of
 

@@ -16,7 +16,7 @@ from conformance.norm.verdict import Outcome
 from conformance.report.build import is_telling
 from conformance.report.run_result import RunResult
 from conformance.running.workers import Task
-from conformance.scenario import SCENARIOS
+from conformance.scenario_type import SCENARIOS
 
 STRETCHES: Final = (2, 4)
 """How many times as long durations are in the second run, and in the third and last."""

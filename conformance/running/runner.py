@@ -17,7 +17,7 @@ from conformance.implementation import Implementation
 from conformance.report.run_result import NOT_REACHED, REFUSED, RunResult
 from conformance.running.collecting import collector_at_rest
 from conformance.running.hung import HungError, processor_time_bounded
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
 from conformance.worlds.simulated.world import SimulatedWorld

@@ -34,7 +34,7 @@ from conformance.running.hosting import not_run, out_of_reach, reason_not_run, w
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.shrunk import failures, shrink_all
 from conformance.running.workers import Task, workers
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 from vocabulary.errors import ApiError
 

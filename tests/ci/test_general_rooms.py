@@ -1,4 +1,4 @@
-"""What is general speaks of no suite: it would have to be changed for the next one."""
+"""General rooms speak of no suite: they would have to be changed for the next one."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import pytest
 import yaml
 
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.under_test import Launch, Place, UnderTest
 from conformance.worlds.control_plane.http_requests import known_kind

@@ -11,7 +11,7 @@ from conformance.history import History
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 
 CUTS = 3

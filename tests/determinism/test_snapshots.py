@@ -10,7 +10,7 @@ from conformance import claims
 from conformance.history import History
 from conformance.implementation import implementations
 from conformance.running.run_options import DEFAULT_SEED
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.simulated.world import SimulatedWorld
 from fixtures.simulated.store import Key, Store

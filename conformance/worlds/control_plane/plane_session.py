@@ -11,7 +11,7 @@ from typing import ClassVar, Final
 from conformance.clean import RUN_LABEL
 from conformance.patience import PATIENCE_SECONDS, PatientConnection
 from conformance.running.run_options import ClusterName
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.operator_rights import grant

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.suite import load as suites
 from conformance.worlds.control_plane.host import RunPlace
 from conformance.worlds.control_plane.run_settings import RunSettings

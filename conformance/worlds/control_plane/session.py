@@ -18,7 +18,7 @@ from conformance.implementation import REAL_USERS
 from conformance.patience import PatientConnection
 from conformance.running.interrupts import interrupts_held_back
 from conformance.running.run_options import ClusterName
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import Component, components
 from conformance.worlds.control_plane.host import Host

@@ -14,7 +14,7 @@ from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.world import World
 from conformance.worlds.control_plane.at_rest import are_at_rest
 from conformance.worlds.control_plane.commit_teller import CommitTeller

@@ -20,7 +20,7 @@ from conformance.clean import RUN_LABEL, clean_cluster
 from conformance.in_cluster.bounds import CONFINING, ENFORCE
 from conformance.patience import PatientConnection
 from conformance.running.run_options import ClusterName
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.deployed_operator import Signal
 from conformance.worlds.control_plane.followed import followed_kinds

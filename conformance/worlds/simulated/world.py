@@ -17,7 +17,7 @@ from conformance.bug import in_words
 from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
 from conformance.report.run_result import GIVEN_UP
-from conformance.scenario import Scenario
+from conformance.scenario_type import Scenario
 from conformance.suite import Durations
 from conformance.suite import load as suites
 from conformance.world import World

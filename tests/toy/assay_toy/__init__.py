@@ -4,7 +4,7 @@ The smallest suite: an API of one kind, a reference controller with mutants, two
 scenarios, a fault and a lane of its own, in a distribution of its own.
 """
 
-from conformance.suite import KindUse, Suite
+from conformance import KindUse, Suite
 
 from .api import CREW, is_at_rest, pods, progress
 from .lanes import lanes

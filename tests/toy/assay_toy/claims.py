@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from conformance.norm import Obligations, eventually, met, violated
-from conformance.norm.claim import Claim, Level, Source
-from conformance.norm.words import when
+from conformance import Claim, Level, Obligations, Source, eventually, met, violated, when
 from vocabulary.objects import get_path, is_terminating
 
 from .view import JUDGING, CrewRun

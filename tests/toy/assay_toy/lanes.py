@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from conformance.history import History, Track
-from conformance.history.lanes import Lane, Tone, lane_of
+from conformance import History, Lane, Tone, Track, lane_of
 from vocabulary.objects import Object, get_path
 
 

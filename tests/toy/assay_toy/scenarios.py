@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from chaos.choice import PodChoice
 from chaos.faults import DeletePod, Kill, KillPod, Start
-from conformance.handle import Condition
-from conformance.scenario import scenario
+from conformance import Condition, World, scenario
 from conformance.suites.appwrapper.handle import AppWrapper
-from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import POD
 from vocabulary.objects import controller_of, get_path

@@ -6,10 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from conformance.history import History, Track
-from conformance.history.operator import OperatorView
-from conformance.norm import Judging, Obligation
-from conformance.norm.claim import Claim
+from conformance import Claim, History, Judging, Obligation, OperatorView, Track
 
 from .api import CREW
 

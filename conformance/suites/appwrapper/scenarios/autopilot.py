@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaos.choice import NodeChoice, PodChoice
 from chaos.faults import KillPod, LabelNode, Taint
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.api import AUTOPILOT_KEY
 from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from conformance.suites.appwrapper.handle import AppWrapper

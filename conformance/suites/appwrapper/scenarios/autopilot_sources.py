@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from chaos.fault import Fault
 from chaos.faults import LabelNode, Taint
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.api import AUTOPILOT_KEY
 from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from conformance.suites.appwrapper.handle import AppWrapper

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaos.choice import NodeChoice, ObjectChoice, PodChoice
 from chaos.faults import DeletePod, HoldObject, KillPod, NodeLost, Pause, StickPod
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.world import World

@@ -14,7 +14,7 @@ from chaos.faults import (
     Pause,
 )
 from conformance.handle import Condition
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, USERS_CONFIG, refuse_pods
 from conformance.world import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.api import AUTOPILOT_KEY
 from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from conformance.suites.appwrapper.handle import AppWrapper

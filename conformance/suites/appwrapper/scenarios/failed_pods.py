@@ -7,7 +7,7 @@ from typing import Any
 
 from chaos.choice import NodeChoice, PodChoice
 from chaos.faults import Cordon, KillPod
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, ITS_NODE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaos.faults import DeletePod
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.suites.appwrapper.handle import AppWrapper, renamed
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD

@@ -7,7 +7,7 @@ from typing import Any
 
 from chaos.choice import ObjectChoice
 from chaos.faults import HoldObject, KillPod, Suspend
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, refuse_pods
 from conformance.world import World

@@ -8,7 +8,7 @@ from typing import Any
 from chaos.choice import PodChoice
 from chaos.faults import Cordon, DeletePod, EvictPod, KillPod
 from conformance.handle import Condition
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.suites.appwrapper.scenarios.workloads import (

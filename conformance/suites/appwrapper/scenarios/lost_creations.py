@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaos.faults import HoldObject, LoseReply, Suspend, Tamper
 from conformance.handle import Condition
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.world import World
 from vocabulary.clock import SECOND

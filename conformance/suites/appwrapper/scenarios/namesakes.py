@@ -20,7 +20,7 @@ from chaos.faults import (
     Tamper,
     TimeOut,
 )
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, USERS_CONFIG

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaos.faults import Cordon, NodeDeleted, NodeLost, NodeNotReady, Taint
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import ITS_NODE
 from conformance.world import World

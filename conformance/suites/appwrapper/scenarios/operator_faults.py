@@ -23,7 +23,7 @@ from chaos.faults import (
     WebhookOutage,
 )
 from conformance.handle import Condition
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.world import World

@@ -19,7 +19,7 @@ from chaos.faults import (
     Start,
 )
 from chaos.faults.process import SECOND_OPERATOR
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, ITS_NODE, refuse_pods

@@ -7,7 +7,7 @@ from typing import Any
 
 from chaos.choice import PodChoice
 from chaos.faults import DeletePod
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, deployment
 from conformance.world import World

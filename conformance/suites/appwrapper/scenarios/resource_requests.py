@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chaos.faults import KillPod, LabelNode
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, ITS_NODE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaos.choice import PodChoice
 from chaos.faults import KillPod
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper, renamed
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD, allow_pods, refuse_pods
 from conformance.world import World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chaos.choice import ObjectChoice, PodChoice
 from chaos.faults import BreakWatch, Cordon, DeleteObject, KillPod
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.faults.autopilot import AutopilotLabel
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import (

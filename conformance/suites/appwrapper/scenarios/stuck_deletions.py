@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from chaos.choice import ObjectChoice
 from chaos.faults import ApiErrors, HoldObject, KillPod, Pause
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec

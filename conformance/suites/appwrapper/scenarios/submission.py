@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from chaos.faults import EditObject, HoldObject
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import appwrapper, bare_pod, job, pod_spec
 from conformance.world import World

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.workloads import (

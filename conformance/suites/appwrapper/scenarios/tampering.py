@@ -13,7 +13,7 @@ from chaos.faults import (
     StaleReads,
     Tamper,
 )
-from conformance.scenario import scenario
+from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.api import APPWRAPPER_LABEL
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import USERS_CONFIG
