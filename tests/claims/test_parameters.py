@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.suites.appwrapper.view.parameters import (
+from conformance.suites.appwrapper.parameters import (
     ADMISSION_GRACE,
     FAILURE_GRACE,
     RETRY_LIMIT,
     RETRY_PAUSE,
     SUCCESS_TTL,
-    OperatorParameters,
-    Origin,
 )
+from conformance.suites.appwrapper.view.parameters import OperatorParameters, Origin
 from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, created, entered
 from tests.claims.stories import (
     exhausted,

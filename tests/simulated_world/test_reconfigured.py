@@ -12,8 +12,8 @@ from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
+from conformance.suites.appwrapper.parameters import RETRY_PAUSE
 from conformance.suites.appwrapper.view import AppWrapperHistory
-from conformance.suites.appwrapper.view.parameters import RETRY_PAUSE
 from reference_controller import programs
 from reference_controller.runtime.controller import Controller
 from vocabulary.clock import MINUTE, SECOND

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from conformance.suite import Settings
 from conformance.suites.appwrapper.api import PARAMETER_PREFIX
+from conformance.suites.appwrapper.parameters import PARAMETERS, RETRY_LIMIT
 from vocabulary.clock import HOUR, MILLISECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 
@@ -128,16 +129,6 @@ class Durations:
         )
 
 
-_ANNOTATED: Final = {
-    "admissionGracePeriod": "admissionGracePeriodDuration",
-    "warmupGracePeriod": "warmupGracePeriodDuration",
-    "failureGracePeriod": "failureGracePeriodDuration",
-    "resetPause": "retryPausePeriodDuration",
-    "deletionGracePeriod": "forcefulDeletionGracePeriodDuration",
-    "successTTLCeiling": "successTTLDuration",
-}
-
-
 def read_config(data: Mapping[str, Any]) -> dict[str, Any]:
     """The configuration in an operator's file: its section `appwrapper`, and what is beside it."""
     # Imported here: judges read settings, and worlds read them without any judge.
@@ -153,15 +144,7 @@ def read_config(data: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError("faultTolerance: expected a map")
     try:
         configured = parameters.OperatorParameters(found)
-        for name in (
-            parameters.ADMISSION_GRACE,
-            parameters.WARMUP_GRACE,
-            parameters.FAILURE_GRACE,
-            parameters.RETRY_PAUSE,
-            parameters.RETRY_LIMIT,
-            parameters.FORCEFUL_DELETION_GRACE,
-            parameters.SUCCESS_TTL,
-        ):
+        for name in PARAMETERS:
             configured.of(name, None)
     except ValueError as error:
         raise ValueError(str(error).removeprefix("parameters.")) from error
@@ -176,5 +159,9 @@ SETTINGS: Final = Settings(
     whole=frozenset({"resourceTaints"}),
     spans="faultTolerance",
     read=read_config,
-    annotations={name: PARAMETER_PREFIX + key for name, key in _ANNOTATED.items()},
+    annotations={
+        row.config_key: PARAMETER_PREFIX + row.annotation
+        for row in PARAMETERS.values()
+        if row.config_key and row.annotation != RETRY_LIMIT
+    },
 )

@@ -10,16 +10,12 @@ from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.noticing import given_up, later, overtaken
 from conformance.suites.appwrapper.decisions import A23
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, RETRY_LIMIT
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.departures import TRANSIENT_CODES, Why
-from conformance.suites.appwrapper.view.parameters import (
-    ADMISSION_GRACE,
-    FAILURE_GRACE,
-    RETRY_LIMIT,
-    Origin,
-)
+from conformance.suites.appwrapper.view.parameters import Origin
 from conformance.suites.appwrapper.view.snapshots import FAILED, UNHEALTHY
 from vocabulary.history import Write
 

@@ -21,15 +21,11 @@ from conformance.suites.appwrapper.claims.noticing import (
 from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A6, A7, A14
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import Health, Spell
-from conformance.suites.appwrapper.view.parameters import (
-    ADMISSION_GRACE,
-    FAILURE_GRACE,
-    WARMUP_GRACE,
-)
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
 from vocabulary.clock import Micros
 

@@ -11,11 +11,11 @@ from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.noticing import could_know
 from conformance.suites.appwrapper.decisions import A12, A13
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.departures import Why
-from conformance.suites.appwrapper.view.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, UNHEALTHY, Snapshot
 
 AW_035 = Claim(

@@ -18,11 +18,12 @@ from conformance.suites.appwrapper.claims.timed import (
 )
 from conformance.suites.appwrapper.decisions import A9, A10
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import DELETION_ON_FAILURE_GRACE
 from conformance.suites.appwrapper.sources import configuration_details, detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.appwrapper import NEVER
 from conformance.suites.appwrapper.view.deletions import Cause, Deletion
-from conformance.suites.appwrapper.view.parameters import DELETION_ON_FAILURE_GRACE, Value
+from conformance.suites.appwrapper.view.parameters import Value
 from conformance.suites.appwrapper.view.snapshots import (
     QUOTA_RESERVED,
     RESOURCES_DEPLOYED,

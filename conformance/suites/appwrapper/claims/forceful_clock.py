@@ -10,14 +10,14 @@ from conformance.history import Moment, Track
 from conformance.history.tracks import Instant
 from conformance.norm import Fate, Obligation, eventually, undecided
 from conformance.norm.words import listed
-from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.deletions import Cause, Deletion
-from conformance.suites.appwrapper.view.parameters import (
+from conformance.suites.appwrapper.parameters import (
     DELETION_ON_FAILURE_GRACE,
     FORCEFUL_DELETION_GRACE,
     SUCCESS_TTL,
-    Value,
 )
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.deletions import Cause, Deletion
+from conformance.suites.appwrapper.view.parameters import Value
 from vocabulary.clock import Micros
 from vocabulary.objects import finalizers_of, is_terminating
 

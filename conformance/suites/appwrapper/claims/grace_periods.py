@@ -25,12 +25,12 @@ from conformance.suites.appwrapper.claims.timed import (
     obligations,
 )
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.departures import POD_LEVEL, Departure, Why
 from conformance.suites.appwrapper.view.health import Health, Spell
-from conformance.suites.appwrapper.view.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
 
 AW_004 = Claim(

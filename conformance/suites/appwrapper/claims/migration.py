@@ -17,6 +17,7 @@ from conformance.suites.appwrapper.claims.noticing import (
 )
 from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import FAILURE_GRACE, RETRY_LIMIT
 from conformance.suites.appwrapper.sources import (
     configuration_details,
     detailed_description,
@@ -27,7 +28,7 @@ from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.autopilot import Taint
 from conformance.suites.appwrapper.view.departures import Departure, Why
 from conformance.suites.appwrapper.view.health import spells
-from conformance.suites.appwrapper.view.parameters import FAILURE_GRACE, RETRY_LIMIT, Origin
+from conformance.suites.appwrapper.view.parameters import Origin
 from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, RUNNING
 from vocabulary.history import Write
 from vocabulary.objects import Object, is_terminating

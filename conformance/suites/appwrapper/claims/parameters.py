@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from conformance.norm import OPTIONS, WRITERS, Obligations, shared
-from conformance.norm.claim import Claim, Decision, Level
+from conformance.norm.claim import Claim, Level
 from conformance.suites.appwrapper.claims.deletion import forceful_deletion
 from conformance.suites.appwrapper.claims.failed import deletion_on_failure
 from conformance.suites.appwrapper.claims.grace_periods import failure_grace
@@ -17,6 +17,18 @@ from conformance.suites.appwrapper.claims.success import success_ttl
 from conformance.suites.appwrapper.claims.timed import Timed, governed
 from conformance.suites.appwrapper.decisions import A8, A9
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import (
+    ADMISSION_GRACE,
+    DELETION_ON_FAILURE_GRACE,
+    FAILURE_GRACE,
+    FORCEFUL_DELETION_GRACE,
+    PARAMETERS,
+    RETRY_LIMIT,
+    RETRY_PAUSE,
+    SUCCESS_TTL,
+    WARMUP_GRACE,
+    Parameter,
+)
 from conformance.suites.appwrapper.sources import configuration_details
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.other_values import (
@@ -24,17 +36,7 @@ from conformance.suites.appwrapper.view.other_values import (
     without_annotation,
     without_maximum,
 )
-from conformance.suites.appwrapper.view.parameters import (
-    ADMISSION_GRACE,
-    DELETION_ON_FAILURE_GRACE,
-    FAILURE_GRACE,
-    FORCEFUL_DELETION_GRACE,
-    RETRY_LIMIT,
-    RETRY_PAUSE,
-    SUCCESS_TTL,
-    WARMUP_GRACE,
-    Origin,
-)
+from conformance.suites.appwrapper.view.parameters import Origin
 
 
 def _admission_grace(aw: AppWrapperRun) -> Iterator[Timed]:
@@ -71,108 +73,46 @@ def _follows(name: str) -> Callable[[AppWrapperRun], Obligations]:
     return parameter_is_followed
 
 
-def _parameter(
-    *,
-    number: int,
-    title: str,
-    name: str,
-    default: str,
-    row: str,
-    zero: str,
-    decision: Decision | None = None,
-) -> Claim:
+_PREFIX: Final = "workload.codeflare.dev.appwrapper/"
+_NEGATIVE: Final = "a negative one MUST be zero, and one above the maximum MUST be the maximum"
+_NOT_AS_OTHERS: Final = {
+    RETRY_LIMIT: "and a negative one MUST allow no reset",
+    SUCCESS_TTL: (
+        "and so MUST be one that is zero or negative; one above the operator's value MUST be "
+        "that value"
+    ),
+}
+"""What holds instead for annotations that are out of range."""
+_DECISIONS: Final = {DELETION_ON_FAILURE_GRACE: A9, SUCCESS_TTL: A8}
+
+
+def _follows_its_annotation(number: int, parameter: Parameter) -> None:
     """A row of the table of parameters, as a claim with its checker."""
+    name = parameter.annotation
+    out_of_range = _NOT_AS_OTHERS.get(name, _NEGATIVE)
     claim = Claim(
         id=f"AW-{number:03}",
         name=f"{name.removesuffix('Duration').lower()}-follows-its-annotation",
         level=Level.CORE,
         suite="appwrapper",
         text=(
-            f"What {title} governs MUST NOT follow another of its values than the one in force: "
-            f"{default} by default, else what the operator configures, else what the AppWrapper's "
-            f"annotation says. A malformed annotation MUST be as if it were not there, {zero}."
+            f"What {parameter.title} governs MUST NOT follow another of its values than the one in "
+            f"force: {parameter.default_text.lower()} by default, else what the operator "
+            "configures, else what the AppWrapper's annotation says. A malformed annotation MUST "
+            f"be as if it were not there, {out_of_range}."
         ),
-        source=configuration_details(row),
-        decision=decision,
+        source=configuration_details(f"{parameter.title} {parameter.default_text} {_PREFIX}{name}"),
+        decision=_DECISIONS.get(name),
     )
-    judges(claim, armed_by=f"{title} took effect", needs=(WRITERS, OPTIONS))(_follows(name))
-    return claim
+    armed_by = f"{parameter.title} took effect"
+    judges(claim, armed_by=armed_by, needs=(WRITERS, OPTIONS))(_follows(name))
 
+
+for _number, _row in enumerate(PARAMETERS.values(), start=71):
+    _follows_its_annotation(_number, _row)
 
 _OWN_VALUES: Final = (Origin.ANNOTATION, Origin.NEGATIVE, Origin.CAPPED)
 """Where a value comes from when an annotation made it, and not the operator."""
-_NEGATIVE: Final = "a negative one MUST be zero, and one above the maximum MUST be the maximum"
-_PREFIX: Final = "workload.codeflare.dev.appwrapper/"
-
-AW_071 = _parameter(
-    number=71,
-    title="AdmissionGracePeriod",
-    name=ADMISSION_GRACE,
-    default="1 minute",
-    row=f"AdmissionGracePeriod 1 Minute {_PREFIX}{ADMISSION_GRACE}",
-    zero=_NEGATIVE,
-)
-AW_072 = _parameter(
-    number=72,
-    title="WarmupGracePeriod",
-    name=WARMUP_GRACE,
-    default="5 minutes",
-    row=f"WarmupGracePeriod 5 Minutes {_PREFIX}{WARMUP_GRACE}",
-    zero=_NEGATIVE,
-)
-AW_073 = _parameter(
-    number=73,
-    title="FailureGracePeriod",
-    name=FAILURE_GRACE,
-    default="1 minute",
-    row=f"FailureGracePeriod 1 Minute {_PREFIX}{FAILURE_GRACE}",
-    zero=_NEGATIVE,
-)
-AW_074 = _parameter(
-    number=74,
-    title="RetryPausePeriod",
-    name=RETRY_PAUSE,
-    default="90 seconds",
-    row=f"RetryPausePeriod 90 Seconds {_PREFIX}{RETRY_PAUSE}",
-    zero=_NEGATIVE,
-)
-AW_075 = _parameter(
-    number=75,
-    title="RetryLimit",
-    name=RETRY_LIMIT,
-    default="3",
-    row=f"RetryLimit 3 {_PREFIX}{RETRY_LIMIT}",
-    zero="and a negative one MUST allow no reset",
-)
-AW_076 = _parameter(
-    number=76,
-    title="DeletionOnFailureGracePeriod",
-    name=DELETION_ON_FAILURE_GRACE,
-    default="0 seconds",
-    row=f"DeletionOnFailureGracePeriod 0 Seconds {_PREFIX}{DELETION_ON_FAILURE_GRACE}",
-    zero=_NEGATIVE,
-    decision=A9,
-)
-AW_077 = _parameter(
-    number=77,
-    title="ForcefulDeletionGracePeriod",
-    name=FORCEFUL_DELETION_GRACE,
-    default="10 minutes",
-    row=f"ForcefulDeletionGracePeriod 10 Minutes {_PREFIX}{FORCEFUL_DELETION_GRACE}",
-    zero=_NEGATIVE,
-)
-AW_078 = _parameter(
-    number=78,
-    title="SuccessTTL",
-    name=SUCCESS_TTL,
-    default="7 days",
-    row=f"SuccessTTL 7 Days {_PREFIX}{SUCCESS_TTL}",
-    zero=(
-        "and so MUST be one that is zero or negative; one above the operator's value MUST be "
-        "that value"
-    ),
-    decision=A8,
-)
 
 AW_070 = Claim(
     id="AW-070",

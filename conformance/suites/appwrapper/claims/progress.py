@@ -13,12 +13,7 @@ from conformance.norm.claim import Claim, Level
 from conformance.norm.words import listed, span, when
 from conformance.suites.appwrapper.claims.forceful_clock import held_by_others
 from conformance.suites.appwrapper.judging import judges
-from conformance.suites.appwrapper.sources import detailed_description, overview
-from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempts import Attempt
-from conformance.suites.appwrapper.view.departures import POD_LEVEL
-from conformance.suites.appwrapper.view.health import Health
-from conformance.suites.appwrapper.view.parameters import (
+from conformance.suites.appwrapper.parameters import (
     ADMISSION_GRACE,
     DELETION_ON_FAILURE_GRACE,
     FAILURE_GRACE,
@@ -27,6 +22,11 @@ from conformance.suites.appwrapper.view.parameters import (
     RETRY_PAUSE,
     WARMUP_GRACE,
 )
+from conformance.suites.appwrapper.sources import detailed_description, overview
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.departures import POD_LEVEL
+from conformance.suites.appwrapper.view.health import Health
 from conformance.suites.appwrapper.view.snapshots import (
     FAILED,
     PODS_READY,

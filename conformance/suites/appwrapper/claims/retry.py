@@ -18,10 +18,10 @@ from conformance.suites.appwrapper.claims.retry_pause import (
 from conformance.suites.appwrapper.claims.timed import earliest, obligations
 from conformance.suites.appwrapper.decisions import A3, A20
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import RETRY_PAUSE
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
-from conformance.suites.appwrapper.view.parameters import RETRY_PAUSE
 from vocabulary.history import Write
 
 FORBIDDEN: Final = 403

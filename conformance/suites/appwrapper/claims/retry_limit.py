@@ -11,10 +11,11 @@ from conformance.suites.appwrapper.claims.governing import Count
 from conformance.suites.appwrapper.claims.timed import Timed, obligations
 from conformance.suites.appwrapper.decisions import A1, A16
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import RETRY_LIMIT
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.departures import COUNTED, Departure, Why
-from conformance.suites.appwrapper.view.parameters import RETRY_LIMIT, Origin, Value
+from conformance.suites.appwrapper.view.parameters import Origin, Value
 from conformance.suites.appwrapper.view.snapshots import (
     FAILED,
     RESETTING,

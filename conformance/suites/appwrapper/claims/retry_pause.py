@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from conformance.history import Moment
 from conformance.norm import shared
 from conformance.suites.appwrapper.claims.timed import Timed, earliest, no_earlier, no_later
+from conformance.suites.appwrapper.parameters import RETRY_PAUSE
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.deletions import Cause, Deletion
-from conformance.suites.appwrapper.view.parameters import RETRY_PAUSE, Value
+from conformance.suites.appwrapper.view.parameters import Value
 from conformance.suites.appwrapper.view.snapshots import RESETTING
 
 

@@ -17,17 +17,13 @@ from conformance.suites.appwrapper.claims.timed import (
 )
 from conformance.suites.appwrapper.decisions import A2, A5, A11
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.departures import Departure, Why
 from conformance.suites.appwrapper.view.health import Health
-from conformance.suites.appwrapper.view.parameters import (
-    ADMISSION_GRACE,
-    FAILURE_GRACE,
-    WARMUP_GRACE,
-    Value,
-)
+from conformance.suites.appwrapper.view.parameters import Value
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY, Snapshot
 
 AW_031 = Claim(

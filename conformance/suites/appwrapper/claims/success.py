@@ -12,10 +12,11 @@ from conformance.suites.appwrapper.claims.governing import Elapsed
 from conformance.suites.appwrapper.claims.timed import Timed, no_earlier, obligations
 from conformance.suites.appwrapper.decisions import A8
 from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.parameters import SUCCESS_TTL
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.deletions import Cause, Deletion
-from conformance.suites.appwrapper.view.parameters import SUCCESS_TTL, Value
+from conformance.suites.appwrapper.view.parameters import Value
 from conformance.suites.appwrapper.view.snapshots import RESOURCES_DEPLOYED
 from vocabulary.clock import SECOND
 

@@ -17,13 +17,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from conformance.history.tracks import Moment
+from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import Health, Spell, spells
-from conformance.suites.appwrapper.view.parameters import (
-    ADMISSION_GRACE,
-    FAILURE_GRACE,
-    WARMUP_GRACE,
-)
 from conformance.suites.appwrapper.view.snapshots import RUNNING, UNHEALTHY, Snapshot
 from vocabulary.clock import MILLISECOND, Micros
 

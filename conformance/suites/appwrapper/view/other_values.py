@@ -9,12 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from conformance.suites.appwrapper.view.parameters import (
-    MAX_INT32,
-    RETRY_LIMIT,
-    SUCCESS_TTL,
-    OperatorParameters,
-)
+from conformance.suites.appwrapper.parameters import RETRY_LIMIT, SUCCESS_TTL
+from conformance.suites.appwrapper.view.parameters import MAX_INT32, OperatorParameters
 from vocabulary.durations import parse_duration
 
 _BUILT_IN: Final = OperatorParameters({})

@@ -13,20 +13,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from vocabulary.clock import DAY, HOUR, MINUTE, SECOND, Micros
+from conformance.suites.appwrapper.parameters import PARAMETERS, RETRY_LIMIT, SUCCESS_TTL
+from vocabulary.clock import HOUR, Micros
 from vocabulary.durations import parse_duration
 
-ADMISSION_GRACE: Final = "admissionGracePeriodDuration"
-WARMUP_GRACE: Final = "warmupGracePeriodDuration"
-FAILURE_GRACE: Final = "failureGracePeriodDuration"
-RETRY_PAUSE: Final = "retryPausePeriodDuration"
-RETRY_LIMIT: Final = "retryLimit"
-DELETION_ON_FAILURE_GRACE: Final = "deletionOnFailureGracePeriodDuration"
-FORCEFUL_DELETION_GRACE: Final = "forcefulDeletionGracePeriodDuration"
-SUCCESS_TTL: Final = "successTTLDuration"
-
 DEFAULT_MAXIMUM_US: Final = 24 * HOUR
-DEFAULT_LIMIT: Final = 3
 MAX_INT32: Final = 2**31 - 1
 
 
@@ -49,22 +40,6 @@ class Value(NamedTuple):
     origin: Origin
 
 
-class _Parameter(NamedTuple):
-    config_key: str
-    default_us: Micros
-
-
-_SPANS: Final[Mapping[str, _Parameter]] = {
-    ADMISSION_GRACE: _Parameter("admissionGracePeriod", 1 * MINUTE),
-    WARMUP_GRACE: _Parameter("warmupGracePeriod", 5 * MINUTE),
-    FAILURE_GRACE: _Parameter("failureGracePeriod", 1 * MINUTE),
-    RETRY_PAUSE: _Parameter("resetPause", 90 * SECOND),
-    DELETION_ON_FAILURE_GRACE: _Parameter("", 0),
-    FORCEFUL_DELETION_GRACE: _Parameter("deletionGracePeriod", 10 * MINUTE),
-    SUCCESS_TTL: _Parameter("successTTLCeiling", 7 * DAY),
-}
-
-
 class OperatorParameters:
     """The operator's configuration, and the effect of annotations on it."""
 
@@ -83,8 +58,8 @@ class OperatorParameters:
     def _read(self, name: str, annotation: str | None) -> Value:
         if name == RETRY_LIMIT:
             return self._limit(annotation)
-        known = _SPANS[name]
-        operator = self._configured(known.config_key, known.default_us)
+        known = PARAMETERS[name]
+        operator = self._configured(known.config_key, known.default)
         if name != SUCCESS_TTL and operator.value > self.maximum.value:
             operator = Value(self.maximum.value, Origin.CAPPED)
         if annotation is None:
@@ -108,7 +83,7 @@ class OperatorParameters:
     def _limit(self, annotation: str | None) -> Value:
         configured = self._table.get("retryLimit")
         operator = (
-            Value(DEFAULT_LIMIT, Origin.DEFAULT)
+            Value(PARAMETERS[RETRY_LIMIT].default, Origin.DEFAULT)
             if configured is None
             else Value(int(configured), Origin.CONFIGURED)
         )

@@ -12,13 +12,13 @@ from conformance.suites.appwrapper.claims.forceful_clock import cleaned_up
 from conformance.suites.appwrapper.claims.quota_release import STRIPPED
 from conformance.suites.appwrapper.claims.retry_pause import attempt_after, resets
 from conformance.suites.appwrapper.judging import judges
-from conformance.suites.appwrapper.sources import guide
-from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.parameters import (
+from conformance.suites.appwrapper.parameters import (
     DELETION_ON_FAILURE_GRACE,
     FORCEFUL_DELETION_GRACE,
-    Origin,
 )
+from conformance.suites.appwrapper.sources import guide
+from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.parameters import Origin
 from conformance.suites.appwrapper.view.snapshots import RESOURCES_DEPLOYED
 from conformance.suites.appwrapper.view.stripped import was_stripped_and_removed
 
