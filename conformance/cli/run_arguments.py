@@ -174,8 +174,8 @@ class RunArguments:
     operator_image: Annotated[
         str,
         typer.Option(
-            help="Run the operators under test in the cluster, existing or kind, from this image. "
-            "Otherwise they are processes of this machine."
+            help="Run the operators under test in the cluster, existing or kind, from this image; "
+            "ROLE=IMAGE runs one of several. Otherwise they are processes of this machine."
         ),
     ] = ""
     time_limit: Annotated[

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from conformance.cli.problems import BadInputError
 from conformance.cli.run_arguments import RunArguments
+from vocabulary.implementations import named_roles
 
 WITH_NODES: Final = ("existing", "kind")
 """Clusters whose nodes run images."""
@@ -55,7 +56,11 @@ RULES: Final = (
     ),
     Rule(
         "--operator-image",
-        lambda asked: asked.operator_image and asked.profile is not None,
+        lambda asked: (
+            asked.operator_image
+            and not named_roles(asked.operator_image)
+            and asked.profile is not None
+        ),
         "{implementation} is run as its profile says; leave it out",
     ),
     Rule(

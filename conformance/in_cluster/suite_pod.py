@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from reference_controller.runtime.options import OptionsError
+from vocabulary.implementations import named_roles
 from vocabulary.selectors import Requirement, requirements
 
 CONTAINER: Final = "assay"
@@ -52,7 +53,8 @@ class SuiteRun:
     """Of the operators under test; empty: they are processes in the suite's pod."""
 
     def __post_init__(self) -> None:
-        for image in (self.image, *filter(None, (self.pod_image, self.operator_image))):
+        operators = named_roles(self.operator_image).values() or (self.operator_image,)
+        for image in (self.image, *filter(None, (self.pod_image, *operators))):
             if not _IMAGE.fullmatch(image):
                 raise OptionsError(
                     f"image {image!r} is no image's name; give one such as "

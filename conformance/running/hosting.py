@@ -55,7 +55,7 @@ def reason_not_run(
             reason = needs_more_than_installed(
                 scenario, role, installed, reaches_nodes=reaches_nodes
             )
-        elif undertaking.operator_image:
+        elif role in undertaking.operator_images:
             reason = needs_process_beside(scenario.id, role, reaches_nodes=reaches_nodes)
         if reason:
             return reason

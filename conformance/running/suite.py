@@ -228,7 +228,7 @@ def _operator_place(options: RunOptions) -> OperatorPlace:
     undertaking = options.undertaking
     if undertaking is not None and undertaking.installed:
         return "installed"
-    return "deployed" if undertaking is not None and undertaking.operator_image else "process"
+    return "deployed" if undertaking is not None and undertaking.operator_images else "process"
 
 
 def _implementation(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from conformance.implementation import implementation
 from conformance.norm.claim import CLAIMS
 from conformance.running.hosting import (
     not_run,
@@ -12,11 +15,12 @@ from conformance.running.hosting import (
     why_in_turn,
     why_one_process,
 )
+from conformance.running.process_faults import CONNECTION
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.control_plane import network
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.node_pool import Survey
-from conformance.worlds.existing.preflight import Limits, Undertaking
+from conformance.worlds.existing.preflight import Limits, Undertaking, operator_images
 from vocabulary.clock import HOUR
 
 ROLES = ("appwrapper",)
@@ -25,6 +29,7 @@ TAINTED = SCENARIOS["appwrapper/nodes/node-is-tainted-no-execute"]
 FEDERATED = SCENARIOS["appwrapper/injection/users-of-identity-providers-are-written-down"]
 TWICE = SCENARIOS["appwrapper/operator-faults/two-operators-without-election"]
 ELECTING = SCENARIOS["appwrapper/operator-faults/leader-is-killed"]
+BROKEN_CONNECTION = SCENARIOS["appwrapper/operator-faults/suspended-blindly"]
 ORDINARY = SCENARIOS["appwrapper/retry/one-failure-is-retried"]
 
 
@@ -35,6 +40,18 @@ def found_there(nodes: int) -> Undertaking:
         audit_log=None,
         nodes=Survey(tuple(f"n{index}" for index in range(nodes)), {}),
     )
+
+
+def test_one_role_may_be_deployed_while_another_is_a_process() -> None:
+    reference = implementation("reference", "appwrapper")
+    named = operator_images("toy=example.org/toy:1", {"appwrapper": reference})
+    assert named == {"toy": "example.org/toy:1"}
+    assert operator_images("i:1", {"appwrapper": reference}) == {"appwrapper": "i:1"}
+    assert operator_images("", {"appwrapper": reference}) == {}
+    beside = replace(found_there(9), operator_images=named)
+    deployed = replace(found_there(9), operator_images={"appwrapper": "i:1"})
+    assert reason_not_run(BROKEN_CONNECTION, "existing", beside) == ""
+    assert reason_not_run(BROKEN_CONNECTION, "existing", deployed) == CONNECTION
 
 
 def test_a_scenario_that_stops_what_others_need_runs_on_clusters_of_ones_own_alone() -> None:

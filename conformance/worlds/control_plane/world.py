@@ -19,6 +19,7 @@ from conformance.world import World
 from conformance.worlds.control_plane.at_rest import are_at_rest
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
+from conformance.worlds.control_plane.leaders import Leaders
 from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.recorder import Commit, wall_us
@@ -28,9 +29,9 @@ from conformance.worlds.control_plane.session import NotLentError, Session
 from conformance.worlds.control_plane.tailoring import Tailor
 from vocabulary import canonical
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Entry, Header, label_of
+from vocabulary.history import Entry, Header
 from vocabulary.kinds import LEASE, Kind
-from vocabulary.objects import Object, get_path, labels_of, name_of
+from vocabulary.objects import Object, labels_of
 from vocabulary.requests import Request
 from vocabulary.selectors import parse_selector
 
@@ -65,8 +66,6 @@ class ControlPlaneWorld(World):
         """Rules and injector are made for one thread; many are at work here."""
         self._rngs: dict[str, random.Random] = {}
         self._injected: dict[bytes, list[Injected]] = {}
-        self._leaders: dict[str, str] = {}
-        """The operators that lead, by the names of their Leases."""
         self._ended: set[str] = set()
         """Operators that have ended and are not ready again."""
         self._closed = threading.Event()
@@ -110,6 +109,7 @@ class ControlPlaneWorld(World):
         self._users = {name: user for each in groups for name, user in each.users.items()}
         self._proxies = {name: proxy for each in groups for name, proxy in each.proxies.items()}
         self._operators = {name: it for each in groups for name, it in each.operators.items()}
+        self._leaders = Leaders(self._operators, self._record_process)
         self._own_webhooks = [each.own_webhooks for each in groups if each.own_webhooks is not None]
         self._record = RunRecord(
             session,
@@ -312,7 +312,7 @@ class ControlPlaneWorld(World):
 
     @property
     def leader(self) -> str:
-        return self._leader_of(self._of_role[self.scenario.role])
+        return self._leaders.of(self._of_role[self.scenario.role].operators)
 
     @property
     def strikes(self) -> int:
@@ -350,14 +350,8 @@ class ControlPlaneWorld(World):
             for name in names:
                 self._processes.start(name)
                 if len(names) > 1:
-                    self._wait_until(partial(self._has_leader, each), LEADER_US)
+                    self._wait_until(partial(self._leaders.has_one_of, names), LEADER_US)
         return self._processes.wait_ready(started)
-
-    def _has_leader(self, group: RoleOperators) -> bool:
-        return bool(self._leader_of(group))
-
-    def _leader_of(self, group: RoleOperators) -> str:
-        return next((name for name in self._leaders.values() if name in group.operators), "")
 
     def _record_process(self, process: str, change: Any) -> None:
         if process in self._users and change in ("killed", "stopped"):
@@ -375,8 +369,7 @@ class ControlPlaneWorld(World):
         if not is_own and scope not in self.nodes:
             return
         if commit.kind == LEASE:
-            holder = get_path(commit.object, "spec.holderIdentity", "")
-            self._note_leader(name_of(commit.object), str(holder))
+            self._leaders.seen(commit)
             return
         made = [poker.made(commit.kind, commit.object) for poker in self._pokers]
         if is_own and scope not in self.nodes and not any(made):
@@ -389,18 +382,6 @@ class ControlPlaneWorld(World):
     def _observe(self, happening: Happening) -> None:
         if self._injector.listens(Place.AFTER_COMMIT):
             self._injector.observe(happening)
-
-    def _note_leader(self, lease: str, identity: str) -> None:
-        """Record the Lease's holder; no operator, if its holder released or lost it."""
-        labels = {label_of(name): name for name in self._operators}
-        before, leader = self._leaders.get(lease, ""), labels.get(identity, "")
-        self._leaders[lease] = leader
-        if before == leader:
-            return
-        if before:
-            self._record_process(before, "following")
-        if leader:
-            self._record_process(leader, "leading")
 
     def _keep_time(self) -> None:
         """Strike when the plan's next point in time has come."""

@@ -24,6 +24,7 @@ from conformance.worlds.existing.same_definition import is_same_definition
 from fixtures.control_plane.ports import LOOPBACK
 from reference_controller.runtime.connection import Connection
 from vocabulary.clock import Micros, format_seconds
+from vocabulary.implementations import named_roles
 from vocabulary.kinds import NAMESPACE
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import List, ObjectList
@@ -59,8 +60,9 @@ class Undertaking:
     """Where the API server is to find the webhooks that this machine serves."""
     pod_image: str = ""
     """The image of pods on real kubelets."""
-    operator_image: str = ""
-    """The image of operators in the cluster; empty: they are processes of this machine."""
+    operator_images: Mapping[str, str] = field(default_factory=dict)
+    """The images of operators that the suite runs in the cluster, by role; others are processes of
+    this machine, or installed."""
     serves_webhooks: bool = True
     """True if this machine serves the implementation's webhooks."""
     installed: Mapping[str, Installed] = field(default_factory=dict)
@@ -131,12 +133,9 @@ def examine(
         needs_accounts = len(installed) < len(implementations)
         wanted = rights.ACCOUNTS if needs_accounts else ()
         without_accounts = tuple(rights.missing(connection, wanted))
-        if operator_image:
-            # One that is installed stands there already.
-            made = (it for role, it in implementations.items() if role not in installed)
-            reasons = (each.why_not_deployed for each in made)
-            problems += [f"--operator-image: {reason}" for reason in reasons if reason]
-        if operator_image and without_accounts:
+        images = operator_images(operator_image, implementations)
+        problems += _problems_of_images(images, implementations)
+        if images and without_accounts:
             needed = "; ".join(rights.rules(without_accounts))
             problems.append(f"--operator-image: operators need accounts of their own: {needed}")
         return Undertaking(
@@ -145,7 +144,7 @@ def examine(
             audit_log=audit_log,
             webhook_host=webhook_host,
             pod_image=pod_image,
-            operator_image=operator_image,
+            operator_images=images,
             serves_webhooks=any(
                 each.serves_webhooks or each.webhooks(suites()[role].settings.defaults)
                 for role, each in implementations.items()
@@ -167,6 +166,26 @@ def examine(
         connection.close()
 
 
+def operator_images(spelled: str, implementations: Mapping[str, UnderTest]) -> Mapping[str, str]:
+    """The images that `--operator-image` names, by role: one for all operators but those that are
+    installed, or those of some as ROLE=IMAGE."""
+    if not spelled:
+        return {}
+    rest = (role for role, each in implementations.items() if each.installed is None)
+    return named_roles(spelled) or dict.fromkeys(rest, spelled)
+
+
+def _problems_of_images(
+    images: Mapping[str, str], implementations: Mapping[str, UnderTest]
+) -> Iterator[str]:
+    for role in images:
+        if role not in implementations:
+            there = ", ".join(implementations)
+            yield f"--operator-image: no run has an operator {role!r}; there is {there}"
+        elif reason := implementations[role].why_not_deployed:
+            yield f"--operator-image: {reason}"
+
+
 def in_words(undertaking: Undertaking) -> Iterator[str]:
     """The planned changes, line by line."""
     yield f"{undertaking.server}, Kubernetes {undertaking.version}, as {undertaking.username}."
@@ -186,10 +205,10 @@ def in_words(undertaking: Undertaking) -> Iterator[str]:
         yield f"  no accounts for operators, which act as you: that would need {needed}"
     elif undertaking.needs_accounts:
         yield "  service accounts, cluster roles and bindings for the operators under test"
-    if undertaking.operator_image:
+    for role, image in undertaking.operator_images.items():
         yield (
-            "  the operators under test, as Deployments of image "
-            f"{undertaking.operator_image}, on nodes that no run borrows"
+            f"  the operators of {role}, as Deployments of image {image}, on nodes that no run "
+            "borrows"
         )
     if undertaking.pod_image:
         yield f"Pods are real containers of image {undertaking.pod_image} where kubelets are real."

@@ -275,7 +275,8 @@ class ExistingSession(Session):
             found = tested(harness, implementation.installed, self.name)
             return InstalledHost(found, implementation, self.signal)
         users = self._users(implementation)
-        if not self._undertaking.operator_image:
+        image = self._undertaking.operator_images.get(implementation.role)
+        if image is None:
             return ProcessHost(self, implementation, users)
         return DeployedHost(
             harness,
@@ -283,7 +284,7 @@ class ExistingSession(Session):
             users,
             self.signal,
             home=self.name,
-            image=self._undertaking.operator_image,
+            image=image,
             borrowed=self._undertaking.nodes.usable,
         )
 
