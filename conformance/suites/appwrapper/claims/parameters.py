@@ -82,7 +82,7 @@ _NOT_AS_OTHERS: Final = {
         "that value"
     ),
 }
-"""What holds instead for annotations that are out of range."""
+"""The demands on annotations that are out of range, where they differ."""
 _DECISIONS: Final = {DELETION_ON_FAILURE_GRACE: A9, SUCCESS_TTL: A8}
 
 
