@@ -214,6 +214,12 @@ def names() -> tuple[str, ...]:
     return _INSTALLED.names()
 
 
+def of_others() -> frozenset[str]:
+    """The names of the suites that do not come with Assay's own distribution."""
+    own = {name for name, distribution in _INSTALLED.distributions() if distribution == "assay"}
+    return frozenset(names()) - own
+
+
 def profiles() -> dict[str, Path]:
     """The profiles that installed suites bring, by name: `profiles/NAME.yaml` in their packages.
 

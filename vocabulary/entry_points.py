@@ -12,6 +12,8 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any, Final
 
+from vocabulary import suite_path
+
 _SOURCES: Final = Path(__file__).parents[1] / "pyproject.toml"
 """There is none where a wheel is installed."""
 
@@ -30,19 +32,23 @@ class EntryPoints:
 
     def names(self) -> tuple[str, ...]:
         """All registered names, sorted. Raises EntryPointError if the installation is stale."""
-        found = {point.name: point for point in entry_points(group=self.group)}
+        found = {point.name: point for point in self._points()}
         self._require_declared(list(found.values()), self._declared())
         return tuple(sorted(found))
 
     def modules(self) -> tuple[str, ...]:
         """The modules in which the objects stand, in the order of `names`."""
         self.names()
-        points = sorted((point.name, point.module) for point in entry_points(group=self.group))
+        points = sorted((point.name, point.module) for point in self._points())
         return tuple(dict.fromkeys(module for _, module in points))
+
+    def distributions(self) -> list[tuple[str, str]]:
+        """The registered names, each with its distribution; empty: it is not installed."""
+        return [(each.name, each.dist.name if each.dist else "") for each in self._points()]
 
     def load(self, name: str) -> Any:
         """Import the object of that name. Raises EntryPointError unless it is exactly one."""
-        found = list(entry_points(group=self.group, name=name))
+        found = [point for point in self._points() if point.name == name]
         declared = self._declared()
         self._require_declared(found, {name: declared[name]} if name in declared else {})
         targets = {point.value: point for point in found}
@@ -55,6 +61,13 @@ class EntryPoints:
                 f"{self._noun} {name!r} is registered twice, as {said}; uninstall one of them"
             )
         return found[0].load()
+
+    def _points(self) -> list[EntryPoint]:
+        """Of installed distributions, and of directories that are named by path."""
+        installed = list(entry_points(group=self.group))
+        values = {(point.name, point.value) for point in installed}
+        added = suite_path.points(self.group)
+        return [*installed, *(each for each in added if (each.name, each.value) not in values)]
 
     def _declared(self) -> dict[str, str]:
         """The entries that this source tree declares, if it is one."""

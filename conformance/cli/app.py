@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import gc
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -30,6 +31,7 @@ from conformance.cli.exit_code import EXIT_CODES_HELP, ExitCode
 from conformance.cli.problems import exit_code_for, report_bug, report_problem
 from conformance.running.collecting import OBJECTS_PER_COLLECTION
 from fixtures.parent_bound import bind_to_environment
+from vocabulary import suite_path
 
 _HELP = """\
 Does this controller keep its promises while things break?
@@ -84,6 +86,12 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _add_suites(paths: list[Path] | None) -> list[Path] | None:
+    for path in paths or ():
+        suite_path.add(path)
+    return paths
+
+
 @app.callback()
 def assay(
     _version: Annotated[
@@ -92,6 +100,15 @@ def assay(
             "--version", callback=_show_version, is_eager=True, help="Show the version and stop."
         ),
     ] = False,
+    _suite_path: Annotated[
+        list[Path] | None,
+        typer.Option(
+            suite_path.OPTION,
+            metavar="DIRECTORY",
+            callback=_add_suites,
+            help="Use suites in this directory that are not installed; may be repeated.",
+        ),
+    ] = None,
 ) -> None:
     """Options that stand before the sub-command."""
 

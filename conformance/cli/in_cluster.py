@@ -76,6 +76,7 @@ def _suite_run(
 ) -> SuiteRun:
     """The options that both ways of running the suite share; errors are reported here, not by a
     pod."""
+    from conformance import suite
     from conformance.cli.existing import limits
     from conformance.cli.problems import BadInputError
     from conformance.cli.selection import resolve
@@ -92,7 +93,14 @@ def _suite_run(
             f"--kubeconfig FILE --implementation {implementation}"
         )
     words = resolve(selection or ())
-    all_under_test(implementation, roles_of(select(words)))
+    chosen = select(words)
+    all_under_test(implementation, roles_of(chosen))
+    if others := sorted({each.suite for each in chosen} & suite.of_others()):
+        typer.echo(
+            f"note: {', '.join(others)} does not come with Assay: {image} has to have it installed "
+            "(FROM an image of Assay; RUN pip install its distribution)",
+            err=True,
+        )
     return SuiteRun(
         image=image,
         selection=words,

@@ -33,7 +33,7 @@ def require_judged(header: Header, wanted: Collection[str]) -> None:
     if not judged:
         raise BadInputError(
             f"no installed suite judges runs of {of}; install its distribution beside "
-            f"{', '.join(suite.names())}"
+            f"{', '.join(suite.names())}, or name its directory: assay --suite-path DIRECTORY …"
         )
     if wanted and judged.isdisjoint(wanted):
         raise BadInputError(f"{', '.join(sorted(wanted))}: not judged on runs of {of}")

@@ -27,6 +27,7 @@ _CODES: Final = {
     "conformance.report.conformance_report.ReportError": ExitCode.BAD_INPUT,
     "conformance.suite.SuiteError": ExitCode.BAD_INPUT,
     "vocabulary.entry_points.EntryPointError": ExitCode.BAD_INPUT,
+    "vocabulary.suite_path.SuitePathError": ExitCode.BAD_INPUT,
     "vocabulary.history.HistoryError": ExitCode.BAD_INPUT,
     "vocabulary.safe_yaml.YamlError": ExitCode.BAD_INPUT,
     "fixtures.parent_bound.HolderError": ExitCode.BAD_INPUT,

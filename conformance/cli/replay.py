@@ -79,6 +79,7 @@ def replay(
     from vocabulary.history import write_history
     from vocabulary.implementations import by_role, in_one_text
 
+    _require_suite(plan)
     loaded = load_plan(plan)
     if explain:
         typer.echo(loaded.describe())
@@ -129,3 +130,19 @@ def replay(
         raise typer.Exit(ExitCode.VIOLATED)
     if run.error or has_checker_errors:
         raise typer.Exit(ExitCode.INCONCLUSIVE)
+
+
+def _require_suite(plan: Path) -> None:
+    """Raise BadInputError if the suite of a plan's scenario is not known: its faults and kinds are
+    not, either."""
+    from conformance import suite
+    from conformance.cli.problems import BadInputError
+    from vocabulary.safe_yaml import load_yaml_file
+
+    data = load_yaml_file(plan)
+    name, slash, _ = str(data.get("scenario", "") if isinstance(data, dict) else "").partition("/")
+    if slash and name not in suite.names():
+        raise BadInputError(
+            f"{plan}: scenario: suite {name} is not installed; install its distribution, or name "
+            f"its directory: assay --suite-path DIRECTORY replay {plan}"
+        )

@@ -8,6 +8,8 @@ from typing import Any, Final
 
 import typer
 
+from vocabulary import suite_path
+
 AFTERWARDS: Final = frozenset(
     {
         *("out", "jobs", "no_shrink", "allure", "show_all", "quiet", "yes"),
@@ -24,7 +26,7 @@ def command(words: Sequence[str], context: typer.Context) -> str:
 
     No option takes a secret; a kubeconfig, which holds some, is named by its path.
     """
-    return shlex.join(["assay", "run", *words, *_options(context)])
+    return shlex.join(["assay", *suite_path.options(), "run", *words, *_options(context)])
 
 
 def _options(context: typer.Context) -> Iterator[str]:

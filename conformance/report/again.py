@@ -8,6 +8,7 @@ from typing import Final
 
 from conformance.profiles.names import shipped
 from conformance.report.run_result import RunResult
+from vocabulary import suite_path
 from vocabulary.implementations import REFERENCE
 
 REPLAYED: Final = {"simulated": "", "control-plane": " --cluster control-plane"}
@@ -22,7 +23,8 @@ def replay_command(run: RunResult, plan: Path) -> str:
     where = REPLAYED.get(run.header.cluster)
     if where is None:
         return run_command(run)
-    return f"assay replay {shlex.quote(str(plan))}{where}"
+    words = shlex.join(["assay", *suite_path.options(), "replay", str(plan)])
+    return f"{words}{where}"
 
 
 def run_command(run: RunResult) -> str:
@@ -34,7 +36,7 @@ def run_command(run: RunResult) -> str:
     theirs = {name for name in names if name != REFERENCE and not name.startswith("mutant:")}
     if run.variant or not theirs <= shipped().keys():
         return ""
-    parts = ["assay", "run", header.scenario]
+    parts = ["assay", *suite_path.options(), "run", header.scenario]
     if header.cluster != "simulated":
         parts += ["--cluster", header.cluster]
     if header.cluster == "existing":

@@ -18,6 +18,7 @@ from conformance.report.build import claims_digest, not_covered, source_of
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
 from conformance.report.differing import Finding, differences
 from conformance.report.tiers import Features, profiles_of
+from vocabulary import suite_path
 
 _OF: Final = re.compile(r"(\d+)/(\d+)")
 
@@ -60,11 +61,14 @@ def asked_for(command: str, option: str, usual: str) -> str:
 
 
 def _words(command: str) -> list[str]:
-    """Of a command line; none where its quotes do not match."""
+    """Of a command line, without the paths of suites; none where its quotes do not match."""
     try:
-        return shlex.split(command)
+        words = shlex.split(command)
     except ValueError:
         return []
+    while words[1:2] == [suite_path.OPTION]:
+        del words[1:3]
+    return words
 
 
 def _twice(report: ConformanceReport) -> Iterator[Finding]:
