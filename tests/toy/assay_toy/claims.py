@@ -1,10 +1,21 @@
-"""The claims: a Crew keeps its pods, and counts no others."""
+"""The claims: a Crew keeps its pods, counts no others, and comes to rest."""
 
 from __future__ import annotations
 
-from conformance import Claim, Level, Obligations, Source, eventually, met, violated, when
+from conformance import (
+    Claim,
+    Level,
+    Obligations,
+    Source,
+    eventually,
+    met,
+    unless_given_up,
+    violated,
+    when,
+)
 from vocabulary.objects import get_path, is_terminating
 
+from .api import progress
 from .view import JUDGING, CrewRun
 
 README = "toy-readme"
@@ -80,3 +91,20 @@ def only_running_pods_are_counted(crew: CrewRun) -> Obligations:
                 version,
                 f"{when(version)} {crew} counts {ready} pods, of which {len(ran)} have run.",
             )
+
+
+SETTLED = Claim(
+    "TOY-003",
+    "crews-come-to-rest",
+    Level.CORE,
+    suite="toy",
+    text="The controller MUST NOT go on writing a Crew of which nothing changes.",
+    source=Source(README, "Crews", "A Crew that has its pods is left alone."),
+)
+
+
+@JUDGING.judges(SETTLED, armed_by="end of a run with a Crew")
+def crews_come_to_rest(crew: CrewRun) -> Obligations:
+    versions = crew.track.versions
+    ended = unless_given_up(crew, versions, lambda write: progress(write.object or {}), "as it was")
+    yield ended or met(crew.history.end)

@@ -32,6 +32,10 @@ class CrewRules(Rules):
     def is_ready(self, pod: Object) -> bool:
         return get_path(pod, "status.phase") == "Running" and not is_terminating(pod)
 
+    def counted(self, ready: int, before: int) -> int:
+        del before
+        return ready
+
 
 MUTANTS: Final = Mutants(CrewRules)
 
@@ -46,6 +50,12 @@ class LostPodsStayLost(CrewRules):
 class CountsPodsThatWait(CrewRules):
     def is_ready(self, pod: Object) -> bool:
         return not is_terminating(pod)
+
+
+@MUTANTS.wrong_rules("counts-anew-for-ever", "It never agrees with its last count.", "TOY-003")
+class CountsAnewForEver(CrewRules):
+    def counted(self, ready: int, before: int) -> int:
+        return max(0, ready - 1) if before == ready else ready
 
 
 @dataclass(frozen=True)
@@ -94,7 +104,8 @@ class CrewController:
         for name, pod in pods.items():
             if name not in wanted and not is_terminating(pod):
                 yield Delete(POD, key.namespace, name)
-        ready = sum(self._rules.is_ready(pods[name]) for name in wanted if name in pods)
+        running = sum(self._rules.is_ready(pods[name]) for name in wanted if name in pods)
+        ready = self._rules.counted(running, before)
         if ready != before:
             yield Patch(CREW, *key, {"status": {"ready": ready}}, subresource="status")
         return None

@@ -31,7 +31,7 @@ def _ready(world: World, pods: int) -> Condition:
     return Condition(f"Crew a has {pods} pods", holds)
 
 
-@scenario(arms=("TOY-001", "TOY-002"))
+@scenario(arms=("TOY-001", "TOY-002", "TOY-003"))
 def lost_pods_come_back(world: World) -> None:
     """A pod that is deleted, also while the operator is down, is replaced."""
     _crew(world, 3)
@@ -44,7 +44,7 @@ def lost_pods_come_back(world: World) -> None:
     world.until(_ready(world, 3))
 
 
-@scenario(arms=("TOY-002",))
+@scenario(arms=("TOY-002", "TOY-003"))
 def a_crew_changes_its_size(world: World) -> None:
     """A Crew that is made smaller loses its last pods, and gets them back."""
     _crew(world, 2)
@@ -54,7 +54,7 @@ def a_crew_changes_its_size(world: World) -> None:
     world.until(_ready(world, 4))
 
 
-@scenario(arms=("TOY-001", "TOY-002", "AW-006", "AW-049"), roles=("toy", "appwrapper"))
+@scenario(arms=("TOY-001", "TOY-002", "TOY-003", "AW-006", "AW-049"), roles=("toy", "appwrapper"))
 def operators_die_in_turn(world: World) -> None:
     """A Crew and an AppWrapper share a namespace; while one's operator is down, the other works."""
     workload = AppWrapper.submit(world, "appwrapper.yaml")

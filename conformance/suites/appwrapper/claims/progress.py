@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from itertools import takewhile
 from typing import Final
 
 from conformance.history import Moment
-from conformance.norm import Obligation, Obligations, met, undecided, violated
+from conformance.norm import Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
+from conformance.norm.livelock import unless_given_up
 from conformance.norm.words import listed, span, when
 from conformance.suites.appwrapper.claims.forceful_clock import held_by_others
 from conformance.suites.appwrapper.judging import judges
@@ -37,9 +37,7 @@ from conformance.suites.appwrapper.view.snapshots import (
     SUSPENDED,
     Snapshot,
 )
-from vocabulary.clock import MINUTE, Micros
-from vocabulary.history import Write
-from vocabulary.kinds import EVENT, LEASE
+from vocabulary.clock import Micros
 
 INV_8 = Claim(
     id="INV-8",
@@ -58,19 +56,21 @@ INV_8 = Claim(
 
 STEPS_PER_ATTEMPT: Final = 12
 """How many things must be noticed one after the other in one attempt and its reset."""
-_EVENT: Final = str(EVENT)
-_LEASE: Final = str(LEASE)
-REWRITES: Final = 100
-"""So many versions of an AppWrapper in a row tell of no progress."""
 
 
 @judges(INV_8, armed_by="end of the faults, and time enough after it")
 def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
     marks = {mark.mark: mark for mark in aw.history.marks}
     stopped = marks.get("faults-stopped")
-    given_up = marks["not-stable"].text if "not-stable" in marks else ""
-    if given_up and aw.removed is None:
-        yield _of_given_up(aw, given_up)
+    last = aw.snapshots[-1]
+    given_up = unless_given_up(
+        aw,
+        aw.snapshots,
+        lambda snapshot: (snapshot.phase, snapshot.resets),
+        last.phase or "without a phase",
+    )
+    if given_up is not None and aw.removed is None:
+        yield given_up
         return
     if stopped is None or aw.removed is not None:
         if aw.removed is not None and stopped is not None:
@@ -78,7 +78,6 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
         return
     at: Moment = marks.get("stable") or aw.history.end
     due_us = aw.history.operator.timing.due_us(stopped.t, _bound_us(aw))
-    last = aw.snapshots[-1]
     settled = _settled_since(aw)
     if settled is not None:
         # How long a workload takes to complete is its own affair; AW-096 bounds what follows.
@@ -113,53 +112,6 @@ def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
         )
     else:
         yield undecided(at, f"{aw} is {last.phase} with {shown} when the history ends")
-
-
-def _of_given_up(aw: AppWrapperRun, bound: str) -> Obligation:
-    """The obligation of a run that reached one of its bounds, whether or not the AppWrapper is at
-    rest.
-
-    Violated if its controller only rewrote it at the end, much faster than anything changed that
-    it could have reported.
-    """
-    rewrites = _rewrites(aw)
-    if len(rewrites) < REWRITES:
-        return undecided(aw.history.end, f"the run of {aw} was {bound}")
-    first, last = rewrites[0], rewrites[-1]
-    return violated(
-        last,
-        f"From {when(first)} to {when(last)} the controller wrote {aw} {len(rewrites)} times, "
-        f"while it stayed {last.phase or 'without a phase'} and nobody else wrote anything. The "
-        f"run was {bound}.",
-        first,
-    )
-
-
-def _rewrites(aw: AppWrapperRun) -> Sequence[Snapshot]:
-    """The versions of its last minute that have its last phase and its last number of resets, while
-    only its controller wrote anything, and nothing was created or removed."""
-    history, last = aw.history, aw.snapshots[-1]
-    since_n = max(
-        (
-            write.n
-            for write in history.entries
-            if isinstance(write, Write)
-            and write.event
-            and write.kind != _LEASE
-            and (
-                not history.operator.is_by(write.actor)
-                or (write.event != "MODIFIED" and write.kind != _EVENT)
-            )
-        ),
-        default=-1,
-    )
-    return [
-        snapshot
-        for snapshot in aw.snapshots
-        if snapshot.n > since_n
-        and last.t - snapshot.t <= MINUTE
-        and (snapshot.phase, snapshot.resets) == (last.phase, last.resets)
-    ]
 
 
 def _settled_since(aw: AppWrapperRun) -> Snapshot | None:
