@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         one_of,
         shared,
         undecided,
+        unless_given_up,
         violated,
     )
     from conformance.norm.claim import Claim, Decision, Level, Source
@@ -83,6 +84,7 @@ _STANDS_IN = {
         "one_of",
         "shared",
         "undecided",
+        "unless_given_up",
         "violated",
     ),
     "conformance.norm.words": ("when",),
@@ -144,6 +146,7 @@ __all__ = [
     "shared",
     "snapshots",
     "undecided",
+    "unless_given_up",
     "violated",
     "when",
 ]

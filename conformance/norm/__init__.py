@@ -7,6 +7,7 @@ obligation, which was met, was violated, or stays undecided. A tour:
 - `words`: how moments, objects and spans of time are put into an explanation.
 - `sentences`: the temporal operators that checkers are written in.
 - `outcomes`: values that the norm allows, also where it leaves a race open.
+- `livelock`: an operator that writes on and makes no progress.
 - `shared`: what several checkers ask is worked out once.
 - `checker`: how a generator becomes the `judge` of a claim, and obligations a verdict.
 
@@ -22,6 +23,7 @@ from conformance.norm.checker import (
     Obligations,
     View,
 )
+from conformance.norm.livelock import unless_given_up
 from conformance.norm.obligations import Fate, Obligation, met, undecided, violated
 from conformance.norm.outcomes import exactly, one_of
 from conformance.norm.sentences import eventually, never, not_before
@@ -45,5 +47,6 @@ __all__ = [
     "one_of",
     "shared",
     "undecided",
+    "unless_given_up",
     "violated",
 ]

@@ -24,7 +24,7 @@ from conformance.report.conformance_report import (
     ShrunkTest,
 )
 from conformance.report.differing import Finding, differences
-from conformance.report.run_result import BROKE_OFF, Implementation, RunResult
+from conformance.report.run_result import BROKE_OFF, GIVEN_UP, Implementation, RunResult
 from conformance.report.stored_run import Judge, recorded_run
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Header, HistoryError, Mark, read_history
@@ -180,11 +180,12 @@ def _wrong_ending(
 ) -> Iterator[Finding]:
     """A run that broke off and is not listed as such, or is listed and did not."""
     names = {each.row.name for each in told if isinstance(each.row, ClaimTest)}
-    steps = [e.text for e in run.entries if isinstance(e, Mark) and e.mark == "step"]
-    broken = [text for text in steps if text.startswith(BROKE_OFF)]
+    ends = ("step", "not-stable")
+    texts = [e.text for e in run.entries if isinstance(e, Mark) and e.mark in ends]
+    broken = [text for text in texts if text.startswith((*BROKE_OFF, GIVEN_UP))]
     errors = [e for e in report.errors if e.name in names and e.seed == run.seed]
     for error in errors:
-        if not any(text and error.error.startswith(text) for text in steps):
+        if not any(text and error.error.startswith(text) for text in texts):
             yield Finding(f"errors[{error.name}]", f"{_SAYS} no such end of the run")
     # A campaign makes allowance for what its faults kept from happening.
     if broken and not errors and any(" [" not in name for name in names):

@@ -16,7 +16,7 @@ PUBLIC = """
 Claim Condition Decision Fate Handle History Judging KindUse Lane Level Moment Obligation
 Obligations OperatorView PlainDurations Settings Source State Subject Suite Tone Track World
 eventually exactly lane_of met never not_before one_of scenario shared snapshots undecided
-violated when
+unless_given_up violated when
 """
 
 

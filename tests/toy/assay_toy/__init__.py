@@ -1,6 +1,6 @@
 """Toy: a Crew keeps a number of pods alive.
 
-The smallest suite: an API of one kind, a reference controller with mutants, two claims, two
+The smallest suite: an API of one kind, a reference controller with mutants, three claims,
 scenarios, a fault and a lane of its own, in a distribution of its own.
 """
 
