@@ -17,7 +17,7 @@ import yaml
 from conformance.bug import in_words
 from conformance.deployed_reference import in_one_namespace
 from conformance.nearest import meant
-from conformance.profiles.names import shipped
+from conformance.suite import shipped_profiles
 from conformance.under_test import (
     DeployedPlace,
     Installed,
@@ -327,12 +327,12 @@ def implementation(name: str, role: str) -> Implementation:
             change_definition=wrong.definition,
             change_role=wrong.role,
         )
-    names = mutants if kind == "mutant" else (REFERENCE, *shipped(), *mutants)
+    names = mutants if kind == "mutant" else (REFERENCE, *shipped_profiles(), *mutants)
     hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in mutants else it)
     raise UnknownImplementationError(
         f"{name!r} is not an implementation; {hint} Use reference, mutant:NAME (assay mutants "
-        f"--list shows them), a shipped profile ({', '.join(shipped())}), or a profile's file, "
-        "name.yaml"
+        f"--list shows them), a shipped profile ({', '.join(shipped_profiles())}), or a profile's "
+        "file, name.yaml"
     )
 
 

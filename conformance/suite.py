@@ -220,7 +220,7 @@ def of_others() -> frozenset[str]:
     return frozenset(names()) - own
 
 
-def profiles() -> dict[str, Path]:
+def shipped_profiles() -> dict[str, Path]:
     """The profiles that installed suites bring, by name: `profiles/NAME.yaml` in their packages.
 
     Imports no suite.

@@ -85,14 +85,14 @@ def maker_of(header: Header, version: str) -> Implementation | None:
 
     import msgspec
 
-    from conformance.profiles.names import shipped
     from conformance.profiles.reading import read_profile
     from conformance.report.run_result import Implementation, ours
+    from conformance.suite import shipped_profiles
 
     name = header.implementation
     if name == "reference" or name.startswith("mutant:"):
         return ours(header.operators, name, version)
-    path = shipped().get(name)
+    path = shipped_profiles().get(name)
     told = header.first.facts.profile_sha256
     if path is None or hashlib.sha256(path.read_bytes()).hexdigest() != told:
         return None

@@ -26,11 +26,11 @@ Name = Annotated[
 @app.command("list")
 def list_profiles() -> None:
     """List the profiles that come with the suite, and whether their programs are built."""
-    from conformance.profiles.names import shipped
     from conformance.profiles.program import ProgramMissingError, program_of
     from conformance.profiles.reading import read_profile
+    from conformance.suite import shipped_profiles
 
-    for name, path in shipped().items():
+    for name, path in shipped_profiles().items():
         profile = read_profile(path)
         try:
             state = str(program_of(profile, path))
@@ -142,12 +142,13 @@ def schema() -> None:
 def _file(name: str) -> Path:
     from conformance.cli.problems import BadInputError
     from conformance.nearest import meant
-    from conformance.profiles.names import shipped
     from conformance.profiles.reading import find
+    from conformance.suite import shipped_profiles
 
     found = find(name)
     if found is None:
         raise BadInputError(
-            f"{name!r} is neither a shipped profile nor a .yaml file; {meant(name, shipped())}"
+            f"{name!r} is neither a shipped profile nor a .yaml file; "
+            f"{meant(name, shipped_profiles())}"
         )
     return found

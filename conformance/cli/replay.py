@@ -11,7 +11,7 @@ from conformance.cli.exit_code import ExitCode
 from conformance.cli.file_kinds import PLAN, PROFILE, only
 from conformance.cli.one_of import require_one_of
 from conformance.cli.run_arguments import IMPLEMENTATIONS
-from conformance.running.run_options import ClusterName
+from conformance.worlds.names import ClusterName
 
 CLUSTERS = ("simulated", "control-plane")
 
@@ -140,9 +140,11 @@ def _require_suite(plan: Path) -> None:
     from vocabulary.safe_yaml import load_yaml_file
 
     data = load_yaml_file(plan)
-    name, slash, _ = str(data.get("scenario", "") if isinstance(data, dict) else "").partition("/")
+    scenario = str(data.get("scenario", "") if isinstance(data, dict) else "")
+    name, slash, _ = scenario.partition("/")
     if slash and name not in suite.names():
         raise BadInputError(
-            f"{plan}: scenario: suite {name} is not installed; install its distribution, or name "
-            f"its directory: assay --suite-path DIRECTORY replay {plan}"
+            f"{plan}: scenario: there is no scenario {scenario!r}, since suite {name!r} is not "
+            "installed; install its distribution, or name its directory: "
+            f"assay --suite-path DIRECTORY replay {plan}"
         )

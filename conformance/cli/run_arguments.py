@@ -11,8 +11,9 @@ import typer
 
 from conformance.cli.file_kinds import AUDIT_LOG, KUBECONFIG, PROFILE, only
 from conformance.cli.one_of import require_one_of
-from conformance.profiles.names import shipped
-from conformance.running.run_options import DEFAULT_SEED, ClusterName, RunOptions
+from conformance.running.run_options import DEFAULT_SEED, RunOptions
+from conformance.suite import shipped_profiles
+from conformance.worlds.names import ClusterName
 from vocabulary.seeds import MAX_SEED
 
 if TYPE_CHECKING:
@@ -29,8 +30,8 @@ def complete_selection(incomplete: str) -> list[str]:
 CLUSTERS = ("simulated", "control-plane", "kind", "existing")
 IMPLEMENTATIONS = (
     "reference, mutant:NAME (assay mutants --list), a profile that comes with the suite "
-    f"({', '.join(shipped())}), or a profile's file; with several operators ROLE=NAME,… of those "
-    "that are not their references"
+    f"({', '.join(shipped_profiles())}), or a profile's file; with several operators ROLE=NAME,… "
+    "of those that are not their references"
 )
 DEFAULT_OUT = Path(".assay")
 DEFAULT_NODE_SELECTOR = "assay.dev/usable=true"

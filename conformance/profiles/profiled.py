@@ -14,9 +14,9 @@ import yaml
 
 from conformance import suite
 from conformance.profiles.configuration import configuration, reconfigured
-from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import fill_text
 from conformance.profiles.profile import ImplementationProfile, Process
+from conformance.suite import shipped_profiles
 from conformance.under_test import (
     MUTATING,
     VALIDATING,
@@ -55,7 +55,7 @@ class Profiled:
     @property
     def as_option(self) -> str:
         """Its name suffices if it comes with the suite."""
-        return self.name if shipped().get(self.name) == self.path else str(self.path)
+        return self.name if shipped_profiles().get(self.name) == self.path else str(self.path)
 
     @property
     def role(self) -> str:

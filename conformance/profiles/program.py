@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from conformance.profiles.names import shipped
 from conformance.profiles.profile import GoModule, ImplementationProfile, Program
 from conformance.profiles.reading import Problem
+from conformance.suite import shipped_profiles
 from fixtures.control_plane import builder, versions
 from fixtures.control_plane.binaries import cache_root
 from vocabulary.regular_files import open_regular
@@ -192,4 +192,4 @@ def _no_match(base: Path, pattern: str) -> str:
 
 
 def _name_or_file(profile: ImplementationProfile, path: Path) -> str:
-    return profile.name if shipped().get(profile.name) == path else str(path)
+    return profile.name if shipped_profiles().get(profile.name) == path else str(path)

@@ -14,7 +14,6 @@ import msgspec
 from conformance import claims, suite
 from conformance.nearest import meant
 from conformance.profiles.configuration import settings_in
-from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import PLACEHOLDERS, placeholders_in, unknown
 from conformance.profiles.profile import (
     Difference,
@@ -25,6 +24,7 @@ from conformance.profiles.profile import (
     Webhooks,
 )
 from conformance.scenarios import SCENARIOS
+from conformance.suite import shipped_profiles
 from vocabulary.clock import MILLISECOND, MINUTE, SECOND, Micros
 from vocabulary.durations import format_duration, parse_duration
 from vocabulary.mistakes import Mistake, mistakes_in
@@ -54,8 +54,8 @@ any operator right."""
 
 def find(name: str) -> Path | None:
     """The file of a shipped profile's name, or a profile's file itself; None for other names."""
-    if name in shipped():
-        return shipped()[name]
+    if name in shipped_profiles():
+        return shipped_profiles()[name]
     return Path(name) if name.endswith(SUFFIXES) else None
 
 

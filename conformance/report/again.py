@@ -6,8 +6,8 @@ import shlex
 from pathlib import Path
 from typing import Final
 
-from conformance.profiles.names import shipped
 from conformance.report.run_result import RunResult
+from conformance.suite import shipped_profiles
 from vocabulary import suite_path
 from vocabulary.implementations import REFERENCE
 
@@ -34,7 +34,7 @@ def run_command(run: RunResult) -> str:
     implementation = header.implementation
     names = {operator.implementation for operator in header.operators.values()}
     theirs = {name for name in names if name != REFERENCE and not name.startswith("mutant:")}
-    if run.variant or not theirs <= shipped().keys():
+    if run.variant or not theirs <= shipped_profiles().keys():
         return ""
     parts = ["assay", *suite_path.options(), "run", header.scenario]
     if header.cluster != "simulated":

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from conformance.worlds.names import ClusterName
 
 if TYPE_CHECKING:
     from conformance.norm.verdict import Outcome
     from conformance.worlds.existing.preflight import Undertaking
     from conformance.worlds.kind.node_containers import NodeContainers
-
-ClusterName: TypeAlias = Literal["simulated", "control-plane", "kind", "existing"]
 
 DEFAULT_SEED: Final = 1729
 

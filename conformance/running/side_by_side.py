@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance import suite
 from conformance.running.collecting import collect_seldom
-from conformance.running.interrupts import interrupts_held_back
+from conformance.worlds.interrupts import interrupts_held_back
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from conformance.running.interrupts import interrupts_held_back
+from conformance.worlds.interrupts import interrupts_held_back
 
 PATIENCE_SECONDS = 60
 

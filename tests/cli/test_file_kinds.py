@@ -10,7 +10,7 @@ import pytest
 
 from conformance.cli import file_kinds
 from conformance.cli.file_kinds import FileKind, kind_of_file
-from conformance.profiles.names import shipped
+from conformance.suite import shipped_profiles
 from tests.cli.conftest import Assay, Reports
 
 ROOT = Path(__file__).parents[2]
@@ -52,7 +52,7 @@ def samples(reports: Reports, tmp_path_factory: pytest.TempPathFactory) -> dict[
     return {
         file_kinds.PLAN: reports.bad / "aw-015.yaml",
         file_kinds.REPORT: reports.bad / "report.yaml",
-        file_kinds.PROFILE: shipped()["appwrapper-v1.1.2"],
+        file_kinds.PROFILE: shipped_profiles()["appwrapper-v1.1.2"],
         file_kinds.EXPERIMENT: ROOT / "chaos/experiments/pod-kill.yaml",
         file_kinds.CONFIGURATION: ROOT / "tests/cli/logs/operator.yaml",
         file_kinds.KUBECONFIG: folder / "kubeconfig",

@@ -12,12 +12,12 @@ from conformance.profiles.findings import (
     unexplained,
     violated,
 )
-from conformance.profiles.names import shipped
 from conformance.profiles.profile import Difference, ImplementationProfile, Lack
 from conformance.profiles.reading import read_profile
 from conformance.report.build import build_report
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.run_result import Implementation
+from conformance.suite import shipped_profiles
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_run import sample_suite
 
@@ -28,7 +28,7 @@ def report() -> ConformanceReport:
 
 
 def profile(*known: Difference) -> ImplementationProfile:
-    released = read_profile(shipped()["appwrapper-v1.1.2"])
+    released = read_profile(shipped_profiles()["appwrapper-v1.1.2"])
     return msgspec.structs.replace(released, known_differences=known)
 
 

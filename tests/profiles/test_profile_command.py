@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from conformance.profiles.names import shipped
 from conformance.profiles.reading import read_profile
+from conformance.suite import shipped_profiles
 from tests.cli.command import assay
 
 RELEASED = "appwrapper-v1.1.2"
@@ -31,7 +31,7 @@ def test_every_difference_is_told_with_its_link_only_if_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture
 ) -> None:
     ended = assay(monkeypatch, capsys, "profile", "check", RELEASED, "--verbose")
-    links = [known.link for known in read_profile(shipped()[RELEASED]).known_differences]
+    links = [known.link for known in read_profile(shipped_profiles()[RELEASED]).known_differences]
     assert links and all(str(link) in ended.out.split() for link in links)
 
 
@@ -40,7 +40,7 @@ def test_a_copy_that_is_named_as_its_file_is_built_by_its_file(
 ) -> None:
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path / "cache"))
     mine = tmp_path / "mine.yaml"
-    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    text = shipped_profiles()[RELEASED].read_text(encoding="utf-8")
     mine.write_text(text.replace(f"name: {RELEASED}", "name: mine"), encoding="utf-8")
     ended = assay(monkeypatch, capsys, "profile", "check", mine)
     assert f"assay profile build {mine}" in ended.out
@@ -48,7 +48,7 @@ def test_a_copy_that_is_named_as_its_file_is_built_by_its_file(
 
 def own_profile(folder: Path, **changes: str) -> Path:
     """A profile of a program beside it, with its definitions; some of its texts replaced."""
-    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    text = shipped_profiles()[RELEASED].read_text(encoding="utf-8")
     head, rest = text.split("program:\n", 1)
     rest = rest[rest.index("process:") :]
     (folder / "crds.yaml").write_text("{}\n", encoding="utf-8")
@@ -100,7 +100,7 @@ def test_a_wrong_profile_is_told_with_its_line_and_is_bad_input(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
     file = tmp_path / "mine.yaml"
-    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    text = shipped_profiles()[RELEASED].read_text(encoding="utf-8")
     file.write_text(text.replace("suite: appwrapper", "sweet: appwrapper"), encoding="utf-8")
     ended = assay(monkeypatch, capsys, "profile", "check", file)
     assert ended.code == 2
@@ -198,7 +198,7 @@ def test_the_list_says_how_to_build_what_is_not_built(
     monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
     ended = assay(monkeypatch, capsys, "profile", "list")
     assert ended.code == 0
-    assert all(f"assay profile build {name}" in ended.out for name in shipped())
+    assert all(f"assay profile build {name}" in ended.out for name in shipped_profiles())
 
 
 def test_the_simulated_cluster_refuses_a_program_and_names_the_option(

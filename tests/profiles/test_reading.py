@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from conformance.profiles.choosing import left_out
-from conformance.profiles.names import shipped
 from conformance.profiles.placeholders import PLACEHOLDERS
 from conformance.profiles.reading import find, read_profile
 from conformance.profiles.schema import SCHEMA_PATH, schema_text
 from conformance.scenarios import SCENARIOS
+from conformance.suite import shipped_profiles
 from vocabulary.safe_yaml import YamlError
 
 RELEASED = "appwrapper-v1.1.2"
 
 
-@pytest.mark.parametrize("name", shipped())
+@pytest.mark.parametrize("name", shipped_profiles())
 def test_a_shipped_profile_is_sound_and_named_after_its_file(name: str) -> None:
-    profile = read_profile(shipped()[name])
+    profile = read_profile(shipped_profiles()[name])
     assert profile.name == name
     assert profile.implementation.version in name
     assert profile.program.go_module is not None
@@ -31,7 +31,7 @@ def test_the_schema_that_ships_is_the_one_of_the_types() -> None:
 
 
 def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
-    assert find(RELEASED) == shipped()[RELEASED]
+    assert find(RELEASED) == shipped_profiles()[RELEASED]
     assert find("./mine.yaml") == Path("mine.yaml")
     assert find("reference") is None
 
@@ -123,7 +123,7 @@ def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
 def test_a_mistake_is_told_with_its_line_its_field_and_the_way_out(
     tmp_path: Path, right: str, wrong: str, field: str, advice: str
 ) -> None:
-    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    text = shipped_profiles()[RELEASED].read_text(encoding="utf-8")
     assert text.count(right) == 1
     file = tmp_path / "mine.yaml"
     file.write_text(text.replace(right, wrong), encoding="utf-8")
@@ -149,7 +149,7 @@ def test_a_mistake_is_told_with_its_line_its_field_and_the_way_out(
 def test_a_lack_names_claims_and_scenarios_that_there_are(
     tmp_path: Path, lack: str, field: str, advice: str
 ) -> None:
-    text = without_lacks(shipped()[RELEASED].read_text(encoding="utf-8"))
+    text = without_lacks(shipped_profiles()[RELEASED].read_text(encoding="utf-8"))
     file = tmp_path / "mine.yaml"
     file.write_text(f"{text}\nlacks:\n- {{feature: x, because: y, {lack}}}\n", encoding="utf-8")
     with pytest.raises(YamlError) as error:
@@ -159,7 +159,7 @@ def test_a_lack_names_claims_and_scenarios_that_there_are(
 
 
 def test_a_profile_must_hand_over_kubeconfig_and_configuration(tmp_path: Path) -> None:
-    text = shipped()[RELEASED].read_text(encoding="utf-8")
+    text = shipped_profiles()[RELEASED].read_text(encoding="utf-8")
     file = tmp_path / "mine.yaml"
     file.write_text(text.replace("{kubeconfig}", "elsewhere"), encoding="utf-8")
     with pytest.raises(YamlError, match=r"hands it no \{kubeconfig\}"):
@@ -275,4 +275,4 @@ def without_lacks(text: str) -> str:
 def test_a_released_operator_is_left_out_where_several_elect_a_leader(name: str) -> None:
     """Out of a cluster it cannot, and ends."""
     elections = {found.id for found in SCENARIOS.values() if found.operators > 1}
-    assert elections <= left_out(read_profile(shipped()[name])).keys()
+    assert elections <= left_out(read_profile(shipped_profiles()[name])).keys()

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from conformance.norm.verdict import Outcome
-from conformance.profiles.names import shipped
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
 from conformance.report.yaml_text import read_report
+from conformance.suite import shipped_profiles
 from fixtures.control_plane import BinariesMissingError, locate
 from vocabulary.history import Process, Write, read_history
 
@@ -22,7 +22,7 @@ RELEASED = "appwrapper-v1.1.2"
 
 @pytest.fixture(autouse=True)
 def _is_built() -> None:
-    path = shipped()[RELEASED]
+    path = shipped_profiles()[RELEASED]
     try:
         locate()
         program_of(read_profile(path), path)

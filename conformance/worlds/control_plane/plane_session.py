@@ -10,7 +10,6 @@ from typing import ClassVar, Final
 
 from conformance.clean import RUN_LABEL
 from conformance.patience import PATIENCE_SECONDS, PatientConnection
-from conformance.running.run_options import ClusterName
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.followed import followed_kinds
@@ -20,6 +19,7 @@ from conformance.worlds.control_plane.process_host import ProcessHost
 from conformance.worlds.control_plane.recorder import Recorder
 from conformance.worlds.control_plane.session import Session, installed_crds, kind_of_crd
 from conformance.worlds.control_plane.tenancy import Tenancy
+from conformance.worlds.names import ClusterName
 from fixtures.control_plane import nodes, users
 from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.nodes import FakeNode

@@ -16,8 +16,6 @@ from typing import Any, ClassVar, Final, Protocol
 
 from conformance.implementation import REAL_USERS
 from conformance.patience import PatientConnection
-from conformance.running.interrupts import interrupts_held_back
-from conformance.running.run_options import ClusterName
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import Component, components
@@ -31,6 +29,8 @@ from conformance.worlds.control_plane.scratch import Scratch, remove_abandoned
 from conformance.worlds.control_plane.starter import Starter
 from conformance.worlds.control_plane.starts import Starts
 from conformance.worlds.control_plane.unfinished import Unfinished
+from conformance.worlds.interrupts import interrupts_held_back
+from conformance.worlds.names import ClusterName
 from fixtures import crds as fixture_crds
 from fixtures.control_plane.launch import ControlPlane
 from fixtures.control_plane.pki import KeyPair

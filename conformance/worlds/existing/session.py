@@ -19,7 +19,6 @@ from conformance.borrowed_nodes import noting
 from conformance.clean import RUN_LABEL, clean_cluster
 from conformance.in_cluster.bounds import CONFINING, ENFORCE
 from conformance.patience import PatientConnection
-from conformance.running.run_options import ClusterName
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.deployed_operator import Signal
@@ -41,6 +40,7 @@ from conformance.worlds.existing.installed_operator import tested
 from conformance.worlds.existing.node_pool import NodePool, since_loans
 from conformance.worlds.existing.preflight import Undertaking
 from conformance.worlds.existing.webhook_probe import require_reachable
+from conformance.worlds.names import ClusterName
 from fixtures.containers.pods import RealContainers
 from fixtures.containers.rehearsal import Rehearsed, rehearse
 from fixtures.control_plane import pki

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from chaos.ground import FaultRefusedError
-from conformance.running.run_options import ClusterName
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import MANAGER, Component
 from conformance.worlds.existing.preflight import Undertaking
@@ -19,6 +18,7 @@ from conformance.worlds.kind.kubelets import Kubelets
 from conformance.worlds.kind.node_containers import NodeContainers
 from conformance.worlds.kind.pod_processes import PodProcesses, signal_containers
 from conformance.worlds.kind.programs import KindError
+from conformance.worlds.names import ClusterName
 from vocabulary.objects import Object
 
 
