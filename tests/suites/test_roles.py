@@ -11,7 +11,7 @@ from chaos.exploration import crash_points
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.yaml_text import read_report_at
 from tests.suites.conftest import Assay
-from vocabulary.history import Process, StoredHistory, read_history
+from vocabulary.history import Process, StoredHistory, read_history, role_of
 
 TOGETHER = "operators-die-in-turn"
 MUTANTS = {
@@ -99,3 +99,20 @@ def test_a_name_that_one_operator_knows_is_its_own_and_another_role_is_refused(
     assert refused.returncode == 2
     assert "no scenario of the selection has an operator 'kueue'" in refused.stderr
     assert "there are toy, appwrapper" in refused.stderr
+
+
+def test_each_operator_elects_a_leader_of_its_own(assay: Assay, tmp_path: Path) -> None:
+    ran = assay("run", "a-leader-is-followed-by-its-own-replica", "--quiet")
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    (history,) = histories_of(tmp_path)
+    changes = [
+        (role_of(entry.process), entry.change)
+        for entry in history.entries
+        if isinstance(entry, Process) and entry.change in ("leading", "following")
+    ]
+    assert changes == [
+        ("toy", "leading"),
+        ("appwrapper", "leading"),
+        ("toy", "following"),
+        ("toy", "leading"),
+    ]

@@ -14,7 +14,7 @@ def test_its_claims_alone_are_judged_on_its_runs_and_the_report_verifies(
 ) -> None:
     ran = assay("run", "toy", "--quiet")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "5 claims: 5 passed; 3 runs" in ran.stdout
+    assert "5 claims: 5 passed; 4 runs" in ran.stdout
     assert "AppWrapper reference" not in (tmp_path / ".assay" / "index.html").read_text()
     verified = assay("verify", ".assay")
     assert verified.returncode == 0, verified.stdout + verified.stderr
@@ -32,7 +32,7 @@ def test_its_operator_survives_every_crash_point_and_runs_repeat_byte_for_byte(
 ) -> None:
     ran = assay("run", "toy", "--crash-points", "--rerun", "--quiet")
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "5 claims: 5 passed; 181 runs" in ran.stdout
+    assert "5 claims: 5 passed; 206 runs" in ran.stdout
 
 
 def test_a_failure_has_a_plan_that_replays_it_and_a_page(assay: Assay, tmp_path: Path) -> None:

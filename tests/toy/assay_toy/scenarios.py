@@ -70,3 +70,15 @@ def operators_die_in_turn(world: World) -> None:
     world.wait(3 * SECOND)
     world.until(_ready(world, 2))
     world.inject(Start("appwrapper"))
+
+
+@scenario(arms=("TOY-001", "TOY-003"), roles=("toy", "appwrapper"), operators=2)
+def a_leader_is_followed_by_its_own_replica(world: World) -> None:
+    """When the Crews' operator dies, its second replica takes over, whoever leads for the other."""
+    workload = AppWrapper.submit(world, "appwrapper.yaml")
+    _crew(world, 2)
+    world.until(workload.is_in("Running"))
+    world.inject(Kill(actor=world.leader, restart_after=None))
+    world.inject(DeletePod(PodChoice("Crew/a")))
+    world.wait(20 * SECOND)
+    world.until(_ready(world, 2))
