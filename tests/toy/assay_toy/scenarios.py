@@ -74,7 +74,7 @@ def operators_die_in_turn(world: World) -> None:
 
 @scenario(arms=("TOY-001", "TOY-003"), roles=("toy", "appwrapper"), operators=2)
 def a_leader_is_followed_by_its_own_replica(world: World) -> None:
-    """When the Crews' operator dies, its second replica takes over, whoever leads for the other."""
+    """When the Crews' operator dies, its own second replica takes over by their own Lease."""
     workload = AppWrapper.submit(world, "appwrapper.yaml")
     _crew(world, 2)
     world.until(workload.is_in("Running"))
