@@ -140,5 +140,6 @@ def test_shrinking_gives_the_same_bytes_whatever_strings_hash_to() -> None:
 def test_a_shrunk_plan_replays_the_history_of_its_run() -> None:
     run = small(failure_of("AW-015", noisy_run(SLOW_PODS, MUTANT)))
     plan = plan_from_data(run.plan)
-    again = run_one(SCENARIOS[SLOW_PODS], implementation(plan.implementation), plan.seed, plan)
+    mutant = implementation(plan.implementation, "appwrapper")
+    again = run_one(SCENARIOS[SLOW_PODS], mutant, plan.seed, plan)
     assert history_digest(again.header, again.entries) == history_digest(run.header, run.entries)
