@@ -29,7 +29,7 @@ def test_workers_find_the_suite_and_its_reference(tmp_path: Path) -> None:
         tmp_path, "--suite-path", str(TOY), "run", "toy", "--crash-points", "-j", "2", "--quiet"
     )
     assert ran.returncode == 0, ran.stdout + ran.stderr
-    assert "4 passed" in ran.stdout
+    assert "5 passed" in ran.stdout
     report = (tmp_path / ".assay" / "report.yaml").read_text()
     assert f"assay --suite-path {TOY} run toy" in report
     verified = assay(tmp_path, "--suite-path", str(TOY), "verify", ".assay")

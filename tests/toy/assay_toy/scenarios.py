@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chaos.choice import PodChoice
-from chaos.faults import DeletePod, Kill, KillPod, Start
+from chaos.faults import Cordon, DeletePod, Kill, KillPod, Start
 from conformance import Condition, World, scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from vocabulary.clock import SECOND
@@ -46,11 +46,17 @@ def lost_pods_come_back(world: World) -> None:
 
 @scenario(arms=("TOY-002", "TOY-003"))
 def a_crew_changes_its_size(world: World) -> None:
-    """A Crew that is made smaller loses its last pods, and gets them back."""
+    """A Crew that is made smaller loses its last pods; what it gets back counts once it runs."""
     _crew(world, 2)
     world.inject(ResizeCrew("a", 1))
     world.until(_ready(world, 1))
+    closed = [Cordon(node) for node in world.nodes]
+    for cordon in closed:
+        world.inject(cordon)
     world.inject(ResizeCrew("a", 4))
+    world.wait(3 * SECOND)
+    for cordon in closed:
+        world.revert(cordon)
     world.until(_ready(world, 4))
 
 
