@@ -121,7 +121,7 @@ class Installed:
     """The Lease in that namespace by which its replicas elect a leader; empty: they do not."""
     settings: Mapping[str, Any] | None
     """Its fixed configuration, in the shape of
-    `conformance.parameters.DEFAULT_CONFIG`. None: each run configures it."""
+    the defaults of its suite's settings. None: each run configures it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

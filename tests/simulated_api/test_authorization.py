@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.simulated.authorization import rules_for
+from fixtures.simulated.authorization import has_rights, rules_for
 from tests.simulated_api.cluster import NAMESPACE, Cluster, config_map
 from vocabulary.errors import ApiError, kept_message, lacks_rights
 from vocabulary.kinds import CONFIG_MAP, POD
@@ -65,3 +65,35 @@ def test_a_history_keeps_which_right_was_missing_but_no_words_of_a_quota() -> No
     assert kept_message("Forbidden", quota) == ""
     right = 'pods "a" is forbidden: User "x" cannot create resource "pods" in API group ""'
     assert kept_message("Forbidden", right) == right
+
+
+@pytest.mark.parametrize(
+    ("group", "resource", "verb", "allowed"),
+    [
+        ("*", "*", "*", True),
+        ("", "*", "patch", True),
+        ("", "*/status", "*", True),
+        ("", "configmaps/status", "*", True),
+        ("", "configmaps", "*", False),
+        ("", "*/scale", "*", False),
+        ("apps", "*", "*", False),
+    ],
+)
+def test_asterisks_stand_for_all_as_in_rbac(
+    group: str, resource: str, verb: str, allowed: bool
+) -> None:
+    rule = {"apiGroups": [group], "resources": [resource], "verbs": [verb]}
+    authorize = rules_for({"operator": [{**ROLE, "rules": [rule]}]}, [CONFIG_MAP])
+    asked = Patch(CONFIG_MAP, NAMESPACE, "a", {}, subresource="status")
+    if allowed:
+        authorize(asked, "operator")
+    else:
+        with pytest.raises(ApiError):
+            authorize(asked, "operator")
+
+
+def test_a_role_has_to_do_with_the_kinds_of_its_rules() -> None:
+    everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
+    assert has_rights([{**ROLE, "rules": [everything]}], POD)
+    assert has_rights([ROLE], CONFIG_MAP)
+    assert not has_rights([ROLE], POD)
