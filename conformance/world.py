@@ -46,7 +46,8 @@ class World(ABC):
     namespaces: Mapping[str, str]
     """The further namespaces of the run, by the names that the scenario declares."""
     prefix: str = ""
-    """The text for `$(RUN)` in manifests and steps: before names of cluster-scoped objects."""
+    """The text for `$(RUN)` in manifests. Steps write it before names of cluster-scoped objects
+    themselves."""
     nodes: tuple[str, ...]
     durations: Any
     """The durations of the scenario's suite at the configuration in force."""

@@ -33,7 +33,8 @@ def serve(
     SIGTERM stops it (kill %1), or Ctrl-C where it runs in the foreground: a shell has what it
     starts in the background ignore SIGINT.
 
-    Jobs run, pods get scheduled and fail, garbage is collected; objects of the installed suites can be stored.
+    Jobs run, pods get scheduled and fail, garbage is collected; the kinds of installed programs are
+    served.
 
     \b
     assay serve &

@@ -47,6 +47,8 @@ from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Create
 
 NAMESPACE: Final = "default"
+RUN_PREFIX: Final = "run-"
+"""Begins the names of the further namespaces and cluster-scoped objects of a run."""
 REPLICAS: Final = 2
 """Of each operator; the second one is started by some scenarios and faults only."""
 KUBERNETES_VERSION: Final = "v1.36"
@@ -69,7 +71,9 @@ class SimulatedWorld(World):
         self.scenario = scenario
         self.folder = scenario.folder
         self.namespace = NAMESPACE
-        self.namespaces = {name: name for name in scenario.namespaces}
+        # As on shared clusters, so that steps which forget them fail here, too.
+        self.prefix = RUN_PREFIX
+        self.namespaces = {name: f"{RUN_PREFIX}{name}" for name in scenario.namespaces}
         self.nodes = tuple(f"n{index}" for index in range(scenario.nodes))
         self.roles = tuple(implementations)
         self.implementations = implementations
@@ -85,7 +89,7 @@ class SimulatedWorld(World):
         """Of operators that start from now on."""
         self.cluster = SimulatedCluster(
             seed,
-            namespaces=scenario.namespaces,
+            namespaces=self.namespaces.values(),
             nodes=[NodeSpec(name, gpus=scenario.gpus) for name in self.nodes],
             crds=[crd for each in implementations.values() for crd in each.crds()],
         )
