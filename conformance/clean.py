@@ -21,8 +21,8 @@ from conformance import borrowed_operator
 from conformance.borrowed_nodes import as_before, status_before
 from conformance.left_behind import LeftBehindError
 from conformance.patience import PatientConnection
+from conformance.scratch import abandoned, remove_abandoned
 from conformance.stored import WEBHOOK_FAILED
-from conformance.worlds.control_plane.scratch import abandoned, remove_abandoned
 from fixtures.control_plane import kwok
 from reference_controller.runtime.connection import connect
 from vocabulary.clock import SECOND

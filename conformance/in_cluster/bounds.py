@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
+from conformance.worlds.existing.well_known import CONFINING, ENFORCE
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.selectors import Requirement, requirements
 
@@ -21,9 +22,6 @@ API_VERSION: Final = "admissionregistration.k8s.io/v1"
 NAME: Final = "assay-bounds"
 OF_RUNS: Final = "assay-"
 """How the names of a suite's namespaces begin."""
-ENFORCE: Final = "pod-security.kubernetes.io/enforce"
-"""The label by which a namespace refuses pods that could take over their node."""
-CONFINING: Final = ("baseline", "restricted")
 
 _WEBHOOKS: Final = (
     "admissionregistration.k8s.io/mutatingwebhookconfigurations",

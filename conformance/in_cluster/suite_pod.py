@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+from conformance.worlds.existing.well_known import CONTROL_PLANE
 from reference_controller.runtime.options import OptionsError
 from vocabulary.implementations import named_roles
 from vocabulary.selectors import Requirement, requirements
@@ -18,7 +19,6 @@ POD_ADDRESS: Final = "POD_IP"
 """The variable with the address at which the API server calls the webhooks."""
 USABLE: Final = "assay.dev/usable"
 """The label of the nodes that runs may break, unless others are chosen."""
-CONTROL_PLANE: Final = "node-role.kubernetes.io/control-plane"
 END_SECONDS: Final = 180
 """The time that an interrupted suite may take to clean up."""
 TMP: Final = "/tmp"

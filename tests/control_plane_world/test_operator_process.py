@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
+from conformance.scratch import Scratch, abandoned, remove_abandoned
 from conformance.worlds.control_plane.operator_process import (
     Launch,
     OperatorStartError,
     RealOperator,
     launch_directly,
 )
-from conformance.worlds.control_plane.scratch import Scratch, abandoned, remove_abandoned
 from conformance.worlds.control_plane.starter import OURS, Starter
 from fixtures.control_plane.ports import free_ports
 

@@ -14,7 +14,7 @@ import pytest
 from conformance.norm.verdict import Outcome
 from conformance.report.conformance_report import ConformanceReport
 from conformance.report.yaml_text import read_report
-from conformance.worlds.control_plane.scratch import abandoned
+from conformance.scratch import abandoned
 from tests.control_plane_world.test_operator_process import eventually
 from vocabulary.history import Mark, read_history
 

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final, Protocol
 from conformance.implementation import REAL_USERS
 from conformance.patience import PatientConnection
 from conformance.scenario_type import Scenario
+from conformance.scratch import Scratch, remove_abandoned
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.component import Component, components
 from conformance.worlds.control_plane.host import Host
@@ -25,7 +26,6 @@ from conformance.worlds.control_plane.port_turn import turn_at
 from conformance.worlds.control_plane.proxy import Proxy
 from conformance.worlds.control_plane.pulse import Pulse
 from conformance.worlds.control_plane.recorder import Commit, Recorder, wall_us
-from conformance.worlds.control_plane.scratch import Scratch, remove_abandoned
 from conformance.worlds.control_plane.starter import Starter
 from conformance.worlds.control_plane.starts import Starts
 from conformance.worlds.control_plane.unfinished import Unfinished

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
-from conformance.in_cluster.suite_pod import CONTROL_PLANE
 from conformance.patience import PatientConnection
 from conformance.under_test import DeployedPlace, UnderTest
+from conformance.worlds.existing.well_known import CONTROL_PLANE
 from vocabulary.objects import Object, meta
 from vocabulary.requests import create
 

@@ -17,7 +17,6 @@ import msgspec
 
 from conformance.borrowed_nodes import noting
 from conformance.clean import RUN_LABEL, clean_cluster
-from conformance.in_cluster.bounds import CONFINING, ENFORCE
 from conformance.patience import PatientConnection
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
@@ -40,6 +39,7 @@ from conformance.worlds.existing.installed_operator import tested
 from conformance.worlds.existing.node_pool import NodePool, since_loans
 from conformance.worlds.existing.preflight import Undertaking
 from conformance.worlds.existing.webhook_probe import require_reachable
+from conformance.worlds.existing.well_known import CONFINING, ENFORCE
 from conformance.worlds.names import ClusterName
 from fixtures.containers.pods import RealContainers
 from fixtures.containers.rehearsal import Rehearsed, rehearse

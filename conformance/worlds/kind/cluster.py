@@ -22,13 +22,13 @@ import yaml
 from pytest_kind import KindCluster
 
 from conformance.clean import clean_cluster
-from conformance.in_cluster.suite_pod import CONTROL_PLANE
 from conformance.patience import PatientConnection
 from conformance.scenarios import all_crds
 from conformance.under_test import UnderTest
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.node_pool import survey
 from conformance.worlds.existing.preflight import Limits, Undertaking, examine
+from conformance.worlds.existing.well_known import CONTROL_PLANE
 from conformance.worlds.kind import configuration
 from conformance.worlds.kind.component import revive
 from conformance.worlds.kind.node_containers import NodeContainers
