@@ -9,7 +9,7 @@ from msgspec import structs
 from chaos.ground import Break, Delay, Ground, NoAnswer, Refuse, RequestRule, Rule, Slow
 from vocabulary.clock import SECOND, Micros
 from vocabulary.fault_effect import FaultEffect, Refusal
-from vocabulary.history import role_of
+from vocabulary.hindrance import hinders
 
 FINAL_CODES: Final = (400, 404, 409, 410, 422)
 """Answers by which a client learns that the same request will not succeed later."""
@@ -50,13 +50,12 @@ def _refusal(rule: RequestRule, answer: Refuse) -> Refusal:
 
 def among_several(effect: FaultEffect, kind: str, ground: Ground) -> FaultEffect:
     """The effect of a fault that befalls one kind, where several operators share a cluster: those
-    that have nothing to do with the kind are not hindered."""
-    if not effect.hinders or not kind or len(ground.roles) == 1:
+    that have nothing to do with the kind are not hindered, nor those that it does not strike."""
+    if not kind or len(ground.roles) == 1:
         return effect
+    struck = [role for role in ground.roles if hinders(effect, role)]
     concerned = ground.concerned(kind)
-    actor = role_of(effect.hinders)
-    if actor in ground.roles:
-        hindered = effect.hinders if actor in concerned else ""
-    else:
-        hindered = ",".join(concerned)
-    return structs.replace(effect, hinders=hindered)
+    hindered = [role for role in struck if role in concerned]
+    if hindered == struck:
+        return effect
+    return structs.replace(effect, hinders=",".join(hindered))

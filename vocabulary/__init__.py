@@ -15,6 +15,7 @@ A tour, in reading order:
 - `errors`: API errors, as `metav1.Status`.
 - `fault_effect`: how a fault hinders a controller, as the fault itself describes it.
 - `history`: the recording of a run, entry by entry.
+- `hindrance`: the operators that a fault hinders.
 - `mistakes`, `field_hints`, `typed_yaml`: what is wrong with data from outside, by file, line and
   field, and what to write instead.
 - `canonical`: one byte string per value, and its digest.

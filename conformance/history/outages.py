@@ -16,8 +16,8 @@ from conformance.history.timing import Outage, Start
 from conformance.history.tracks import Track
 from vocabulary.canonical import encode
 from vocabulary.clock import SECOND, Micros
-from vocabulary.fault_effect import FaultEffect
-from vocabulary.history import OPERATOR, Fault, Process, Write, role_of
+from vocabulary.hindrance import hinders
+from vocabulary.history import Fault, Process, Write
 
 ERROR_GAP_US: Final = 2 * SECOND
 """Failed requests that are closer together than this, or than a client that backs off has them,
@@ -134,15 +134,6 @@ def _faults_in_force(role: str, faults: Iterable[Fault]) -> list[Outage]:
     for left in standing.values():
         outages += [_outage(entry, None) for entry in left]
     return outages
-
-
-def hinders(effect: FaultEffect, role: str) -> bool:
-    """True if a fault hinders a replica of the operator."""
-    return any(
-        (actor.endswith("*") and role.startswith(actor[:-1]))
-        or role_of(actor.removesuffix("*")) in (OPERATOR, role)
-        for actor in effect.hinders.split(",")
-    )
 
 
 def _end(

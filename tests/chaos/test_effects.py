@@ -13,11 +13,10 @@ from chaos.effects import among_several
 from chaos.fault import FAULTS, Fault, fault_from_data
 from chaos.faults.api_error import ANSWERS
 from conformance import suite
-from conformance.history.outages import hinders
 from conformance.suites.appwrapper.history_format1 import effect_of
 from tests.chaos.examples import EXAMPLES
 from tests.chaos.fake_ground import FakeGround
-from vocabulary.history import role_of
+from vocabulary.hindrance import hinders
 
 suite.load()  # its kinds complete what plans leave out
 ACTORS = ("", "operator", "operator/1", "job-controller", "kubelet/n0")
@@ -93,25 +92,44 @@ class TwoOperators(FakeGround):
 
 
 @pytest.mark.parametrize(
-    ("data", "hindered"),
+    ("data", "recorded", "hindered"),
     [
-        ({"webhook_outage": {"kind": "Job"}}, "job,job-and-pod"),
-        ({"webhook_outage": {"kind": "Pod"}}, "job-and-pod"),
-        ({"delay_watch": {"kind": "Pod", "actor": "job"}}, ""),
-        ({"delay_watch": {"kind": "Pod", "actor": "job-and-pod/1"}}, "job-and-pod/1"),
-        ({"delay_watch": {"actor": "job"}}, "job"),
-        ({"lift": {"fault": {"delay_watch": {"kind": "Pod", "actor": "job"}}}}, ""),
-        ({"kill": {"actor": "job"}}, ""),
+        ({"webhook_outage": {"kind": "Job"}}, "*", ["job", "job-and-pod"]),
+        ({"webhook_outage": {"kind": "Pod"}}, "job-and-pod", ["job-and-pod"]),
+        ({"delay_watch": {"kind": "Pod", "actor": "job"}}, "", []),
+        ({"delay_watch": {"kind": "Pod", "actor": "job/*"}}, "", []),
+        ({"delay_watch": {"kind": "Pod", "actor": "job*"}}, "job-and-pod", ["job-and-pod"]),
+        (
+            {"delay_watch": {"kind": "Pod", "actor": "job-and-pod/1"}},
+            "job-and-pod/1",
+            ["job-and-pod"],
+        ),
+        (
+            {"delay_watch": {"kind": "Pod", "actor": "job-and-pod*"}},
+            "job-and-pod*",
+            ["job-and-pod"],
+        ),
+        ({"delay_watch": {"actor": "job"}}, "job", ["job"]),
+        ({"lift": {"fault": {"delay_watch": {"kind": "Pod", "actor": "job"}}}}, "", []),
+        ({"kill": {"actor": "job"}}, "", []),
     ],
 )
 def test_a_fault_of_one_kind_hinders_the_operators_that_have_to_do_with_it(
-    data: dict[str, Any], hindered: str
+    data: dict[str, Any], recorded: str, hindered: list[str]
 ) -> None:
     fault = fault_from_data(data)
     effect = among_several(fault.fault_effect(), fault.befalls(), TwoOperators())
-    assert effect.hinders == hindered
+    assert effect.hinders == recorded
     named = [role for role in TwoOperators.roles if hinders(effect, role)]
-    assert named == [role_of(actor) for actor in hindered.split(",") if actor]
+    assert named == hindered
+
+
+@pytest.mark.parametrize("actor", ["user", "scheduler", "kubelet/*", "job-controller", "pod*"])
+def test_a_fault_of_one_kind_that_strikes_no_operator_hinders_none(actor: str) -> None:
+    fault = fault_from_data({"api_error": {"kind": "Job", "actor": actor}})
+    effect = among_several(fault.fault_effect(), fault.befalls(), TwoOperators())
+    assert effect.hinders == actor
+    assert not [role for role in TwoOperators.roles if hinders(effect, role)]
 
 
 def test_beside_no_other_an_operator_is_hindered_as_the_fault_describes() -> None:
