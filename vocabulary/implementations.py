@@ -10,8 +10,12 @@ REFERENCE: Final = "reference"
 _BY_ROLE: Final = re.compile(r"[a-z][a-z0-9-]*=[^,]+(,[a-z][a-z0-9-]*=[^,]+)*")
 
 
+class NamedTwiceError(ValueError):
+    """A text names a role more than once."""
+
+
 def named_roles(spelled: str) -> Mapping[str, str]:
-    """The implementations of the roles that a text names.
+    """The implementations of the roles that a text names. Raises NamedTwiceError.
 
     >>> named_roles("toy=mutant:lazy,kueue=reference")
     {'toy': 'mutant:lazy', 'kueue': 'reference'}
@@ -20,8 +24,13 @@ def named_roles(spelled: str) -> Mapping[str, str]:
     """
     if not _BY_ROLE.fullmatch(spelled):
         return {}
-    parts = (part.partition("=") for part in spelled.split(","))
-    return {role: name for role, _, name in parts}
+    found: dict[str, str] = {}
+    for part in spelled.split(","):
+        role, _, name = part.partition("=")
+        if role in found:
+            raise NamedTwiceError(f"{spelled}: {role} is named twice; leave one of them out")
+        found[role] = name
+    return found
 
 
 def by_role(spelled: str, roles: Iterable[str]) -> dict[str, str]:
@@ -34,6 +43,17 @@ def by_role(spelled: str, roles: Iterable[str]) -> dict[str, str]:
     named = named_roles(spelled)
     default = REFERENCE if named or not spelled else spelled
     return {role: named.get(role, default) for role in roles}
+
+
+def overlaid(spelled: str, asked: str, roles: Iterable[str]) -> str:
+    """The text of the first implementations, but of the roles that `asked` names with its own;
+    `asked` itself if it names none, since that is of all roles.
+
+    >>> overlaid("toy=mutant:lazy,kueue=mutant:hasty", "toy=reference", ("toy", "kueue"))
+    'kueue=mutant:hasty'
+    """
+    named = named_roles(asked)
+    return in_one_text({**by_role(spelled, roles), **named}) if named else asked
 
 
 def in_one_text(names: Mapping[str, str]) -> str:

@@ -28,6 +28,7 @@ _CODES: Final = {
     "conformance.suite.SuiteError": ExitCode.BAD_INPUT,
     "vocabulary.entry_points.EntryPointError": ExitCode.BAD_INPUT,
     "vocabulary.suite_path.SuitePathError": ExitCode.BAD_INPUT,
+    "vocabulary.implementations.NamedTwiceError": ExitCode.BAD_INPUT,
     "vocabulary.history.HistoryError": ExitCode.BAD_INPUT,
     "vocabulary.safe_yaml.YamlError": ExitCode.BAD_INPUT,
     "fixtures.parent_bound.HolderError": ExitCode.BAD_INPUT,

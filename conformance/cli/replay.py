@@ -29,7 +29,8 @@ def replay(
     implementation: Annotated[
         str,
         typer.Option(
-            help=f"Another controller than the plan names: {IMPLEMENTATIONS}.",
+            help=f"Another controller than the plan names: {IMPLEMENTATIONS}. Of several operators"
+            " those that it does not name stay the plan's.",
             callback=only(PROFILE),
         ),
     ] = "",
@@ -77,7 +78,7 @@ def replay(
     from conformance.running.workers import Task, workers
     from conformance.scenarios import SCENARIOS
     from vocabulary.history import write_history
-    from vocabulary.implementations import by_role, in_one_text
+    from vocabulary.implementations import by_role, in_one_text, named_roles, overlaid
 
     _require_suite(plan)
     loaded = load_plan(plan)
@@ -90,9 +91,15 @@ def replay(
             f"{plan}: scenario: there is no scenario {loaded.scenario!r}; "
             "list them with: assay claims scenarios"
         )
+    find = simulated if cluster == "simulated" else under_test
     planned = in_one_text(by_role(loaded.implementation, scenario.roles))
-    asked = implementation or planned
-    asked = with_role(asked, scenario.roles, simulated if cluster == "simulated" else under_test)
+    asked = loaded.implementation
+    if implementation:
+        # A name of one role alone is that role's.
+        of_role = with_role(implementation, scenario.roles, find)
+        named = implementation if named_roles(implementation) else of_role
+        asked = overlaid(planned, named, scenario.roles)
+    asked = with_role(asked, scenario.roles, find)
     options = RunOptions(
         cluster=cast(ClusterName, cluster),
         implementation=asked,

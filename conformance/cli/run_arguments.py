@@ -236,16 +236,16 @@ class RunArguments:
     ] = False
 
     @cached_property
-    def profile(self) -> ImplementationProfile | None:
-        """The profile of the controller under test, if it has one."""
-        from conformance.profiles.choosing import profile_named
+    def profiles(self) -> tuple[ImplementationProfile, ...]:
+        """The profiles of the controllers under test that have one."""
+        from conformance.profiles.choosing import profiles_named
 
-        return profile_named(self.implementation)
+        return profiles_named(self.implementation)
 
     @property
     def is_installed(self) -> bool:
-        """True if the controller stands in the cluster already, and is no process of the suite."""
-        return self.profile is not None and self.profile.process is None
+        """True if a controller stands in the cluster already, and is no process of the suite."""
+        return any(profile.process is None for profile in self.profiles)
 
     @property
     def options(self) -> RunOptions:

@@ -57,9 +57,7 @@ RULES: Final = (
     Rule(
         "--operator-image",
         lambda asked: (
-            asked.operator_image
-            and not named_roles(asked.operator_image)
-            and asked.profile is not None
+            asked.operator_image and not named_roles(asked.operator_image) and asked.profiles
         ),
         "{implementation} is run as its profile says; leave it out",
     ),
@@ -89,7 +87,7 @@ RULES: Final = (
 )
 """The rules, in the order of evaluation; the first violated one is reported.
 
-`profile` reads a file, so rules that do not need it come first.
+`profiles` reads files, so rules that do not need it come first.
 """
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from conformance.implementation import (
@@ -60,21 +60,24 @@ def profiled_or_none(name: str) -> Profiled | None:
     return None if path is None else Profiled(read_profile(path), path)
 
 
-def profile_named(spelled: str) -> ImplementationProfile | None:
-    """The profile that is named for one of the roles; None if all have implementations without
-    one."""
+def profiles_named(spelled: str) -> tuple[ImplementationProfile, ...]:
+    """The profiles among the implementations that a text names."""
     names = named_roles(spelled).values() or (spelled,)
     found = (profiled_or_none(name) for name in names)
-    return next((each.profile for each in found if each is not None), None)
+    return tuple(each.profile for each in found if each is not None)
 
 
-def left_out(profile: ImplementationProfile | None) -> Mapping[str, str]:
-    """The scenarios that are not run, each with the reason."""
-    if profile is None:
-        return {}
-    lacking = {scenario: lack.because for lack in profile.lacks for scenario in lack.scenarios}
-    told = profile.detection
-    if told.poke_every and not told.polls_every:
-        untouched = (found.id for found in SCENARIOS.values() if found.untouched)
-        return {**dict.fromkeys(untouched, UNKNOWN_POLLING), **lacking}
-    return lacking
+def left_out(profiles: Iterable[ImplementationProfile]) -> Mapping[str, str]:
+    """The scenarios that are not run, each with the reason: the first one, if several profiles
+    have one."""
+    found: dict[str, str] = {}
+    for profile in profiles:
+        for lack in profile.lacks:
+            for scenario in lack.scenarios:
+                found.setdefault(scenario, lack.because)
+        told = profile.detection
+        if told.poke_every and not told.polls_every:
+            for each in SCENARIOS.values():
+                if each.untouched and profile.suite in each.roles:
+                    found.setdefault(each.id, UNKNOWN_POLLING)
+    return found

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 import msgspec
 
 from conformance.norm.verdict import Outcome, Verdict, worst
-from conformance.report.allowances import allowances_of
+from conformance.report.allowances import allowances_of, common
 from conformance.report.build import (
     is_telling,
     shrunk_row,
@@ -195,12 +195,17 @@ def _wrong_ending(
 def _other_circumstances(header: Header, terms: Terms) -> Iterator[Finding]:
     """Where a history was made of something else, or elsewhere, than the report says."""
     report, says = terms.report, "its histories say"
+    granted = allowances_of([header])
+    told = report.environment.allowances_by_role
+    # One history is of some of the operators only.
+    is_by_role = bool(told) or (bool(granted) and common(granted) is None)
     made = Environment(
         cluster=header.cluster,
         kubernetes_version=header.kubernetes_version,
         clock=header.clock,
         operator=report.environment.operator,
-        allowances=allowances_of(header),
+        allowances=None if is_by_role else common(granted),
+        allowances_by_role={**told, **granted} if is_by_role else {},
     )
     yield from differences(report.environment, made, "environment", says)
     asked = asked_for(report.reproduce.command, "--implementation", REFERENCE)

@@ -10,7 +10,7 @@ from typing import Final
 
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome, Verdict, merge
-from conformance.report.allowances import allowances_of
+from conformance.report.allowances import allowances_of, common
 from conformance.report.conformance_report import (
     API_VERSION,
     KIND,
@@ -58,6 +58,7 @@ def build_report(
         _claim_report(claims[id_], judged[id_], digests, suite)
         for id_ in sorted(judged.keys() & claims)
     )
+    granted = allowances_of(run.header for run in suite.runs)
     return ConformanceReport(
         api_version=API_VERSION,
         kind=KIND,
@@ -71,7 +72,8 @@ def build_report(
             kubernetes_version=suite.kubernetes_version,
             clock=suite.clock,
             # Those of one suite are the same in all of its runs, or `assay verify` tells.
-            allowances=allowances_of(suite.runs[0].header) if suite.runs else None,
+            allowances=common(granted),
+            allowances_by_role={} if common(granted) else granted,
             operator=suite.operator,
         ),
         reproduce=Reproduce(command=suite.command, seed=suite.seed),

@@ -9,6 +9,7 @@ The JSON schema beside this file is generated from these types (`schema.py`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Final, Literal, TypeAlias
 
 import msgspec
@@ -144,7 +145,10 @@ class Environment(_Part, frozen=True, kw_only=True, omit_defaults=True):
     operator: OperatorPlace | None = None
     """None: an older report does not say it."""
     allowances: Allowances | None = None
-    """None: the histories do not say, or the report was made before reports did."""
+    """None: the histories do not say, or the report was made before reports did; or those of
+    several operators differ."""
+    allowances_by_role: Mapping[str, Allowances] = {}
+    """Those of several operators that differ."""
 
 
 class Reproduce(_Part, frozen=True, kw_only=True):

@@ -12,15 +12,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-import msgspec
-
 from chaos.fault import FAULTS
 from chaos.faults import UNDOING
 from conformance.implementation import with_role
 from conformance.left_behind import LeftBehindError
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome, worst
-from conformance.profiles.choosing import left_out, profile_named, simulated, under_test
+from conformance.profiles.choosing import left_out, profiles_named, simulated, under_test
 from conformance.profiles.profile import ImplementationProfile
 from conformance.report.run_result import (
     Implementation,
@@ -47,16 +45,15 @@ def run_suite(
 ) -> SuiteResult:
     """Run what the words select (suites, scenarios, claims; nothing means everything)."""
     began = time.perf_counter()
-    profile = profile_named(options.implementation)
+    profiles = profiles_named(options.implementation)
     chosen = select(selection, one_case=options.one_case)
     is_real = options.cluster != "simulated"
     roles = roles_of(chosen)
     spelled = with_role(options.implementation, roles, under_test if is_real else simulated)
     options = replace(options, implementation=spelled)
     one_process = why_one_process(options.implementation, roles) if is_real else ""
-    missing_out = {
-        found.id: because for found in chosen if (because := left_out(profile).get(found.id))
-    }
+    lacking = left_out(profiles)
+    missing_out = {found.id: lacking[found.id] for found in chosen if found.id in lacking}
     baseline = [
         Task(found.id, options.implementation, options.seed)
         for found in chosen
@@ -72,7 +69,7 @@ def run_suite(
     shrunk = suite.shrunk | _shrunk(suite, count)
     return SuiteResult(
         runs=tuple(suite.runs),
-        implementation=_implementation(options.implementation, profile, suite.runs),
+        implementation=_implementation(options.implementation, profiles, suite.runs),
         cluster=options.cluster,
         kubernetes_version=suite.runs[0].header.kubernetes_version if suite.runs else "",
         clock="virtual" if options.cluster == "simulated" else "wall",
@@ -91,9 +88,9 @@ def run_suite(
         notes=tuple(suite.notes),
         left_behind=suite.left_behind,
         out_of_reach=out_of_reach(options.cluster, options.undertaking),
-        supported_features=() if profile is None else profile.features,
-        unsupported_features=_lacked(profile, switched_off=False),
-        skipped_features=_lacked(profile, switched_off=True),
+        supported_features=tuple(name for each in profiles for name in each.features),
+        unsupported_features=_lacked(profiles, switched_off=False),
+        skipped_features=_lacked(profiles, switched_off=True),
     )
 
 
@@ -147,8 +144,8 @@ def _shrunk(suite: UnderWay, count: _Count) -> dict[str, RunResult]:
     return smallest
 
 
-def _lacked(profile: ImplementationProfile | None, *, switched_off: bool) -> tuple[str, ...]:
-    lacks = () if profile is None else profile.lacks
+def _lacked(profiles: Sequence[ImplementationProfile], *, switched_off: bool) -> tuple[str, ...]:
+    lacks = (lack for each in profiles for lack in each.lacks)
     return tuple(lack.feature for lack in lacks if lack.switched_off is switched_off)
 
 
@@ -232,10 +229,21 @@ def _operator_place(options: RunOptions) -> OperatorPlace:
 
 
 def _implementation(
-    name: str, profile: ImplementationProfile | None, runs: Iterable[RunResult]
+    name: str, profiles: Sequence[ImplementationProfile], runs: Iterable[RunResult]
 ) -> Implementation:
     from conformance.report.suite_version import version
 
-    if profile is not None:
-        return Implementation(**msgspec.structs.asdict(profile.implementation))
+    if profiles:
+        told = [each.implementation for each in profiles]
+        return Implementation(
+            organization=_joined(each.organization for each in told),
+            project=_joined(each.project for each in told),
+            url=_joined(each.url for each in told),
+            version=_joined(each.version for each in told),
+            contact=tuple(dict.fromkeys(who for each in told for who in each.contact)),
+        )
     return ours({role for run in runs for role in run.header.operators}, name, version())
+
+
+def _joined(texts: Iterable[str]) -> str:
+    return ", ".join(dict.fromkeys(filter(None, texts)))

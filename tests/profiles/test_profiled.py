@@ -15,10 +15,10 @@ from conformance.history import History
 from conformance.history.timing import Timing
 from conformance.implementation import UnknownImplementationError
 from conformance.norm.verdict import Outcome
-from conformance.profiles.choosing import left_out, under_test
+from conformance.profiles.choosing import left_out, profiles_named, under_test
 from conformance.profiles.configuration import configuration
 from conformance.profiles.placeholders import PLACEHOLDERS
-from conformance.profiles.profile import Configuration
+from conformance.profiles.profile import Configuration, Lack
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError, program_of
 from conformance.profiles.reading import read_profile
@@ -259,6 +259,26 @@ def test_untouched_scenarios_are_left_out_where_nobody_knows_how_often_it_polls(
     pokes = structs.replace(own.profile, detection=structs.replace(told, poke_every="1s"))
     polls = structs.replace(told, poke_every="1s", polls_every="1m")
     assert untouched
-    assert untouched.isdisjoint(left_out(own.profile))
-    assert untouched <= left_out(pokes).keys()
-    assert untouched.isdisjoint(left_out(structs.replace(own.profile, detection=polls)))
+    assert untouched.isdisjoint(left_out([own.profile]))
+    assert untouched <= left_out([pokes]).keys()
+    assert untouched.isdisjoint(left_out([structs.replace(own.profile, detection=polls)]))
+
+
+def test_what_the_second_of_two_profiles_lacks_is_left_out_too(
+    own: Profiled,
+) -> None:
+    other = structs.replace(
+        own.profile,
+        suite="toy",
+        lacks=(Lack(feature="waits", because="no", scenarios=("toy/waits",)),),
+    )
+    assert left_out([own.profile, other])["toy/waits"] == "no"
+    pokes = structs.replace(other, detection=structs.replace(other.detection, poke_every="1s"))
+    untouched = {found.id for found in SCENARIOS.values() if found.untouched}
+    assert untouched.isdisjoint(left_out([own.profile, pokes])), "none of these has a toy"
+
+
+def test_all_profiles_that_a_text_names_are_found() -> None:
+    names = "appwrapper=appwrapper-v1.1.2,toy=reference,other=appwrapper-v1.2.0"
+    found = [profile.name for profile in profiles_named(names)]
+    assert found == ["appwrapper-v1.1.2", "appwrapper-v1.2.0"]

@@ -275,4 +275,4 @@ def without_lacks(text: str) -> str:
 def test_a_released_operator_is_left_out_where_several_elect_a_leader(name: str) -> None:
     """Out of a cluster it cannot, and ends."""
     elections = {found.id for found in SCENARIOS.values() if found.operators > 1}
-    assert elections <= left_out(read_profile(shipped_profiles()[name])).keys()
+    assert elections <= left_out([read_profile(shipped_profiles()[name])]).keys()

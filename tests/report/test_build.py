@@ -179,6 +179,23 @@ def test_what_the_implementation_was_allowed_is_that_of_the_histories() -> None:
     )
 
 
+def test_what_several_operators_were_allowed_is_told_by_role_where_it_differs() -> None:
+    run = passing_run()
+    header = with_facts(run.header, detection_latency_us=2_000_000)
+    late = with_facts(run.header, detection_latency_us=9_000_000)
+    both = {**header.operators, "toy": late.first}
+    two = msgspec.structs.replace(header, operators=both)
+    runs = [msgspec.structs.replace(run, header=each) for each in (header, two)]
+    environment = _report(*runs).environment
+    assert environment.allowances is None
+    told = {role: each.latency for role, each in environment.allowances_by_role.items()}
+    assert told == {"appwrapper": "2s", "toy": "9s"}
+    same = msgspec.structs.replace(header, operators={**both, "toy": header.first})
+    environment = _report(msgspec.structs.replace(run, header=same)).environment
+    assert environment.allowances == Allowances(latency="2s")
+    assert not environment.allowances_by_role
+
+
 def test_a_run_that_does_not_repeat_itself_is_no_pass() -> None:
     run = _with_outcomes(passing_run(), AW_063=Outcome.PASSED)
     suite = msgspec.structs.replace(sample_suite(run), rerun=1, mismatches=1)

@@ -15,6 +15,7 @@ from conformance.cli.judging import all_claims, judge, maker_of
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.build import build_report
 from conformance.report.conformance_report import (
+    Allowances,
     CheckerError,
     ConformanceReport,
     JudgedAgain,
@@ -190,6 +191,8 @@ def others(field: str, value: Any) -> Iterator[Any]:
         yield f"{value}x"
         yield re.sub(r"\d+$", lambda found: str(int(found[0]) + 1), value) or "1"
         yield from OTHERS.get(field, ())
+    elif isinstance(value, dict):
+        yield {**value, "toy": Allowances(latency="900h")}
     elif isinstance(value, tuple):
         if value:
             yield value[:-1]

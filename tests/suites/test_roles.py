@@ -116,3 +116,41 @@ def test_each_operator_elects_a_leader_of_its_own(assay: Assay, tmp_path: Path) 
         ("toy", "following"),
         ("toy", "leading"),
     ]
+
+
+def test_a_role_that_is_named_twice_is_refused(assay: Assay) -> None:
+    twice = "toy=mutant:counts-pods-that-wait,toy=reference"
+    refused = assay("run", "toy", "--implementation", twice)
+    assert refused.returncode == 2
+    assert "toy is named twice" in refused.stderr
+
+
+def written_plan(folder: Path, scenario: str, implementation: str) -> str:
+    path = folder / "plan.yaml"
+    plan = {"seed": 1729, "scenario": scenario, "implementation": implementation}
+    path.write_text(yaml.safe_dump(plan))
+    return str(path)
+
+
+def test_a_plan_of_an_operator_that_its_scenario_lacks_is_refused(
+    assay: Assay, tmp_path: Path
+) -> None:
+    mutant = "appwrapper=mutant:ignores-failed-pods"
+    refused = assay("replay", written_plan(tmp_path, "toy/lost-pods-come-back", mutant))
+    assert refused.returncode == 2, refused.stdout
+    assert "has an operator 'appwrapper'; there is toy" in refused.stderr
+
+
+@pytest.mark.parametrize("asked", ["toy=reference", "toy=mutant:counts-pods-that-wait"])
+def test_a_replay_with_one_other_operator_keeps_the_rest_of_the_plan(
+    assay: Assay, tmp_path: Path, asked: str
+) -> None:
+    both = "toy=mutant:lost-pods-stay-lost,appwrapper=mutant:ignores-failed-pods"
+    plan = written_plan(tmp_path, f"toy/{TOGETHER}", both)
+    history = str(tmp_path / "history.jsonl.gz")
+    replayed = assay("replay", plan, "--implementation", asked, "--history", history)
+    assert replayed.returncode == 1, replayed.stdout + replayed.stderr
+    operators = read_history(Path(history)).header.operators
+    made = {role: it.implementation for role, it in operators.items()}
+    assert made["appwrapper"] == "mutant:ignores-failed-pods"
+    assert made["toy"] == asked.partition("=")[2]
