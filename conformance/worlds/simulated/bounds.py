@@ -11,15 +11,15 @@ does not return cannot be counted: see `conformance.running.hung`.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from conformance.pod_templates import pods_of
 from conformance.report.run_result import LIMIT
 from conformance.suite import KindUse
-from vocabulary.clock import MINUTE, Micros
-from vocabulary.history import MAX_RECORDS, Write
-from vocabulary.kinds import EVENT, LEASE
+from conformance.worlds.simulated.stretch import Stretch
+from vocabulary.history import MAX_RECORDS, Write, role_of
+from vocabulary.kinds import LEASE
 
 MAX_ENTRIES: Final = 1_500
 """Entries of the history: ten times as many as the longest scenario of few pods has."""
@@ -32,33 +32,28 @@ STEPS_PER_POD: Final = 1_500
 MAX_CRASHES: Final = 50
 """Exceptions that escape from the controller's code."""
 MAX_WRITES_IN_A_ROW: Final = 120
-"""Writes of operators within a minute, during which there are no other writes, nothing is created
-or removed, and no object under test makes progress."""
+"""The same write of one operator within a minute, without writes of others; meanwhile it writes
+nothing new, and no object under test comes to where it has not been."""
 MAX_RESETS: Final = 8
 """How often one object begins again while only the processes of the cluster write: more than
 any limit of retries that a scenario or a random workload sets and waits for."""
 
-_EVENT: Final = str(EVENT)
-_OUTSIDERS: Final = ("user", "harness", "chaos")
+_OUTSIDERS: Final = ("user", "federated-user", "harness", "chaos")
 _LEASE: Final = str(LEASE)
 
 
 class Bounds:
     """Counts what happens in a run, and names the bound that it has reached."""
 
-    def __init__(self, operators: Collection[str], kinds: Iterable[KindUse]) -> None:
+    def __init__(self, roles: Iterable[str], kinds: Iterable[KindUse]) -> None:
         self.reached = ""
         """The bound, and what the operator was doing; empty until one is reached."""
         self.pods = 0
         """How many pods users have asked for."""
-        self._operators = operators
         self._kinds = {str(use.kind): use for use in kinds}
-        self._in_a_row: Counter[str] = Counter()
-        """The operators' writes since the last progress, in words."""
-        self._since_us: Micros = 0
-        """The time of the first of them."""
-        self._progress: dict[str, object] = {}
-        """How far each object under test has come, by uid."""
+        self._asked_for: dict[str, int] = {}
+        """The most pods that each object of users has asked for, by uid."""
+        self._stretches = {role: Stretch() for role in roles}
         self._beginning: set[str] = set()
         """The objects that are on their way back to their beginning, by uid."""
         self._resets: Counter[str] = Counter()
@@ -78,28 +73,37 @@ class Bounds:
 
     def wrote(self, write: Write) -> None:
         """A write was recorded."""
-        if write.actor in _OUTSIDERS and write.event == "ADDED":
-            use = self._kinds.get(write.kind)
-            self.pods += (pods_of if use is None else use.pods)(write.object or {})
+        if write.actor in _OUTSIDERS and write.event in ("ADDED", "MODIFIED"):
+            self._count_pods(write)
         if write.n >= min(MAX_ENTRIES + ENTRIES_PER_POD * self.pods, MAX_RECORDS):
             self._limit(f"{write.n} entries in the history")
         if write.kind == _LEASE:
             return
         self._count_resets(write)
-        if self._is_progress(write):
-            self._in_a_row.clear()
-            return
-        if not self._in_a_row or write.t - self._since_us > MINUTE:
-            self._in_a_row.clear()
-            self._since_us = write.t
-        refused = f" ({write.code} {write.reason})" if write.reason else ""
-        self._in_a_row[f"{write.verb} {write.kind} {write.name}{refused}"] += 1
-        if self._in_a_row.total() >= MAX_WRITES_IN_A_ROW:
-            what, times = self._in_a_row.most_common(1)[0]
-            self._reach(
-                f"{self._in_a_row.total()} writes of {write.actor} without progress, "
-                f"{times} of them: {what}"
-            )
+        role = role_of(write.actor)
+        if role in self._stretches:
+            self._count_writes(role, write)
+        elif write.actor in _OUTSIDERS:
+            self._stretches = {role: Stretch() for role in self._stretches}
+        else:
+            for stretch in self._stretches.values():
+                stretch.reported(write)
+
+    def _count_pods(self, write: Write) -> None:
+        use = self._kinds.get(write.kind)
+        pods = (pods_of if use is None else use.pods)(write.object or {})
+        before = self._asked_for.get(write.uid, 0)
+        self._asked_for[write.uid] = max(before, pods)
+        self.pods += max(0, pods - before)
+
+    def _count_writes(self, role: str, write: Write) -> None:
+        stretch = self._stretches[role]
+        if stretch.wrote(write, self._kinds.get(write.kind)):
+            for other in self._stretches.values():
+                other.occasions += other is not stretch
+        total, what, times = stretch.in_a_row()
+        if times - stretch.occasions >= MAX_WRITES_IN_A_ROW:
+            self._reach(f"{total} writes of {role} without progress, {times} of them: {what}")
 
     def _count_resets(self, write: Write) -> None:
         if write.actor in _OUTSIDERS:
@@ -116,18 +120,6 @@ class Bounds:
             if self._resets[write.uid] > MAX_RESETS:
                 times = self._resets[write.uid]
                 self._reach(f"{times} times that {use.kind.kind} {write.name} began again")
-
-    def _is_progress(self, write: Write) -> bool:
-        if write.actor not in self._operators:
-            return True
-        if write.event in ("ADDED", "DELETED"):
-            return write.kind != _EVENT
-        use = self._kinds.get(write.kind)
-        if use is None or write.object is None:
-            return False
-        now, before = use.progress(write.object), self._progress.get(write.uid)
-        self._progress[write.uid] = now
-        return now != before
 
     def _limit(self, count: str) -> None:
         asked = f" for {self.pods} pods" if self.pods else ""

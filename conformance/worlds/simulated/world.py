@@ -110,7 +110,7 @@ class SimulatedWorld(World):
             {name: self._bound[role_of(name)] for name in self.operators}, known_kinds()
         )
         kinds = [use for role in self.roles for use in suites()[role].kinds]
-        self._bounds = Bounds(self.operators, kinds)
+        self._bounds = Bounds(self.roles, kinds)
         self._processes = GroundProcesses(self.cluster.processes)
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
