@@ -71,6 +71,7 @@ def replay(
     from conformance.report.failures import by_entry, to_show
     from conformance.report.pages.failure_page import failure_page
     from conformance.report.recorded import assay_told, compared
+    from conformance.report.run_result import LIMIT
     from conformance.report.suite_version import git_commit, version
     from conformance.running.hosting import reason_not_run, why_one_process
     from conformance.running.run_options import RunOptions
@@ -135,6 +136,8 @@ def replay(
         typer.echo(f"page: {page}")
     if failed:
         raise typer.Exit(ExitCode.VIOLATED)
+    if LIMIT in run.error:
+        raise typer.Exit(ExitCode.ENVIRONMENT)
     if run.error or has_checker_errors:
         raise typer.Exit(ExitCode.INCONCLUSIVE)
 

@@ -10,7 +10,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -23,11 +23,12 @@ SECONDS_PER_POD: Final = 0.02
 RING_AGAIN_SECONDS: Final = 0.5
 """A destructor swallows what is raised in it."""
 MAX_HUNG_RUNS: Final = 2
-"""Of one implementation in one process; the code of one that has hung so often is not called
+"""Of the same operators in one process; the code of those that have hung so often is not called
 again, since every scenario would take as long."""
 
-_hung: Counter[str] = Counter()
-"""How many runs of each implementation have hung in this process."""
+_hung: Counter[frozenset[tuple[str, str]]] = Counter()
+"""How many runs have hung in this process, by their implementations' names with their roles: the
+same name, such as `reference`, is that of different code in another role."""
 
 
 class HungError(BaseException):
@@ -38,13 +39,19 @@ class HungError(BaseException):
 
 
 @contextmanager
-def processor_time_bounded(implementation: str, pods: Callable[[], int]) -> Iterator[None]:
+def processor_time_bounded(
+    implementations: Mapping[str, str], pods: Callable[[], int]
+) -> Iterator[None]:
     """Raise HungError in the block once it has used too much processor time for that many pods.
+
+    `implementations` are the names of the operators' implementations by role.
 
     Python interrupts no thread but the main one: elsewhere nothing is bounded.
     """
-    if _hung[implementation] >= MAX_HUNG_RUNS:
-        raise HungError(f"{_hung[implementation]} runs of {implementation} that never returned")
+    which = frozenset(implementations.items())
+    if _hung[which] >= MAX_HUNG_RUNS:
+        named = ",".join(f"{role}={name}" for role, name in implementations.items())
+        raise HungError(f"{_hung[which]} runs of {named} that never returned")
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -66,7 +73,7 @@ def processor_time_bounded(implementation: str, pods: Callable[[], int]) -> Iter
         finally:
             signal.setitimer(signal.ITIMER_VIRTUAL, 0)
     except HungError:
-        _hung[implementation] += 1
+        _hung[which] += 1
         raise
     finally:
         signal.signal(signal.SIGVTALRM, before)

@@ -51,7 +51,7 @@ def run_one(
         )
         world = SimulatedWorld(scenario, under_test, seed, plan)
         try:
-            with processor_time_bounded(_option_of(under_test), lambda: world.pods):
+            with processor_time_bounded(_options_of(under_test), lambda: world.pods):
                 error = _play(scenario, world)
         except HungError as hung:
             world.give_up(str(hung))
@@ -153,4 +153,8 @@ def _judged(
 
 def _option_of(under_test: Mapping[str, Implementation | UnderTest]) -> str:
     """The value of `--implementation` for these."""
-    return in_one_text({role: each.as_option for role, each in under_test.items()})
+    return in_one_text(_options_of(under_test))
+
+
+def _options_of(under_test: Mapping[str, Implementation | UnderTest]) -> dict[str, str]:
+    return {role: each.as_option for role, each in under_test.items()}

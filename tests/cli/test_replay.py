@@ -10,6 +10,8 @@ import pytest
 
 from chaos.plan import Plan, load_plan
 from chaos.recorded import Recorded
+from conformance.cli.exit_code import ExitCode
+from conformance.worlds.simulated import bounds
 from tests.cli.command import Ended
 from tests.cli.command import assay as run_assay
 from tests.shrinking.noisy import SLOW_PODS
@@ -65,6 +67,16 @@ def test_plans_of_before_are_replayed_without_comparing(assay: Assay) -> None:
     assert history_line(assay("replay", PLAN)) == (
         f"history: sha256 {told.sha256}; the plan does not tell which one was recorded"
     )
+
+
+def test_a_run_that_is_too_long_for_assay_says_nothing_of_the_operator(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "MAX_ENTRIES", 20)
+    monkeypatch.setattr(bounds, "ENTRIES_PER_POD", 0)
+    ended = assay("replay", PLAN, "--implementation", "reference")
+    assert "the limit of Assay" in ended.out
+    assert ended.code == ExitCode.ENVIRONMENT
 
 
 def test_another_implementation_is_not_held_against_what_was_recorded(assay: Assay) -> None:

@@ -13,6 +13,7 @@ from conformance.manifests import load_manifests
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import RunResult
 from conformance.running import hung
+from conformance.running.hung import HungError, processor_time_bounded
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.handle import AppWrapper
@@ -153,8 +154,25 @@ def test_an_operator_that_has_never_returned_twice_is_not_run_again(
     monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
     monkeypatch.setattr(hung, "SECONDS_PER_POD", 0)
     runs = [run_with(Endless) for _ in range(3)]
-    assert runs[-1].error == "given up after 2 runs of wrong that never returned"
+    assert runs[-1].error == "given up after 2 runs of appwrapper=wrong that never returned"
     assert not run_with(Rules, "another").error
+
+
+@pytest.mark.usefixtures("no_run_has_hung")
+def test_code_of_the_same_name_in_another_role_is_run_still(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def run_of(role: str, *, hangs: bool = False) -> None:
+        with processor_time_bounded({role: "reference"}, lambda: 0):
+            if hangs:
+                raise HungError("hung")
+
+    monkeypatch.setattr(hung, "MAX_HUNG_RUNS", 1)
+    with pytest.raises(HungError, match="hung"):
+        run_of("toy", hangs=True)
+    with pytest.raises(HungError, match="1 runs of toy=reference that never returned"):
+        run_of("toy")
+    run_of("appwrapper")
 
 
 def test_an_operator_that_only_polls_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
