@@ -1,4 +1,5 @@
-"""The permissions that an implementation requests, granted to its operators in a run."""
+"""The permissions that an implementation requests: granted to its operators in a run, and what they
+tell of the kinds that it has to do with."""
 
 from __future__ import annotations
 
@@ -8,8 +9,9 @@ from typing import Any, Final
 from conformance.clean import RUN_LABEL
 from conformance.patience import PatientConnection
 from conformance.under_test import UnderTest
+from fixtures.simulated.authorization import has_rights
 from vocabulary.errors import ApiError
-from vocabulary.kinds import Kind
+from vocabulary.kinds import Kind, known_kinds
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Create
 
@@ -49,6 +51,20 @@ def grant(
             "subjects": list(subjects),
         }
         _create(connection, _BINDING, binding)
+
+
+def may_have_to_do_with(kind: str, implementation: UnderTest) -> bool:
+    """False if its operators have exactly the permissions that it requests, and of these none on
+    objects of a kind, spelled as in a history.
+
+    Others may have granted more to an operator that they installed, as an administrator does on
+    kinds that only scenarios know.
+    """
+    roles = [role for role in implementation.rbac() if role.get("rules")]
+    known = next((each for each in known_kinds() if str(each) == kind), None)
+    if known is None or not roles or implementation.installed is not None:
+        return True
+    return has_rights(roles, known)
 
 
 def _create(connection: PatientConnection, kind: Kind, manifest: Object) -> None:

@@ -20,6 +20,7 @@ from conformance.worlds.control_plane.at_rest import are_at_rest
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.leaders import Leaders
+from conformance.worlds.control_plane.operator_rights import may_have_to_do_with
 from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.recorder import Commit, wall_us
@@ -186,8 +187,8 @@ class ControlPlaneWorld(World):
         return self._rngs.setdefault(name, random.Random(f"{self.seed}/{name}"))
 
     def concerned(self, kind: str) -> tuple[str, ...]:
-        del kind
-        return self.roles
+        groups = self._of_role.items()
+        return tuple(r for r, it in groups if may_have_to_do_with(kind, it.implementation))
 
     def elapsed_us(self) -> Micros:
         return wall_us() - self._began_us
