@@ -41,7 +41,8 @@ class Scenario:
     gpus: int = 0
     """`nvidia.com/gpu` per node."""
     roles: tuple[str, ...] = ()
-    """The operators under test; the first one's configuration the run's durations follow from."""
+    """The operators under test. The run's durations follow from the configuration of its suite's
+    own one, or else of the first."""
     operators: int = 1
     """The number of replicas of each."""
     config: Mapping[str, Any] = field(default_factory=dict)
@@ -81,6 +82,11 @@ class Scenario:
     def role(self) -> str:
         """The only operator under test, or the first of several."""
         return self.roles[0]
+
+    @property
+    def timed_by(self) -> str:
+        """The role whose configuration the run's durations follow from."""
+        return self.suite if self.suite in self.roles else self.role
 
     def config_of(self, role: str) -> Mapping[str, Any]:
         """Changes to the configuration of the operator of a role."""
@@ -122,6 +128,14 @@ def scenario(
             raise ValueError(f"scenario {base} needs a docstring: its first line is the title")
         if not (roles or suite.roles):
             raise SuiteError(f"suite {suite.name!r} has scenarios, and names no roles for them")
+        of = tuple(roles) or suite.roles
+        if len(of) > 1:
+            for key in config or {}:
+                if key not in of:
+                    raise SuiteError(
+                        f"scenario {base}: config: {key!r} is none of its roles, {', '.join(of)}; "
+                        "write the changes below the role whose operator has them"
+                    )
         title = function.__doc__.strip().splitlines()[0]
         for number, (case, value) in enumerate((cases or {"": None}).items()):
             name = f"{base}/{case}" if case else base
@@ -135,7 +149,7 @@ def scenario(
                 folder=Path(sys.modules[function.__module__].__file__ or "").parent,
                 nodes=nodes,
                 gpus=gpus,
-                roles=tuple(roles) or suite.roles,
+                roles=of,
                 operators=operators,
                 config=config or {},
                 alone=alone,

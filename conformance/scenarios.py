@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from conformance import suite
 from conformance.manifests import load_manifests
-from conformance.scenario_type import SCENARIOS
+from conformance.nearest import meant
+from conformance.norm.claim import CLAIMS
+from conformance.scenario_type import SCENARIOS, Scenario
 from vocabulary.objects import Object
 
 __all__ = ["SCENARIOS", "all_crds"]
 
+
+def require_known(scenarios: Iterable[Scenario], roles: Collection[str]) -> None:
+    """Raise SuiteError for a scenario with a role or a claim that there is not."""
+    for found in scenarios:
+        for role in found.roles:
+            if role not in roles:
+                raise suite.SuiteError(
+                    f"scenario {found.id}: no suite has an operator {role!r}; "
+                    f"{meant(role, roles)} Its roles are those of its suite, or of roles=(…)"
+                )
+        for claim in found.arms:
+            if claim not in CLAIMS:
+                raise suite.SuiteError(
+                    f"scenario {found.id}: there is no claim {claim!r}, which it is written to "
+                    f"arm; {meant(claim, CLAIMS)}"
+                )
+
+
 suite.load()
+require_known(
+    SCENARIOS.values(), [name for name, each in suite.load().items() if name in each.roles]
+)
 
 
 def all_crds() -> tuple[Object, ...]:

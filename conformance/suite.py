@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.util import find_spec
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from conformance.pod_templates import pods_of
 from vocabulary.clock import HOUR, SECOND, Micros
-from vocabulary.entry_points import EntryPoints
+from vocabulary.entry_points import EntryPoints, where_raised
 from vocabulary.kinds import Kind, register
 from vocabulary.objects import Object, get_path
 
@@ -38,6 +40,27 @@ ACTORS: Final = frozenset(
     {"operator", "user", "federated-user", "chaos", "harness", "kubelet", "scheduler"}
 )
 """Names of other actors in histories and plans: no suite has one of them."""
+_CONTROLLERS: Final = frozenset(
+    {
+        "deployment-controller",
+        "garbage-collector",
+        "job-controller",
+        "kube-controller-manager",
+        "kube-scheduler",
+        "namespace-controller",
+        "node-lifecycle",
+        "pod-gc",
+        "pvc-protection",
+        "pytorchjob-controller",
+        "replicaset-controller",
+        "resourcequota-controller",
+        "statefulset-controller",
+        "taint-manager",
+        "ttl-after-finished",
+    }
+)
+"""Those of the cluster's own: no suite has the name of one, either."""
+_NAME: Final = re.compile(r"[a-z][a-z0-9-]*")
 _PARTS: Final = ("claims", "faults", "scenarios")
 _INSTALLED: Final = EntryPoints("assay.suites", "suite")
 
@@ -165,7 +188,12 @@ class Suite:
     """Further suites, on whose runs its claims are judged, too."""
 
     def __post_init__(self) -> None:
-        if self.name in ACTORS:
+        if not _NAME.fullmatch(self.name):
+            raise SuiteError(
+                f"suite {self.name!r}: a name has lower-case letters, digits and dashes, and "
+                "begins with a letter"
+            )
+        if self.name in ACTORS | _CONTROLLERS:
             raise SuiteError(f"suite {self.name!r}: histories use that name for another actor")
         for use in self.kinds:
             register(use.kind)
@@ -288,21 +316,28 @@ def judged_on(scenario: str, roles: Iterable[str]) -> Iterator[Suite]:
 
 
 def _load(name: str) -> None:
-    try:
-        suite = _INSTALLED.load(name)
-    except (ImportError, AttributeError) as error:
-        raise SuiteError(
-            f"suite {name!r} cannot be imported: {error}; reinstall its distribution"
-        ) from error
+    suite = _INSTALLED.load(name)
     if not isinstance(suite, Suite):
         raise SuiteError(f"suite {name!r}: its entry point is no Suite; let it name the literal")
     if suite.name != name:
         raise SuiteError(
             f"suite {name!r}: its literal is named {suite.name!r}; give both the same name"
         )
-    try:
+    with _naming(suite, f"{suite.package} cannot be imported"):
         suite.load()
-    except ImportError as error:
+    with _naming(suite, "its settings have no durations"):
+        durations = suite.settings.durations_at(suite.settings.written)
+        _ = durations.patience_us, durations.maximum_us, durations.attempt_bound_us
+
+
+@contextmanager
+def _naming(suite: Suite, what: str) -> Iterator[None]:
+    """Have what a suite's code raises end in SuiteError: it may be of anybody."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
         raise SuiteError(
-            f"suite {name!r}: {suite.package} cannot be imported: {error}; reinstall it"
+            f"suite {suite.name!r}: {what}: {where_raised(error, suite.package)}"
         ) from error

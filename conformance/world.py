@@ -50,7 +50,8 @@ class World(ABC):
     themselves."""
     nodes: tuple[str, ...]
     durations: Any
-    """The durations of the scenario's suite at the configuration in force."""
+    """The durations of the scenario's suite at the configuration in force; where its operator is
+    not under test, those of the first one that is."""
     folder: Path
     """Where the scenario's manifests stand."""
     not_ready: str = ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from vocabulary.entry_points import EntryPoints
+from vocabulary.entry_points import EntryPointError, EntryPoints
 
 if TYPE_CHECKING:
     from reference_controller.reference_program import ReferenceProgram
@@ -25,5 +25,15 @@ def names() -> tuple[str, ...]:
 @cache
 def load(name: str) -> ReferenceProgram[Any, Any]:
     """The program of that name. Raises EntryPointError unless it is exactly one."""
+    from reference_controller.reference_program import ReferenceProgram
+
     program: ReferenceProgram[Any, Any] = _REGISTERED.load(name)
+    if not isinstance(program, ReferenceProgram):
+        raise EntryPointError(
+            f"program {name!r}: its entry point is no ReferenceProgram; let it name the literal"
+        )
+    if program.name != name:
+        raise EntryPointError(
+            f"program {name!r}: its literal is named {program.name!r}; give both the same name"
+        )
     return program

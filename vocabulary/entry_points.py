@@ -8,7 +8,9 @@ since one suite or program would be missing without a word.
 from __future__ import annotations
 
 import tomllib
+import traceback
 from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
@@ -60,7 +62,14 @@ class EntryPoints:
             raise EntryPointError(
                 f"{self._noun} {name!r} is registered twice, as {said}; uninstall one of them"
             )
-        return found[0].load()
+        try:
+            return found[0].load()
+        except MemoryError:
+            raise
+        except Exception as error:
+            raise EntryPointError(
+                f"{self._noun} {name!r} cannot be imported: {where_raised(error, found[0].module)}"
+            ) from error
 
     def _points(self) -> list[EntryPoint]:
         """Of installed distributions, and of directories that are named by path."""
@@ -85,6 +94,24 @@ class EntryPoints:
                 f"{self._noun} {names} of {_SOURCES} is not in the installation's metadata: run "
                 f"pip install -e . again, in {_SOURCES.parent}"
             )
+
+
+def where_raised(error: Exception, module: str) -> str:
+    """The sentence about an exception of a module's package, or of something that it called: with
+    the file and line of that package, and the next action."""
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{error.filename}:{error.lineno}: {type(error).__name__}: {error.msg}; mend it"
+    package = find_spec(module.partition(".")[0])
+    folders = (package.submodule_search_locations if package else None) or ()
+    own = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if any(Path(frame.filename).is_relative_to(folder) for folder in folders)
+    ]
+    if isinstance(error, ImportError) and not own:
+        return f"{error}; reinstall its distribution"
+    place = f"{own[-1].filename}:{own[-1].lineno}: " if own else ""
+    return f"{place}{type(error).__name__}: {error}; mend it"
 
 
 def _origin(point: EntryPoint) -> str:

@@ -28,11 +28,16 @@ class SuitePathError(ValueError):
 
 def add(folder: Path) -> None:
     """Look for suites there as well, in this process and those that it starts."""
+    if not folder.is_dir():
+        raise SuitePathError(
+            f"{OPTION} {folder}: there is no such directory; name the one that holds the suite's "
+            "package"
+        )
     absolute = str(folder.resolve())
     if not any(point.group == SUITES for point in _points(absolute)):
         raise SuitePathError(
-            f"{OPTION} {folder}: no package in it has a suite; name the directory that holds a "
-            'package with SUITE = Suite(name="…") in its __init__.py'
+            f"{OPTION} {folder}: {_broken(folder)}no package in it has a suite; name the directory "
+            'that holds a package with SUITE = Suite(name="…") in its __init__.py'
         )
     os.environ[VARIABLE] = os.pathsep.join(dict.fromkeys([*folders(), absolute]))
 
@@ -79,12 +84,29 @@ def _name_of_suite(module: Path) -> str:
     except (SyntaxError, ValueError):
         return ""
     for node in tree.body:
-        if (
-            isinstance(node, ast.Assign)
-            and [target.id for target in node.targets if isinstance(target, ast.Name)] == ["SUITE"]
-            and isinstance(node.value, ast.Call)
-        ):
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, ast.AnnAssign):
+            targets = [node.target]
+        else:
+            continue
+        names = [target.id for target in targets if isinstance(target, ast.Name)]
+        if names == ["SUITE"] and isinstance(node.value, ast.Call):
             for keyword in node.value.keywords:
                 if keyword.arg == "name" and isinstance(keyword.value, ast.Constant):
                     return str(keyword.value.value)
     return ""
+
+
+def _broken(folder: Path) -> str:
+    """The packages that cannot be read as Python, each with the place of the mistake; empty: all
+    can."""
+    told = []
+    for package in sorted(folder.glob("*/__init__.py")):
+        try:
+            ast.parse(package.read_bytes())
+        except SyntaxError as error:
+            told.append(f"{package}:{error.lineno}: {error.msg}; ")
+        except ValueError as error:
+            told.append(f"{package}: {error}; ")
+    return "".join(told)

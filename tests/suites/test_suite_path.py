@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from vocabulary import suite_path
+
 TOY = Path(__file__).parents[1] / "toy"
 
 
@@ -52,14 +54,27 @@ def test_the_printed_command_replays_a_failure(tmp_path: Path) -> None:
     assert "assay --suite-path DIRECTORY replay" in without.stderr
 
 
-@pytest.mark.parametrize("module", ["", "SUITE = 3", "def broken(:"])
-def test_a_directory_without_a_suite_is_refused(tmp_path: Path, module: str) -> None:
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        ("", "no package in it has a suite; name"),
+        ("SUITE = 3", "no package in it has a suite; name"),
+        ("def broken(:", "other/package/__init__.py:1: "),
+    ],
+)
+def test_a_directory_without_a_suite_is_refused(tmp_path: Path, module: str, told: str) -> None:
     package = tmp_path / "other" / "package"
     package.mkdir(parents=True)
     (package / "__init__.py").write_text(module)
     ran = assay(tmp_path, "--suite-path", "other", "run", "toy")
     assert ran.returncode == 2
-    assert "--suite-path other: no package in it has a suite; name" in ran.stderr
+    assert f"--suite-path other: {told}" in ran.stderr
+
+
+def test_a_directory_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    ran = assay(tmp_path, "--suite-path", "nowhere", "run", "toy")
+    assert ran.returncode == 2
+    assert "--suite-path nowhere: there is no such directory" in ran.stderr
 
 
 def test_an_image_that_may_lack_the_suite_is_mentioned(tmp_path: Path) -> None:
@@ -67,3 +82,12 @@ def test_an_image_that_may_lack_the_suite_is_mentioned(tmp_path: Path) -> None:
     assert "toy does not come with Assay" in made.stderr
     own = assay(tmp_path, "in-cluster", "manifests", "appwrapper")
     assert "does not come with Assay" not in own.stderr
+
+
+def test_a_literal_with_its_type_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "package"
+    package.mkdir()
+    (package / "__init__.py").write_text('SUITE: Suite = Suite(name="typed")')
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setenv(suite_path.VARIABLE, str(tmp_path))
+    assert [point.name for point in suite_path.points(suite_path.SUITES)] == ["typed"]

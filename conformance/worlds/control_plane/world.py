@@ -62,7 +62,7 @@ class ControlPlaneWorld(World):
         self._of_role = {
             role: RoleOperators(session, scenario, role, stretch) for role in self.roles
         }
-        self.durations = self._of_role[scenario.role].settings.durations
+        self.durations = self._of_role[scenario.timed_by].settings.durations
         self._chaos_lock = threading.RLock()
         """Rules and injector are made for one thread; many are at work here."""
         self._rngs: dict[str, random.Random] = {}

@@ -79,12 +79,12 @@ class SimulatedWorld(World):
         self.implementations = implementations
         self.configs: dict[str, Mapping[str, Any]] = {}
         """The operators' configurations by role."""
-        self._durations: list[Durations] = []
+        self._durations: dict[str, Durations] = {}
         for role in self.roles:
             settings = suites()[role].settings
             self.configs[role] = settings.overlay(settings.written, scenario.config_of(role))
-            self._durations.append(settings.durations_at(self.configs[role]))
-        self.durations = self._durations[0]
+            self._durations[role] = settings.durations_at(self.configs[role])
+        self.durations = self._durations[scenario.timed_by]
         self._next_configs = dict(self.configs)
         """Of operators that start from now on."""
         self.cluster = SimulatedCluster(
@@ -163,7 +163,7 @@ class SimulatedWorld(World):
 
     @property
     def patience_us(self) -> Micros:
-        return max(it.patience_us for it in self._durations)
+        return max(it.patience_us for it in self._durations.values())
 
     def call(self, request: Any, actor: str = "chaos") -> Any:
         return self.cluster.api.handle(request, actor)
@@ -236,7 +236,7 @@ class SimulatedWorld(World):
 
     def finish(self) -> None:
         """Stop the faults, then let the workload settle: the progress phase."""
-        bound_us = self.patience_us + 2 * max(it.maximum_us for it in self._durations)
+        bound_us = self.patience_us + 2 * max(it.maximum_us for it in self._durations.values())
         if self._injector.is_waiting:  # a plan's faults may strike after the last step
             self._run_until(lambda: not self._injector.is_waiting or self.is_stable(), bound_us)
         self._injector.stop()
