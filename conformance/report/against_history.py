@@ -11,6 +11,7 @@ import msgspec
 from conformance.norm.verdict import Outcome, Verdict, worst
 from conformance.report.allowances import allowances_of, common
 from conformance.report.build import (
+    history_path_of,
     is_telling,
     shrunk_row,
     test_row,
@@ -68,7 +69,10 @@ class AgainstHistory(msgspec.Struct, frozen=True):
 
 
 def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms) -> AgainstHistory:
-    """True if what the report of a folder tells of its history `name` is so."""
+    """True if what the report of a folder tells of its history `name` is so.
+
+    The report has no row of one that armed no claim; its run broke off.
+    """
     try:
         path = path_below(folder, name)
     except OSError as error:
@@ -80,7 +84,7 @@ def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms)
         if isinstance(cause, OSError):
             return _not_judged(name, f"cannot be read: {cause.strerror}")
         return _not_judged(name, str(error).removeprefix(f"{path}: "))
-    if all(digest != each.row.history_sha256 for each in told):
+    if told and all(digest != each.row.history_sha256 for each in told):
         # Row by row, all that follows from this would be a hundred lines long.
         return _not_judged(name, _of_another(digest, entries, told, whole=whole))
     run = msgspec.structs.replace(
@@ -98,7 +102,7 @@ def against_history(folder: Path, name: str, told: Sequence[Told], terms: Terms)
         # Made smaller for one claim; what else it may violate was not looked for.
         return AgainstHistory(tuple(findings))
     findings += _untold(run, terms)
-    findings += _wrong_ending(run, told, terms.report)
+    findings += _wrong_ending(run, name, told, terms.report)
     return AgainstHistory(tuple(findings), run.verdicts)
 
 
@@ -176,10 +180,12 @@ def _untold(run: RunResult, terms: Terms) -> Iterator[Finding]:
 
 
 def _wrong_ending(
-    run: RunResult, told: Sequence[Told], report: ConformanceReport
+    run: RunResult, history: str, told: Sequence[Told], report: ConformanceReport
 ) -> Iterator[Finding]:
     """A run that broke off and is not listed as such, or is listed and did not."""
     names = {each.row.name for each in told if isinstance(each.row, ClaimTest)}
+    if not told:
+        names = {e.name for e in report.errors if history_path_of(e.name, e.seed) == history}
     ends = ("step", "not-stable")
     texts = [e.text for e in run.entries if isinstance(e, Mark) and e.mark in ends]
     broken = [text for text in texts if text.startswith((*BROKE_OFF, GIVEN_UP))]

@@ -129,7 +129,12 @@ def test_name(run: RunResult) -> str:
 
 def history_path(run: RunResult) -> str:
     """Where the run's history is stored, relative to the report; empty if it was not kept."""
-    return f"histories/{slug(test_name(run))}-{run.seed}.jsonl.gz" if run.entries else ""
+    return history_path_of(test_name(run), run.seed) if run.entries else ""
+
+
+def history_path_of(name: str, seed: int) -> str:
+    """Where the history of the run with that name is stored, relative to the report."""
+    return f"histories/{slug(name)}-{seed}.jsonl.gz"
 
 
 def shrunk_history_path(claim: str, shrunk: Mapping[str, RunResult]) -> str:

@@ -247,9 +247,13 @@ def _name_failures(
 
 
 def _write_histories(folder: Path, suite: SuiteResult, report: ConformanceReport) -> None:
-    """Store the histories that the report refers to; of a campaign's others it has the count."""
+    """Store the histories that the report refers to; of a campaign's others it has the count.
+
+    A run that broke off may have armed no claim, and so be in no row: its history says why.
+    """
     (folder / HISTORIES_NAME).mkdir(exist_ok=True)
     wanted = {test.history for claim in report.claims for test in claim.tests if test.history}
+    wanted |= {history_path(run) for run in suite.runs if run.error and run.entries}
     for run in suite.runs:
         path = history_path(run)
         if path in wanted:

@@ -18,9 +18,9 @@ import msgspec
 
 from conformance.norm.claim import Claim
 from conformance.report.against_history import MakerOf, Terms, Told, against_history
-from conformance.report.build import NEVER_ARMED
+from conformance.report.build import NEVER_ARMED, history_path_of
 from conformance.report.coherence import incoherences, is_same_norm
-from conformance.report.conformance_report import ConformanceReport
+from conformance.report.conformance_report import ConformanceReport, ShrunkTest
 from conformance.report.differing import Finding
 from conformance.report.folder import HISTORIES_NAME
 from conformance.report.recorded import SIMULATED
@@ -78,7 +78,7 @@ def verified(
     maker_of: MakerOf,
 ) -> Verification:
     """Check a report whose histories are in a folder."""
-    rows = _rows(report)
+    rows = _rows(report, folder)
     claims = _of_its_suites(report, claims)
     terms = Terms(report, is_same_norm(report, claims), judge, maker_of)
     findings = [*incoherences(report, claims), *_unnamed(folder, rows)]
@@ -94,7 +94,9 @@ def verified(
             reasons[verdict.claim].add((verdict.outcome, verdict.because.strip()))
             if verdict.error:
                 failed.add(verdict.claim)
-    findings += _unfounded(report, reasons, frozenset(not_judged), failed)
+    runs = {name for name, told in rows.items() if not any(_is_shrunk(each) for each in told)}
+    is_whole = len(runs) >= report.coverage.plans
+    findings += _unfounded(report, reasons, frozenset(not_judged), failed, is_whole=is_whole)
     verdicts = sum(map(len, rows.values()))
     return Verification(
         report=report,
@@ -108,14 +110,23 @@ def verified(
     )
 
 
-def _rows(report: ConformanceReport) -> dict[str, list[Told]]:
-    """By the name of the history, all that the report tells of it."""
+def _is_shrunk(told: Told) -> bool:
+    return isinstance(told.row, ShrunkTest)
+
+
+def _rows(report: ConformanceReport, folder: Path) -> dict[str, list[Told]]:
+    """By the name of the history, all that the report tells of it: of a run that broke off
+    and armed no claim, nothing."""
     rows: dict[str, list[Told]] = defaultdict(list)
     for claim in report.claims:
         shrunk = () if claim.shrunk is None else (claim.shrunk,)
         for row in (*claim.tests, *shrunk):
             if row.history:
                 rows[row.history].append(Told(claim, row))
+    for error in report.errors:
+        name = history_path_of(error.name, error.seed)
+        if (folder / name).is_file():
+            rows[name] += ()
     return rows
 
 
@@ -133,8 +144,13 @@ def _unfounded(
     reasons: Mapping[str, set[tuple[str, str]]],
     not_judged: frozenset[str],
     failed: Collection[str],
+    *,
+    is_whole: bool,
 ) -> Iterator[Finding]:
-    """Claims whose reason is that of no verdict on a history, unless their checker failed."""
+    """Claims whose reason is that of no verdict on a history, unless their checker failed.
+
+    `is_whole` is True if each run has left a history.
+    """
     is_simulated = report.environment.cluster == SIMULATED
     for claim in report.claims:
         if claim.id in failed:
@@ -147,7 +163,7 @@ def _unfounded(
             )
         else:
             # Why nothing can arm it on a real cluster is no matter of histories.
-            is_known = is_simulated and not not_judged
+            is_known = is_simulated and is_whole and not not_judged
             given.add(NEVER_ARMED)
         if is_known and claim.reason not in given:
             yield Finding(f"claims[{claim.id}].reason", f"is that of no history: {claim.reason}")

@@ -19,13 +19,14 @@ from conformance.report.conformance_report import (
     Tier,
 )
 from conformance.report.folder import write_folder
+from conformance.report.run_result import GIVEN_UP
 from conformance.report.tiers import Features, profiles_of, summary_of
 from conformance.report.verify import verify_report
 from conformance.report.yaml_text import read_report, write_report
 from tests.report.sample_claims import CLAIMS
 from tests.report.sample_history import SCENARIO
 from tests.report.sample_run import failing_run, passing_run, sample_suite
-from vocabulary.history import Entry, Header, write_history
+from vocabulary.history import Entry, Header, Mark, write_history
 
 
 def _judge(header: Header, entries: Sequence[Entry]) -> Sequence[Verdict]:
@@ -259,3 +260,40 @@ def test_a_checker_that_says_something_else_today_is_told(folder: Path) -> None:
 def test_another_norm_is_told(folder: Path) -> None:
     fewer = {id_: claim for id_, claim in CLAIMS.items() if id_ != "AW-012"}
     assert not verify_report(folder, fewer, _judge).same_norm
+
+
+def test_a_run_that_broke_off_before_any_claim_was_armed_leaves_its_history(
+    tmp_path: Path,
+) -> None:
+    whole = passing_run()
+    given_up = f"{GIVEN_UP}120 writes of appwrapper without progress"
+    last = whole.entries[-1]
+    end = Mark(n=last.n + 1, t=last.t, mark="not-stable", text=given_up)
+    verdicts = (Verdict(claim="AW-063", outcome=Outcome.INCONCLUSIVE, because="None was seen."),)
+    run = msgspec.structs.replace(
+        whole, entries=(*whole.entries, end), verdicts=verdicts, error=given_up
+    )
+    suite = sample_suite(run)
+    report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
+
+    def complaints(told: ConformanceReport) -> list[str]:
+        write_folder(tmp_path, suite, told, CLAIMS)
+        found = verify_report(tmp_path, CLAIMS, lambda *_: verdicts, lambda *_: None)
+        assert found.histories == 1
+        return [finding.where for finding in found.findings]
+
+    assert complaints(report) == []
+    (error,) = report.errors
+    other = msgspec.structs.replace(error, error="not reached: Running")
+    assert complaints(msgspec.structs.replace(report, errors=(other,))) == [
+        f"errors[{run.scenario}]"
+    ]
+
+
+def test_a_reason_may_be_that_of_a_run_without_a_history(tmp_path: Path) -> None:
+    verdicts = (Verdict(claim="AW-063", outcome=Outcome.INCONCLUSIVE, because="None was seen."),)
+    suite = sample_suite(msgspec.structs.replace(passing_run(), verdicts=verdicts))
+    report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
+    write_folder(tmp_path, suite, report, CLAIMS)
+    found = verify_report(tmp_path, CLAIMS, lambda *_: verdicts, lambda *_: None)
+    assert (found.histories, found.findings) == (0, ())
