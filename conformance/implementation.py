@@ -17,6 +17,7 @@ import yaml
 from conformance.bug import in_words
 from conformance.deployed_reference import in_one_namespace
 from conformance.nearest import meant
+from conformance.suite import load as suites
 from conformance.suite import shipped_profiles
 from conformance.under_test import (
     DeployedPlace,
@@ -327,12 +328,24 @@ def implementation(name: str, role: str) -> Implementation:
             change_definition=wrong.definition,
             change_role=wrong.role,
         )
-    names = mutants if kind == "mutant" else (REFERENCE, *shipped_profiles(), *mutants)
+    role_told, is_of_role, _ = name.partition("=")
+    if is_of_role and "/" not in role_told:
+        roles = programs.names()
+        unknown = f"{role_told!r} is no operator, {meant(role_told, roles)} Write"
+        raise UnknownImplementationError(
+            f"{name!r} is not an implementation; {'write' if role_told in roles else unknown} "
+            "ROLE=NAME, with commas between several"
+        )
+    shipped = shipped_profiles()
+    is_mutant = bool(mutant and mutants)
+    names = mutants if is_mutant else (REFERENCE, *shipped, *mutants)
     hint = meant(mutant or name, names, lambda it: f"mutant:{it}" if it in mutants else it)
+    folders = suites()[role].folders if role in suites() else ()
+    of_suite = [each for each, path in shipped.items() if any(map(path.is_relative_to, folders))]
+    profiles = f"a shipped profile ({', '.join(of_suite)}), " if of_suite else ""
     raise UnknownImplementationError(
         f"{name!r} is not an implementation; {hint} Use reference, mutant:NAME (assay mutants "
-        f"--list shows them), a shipped profile ({', '.join(shipped_profiles())}), or a profile's "
-        "file, name.yaml"
+        f"--list shows them), {profiles}or a profile's file, name.yaml"
     )
 
 

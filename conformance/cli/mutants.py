@@ -50,6 +50,7 @@ def mutants(
     Exit code 1 if a mutant survives, or a claim lets one pass that it is said to catch: the suite
     then has a hole. With --generic, if fewer are noticed than --floor says.
     """
+    from conformance.report.counted import counted
     from reference_controller import programs
 
     wanted = [name.removeprefix(_GENERIC) for name in names or () if name.startswith(_GENERIC)]
@@ -71,7 +72,7 @@ def mutants(
         for role, found in chosen.items():
             for name in found:
                 typer.echo(f"{name:<48} {of_role[role][name].sentence}")
-        typer.echo(f"{sum(map(len, chosen.values()))} mutants")
+        typer.echo(counted(sum(map(len, chosen.values())), "mutant"))
         return
     are_all = all(len(found) == len(of_role[role]) for role, found in chosen.items())
     _run(chosen, RunOptions(seed=seed, jobs=jobs), are_all=are_all, quiet=quiet)
@@ -83,7 +84,7 @@ def _chosen(asked: Sequence[str], of_role: Mapping[str, Collection[str]]) -> dic
     roles = [word for word in asked if word in of_role]
     names = [word for word in asked if word not in of_role]
     for name in names:
-        _known(name, [name for known in of_role.values() for name in known])
+        _known(name, [*of_role, *(name for known in of_role.values() for name in known)])
     found = {
         role: sorted(known if role in roles or not asked else ()) for role, known in of_role.items()
     }
@@ -99,7 +100,8 @@ def _known(name: str, known: list[str]) -> None:
     if name in known:
         return
     raise BadInputError(
-        f"there is no mutant {name!r}; {meant(name, known)} List them: assay mutants --list"
+        f"there is no mutant or operator {name!r}; {meant(name, known)} "
+        "List them: assay mutants --list"
     )
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from chaos.plan import Plan, load_plan
-from conformance.norm.claim import Claim
+from conformance.norm.claim import CLAIMS, Claim
 from conformance.norm.verdict import Outcome
 from conformance.report.build import build_report, is_telling
 from conformance.report.conformance_report import (
@@ -32,6 +32,7 @@ from conformance.report.counted import counted
 from conformance.report.failures import shrunk_plan
 from conformance.report.run_result import RunResult, SuiteResult
 from conformance.report.stored_run import Judge, intact_run
+from conformance.report.verify import require_suites
 from conformance.report.yaml_text import read_report_at, report_path
 
 
@@ -54,10 +55,11 @@ def rejudged(
     """The report of a folder (or that file itself), judged again by today's claims, of which
     `claims_of` returns those that its runs are judged by.
 
-    ReportError for a report of a campaign; HistoryError for a history that is missing, cut short
-    or another one than the report is about.
+    ReportError for a report of a campaign, or of a suite that is not installed; HistoryError for a
+    history that is missing, cut short or another one than the report is about.
     """
     before = read_report_at(report_at)
+    require_suites(report_at, before, CLAIMS)
     folder = report_path(report_at).parent
     _require_all_histories(before, report_at)
     runs = tuple(_runs(before, folder, judge))

@@ -16,11 +16,12 @@ from pathlib import Path
 
 import msgspec
 
+from conformance import suite
 from conformance.norm.claim import Claim
 from conformance.report.against_history import MakerOf, Terms, Told, against_history
 from conformance.report.build import NEVER_ARMED, history_path_of
 from conformance.report.coherence import incoherences, is_same_norm
-from conformance.report.conformance_report import ConformanceReport, ShrunkTest
+from conformance.report.conformance_report import ConformanceReport, ReportError, ShrunkTest
 from conformance.report.differing import Finding
 from conformance.report.folder import HISTORIES_NAME
 from conformance.report.recorded import SIMULATED
@@ -53,9 +54,23 @@ def verify_report(
     judge: Judge,
     maker_of: MakerOf = lambda _header, _version: None,
 ) -> Verification:
-    """Check the report in a folder (or that file itself); YamlError if it cannot be read."""
+    """Check the report in a folder (or that file itself); YamlError if it cannot be read,
+    ReportError if a suite is missing that it is about."""
     report = read_report_at(folder)
+    require_suites(folder, report, claims)
     return verified(report, report_path(folder).parent, claims, judge, maker_of)
+
+
+def require_suites(folder: Path, report: ConformanceReport, claims: Collection[str]) -> None:
+    """Raise ReportError if a suite is not installed whose claims are in a report: none of these
+    `claims` is one of them."""
+    unknown = {claim.profile for claim in report.claims if claim.id not in claims}
+    if missing := sorted(unknown.difference(suite.names())):
+        raise ReportError(
+            f"{folder}: is about {', '.join(missing)}, of which no suite is installed; install its "
+            f"distribution beside {', '.join(suite.names())}, or name its directory: "
+            "assay --suite-path DIRECTORY …"
+        )
 
 
 def _of_its_suites(report: ConformanceReport, claims: Mapping[str, Claim]) -> dict[str, Claim]:

@@ -154,3 +154,25 @@ def test_a_replay_with_one_other_operator_keeps_the_rest_of_the_plan(
     made = {role: it.implementation for role, it in operators.items()}
     assert made["appwrapper"] == "mutant:ignores-failed-pods"
     assert made["toy"] == asked.partition("=")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("mutants", "tyo"), "did you mean toy or"),
+        (("run", "toy", "--implementation", "TOY=reference"), "did you mean toy?"),
+        (
+            ("run", "toy", "--implementation", "toy=mutnt:lost-pods-stay-lots"),
+            "did you mean mutant:lost-pods-stay-lost?",
+        ),
+    ],
+)
+def test_a_name_that_was_mistyped_is_told_with_the_one_that_was_meant(
+    assay: Assay, words: tuple[str, ...], told: str
+) -> None:
+    refused = assay(*words)
+    assert refused.returncode == 2
+    assert told in refused.stderr
+    assert "appwrapper-v1" not in refused.stderr
+    listed = assay("mutants", "--list", "lost-pods-stay-lost")
+    assert listed.stdout.endswith("\n1 mutant\n")

@@ -36,6 +36,10 @@ def test_workers_find_the_suite_and_its_reference(tmp_path: Path) -> None:
     assert f"assay --suite-path {TOY} run toy" in report
     verified = assay(tmp_path, "--suite-path", str(TOY), "verify", ".assay")
     assert verified.returncode == 0, verified.stdout + verified.stderr
+    for words in (("verify", ".assay"), ("report", "rejudge", ".assay", "--out", "again")):
+        without = assay(tmp_path, *words)
+        assert without.returncode == 2, without.stdout + without.stderr
+        assert ".assay: is about toy, of which no suite is installed" in without.stderr
 
 
 def test_the_printed_command_replays_a_failure(tmp_path: Path) -> None:
