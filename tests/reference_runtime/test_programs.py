@@ -108,7 +108,9 @@ def test_another_packages_program_is_found_by_its_name_and_imported_only_then(
     install("strangers", {"strange": "strangers:PROGRAM"})
     assert programs.names() == ("appwrapper", "strange")
     assert "strangers" not in sys.modules
-    assert programs.load("strange") == "of strangers"
+    with pytest.raises(EntryPointError, match="'strange': its entry point is no ReferenceProgram"):
+        programs.load("strange")
+    assert "strangers" in sys.modules
 
 
 def test_one_name_for_two_programs_is_an_error_that_names_both_packages(install: Install) -> None:
@@ -117,7 +119,7 @@ def test_one_name_for_two_programs_is_an_error_that_names_both_packages(install:
     both = r"package_(one:PROGRAM \(of package_one|two:PROGRAM \(of package_two)\)"
     with pytest.raises(EntryPointError, match=f"'same' is registered twice, as {both} and {both}"):
         programs.load("same")
-    assert programs.load("twin") == "of package_one"
+    assert EntryPoints("assay.programs", "program").load("twin") == "of package_one"
 
 
 TARGET = "reference_controller.appwrapper.program:PROGRAM"
