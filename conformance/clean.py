@@ -20,7 +20,7 @@ from typing import Final
 from conformance import borrowed_operator
 from conformance.borrowed_nodes import as_before, status_before
 from conformance.left_behind import LeftBehindError
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.scratch import abandoned, remove_abandoned
 from conformance.stored import WEBHOOK_FAILED
 from fixtures.control_plane import kwok
@@ -111,7 +111,7 @@ def clean_cluster(
     selector = f"{RUN_LABEL}={run_label}" if run_label else RUN_LABEL
     try:
         connection.get("/version")  # without patience: a wrong address is told at once
-        cleaning = _Cleaning(PatientConnection(connection), selector)
+        cleaning = _Cleaning(RetryingConnection(connection), selector)
         return cleaning.remove() if remove else cleaning.found()
     except ApiError as error:
         raise NotCleanError(
@@ -125,7 +125,7 @@ def clean_cluster(
 class _Cleaning:
     """One cleaning of one cluster."""
 
-    def __init__(self, connection: PatientConnection, selector: str) -> None:
+    def __init__(self, connection: RetryingConnection, selector: str) -> None:
         self._connection = connection
         self._selector = selector
         self._released: dict[str, str] = {}

@@ -18,7 +18,7 @@ from chaos.plan import Step
 from chaos.scale import Scale
 from chaos.subject_kind import subject_kind
 from conformance.handle import Condition
-from conformance.manifest_of_run import of_run
+from conformance.names_of_run import of_run
 from conformance.pod_templates import with_replicas
 from conformance.scenario_type import Scenario
 from conformance.stored import WEBHOOK_FAILED
@@ -142,7 +142,7 @@ class World(ABC):
 
     def create(self, obj: Object, actor: str = "user") -> Object:
         """Create one object in the namespace that it names, else in the scenario's; see
-        `conformance.manifest_of_run`."""
+        `conformance.names_of_run`."""
         workload = self.scenario.workload
         changed = obj if workload is None else workload.applied(obj)
         named = of_run(changed, self.prefix, self.namespaces)

@@ -110,10 +110,10 @@ def agree(
 ) -> None:
     """Show the planned changes, and ask for confirmation; BadInputError without a terminal.
 
-    `one_process`: see `conformance.running.hosting.reason_not_run`.
+    `one_process`: see `conformance.running.why_not_run.reason_not_run`.
     """
     from conformance.report.untrusted import printable
-    from conformance.running.hosting import not_run
+    from conformance.running.why_not_run import not_run
     from conformance.worlds.existing.preflight import in_words
 
     left_out = not_run(chosen, "existing", undertaking, one_process)

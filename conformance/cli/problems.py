@@ -43,7 +43,7 @@ _CODES: Final = {
     "fixtures.control_plane.builder.BuildError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.launch.AlreadyRunningError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.starting.StartError": ExitCode.ENVIRONMENT,
-    "conformance.worlds.control_plane.tenancy.TenancyError": ExitCode.ENVIRONMENT,
+    "conformance.worlds.control_plane.control_plane_lock.LockError": ExitCode.ENVIRONMENT,
     "conformance.left_behind.LeftBehindError": ExitCode.ENVIRONMENT,
     "conformance.worlds.existing.webhook_probe.UnreachableWebhooksError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.operator_process.OperatorStartError": ExitCode.ENVIRONMENT,

@@ -73,9 +73,9 @@ def replay(
     from conformance.report.recorded import assay_told, compared
     from conformance.report.run_result import LIMIT
     from conformance.report.suite_version import git_commit, version
-    from conformance.running.hosting import reason_not_run, why_one_process
     from conformance.running.run_options import RunOptions
     from conformance.running.suite import require_a_beginning
+    from conformance.running.why_not_run import reason_not_run, why_one_process
     from conformance.running.workers import Task, workers
     from conformance.scenarios import SCENARIOS
     from vocabulary.history import write_history

@@ -44,8 +44,8 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     from conformance.implementation import with_role
     from conformance.profiles.choosing import simulated, under_test
     from conformance.report.folder import check_folder
-    from conformance.running.hosting import why_in_turn
     from conformance.running.suite import roles_of, run_suite, select
+    from conformance.running.why_not_run import why_in_turn
 
     require_that_options_agree(asked)
     check_folder(asked.out)

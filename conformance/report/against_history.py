@@ -24,9 +24,9 @@ from conformance.report.conformance_report import (
     Environment,
     ShrunkTest,
 )
-from conformance.report.differing import Finding, differences
 from conformance.report.run_result import BROKE_OFF, GIVEN_UP, Implementation, RunResult
 from conformance.report.stored_run import Judge, recorded_run
+from conformance.report.struct_diff import Finding, differences
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Header, HistoryError, Mark, read_history
 from vocabulary.implementations import REFERENCE, by_role, in_one_text, named_roles

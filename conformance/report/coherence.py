@@ -16,7 +16,7 @@ from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome, worst
 from conformance.report.build import claims_digest, not_covered, source_of
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
-from conformance.report.differing import Finding, differences
+from conformance.report.struct_diff import Finding, differences
 from conformance.report.tiers import Features, profiles_of
 from vocabulary import suite_path
 

@@ -22,10 +22,10 @@ from conformance.report.against_history import MakerOf, Terms, Told, against_his
 from conformance.report.build import NEVER_ARMED, history_path_of
 from conformance.report.coherence import incoherences, is_same_norm
 from conformance.report.conformance_report import ConformanceReport, ReportError, ShrunkTest
-from conformance.report.differing import Finding
 from conformance.report.folder import HISTORIES_NAME
 from conformance.report.recorded import SIMULATED
 from conformance.report.stored_run import Judge
+from conformance.report.struct_diff import Finding
 from conformance.report.yaml_text import read_report_at, report_path
 from conformance.scenarios import SCENARIOS
 from conformance.suite import judged_on

@@ -28,9 +28,9 @@ from conformance.report.run_result import (
     ours,
 )
 from conformance.running.campaigns import UnderWay, campaigns
-from conformance.running.hosting import not_run, out_of_reach, reason_not_run, why_one_process
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.shrunk import failures, shrink_all
+from conformance.running.why_not_run import not_run, out_of_reach, reason_not_run, why_one_process
 from conformance.running.workers import Task, workers
 from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS

@@ -8,7 +8,7 @@ import pytest
 
 from chaos.ground import FaultRefusedError
 from conformance.pod_templates import map_pods, with_behaviour
-from conformance.worlds.control_plane.tailoring import Tailor
+from conformance.worlds.control_plane.manifest_for_run import ManifestForRun
 from fixtures import behaviour
 from fixtures.behaviour import BehaviourError, expand
 from fixtures.containers.pods import (
@@ -26,7 +26,7 @@ from vocabulary.requests import Patch
 REAL = RealContainers("example.com/tools:1", stuck_us=50 * SECOND)
 
 
-TAILOR = Tailor("run-0", REAL)
+TAILOR = ManifestForRun("run-0", REAL)
 
 
 def played(line: str = "", **spec: Any) -> dict[str, Any]:
@@ -172,7 +172,7 @@ def test_a_fault_that_no_kubelet_can_carry_out_is_refused(
 ) -> None:
     with pytest.raises(FaultRefusedError, match=hint):
         TAILOR.require_possible(patch(**wishes))
-    Tailor("run-0", None).require_possible(patch(**wishes))
+    ManifestForRun("run-0", None).require_possible(patch(**wishes))
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,10 @@ from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.build import build_report
 from conformance.report.run_result import RunResult
 from conformance.report.yaml_text import write_report
-from conformance.running.hosting import out_of_reach
 from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
 from conformance.running.suite import run_suite
+from conformance.running.why_not_run import out_of_reach
 from conformance.scenarios import SCENARIOS
 
 ROOT = Path(__file__).parents[2]

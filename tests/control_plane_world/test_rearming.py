@@ -11,7 +11,7 @@ import pytest
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.run_result import RunResult, SuiteResult
-from conformance.running import hosting, suite
+from conformance.running import suite, why_not_run
 from conformance.running.rearming import STRETCHES, unarmed
 from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
@@ -135,8 +135,8 @@ def test_a_suite_that_armed_everything_is_run_once(
 
 
 def test_a_claim_is_out_of_reach_only_where_no_scenario_could_arm_it() -> None:
-    assert hosting.out_of_reach("simulated") == {}
-    reasons = hosting.out_of_reach("control-plane")
+    assert why_not_run.out_of_reach("simulated") == {}
+    reasons = why_not_run.out_of_reach("control-plane")
     assert reasons["AW-079"].startswith("Only the simulation can arm it: appwrapper/parameters/")
     assert reasons["MLB-024"].startswith("Only the simulation can arm it: it speaks of default")
     for claim in reasons.keys() - {"MLB-024"}:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, cast
 
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.stored import WEBHOOK_FAILED
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, POD, Kind
@@ -31,8 +31,8 @@ class OneDeployment:
             self._create(obj)
 
     @property
-    def connection(self) -> PatientConnection:
-        return cast(PatientConnection, self)
+    def connection(self) -> RetryingConnection:
+        return cast(RetryingConnection, self)
 
     def handle(self, request: Request) -> Any:
         match request:

@@ -17,7 +17,7 @@ from conformance.borrowed_nodes import (
     offering,
     status_before,
 )
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.worlds.existing.session import ExistingSession
 from fixtures.simulated.patches.merge_patch import apply_merge_patch as merge_patch
 from vocabulary.kinds import NODE, POD
@@ -129,7 +129,7 @@ def test_every_write_of_a_run_to_a_borrowed_node_bears_its_note() -> None:
             return dict(lent())
 
     session = ExistingSession.__new__(ExistingSession)
-    session.connections = {"harness": cast(PatientConnection, Cluster())}
+    session.connections = {"harness": cast(RetryingConnection, Cluster())}
     cordon = {"spec": {"unschedulable": True}}
     sent = session.as_sent(Patch(NODE, "", "n0", cordon))
     assert isinstance(sent, Patch)

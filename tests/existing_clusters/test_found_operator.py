@@ -9,8 +9,8 @@ import pytest
 
 from chaos.ground import FaultRefusedError
 from conformance.borrowed_operator import NotBorrowedError
-from conformance.running.hosting import reason_not_run
 from conformance.running.process_faults import SECOND
+from conformance.running.why_not_run import reason_not_run
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper import SUITE
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, short_config

@@ -15,8 +15,8 @@ from conformance.clean import RUN_LABEL
 from conformance.implementation import implementation
 from conformance.profiles.configuration import reconfigured
 from conformance.profiles.profile import Configuration
-from conformance.running.hosting import not_run, reason_not_run
 from conformance.running.process_faults import CONNECTION, PAUSE, SECOND, WEBHOOKS
+from conformance.running.why_not_run import not_run, reason_not_run
 from conformance.scenarios import SCENARIOS
 from conformance.suites.appwrapper.settings import DEFAULT_CONFIG, SETTINGS
 from conformance.under_test import Installed, InstalledDeployment, UnderTest

@@ -8,7 +8,7 @@ import pytest
 
 from conformance.borrowed_nodes import NotAsWrittenError, borrowing
 from conformance.clean import RUN_LABEL, _Cleaning
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from fixtures.control_plane import FakeNode
 from fixtures.simulated.patches.merge_patch import apply_merge_patch
 from vocabulary.kinds import NODE
@@ -44,7 +44,7 @@ def fake(name: str) -> dict[str, Any]:
 
 
 def cleaned(cluster: Cluster) -> list[str]:
-    return _Cleaning(cast(PatientConnection, cluster), RUN_LABEL).remove()
+    return _Cleaning(cast(RetryingConnection, cluster), RUN_LABEL).remove()
 
 
 def test_a_node_that_a_run_made_is_deleted() -> None:

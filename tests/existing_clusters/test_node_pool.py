@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 
 from conformance.clean import RUN_LABEL, NotCleanError
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.session import NotLentError, OutOfTimeError
 from conformance.worlds.existing import node_pool
 from conformance.worlds.existing.node_pool import NodePool
@@ -59,7 +59,7 @@ def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pool_of(cluster: Cluster, looks: float = math.inf) -> NodePool:
-    connection = cast(PatientConnection, cluster)
+    connection = cast(RetryingConnection, cluster)
     return NodePool(connection, cluster.nodes, Clock(looks).seconds_left)
 
 

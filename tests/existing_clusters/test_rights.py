@@ -114,7 +114,7 @@ def test_no_right_to_write_is_asked_for_that_no_scenario_and_no_operator_uses(
 def test_what_is_read_one_by_one_is_edited_by_faults_or_made_by_the_suite_and_nothing_else(
     asked: Asked,
 ) -> None:
-    """Created objects are read again if the response was lost: `PatientConnection`."""
+    """Created objects are read again if the response was lost: `RetryingConnection`."""
     required = {*rights.required(IMPLEMENTATIONS, all_crds()), *rights.INSTALLING, *rights.ACCOUNTS}
     held = rights.held(IMPLEMENTATIONS, all_crds())
     gets = {right for right in required if right.verb == "get"}

@@ -12,7 +12,7 @@ import pytest
 
 from conformance import clean
 from conformance.clean import RUN_LABEL, NotCleanError, _Cleaning
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.stored import WEBHOOK_FAILED
 from reference_controller.runtime.connection import Connection
 from vocabulary.errors import ApiError
@@ -57,7 +57,7 @@ def hours(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def cleaning(cluster: Slow) -> _Cleaning:
-    return _Cleaning(PatientConnection(cluster), RUN_LABEL)
+    return _Cleaning(RetryingConnection(cluster), RUN_LABEL)
 
 
 @pytest.mark.usefixtures("hours")
@@ -127,7 +127,7 @@ def test_what_holds_a_namespace_up_is_searched_once_a_second_and_what_is_hidden_
 ) -> None:
     cluster = Held()
     monkeypatch.setattr(clean, "time", cluster)
-    _Cleaning(PatientConnection(cluster), RUN_LABEL)._remove_kind(NAMESPACE)
+    _Cleaning(RetryingConnection(cluster), RUN_LABEL)._remove_kind(NAMESPACE)
     counts = Counter(cluster.searches)
     assert counts["Secret"] == 1
     assert counts["ConfigMap"] == pytest.approx(10, abs=1)
@@ -139,9 +139,9 @@ def test_an_operator_whose_webhooks_cannot_be_called_yet_is_waited_for_and_named
     cluster = Held()
     monkeypatch.setattr(clean, "time", cluster)
     cluster.webhook_answers_at = 20.0
-    _Cleaning(PatientConnection(cluster), RUN_LABEL)._remove_kind(NAMESPACE)
+    _Cleaning(RetryingConnection(cluster), RUN_LABEL)._remove_kind(NAMESPACE)
     never = Held()
     monkeypatch.setattr(clean, "time", never)
     never.webhook_answers_at = math.inf
     with pytest.raises(NotCleanError, match=f"the last was refused: {WEBHOOK_FAILED}"):
-        _Cleaning(PatientConnection(never), RUN_LABEL)._remove_kind(NAMESPACE)
+        _Cleaning(RetryingConnection(never), RUN_LABEL)._remove_kind(NAMESPACE)

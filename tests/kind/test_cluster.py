@@ -10,14 +10,14 @@ from typing import Any, cast
 
 import pytest
 
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.worlds.kind import cluster, configuration
 from conformance.worlds.kind.cluster import (
+    cluster_lock,
     delete_abandoned,
     image_with_shell,
     keep_off_workers,
     provided,
-    tenancy,
 )
 from conformance.worlds.kind.node_containers import NodeContainers
 from conformance.worlds.kind.options import KindOptions
@@ -65,9 +65,9 @@ def on_a_machine(
 
 def test_a_cluster_is_one_suites_at_a_time(tmp_path: Path) -> None:
     busy = pytest.raises(KindError, match="another run uses this kind cluster")
-    with tenancy(tmp_path), busy, tenancy(tmp_path):
+    with cluster_lock(tmp_path), busy, cluster_lock(tmp_path):
         pytest.fail("two suites on one cluster")
-    with tenancy(tmp_path):
+    with cluster_lock(tmp_path):
         pass
 
 
@@ -159,7 +159,7 @@ def test_only_the_cluster_of_a_suite_that_was_killed_is_deleted_and_none_that_is
     audit = tmp_path / ".pytest-kind" / "c" / "audit"
     if is_kept:
         (audit / "kept").touch()
-    with tenancy(audit) if is_at_work else nullcontext():
+    with cluster_lock(audit) if is_at_work else nullcontext():
         shown = delete_abandoned(really=False)
         assert not any(each.startswith("delete") for each in asked(tmp_path, "kind"))
         assert delete_abandoned(really=True) == shown
@@ -214,7 +214,7 @@ def test_only_what_kind_itself_brings_is_kept_off_the_workers() -> None:
             assert isinstance(request, List)
             return ObjectList((there[request.namespace],), "1")
 
-    keep_off_workers(cast(PatientConnection, Api()))
+    keep_off_workers(cast(RetryingConnection, Api()))
     tolerated = {"key": taint, "operator": "Exists", "effect": "NoSchedule"}
     assert patched == {
         "coredns": {"nodeSelector": {taint: ""}, "tolerations": [addons, tolerated]},

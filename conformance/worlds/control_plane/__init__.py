@@ -1,7 +1,7 @@
 """The real world: a control plane of real processes, with the operator as one more of them.
 
 - `session`: one control plane for many parallel runs in their own namespaces and on their own
-  nodes. `tenancy` is for a persistent control plane.
+  nodes. `control_plane_lock` is for a persistent control plane.
 - `recorder`: follows the audit log and the watches of the whole session.
 - `run_record`: one run's part of that, with the run's own actions; `history_merge` makes one
   history of all, in the order of the store.

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeAlias
 
 from chaos.ground import FaultRefusedError, ProcessState
 from conformance.deployments import is_ready, pods_of, scale
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.operator_process import OperatorStartError
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD
@@ -41,7 +41,7 @@ class DeployedOperator:
         self,
         name: str,
         deployment: Object,
-        connection: PatientConnection,
+        connection: RetryingConnection,
         record: Callable[[str, Any], None],
         signal: Signal | None = None,
         *,

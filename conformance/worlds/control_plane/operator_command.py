@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import Launch, Place
 from conformance.worlds.control_plane.host import Host, RunPlace
 from fixtures.control_plane.users import User
@@ -46,7 +46,7 @@ def launch_of(
     )
 
 
-def prepare(launch: Launch, connection: PatientConnection) -> None:
+def prepare(launch: Launch, connection: RetryingConnection) -> None:
     """Create what it needs in its namespace; two operators may need the same."""
     for needed in launch.objects:
         try:

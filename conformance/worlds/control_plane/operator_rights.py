@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import UnderTest
 from fixtures.simulated.authorization import has_rights
 from vocabulary.errors import ApiError
@@ -24,7 +24,7 @@ OBJECT_VERBS: Final = ("get", "list", "watch", "create", "update", "patch", "del
 
 
 def grant(
-    connection: PatientConnection,
+    connection: RetryingConnection,
     implementation: UnderTest,
     extra_kinds: Iterable[Kind],
     subjects: Sequence[dict[str, Any]],
@@ -67,7 +67,7 @@ def may_have_to_do_with(kind: str, implementation: UnderTest) -> bool:
     return has_rights(roles, known)
 
 
-def _create(connection: PatientConnection, kind: Kind, manifest: Object) -> None:
+def _create(connection: RetryingConnection, kind: Kind, manifest: Object) -> None:
     try:
         connection.handle(Create(kind, manifest, "", name_of(manifest)))
     except ApiError as error:

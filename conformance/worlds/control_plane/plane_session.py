@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from conformance.clean import RUN_LABEL
-from conformance.patience import PATIENCE_SECONDS, PatientConnection
+from conformance.retrying_connection import PATIENCE_SECONDS, RetryingConnection
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
+from conformance.worlds.control_plane.control_plane_lock import ControlPlaneLock
 from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.operator_rights import grant
 from conformance.worlds.control_plane.operator_users import TokenUsers, kubeconfig_through
 from conformance.worlds.control_plane.process_host import ProcessHost
 from conformance.worlds.control_plane.recorder import Recorder
 from conformance.worlds.control_plane.session import Session, installed_crds, kind_of_crd
-from conformance.worlds.control_plane.tenancy import Tenancy
 from conformance.worlds.names import ClusterName
 from fixtures.control_plane import nodes, users
 from fixtures.control_plane.launch import ControlPlane
@@ -70,11 +70,11 @@ class ControlPlaneSession(Session):
         """With the settings `ALONE`, make one run at a time. `cluster` is the folder of a
         control plane that runs already, and goes on; its settings are its own."""
         super().__init__(implementations, out)
-        self._tenancy = None if cluster is None else Tenancy(cluster)
+        self._plane_lock = None if cluster is None else ControlPlaneLock(cluster)
         self.plane = (
             ControlPlane(self.folder / "control-plane", settings)
-            if self._tenancy is None
-            else self._tenancy.plane
+            if self._plane_lock is None
+            else self._plane_lock.plane
         )
         self.own_plane = self.plane
         self._nodes: dict[str, tuple[str, ...]] = {}
@@ -83,15 +83,15 @@ class ControlPlaneSession(Session):
         self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra)
 
     def _open(self, begun: ExitStack) -> None:
-        if self._tenancy is None:
+        if self._plane_lock is None:
             begun.callback(self.plane.stop)
             self.plane.start(self._crds)
         else:
-            begun.enter_context(self._tenancy)
+            begun.enter_context(self._plane_lock)
             spelled = {role: it.as_option for role, it in self.implementations.items()}
-            self._tenancy.require(self._crds, in_one_text(spelled))
+            self._plane_lock.require(self._crds, in_one_text(spelled))
         self.connections = {
-            actor: PatientConnection(self._as_user(user)) for actor, user in ACTORS.items()
+            actor: RetryingConnection(self._as_user(user)) for actor, user in ACTORS.items()
         }
         # Each role has users of its own: those of one have none of the rights of another.
         roles = tuple(self.implementations)

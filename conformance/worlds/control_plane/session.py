@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final, Protocol
 
 from conformance.implementation import REAL_USERS
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.scenario_type import Scenario
 from conformance.scratch import Scratch, remove_abandoned
 from conformance.under_test import UnderTest
@@ -91,7 +91,7 @@ class Session(ABC):
     hosts: Mapping[str, Host]
     """How the operators of each role run."""
     recorder: Recorder
-    connections: Mapping[str, PatientConnection]
+    connections: Mapping[str, RetryingConnection]
     """Clients of the API server, by actor: `user`, `chaos`, `harness`."""
 
     def __init__(self, implementations: Mapping[str, UnderTest], out: Path | None = None) -> None:

@@ -20,14 +20,14 @@ from conformance.worlds.control_plane.at_rest import are_at_rest
 from conformance.worlds.control_plane.commit_teller import CommitTeller
 from conformance.worlds.control_plane.connections import Connections
 from conformance.worlds.control_plane.leaders import Leaders
+from conformance.worlds.control_plane.manifest_for_run import ManifestForRun
 from conformance.worlds.control_plane.operator_rights import may_have_to_do_with
-from conformance.worlds.control_plane.poker import Poker
 from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.recorder import Commit, wall_us
+from conformance.worlds.control_plane.resync_trigger import ResyncTrigger
 from conformance.worlds.control_plane.role_operators import RoleOperators
 from conformance.worlds.control_plane.run_record import BARRIER_SECONDS, RunRecord
 from conformance.worlds.control_plane.session import NotLentError, Session
-from conformance.worlds.control_plane.tailoring import Tailor
 from vocabulary import canonical
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header
@@ -96,7 +96,7 @@ class ControlPlaneWorld(World):
         except NotLentError as error:
             self.not_ready = str(error)
         self.nodes = tuple(self._zones)
-        self._tailor = Tailor.of(self.namespace, self.session.pod_image, self.durations)
+        self._manifests = ManifestForRun.of(self.namespace, self.session.pod_image, self.durations)
         self._work = self.session.folder / self.namespace
         self._work.mkdir()
         self._began_us = self._last_write_us = wall_us()
@@ -147,8 +147,8 @@ class ControlPlaneWorld(World):
         """Everything moves from now on, the plan last."""
         session = self.session
         call = session.connections["harness"].handle
-        self._pokers = [
-            Poker(each.poke_every_us, each.suite.kinds, self._own, call)
+        self._triggers = [
+            ResyncTrigger(each.poke_every_us, each.suite.kinds, self._own, call)
             for each in self._of_role.values()
         ]
         for proxy in self._proxies.values():
@@ -160,9 +160,9 @@ class ControlPlaneWorld(World):
                 webhooks.wait_reached() for webhooks in self._own_webhooks
             )
             session.starts.note(self.not_ready)
-        for poker in self._pokers:
-            poker.start()
-            begun.callback(poker.stop)
+        for trigger in self._triggers:
+            trigger.start()
+            begun.callback(trigger.stop)
         with self._chaos_lock:
             self._injector.start()
         begun.callback(self._closed.set)
@@ -201,7 +201,7 @@ class ControlPlaneWorld(World):
 
     def call(self, request: Request, actor: str = "chaos") -> Any:
         if actor == "chaos":
-            self._tailor.require_possible(request)
+            self._manifests.require_possible(request)
         return self.session.connections[actor].handle(self.session.as_sent(request))
 
     def get(self, kind: Kind, name: str, *, namespace: str = "") -> Object | None:
@@ -265,7 +265,7 @@ class ControlPlaneWorld(World):
         """The session has installed every definition of the suite already, before the KCM."""
 
     def prepare(self, obj: Object) -> dict[str, Any]:
-        asked = self._tailor.tailored(obj)
+        asked = self._manifests.tailored(obj)
         for each in self._of_role.values():
             asked = each.settings.asked_for(asked)
         return asked
@@ -372,7 +372,7 @@ class ControlPlaneWorld(World):
         if commit.kind == LEASE:
             self._leaders.seen(commit)
             return
-        made = [poker.made(commit.kind, commit.object) for poker in self._pokers]
+        made = [trigger.made(commit.kind, commit.object) for trigger in self._triggers]
         if is_own and scope not in self.nodes and not any(made):
             self._last_write_us = wall_us()
         if self._teller is None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from conformance.clean import RUN_LABEL
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.operator_rights import grant
 from conformance.worlds.existing.access import Access, write_kubeconfig
@@ -64,7 +64,7 @@ class ServiceAccounts:
 
     def __init__(
         self,
-        connection: PatientConnection,
+        connection: RetryingConnection,
         implementation: UnderTest,
         extra_kinds: Iterable[Kind],
         namespace: str,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import ClassVar
 
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import DeployedPlace, UnderTest
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator, Signal
 from conformance.worlds.control_plane.host import Host, Hosted, RunPlace
@@ -23,7 +23,7 @@ class DeployedHost(Host):
 
     def __init__(
         self,
-        connection: PatientConnection,
+        connection: RetryingConnection,
         implementation: UnderTest,
         users: OperatorUsers,
         signal: Signal | None,

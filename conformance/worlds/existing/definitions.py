@@ -7,7 +7,7 @@ from functools import partial
 from typing import Final
 
 from conformance.clean import RUN_LABEL
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.stored import stored
 from fixtures.control_plane.waiting import wait_until
 from reference_controller.runtime.connection import Connection
@@ -18,7 +18,7 @@ from vocabulary.requests import Create
 SERVED_SECONDS: Final = 60.0
 
 
-def install(connection: PatientConnection, crds: Sequence[Object], *, run_label: str) -> None:
+def install(connection: RetryingConnection, crds: Sequence[Object], *, run_label: str) -> None:
     """Create them with the run's label; returns when all of them are served."""
     for crd in crds:
         labels = {**(meta(crd).get("labels") or {}), RUN_LABEL: run_label}
@@ -32,11 +32,11 @@ def install(connection: PatientConnection, crds: Sequence[Object], *, run_label:
         )
 
 
-def definition(connection: Connection | PatientConnection, name: str) -> Object | None:
+def definition(connection: Connection | RetryingConnection, name: str) -> Object | None:
     """The cluster's CRD of that name; None if there is none. Raises ApiError."""
     return stored(connection, CUSTOM_RESOURCE_DEFINITION, "", name)
 
 
-def _is_served(connection: PatientConnection, name: str) -> bool:
+def _is_served(connection: RetryingConnection, name: str) -> bool:
     found = definition(connection, name)
     return found is not None and condition_status(found, "Established") == "True"

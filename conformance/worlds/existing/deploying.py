@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from conformance.clean import RUN_LABEL
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import DeployedPlace, UnderTest
 from conformance.worlds.existing.well_known import CONTROL_PLANE
 from vocabulary.objects import Object, meta
@@ -18,7 +18,7 @@ TOLERATED: Final = ({"key": CONTROL_PLANE, "operator": "Exists", "effect": "NoSc
 
 
 def deploy(
-    connection: PatientConnection,
+    connection: RetryingConnection,
     implementation: UnderTest,
     place: DeployedPlace,
     borrowed: Sequence[str],

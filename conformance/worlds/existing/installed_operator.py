@@ -18,7 +18,7 @@ from chaos.ground import FaultRefusedError
 from conformance.borrowed_operator import Before, NotBorrowedError, borrow
 from conformance.clean import RUN_LABEL
 from conformance.deployments import listed_pods, pods_of, scale
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.stored import stored
 from conformance.under_test import Installed, InstalledDeployment, InstalledPods
 from conformance.worlds.control_plane.deployed_operator import (
@@ -58,7 +58,7 @@ class Tested(Protocol):
         """Have it run as between runs, whatever a run that was cut off has left."""
 
 
-def tested(connection: PatientConnection, installed: Installed, run_label: str) -> Tested:
+def tested(connection: RetryingConnection, installed: Installed, run_label: str) -> Tested:
     """It for a session of that label; NotBorrowedError if another one has it, or it has gone."""
     if isinstance(installed, InstalledPods):
         return Finding(connection, installed)
@@ -70,7 +70,7 @@ class Borrowing:
     """A Deployment, which is noted to be given back."""
 
     def __init__(
-        self, connection: PatientConnection, installed: InstalledDeployment, run_label: str
+        self, connection: RetryingConnection, installed: InstalledDeployment, run_label: str
     ) -> None:
         self._connection = connection
         self._installed = installed
@@ -130,7 +130,7 @@ class Borrowing:
 class Finding:
     """An operator of which only the pods are known."""
 
-    def __init__(self, connection: PatientConnection, installed: InstalledPods) -> None:
+    def __init__(self, connection: RetryingConnection, installed: InstalledPods) -> None:
         self._connection = connection
         self._installed = installed
         self._found = listed_pods(connection, installed.namespace, installed.selector)
@@ -197,7 +197,7 @@ class FoundOperator(InstalledOperator):
         self,
         name: str,
         installed: InstalledPods,
-        connection: PatientConnection,
+        connection: RetryingConnection,
         record: Record,
         signal: Signal | None,
         *,
@@ -247,7 +247,7 @@ def _lease(installed: Installed) -> tuple[str, str] | None:
     return (installed.namespace, installed.lease) if installed.lease else None
 
 
-def _standing(connection: PatientConnection, kind: Kind, namespace: str, name: str) -> Object:
+def _standing(connection: RetryingConnection, kind: Kind, namespace: str, name: str) -> Object:
     """Return the installed object. Raises NotBorrowedError if it no longer exists since the
     preflight."""
     found = stored(connection, kind, namespace, name)

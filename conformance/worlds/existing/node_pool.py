@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from conformance.borrowed_nodes import borrowing, offering
 from conformance.clean import RUN_LABEL
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.worlds.control_plane.session import NotLentError, OutOfTimeError
 from fixtures.control_plane import audit, kwok
 from fixtures.control_plane.nodes import is_usable
@@ -39,7 +39,7 @@ class Survey:
 
 
 def survey(
-    connection: Connection | PatientConnection, selector: str, *, real_kubelets: bool = False
+    connection: Connection | RetryingConnection, selector: str, *, real_kubelets: bool = False
 ) -> Survey:
     """Look at the nodes; nothing is changed. `real_kubelets`: whether theirs may be real."""
     chosen = connection.handle(List(NODE, label_selector=selector, live=True))
@@ -54,7 +54,7 @@ def survey(
     )
 
 
-def guests_by_node(connection: Connection | PatientConnection) -> dict[str, str]:
+def guests_by_node(connection: Connection | RetryingConnection) -> dict[str, str]:
     """By node, one pod that faults at the node would hit; those of DaemonSets do not count."""
     pods = connection.handle(List(POD, live=True))
     assert isinstance(pods, ObjectList)
@@ -105,7 +105,7 @@ class NodePool:
 
     def __init__(
         self,
-        connection: PatientConnection,
+        connection: RetryingConnection,
         names: Iterable[str],
         seconds_left: Callable[[], float],
     ) -> None:

@@ -17,7 +17,7 @@ import msgspec
 
 from conformance.borrowed_nodes import noting
 from conformance.clean import RUN_LABEL, clean_cluster
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.deployed_operator import Signal
@@ -115,7 +115,7 @@ class ExistingSession(Session):
         own = pki.create(self.folder / "pki", (*pki.WEBHOOK_NAMES, self.webhook_host))
         self.plane = Reached(self._undertaking.server, own.ca.certificate, own.webhook)
         self.connections = {
-            actor: PatientConnection(self._access.connection(f"assay-{actor}"))
+            actor: RetryingConnection(self._access.connection(f"assay-{actor}"))
             for actor in ("user", "chaos", "harness")
         }
         for connection in self.connections.values():

@@ -22,7 +22,7 @@ import yaml
 from pytest_kind import KindCluster
 
 from conformance.clean import clean_cluster
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.scenarios import all_crds
 from conformance.under_test import UnderTest
 from conformance.worlds.existing.access import Access
@@ -89,7 +89,7 @@ def provided(options: KindOptions) -> Iterator[Cluster]:
         require_watches(options.workers + 1)
         log = kind.path.absolute() / "audit" / configuration.AUDIT_LOG
         log.parent.mkdir(exist_ok=True)
-    with tenancy(log.parent):
+    with cluster_lock(log.parent):
         kept = log.parent / KEPT
         if not was_there:
             # Whoever deletes a cluster by kind alone leaves the files of it behind.
@@ -133,7 +133,7 @@ def delete_abandoned(folder: Path = CLUSTERS, *, really: bool) -> list[str]:
             continue
         found.append(f"kind cluster {kind.name}")
         if really:
-            with tenancy(audit):
+            with cluster_lock(audit):
                 _delete(kind, audit)
     return found
 
@@ -145,7 +145,7 @@ def is_there(kind: Any) -> bool:
 
 
 @contextmanager
-def tenancy(folder: Path) -> Iterator[None]:
+def cluster_lock(folder: Path) -> Iterator[None]:
     """Hold the cluster whose audit log is in that folder; KindError if another client does."""
     descriptor = os.open(folder / TENANT, os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -158,7 +158,7 @@ def tenancy(folder: Path) -> Iterator[None]:
 def is_held(folder: Path) -> bool:
     """True if a suite has the cluster whose audit log is in that folder."""
     try:
-        with tenancy(folder):
+        with cluster_lock(folder):
             return False
     except KindError:
         return True
@@ -218,7 +218,7 @@ def adopted(kind: Any, nodes: NodeContainers, log: Path) -> Cluster:
 def _ready(kind: Any, nodes: NodeContainers, log: Path) -> Cluster:
     """Wait until every worker takes pods."""
     access = _access(kind)
-    connection = PatientConnection(access.connection("assay-harness"))
+    connection = RetryingConnection(access.connection("assay-harness"))
     usable: tuple[str, ...] = ()
 
     def are_usable() -> bool:
@@ -241,7 +241,7 @@ def _ready(kind: Any, nodes: NodeContainers, log: Path) -> Cluster:
     return Cluster(access, Path(kind.kind_path).absolute(), nodes, log, image)
 
 
-def keep_off_workers(connection: PatientConnection) -> None:
+def keep_off_workers(connection: RetryingConnection) -> None:
     """Have the cluster's own Deployments, its DNS for instance, run on the control plane's node:
     faults at a node would hit them, and they go where there is room. Others are their owners'."""
     for namespace in OWN_NAMESPACES:

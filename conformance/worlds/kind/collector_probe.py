@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.patience import PatientConnection
+from conformance.retrying_connection import RetryingConnection
 from conformance.suite import load as suites
 from fixtures.control_plane.waiting import wait_until
 from vocabulary.kinds import CONFIG_MAP, Kind, kind_of
@@ -19,7 +19,7 @@ from vocabulary.requests import Delete, List, ObjectList, create
 COLLECTED_SECONDS: Final = 90.0
 
 
-def await_collector(connection: PatientConnection, roles: Iterable[str], namespace: str) -> None:
+def await_collector(connection: RetryingConnection, roles: Iterable[str], namespace: str) -> None:
     """Returns when it has collected an owner of each kind that has a probe, and its dependent;
     leaves nothing there."""
     for role in roles:
@@ -29,7 +29,7 @@ def await_collector(connection: PatientConnection, roles: Iterable[str], namespa
 
 
 def _await_collected(
-    connection: PatientConnection, kind: Kind, probe: Object, namespace: str
+    connection: RetryingConnection, kind: Kind, probe: Object, namespace: str
 ) -> None:
     owner = connection.handle(create(probe))
     assert not isinstance(owner, ObjectList)

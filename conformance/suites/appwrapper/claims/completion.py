@@ -85,7 +85,7 @@ def _succeeds(aw: AppWrapperRun, attempt: Attempt, running: Moment) -> Iterator[
         return
     left = attempt.left
     is_for_another_reason = any(
-        departure.attempt is attempt and departure.ripe for departure in aw.departures
+        attempt_end.attempt is attempt and attempt_end.ripe for attempt_end in aw.attempt_ends
     )
     yield eventually(
         aw,

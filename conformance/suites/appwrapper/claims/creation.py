@@ -13,8 +13,8 @@ from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, RETRY_LIMIT
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempt_ends import TRANSIENT_CODES, Why
 from conformance.suites.appwrapper.view.attempts import Attempt
-from conformance.suites.appwrapper.view.departures import TRANSIENT_CODES, Why
 from conformance.suites.appwrapper.view.parameters import Origin
 from conformance.suites.appwrapper.view.snapshots import FAILED, UNHEALTHY
 from vocabulary.history import Write
@@ -95,21 +95,21 @@ def _is_given_up(aw: AppWrapperRun, attempt: Attempt, refused: Write) -> Iterato
 
 def _is_tried_again(aw: AppWrapperRun, attempt: Attempt, refused: Write) -> Iterator[Obligation]:
     """A workload that fails for refusals which may be lifted has used up its retries."""
-    for departure in aw.departures:
-        if departure.attempt is not attempt or departure.to != FAILED:
+    for attempt_end in aw.attempt_ends:
+        if attempt_end.attempt is not attempt or attempt_end.to != FAILED:
             continue
-        limit = aw.parameter_within(RETRY_LIMIT, attempt.begin, departure.at)[0]
-        before = aw.snapshot_at(departure.at.n - 1)
-        others = set(departure.present) - {Why.CREATION_FAILED, Why.FEW_PODS, Why.NOT_RUNNING}
+        limit = aw.parameter_within(RETRY_LIMIT, attempt.begin, attempt_end.at)[0]
+        before = aw.snapshot_at(attempt_end.at.n - 1)
+        others = set(attempt_end.present) - {Why.CREATION_FAILED, Why.FEW_PODS, Why.NOT_RUNNING}
         may_be_lifted = all(write.code in TRANSIENT_CODES for write in attempt.failed_creates)
         if others or before is None or limit.origin is Origin.UNCLEAR or not may_be_lifted:
-            yield undecided(departure.at, "it may have failed for another reason")
+            yield undecided(attempt_end.at, "it may have failed for another reason")
         elif before.resets >= limit.value:
-            yield met(refused, departure.at)
+            yield met(refused, attempt_end.at)
         else:
             yield violated(
-                departure.at,
-                f"{when(departure.at)}: {aw} entered Failed, although the creation that was "
+                attempt_end.at,
+                f"{when(attempt_end.at)}: {aw} entered Failed, although the creation that was "
                 f"refused at {when(refused)} could be tried again and it had been reset "
                 f"{before.resets} times of {limit.value} (from {limit.origin}).",
                 refused,

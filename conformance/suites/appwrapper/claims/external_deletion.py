@@ -14,8 +14,8 @@ from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempt_ends import Why
 from conformance.suites.appwrapper.view.attempts import Attempt
-from conformance.suites.appwrapper.view.departures import Why
 from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, UNHEALTHY, Snapshot
 
 AW_035 = Claim(
@@ -149,8 +149,8 @@ def overtaken_by(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
 
 def _was_due_already(aw: AppWrapperRun, attempt: Attempt, deleted: Moment, left: Snapshot) -> bool:
     """True if the reset had another ripe cause and may not have seen the deletion yet."""
-    for departure in aw.departures:
-        if departure.attempt is attempt:
-            others = departure.ripe - {Why.COMPONENT_MISSING}
+    for attempt_end in aw.attempt_ends:
+        if attempt_end.attempt is attempt:
+            others = attempt_end.ripe - {Why.COMPONENT_MISSING}
             return bool(others) and deleted.t >= aw.history.operator.timing.seen_us(left.t)
     return False

@@ -28,8 +28,8 @@ from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL, AttemptEnd, Why
 from conformance.suites.appwrapper.view.attempts import Attempt
-from conformance.suites.appwrapper.view.departures import POD_LEVEL, Departure, Why
 from conformance.suites.appwrapper.view.health import Health, Spell
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
 
@@ -51,24 +51,24 @@ AW_004 = Claim(
 
 @judges(AW_004, armed_by="workload was given up for the state of its pods")
 def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
-    for departure in aw.departures:
-        causes = departure.certain.union(departure.present)
+    for attempt_end in aw.attempt_ends:
+        causes = attempt_end.certain.union(attempt_end.present)
         if not causes or not causes <= POD_LEVEL:
             continue
-        attempt, at = departure.attempt, departure.at
-        if departure.certain and not departure.ripe:
-            yield _too_early(departure)
+        attempt, at = attempt_end.attempt, attempt_end.at
+        if attempt_end.certain and not attempt_end.ripe:
+            yield _too_early(attempt_end)
             continue
         deleted = [request for request in aw.delete_requests if attempt.begin.n < request.n < at.n]
-        if deleted and (departure.certain or _had_failed_pods(attempt, deleted[0])):
+        if deleted and (attempt_end.certain or _had_failed_pods(attempt, deleted[0])):
             yield violated(
                 deleted[0],
                 f"{when(deleted[0])}: {deleted[0].track} of {aw} was deleted while the "
                 f"controllers of its resources had time to repair it, until {when(at)}.",
                 at,
             )
-        elif departure.certain:
-            yield met(_first(departure), at)
+        elif attempt_end.certain:
+            yield met(_first(attempt_end), at)
         else:
             yield undecided(at, f"{listed(sorted(causes))} may have been seen before {when(at)}")
 
@@ -79,21 +79,21 @@ def _had_failed_pods(attempt: Attempt, at: Moment) -> bool:
     return bool(before) and before[-1].failed_least > 0
 
 
-def _first(departure: Departure) -> Moment:
+def _first(attempt_end: AttemptEnd) -> Moment:
     """Since when the first of its causes held."""
-    begin: Moment = departure.attempt.begin
-    return min(departure.since.values(), key=lambda moment: moment.n, default=begin)
+    begin: Moment = attempt_end.attempt.begin
+    return min(attempt_end.since.values(), key=lambda moment: moment.n, default=begin)
 
 
-def _too_early(departure: Departure) -> Obligation:
-    at = departure.at
-    ripe_us = min(departure.present.values(), default=None)
+def _too_early(attempt_end: AttemptEnd) -> Obligation:
+    at = attempt_end.at
+    ripe_us = min(attempt_end.present.values(), default=None)
     lasted = "had not passed" if ripe_us is None else f"lasted until t={span(ripe_us)}"
     return violated(
         at,
-        f"{when(at)}: {departure.to} was entered for {listed(sorted(departure.certain))}, "
+        f"{when(at)}: {attempt_end.to} was entered for {listed(sorted(attempt_end.certain))}, "
         f"although the grace periods for that {lasted}.",
-        _first(departure),
+        _first(attempt_end),
     )
 
 
@@ -121,20 +121,20 @@ def failure_grace_follows_failed_pods(aw: AppWrapperRun) -> Obligations:
 @shared
 def failure_grace(aw: AppWrapperRun) -> Iterator[Timed]:
     """Given up for failed pods when their grace period is over, not before."""
-    for departure in aw.departures:
-        begin = departure.since.get(Why.FAILED_PODS)
+    for attempt_end in aw.attempt_ends:
+        begin = attempt_end.since.get(Why.FAILED_PODS)
         if begin is None:
             continue
-        grace = aw.parameter_within(FAILURE_GRACE, begin, departure.at)[0]
-        if departure.ripe == {Why.FAILED_PODS}:
-            yield Timed(grace, met(begin, departure.at), from_above=False)
-        elif departure.is_too_early_for(Why.FAILED_PODS):
+        grace = aw.parameter_within(FAILURE_GRACE, begin, attempt_end.at)[0]
+        if attempt_end.ripe == {Why.FAILED_PODS}:
+            yield Timed(grace, met(begin, attempt_end.at), from_above=False)
+        elif attempt_end.is_too_early_for(Why.FAILED_PODS):
             yield no_earlier(
                 aw,
-                f"{departure.to} for failed pods",
+                f"{attempt_end.to} for failed pods",
                 grace,
                 since=begin,
-                happened=departure.at,
+                happened=attempt_end.at,
                 own=False,
             )
     for attempt, since, healed in sicknesses(aw, pods_failed):

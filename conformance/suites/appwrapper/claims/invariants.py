@@ -20,7 +20,7 @@ from conformance.suites.appwrapper.decisions import A9, A15, A19, A20
 from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.sources import detailed_description, guide, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.belated import was_made_for_the_gone
+from conformance.suites.appwrapper.view.late_pods import was_made_for_the_gone
 from conformance.suites.appwrapper.view.snapshots import (
     FAILED,
     RESETTING,
@@ -148,7 +148,9 @@ INV_5 = Claim(
 
 @judges(INV_5, armed_by="AppWrapper was reset, suspended or failed")
 def retry_count_moves_only_with_resets(aw: AppWrapperRun) -> Obligations:
-    allowed = {departure.at.n: departure.increments[1] for departure, _, _ in counted_resets(aw)}
+    allowed = {
+        attempt_end.at.n: attempt_end.increments[1] for attempt_end, _, _ in counted_resets(aw)
+    }
     for before, after in pairwise(aw.spans):
         # The count may go up where Resetting is entered, within it, or where it is left.
         counts = [snapshot.resets for snapshot in before.snapshots] + [after.begin.resets]

@@ -24,9 +24,9 @@ from conformance.suites.appwrapper.sources import (
     overview,
 )
 from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd, Why
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.autopilot import Taint
-from conformance.suites.appwrapper.view.departures import Departure, Why
 from conformance.suites.appwrapper.view.health import spells
 from conformance.suites.appwrapper.view.parameters import Origin
 from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, RUNNING
@@ -46,20 +46,24 @@ AW_002 = Claim(
 @judges(AW_002, armed_by="node of a Running pod was tagged NoExecute for what it uses")
 def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
     yield from _leaves(aw)
-    for departure in _migrations(aw):
-        yield from _next_attempt_is_elsewhere(aw, departure)
-    for departure in aw.departures:
-        before = aw.snapshot_at(departure.at.n - 1)
-        if departure.to != FAILED or not departure.is_only_for(Why.NODE_TAGGED) or before is None:
+    for attempt_end in _migrations(aw):
+        yield from _next_attempt_is_elsewhere(aw, attempt_end)
+    for attempt_end in aw.attempt_ends:
+        before = aw.snapshot_at(attempt_end.at.n - 1)
+        if (
+            attempt_end.to != FAILED
+            or not attempt_end.is_only_for(Why.NODE_TAGGED)
+            or before is None
+        ):
             continue
-        limit = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)[0]
+        limit = aw.parameter_within(RETRY_LIMIT, attempt_end.attempt.begin, attempt_end.at)[0]
         if before.resets < limit.value and limit.origin is not Origin.UNCLEAR:
             yield violated(
-                departure.at,
-                f"{when(departure.at)}: {aw} entered Failed because of a node tagged NoExecute, "
+                attempt_end.at,
+                f"{when(attempt_end.at)}: {aw} entered Failed because of a node tagged NoExecute, "
                 f"although it had been reset {before.resets} times of {limit.value} and had to "
                 "be migrated.",
-                departure.since[Why.NODE_TAGGED],
+                attempt_end.since[Why.NODE_TAGGED],
             )
 
 
@@ -77,19 +81,19 @@ def _leaves(aw: AppWrapperRun) -> Iterator[Obligation]:
 
 
 @shared
-def _migrations(aw: AppWrapperRun) -> Iterator[Departure]:
+def _migrations(aw: AppWrapperRun) -> Iterator[AttemptEnd]:
     """Resets for which only Autopilot gave a reason."""
     return (
-        departure
-        for departure in aw.departures
-        if departure.to == RESETTING and departure.is_only_for(Why.NODE_TAGGED)
+        attempt_end
+        for attempt_end in aw.attempt_ends
+        if attempt_end.to == RESETTING and attempt_end.is_only_for(Why.NODE_TAGGED)
     )
 
 
-def _next_attempt_is_elsewhere(aw: AppWrapperRun, departure: Departure) -> Iterator[Obligation]:
+def _next_attempt_is_elsewhere(aw: AppWrapperRun, attempt_end: AttemptEnd) -> Iterator[Obligation]:
     """The pods of the attempt after a migration are on nodes without the tag."""
     for attempt in aw.attempts:
-        if attempt.number != departure.attempt.number + 1:
+        if attempt.number != attempt_end.attempt.number + 1:
             continue
         for pod in aw.pods:
             if attempt.begin.n < pod.created.n < attempt.until_n:
@@ -237,7 +241,7 @@ def _stays(
     """
     if not aw.history.autopilot.monitors or not aw.history.autopilot.was_used:
         return
-    departures = {departure.attempt.number: departure for departure in aw.departures}
+    attempt_ends = {attempt_end.attempt.number: attempt_end for attempt_end in aw.attempt_ends}
     for attempt in aw.attempts:
         if attempt.running is None:
             continue
@@ -245,18 +249,22 @@ def _stays(
         if found is None:
             continue
         pod, since, until = found
-        departure = departures.get(attempt.number)
+        attempt_end = attempt_ends.get(attempt.number)
         is_unexplained = (
-            departure is not None and departure.at.n <= until.n and _has_no_reason(departure)
+            attempt_end is not None and attempt_end.at.n <= until.n and _has_no_reason(attempt_end)
         )
-        if departure is not None and is_unexplained and _may_be_for_a_replaced_pod(aw, departure):
+        if (
+            attempt_end is not None
+            and is_unexplained
+            and _may_be_for_a_replaced_pod(aw, attempt_end)
+        ):
             yield undecided(
-                departure.at, "a failed pod, though its Job has replaced it, may be the reason"
+                attempt_end.at, "a failed pod, though its Job has replaced it, may be the reason"
             )
-        elif departure is not None and is_unexplained:
+        elif attempt_end is not None and is_unexplained:
             yield violated(
-                departure.at,
-                f"{when(departure.at)}: {aw} entered {departure.to} with {pod} on {where}, and "
+                attempt_end.at,
+                f"{when(attempt_end.at)}: {aw} entered {attempt_end.to} with {pod} on {where}, and "
                 "without any reason to.",
                 since,
             )
@@ -266,20 +274,20 @@ def _stays(
             yield undecided(since, f"{pod} was on {where} only until {when(until)}")
 
 
-def _has_no_reason(departure: Departure) -> bool:
-    """True if nothing else can be behind a departure, not even failed pods acted on too early."""
-    return not departure.ripe and Why.FAILED_PODS not in departure.present
+def _has_no_reason(attempt_end: AttemptEnd) -> bool:
+    """True if nothing else can be behind a attempt_end, not even failed pods acted on too early."""
+    return not attempt_end.ripe and Why.FAILED_PODS not in attempt_end.present
 
 
-def _may_be_for_a_replaced_pod(aw: AppWrapperRun, departure: Departure) -> bool:
+def _may_be_for_a_replaced_pod(aw: AppWrapperRun, attempt_end: AttemptEnd) -> bool:
     """True if a grace period had passed since a pod failed, whatever has been made of it."""
-    attempt = departure.attempt
+    attempt = attempt_end.attempt
     had_failed = spells(attempt.health, lambda health: health.failed_all > 0, attempt.begin)
     if not had_failed or had_failed[-1].end is not None:
         return False
-    grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, departure.at)[0]
+    grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, attempt_end.at)[0]
     earliest_us = aw.history.operator.timing.stamped_us(had_failed[-1].begin.t) + grace.value
-    return departure.at.t >= earliest_us
+    return attempt_end.at.t >= earliest_us
 
 
 def _situation(
@@ -338,7 +346,7 @@ AW_093 = Claim(
 
 @judges(AW_093, armed_by="workload that Autopilot had reset was created again")
 def migration_converges(aw: AppWrapperRun) -> Obligations:
-    again = {departure.attempt.number: departure for departure in aw.departures}
+    again = {attempt_end.attempt.number: attempt_end for attempt_end in aw.attempt_ends}
     for migration in _migrations(aw):
         for attempt in aw.attempts:
             if attempt.number != migration.attempt.number + 1:

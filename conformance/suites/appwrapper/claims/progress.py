@@ -24,8 +24,8 @@ from conformance.suites.appwrapper.parameters import (
 )
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL
 from conformance.suites.appwrapper.view.attempts import Attempt
-from conformance.suites.appwrapper.view.departures import POD_LEVEL
 from conformance.suites.appwrapper.view.health import Health
 from conformance.suites.appwrapper.view.snapshots import (
     FAILED,
@@ -165,20 +165,20 @@ INV_9 = Claim(
 
 @judges(INV_9, armed_by="healthy attempt, and none was given up")
 def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
-    departures = {departure.attempt.number: departure for departure in aw.departures}
+    attempt_ends = {attempt_end.attempt.number: attempt_end for attempt_end in aw.attempt_ends}
     for attempt in aw.attempts:
-        departure = departures.get(attempt.number)
-        if departure is not None:
-            if departure.ripe or departure.certain & POD_LEVEL & departure.present.keys():
-                yield met(attempt.begin, departure.at)
-            elif seen := POD_LEVEL & departure.present.keys():
-                because = f"{listed(sorted(seen))} may have been seen before {when(departure.at)}"
-                yield undecided(departure.at, because)
+        attempt_end = attempt_ends.get(attempt.number)
+        if attempt_end is not None:
+            if attempt_end.ripe or attempt_end.certain & POD_LEVEL & attempt_end.present.keys():
+                yield met(attempt.begin, attempt_end.at)
+            elif seen := POD_LEVEL & attempt_end.present.keys():
+                because = f"{listed(sorted(seen))} may have been seen before {when(attempt_end.at)}"
+                yield undecided(attempt_end.at, because)
             else:
                 yield violated(
-                    departure.at,
-                    f"{when(departure.at)}: {aw} entered {departure.to} without any reason: its "
-                    f"pods and resources were {_state(aw, attempt.health[-1])}.",
+                    attempt_end.at,
+                    f"{when(attempt_end.at)}: {aw} entered {attempt_end.to} without any reason: "
+                    f"its pods and resources were {_state(aw, attempt.health[-1])}.",
                     attempt.begin,
                 )
         elif _was_healthy(aw, attempt):

@@ -14,7 +14,7 @@ from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.sources import detailed_description, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.appwrapper import NEVER
-from conformance.suites.appwrapper.view.belated import came_too_late_to_see, was_made_for_the_gone
+from conformance.suites.appwrapper.view.late_pods import came_too_late_to_see, was_made_for_the_gone
 from conformance.suites.appwrapper.view.snapshots import (
     QUOTA_RESERVED,
     RESOURCES_DEPLOYED,

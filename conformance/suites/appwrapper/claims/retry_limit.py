@@ -14,7 +14,7 @@ from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.parameters import RETRY_LIMIT
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.departures import COUNTED, Departure, Why
+from conformance.suites.appwrapper.view.attempt_ends import COUNTED, AttemptEnd, Why
 from conformance.suites.appwrapper.view.parameters import Origin, Value
 from conformance.suites.appwrapper.view.snapshots import (
     FAILED,
@@ -42,18 +42,18 @@ AW_051 = Claim(
 
 @judges(AW_051, armed_by="reset for a reason that counts")
 def resets_are_counted(aw: AppWrapperRun) -> Obligations:
-    for departure, added, after in counted_resets(aw):
-        if departure.increments == (1, 1):
-            yield _added(aw, departure, added, after)
-    for departure in aw.departures:
-        before = previous_snapshot(aw, departure.at)
-        if departure.to != FAILED or before is None or before.phase not in (RESUMING, RUNNING):
+    for attempt_end, added, after in counted_resets(aw):
+        if attempt_end.increments == (1, 1):
+            yield _added(aw, attempt_end, added, after)
+    for attempt_end in aw.attempt_ends:
+        before = previous_snapshot(aw, attempt_end.at)
+        if attempt_end.to != FAILED or before is None or before.phase not in (RESUMING, RUNNING):
             continue
-        if departure.at.resets > before.resets:
+        if attempt_end.at.resets > before.resets:
             yield violated(
-                departure.at,
-                f"{when(departure.at)}: the retry count of {aw} went from {before.resets} to "
-                f"{departure.at.resets} as it entered Failed, which is no reset.",
+                attempt_end.at,
+                f"{when(attempt_end.at)}: the retry count of {aw} went from {before.resets} to "
+                f"{attempt_end.at.resets} as it entered Failed, which is no reset.",
                 before,
             )
 
@@ -74,43 +74,43 @@ AW_055 = Claim(
 
 @judges(AW_055, armed_by="reset for which only Autopilot gave a reason")
 def autopilot_resets_are_not_counted(aw: AppWrapperRun) -> Obligations:
-    for departure, added, after in counted_resets(aw):
-        if departure.increments == (0, 0):
-            yield _added(aw, departure, added, after)
+    for attempt_end, added, after in counted_resets(aw):
+        if attempt_end.increments == (0, 0):
+            yield _added(aw, attempt_end, added, after)
 
 
-def counted_resets(aw: AppWrapperRun) -> Iterator[tuple[Departure, int | None, Snapshot]]:
+def counted_resets(aw: AppWrapperRun) -> Iterator[tuple[AttemptEnd, int | None, Snapshot]]:
     """Each reset with what the counter went up by until Resetting was left, and where.
 
     None where the history does not show the end of Resetting, and the counter may still
     change.
     """
-    for departure in aw.departures:
-        if departure.to != RESETTING:
+    for attempt_end in aw.attempt_ends:
+        if attempt_end.to != RESETTING:
             continue
-        before = previous_snapshot(aw, departure.at)
+        before = previous_snapshot(aw, attempt_end.at)
         for span in aw.in_phase(RESETTING):
-            if span.begin is departure.at:
+            if span.begin is attempt_end.at:
                 after = span.end if span.end is not None else span.last
                 added = after.resets - (before.resets if before is not None else 0)
-                lasts = span.end is None and added < departure.increments[0]
-                yield departure, None if lasts else added, after
+                lasts = span.end is None and added < attempt_end.increments[0]
+                yield attempt_end, None if lasts else added, after
 
 
 def _added(
-    aw: AppWrapperRun, departure: Departure, added: int | None, after: Snapshot
+    aw: AppWrapperRun, attempt_end: AttemptEnd, added: int | None, after: Snapshot
 ) -> Obligation:
     if added is None:
-        return undecided(departure.at, f"the reset at {when(departure.at)} was not seen to end")
-    least, most = departure.increments
+        return undecided(attempt_end.at, f"the reset at {when(attempt_end.at)} was not seen to end")
+    least, most = attempt_end.increments
     if least <= added <= most:
-        return met(departure.at, after)
-    reasons = listed(sorted(departure.certain or departure.present))
+        return met(attempt_end.at, after)
+    reasons = listed(sorted(attempt_end.certain or attempt_end.present))
     return violated(
         after,
         f"{when(after)}: the retry count of {aw} is {after.resets}, {added} more than before "
-        f"the reset at {when(departure.at)} for {reasons}; expected {least} more.",
-        departure.at,
+        f"the reset at {when(attempt_end.at)} for {reasons}; expected {least} more.",
+        attempt_end.at,
     )
 
 
@@ -145,43 +145,45 @@ def retry_limit_is_exact(aw: AppWrapperRun) -> Obligations:
 def limit_obligations(aw: AppWrapperRun) -> Iterator[Timed]:
     """One obligation for each counted reset or final failure, with the limit it is judged by."""
     surely = possibly = resets = 0
-    for departure in aw.departures:
-        least, most = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)
+    for attempt_end in aw.attempt_ends:
+        least, most = aw.parameter_within(RETRY_LIMIT, attempt_end.attempt.begin, attempt_end.at)
         if Origin.UNCLEAR in (least.origin, most.origin):
-            unclear = undecided(departure.at, f"the retry limit comes from {least.origin}")
+            unclear = undecided(attempt_end.at, f"the retry limit comes from {least.origin}")
             yield Timed(least, unclear, from_above=False)
             continue
-        if departure.to == RESETTING:
-            surely += departure.increments[0]
-            possibly += departure.increments[1]
+        if attempt_end.to == RESETTING:
+            surely += attempt_end.increments[0]
+            possibly += attempt_end.increments[1]
             resets += 1
-            if departure.increments[0]:
-                within = _within_limit(aw, departure, surely, most)
+            if attempt_end.increments[0]:
+                within = _within_limit(aw, attempt_end, surely, most)
                 observed = Count(resets, was_final=False)
                 yield Timed(most, within, from_above=True, observed=observed)
-        elif _is_final_failure(aw, departure):
-            reached = _limit_reached(aw, departure, possibly, least)
+        elif _is_final_failure(aw, attempt_end):
+            reached = _limit_reached(aw, attempt_end, possibly, least)
             observed = Count(resets, was_final=True)
             yield Timed(least, reached, from_above=False, observed=observed)
 
 
-def _within_limit(aw: AppWrapperRun, departure: Departure, resets: int, limit: Value) -> Obligation:
+def _within_limit(
+    aw: AppWrapperRun, attempt_end: AttemptEnd, resets: int, limit: Value
+) -> Obligation:
     if resets <= limit.value:
-        return met(departure.attempt.begin, departure.at)
+        return met(attempt_end.attempt.begin, attempt_end.at)
     return violated(
-        departure.at,
-        f"{when(departure.at)}: {aw} entered Resetting for the {_ordinal(resets)} time; its "
+        attempt_end.at,
+        f"{when(attempt_end.at)}: {aw} entered Resetting for the {_ordinal(resets)} time; its "
         f"retry limit is {limit.value} (from {limit.origin}).",
-        departure.attempt.begin,
+        attempt_end.attempt.begin,
     )
 
 
 def _limit_reached(
-    aw: AppWrapperRun, departure: Departure, resets: int, limit: Value
+    aw: AppWrapperRun, attempt_end: AttemptEnd, resets: int, limit: Value
 ) -> Obligation:
     if resets >= limit.value:
-        return met(departure.attempt.begin, departure.at)
-    attempt, at = departure.attempt, departure.at
+        return met(attempt_end.attempt.begin, attempt_end.at)
+    attempt, at = attempt_end.attempt, attempt_end.at
     own = [request for request in aw.delete_requests if attempt.begin.n < request.n < at.n]
     itself = (
         f" The controller itself had deleted {own[0].track} at {when(own[0])}, which is no failure."
@@ -192,20 +194,20 @@ def _limit_reached(
         at,
         f"{when(at)}: {aw} entered Failed after {resets} counted resets; its retry limit is "
         f"{limit.value} (from {limit.origin}). The history shows nothing that fails a workload for "
-        f"good: there were {listed(sorted(departure.certain))}, for which it had to be reset."
+        f"good: there were {listed(sorted(attempt_end.certain))}, for which it had to be reset."
         f"{itself}",
         attempt.begin,
         *own[:1],
     )
 
 
-def _is_final_failure(aw: AppWrapperRun, departure: Departure) -> bool:
+def _is_final_failure(aw: AppWrapperRun, attempt_end: AttemptEnd) -> bool:
     """True if only causes that are retried up to the limit explain this entry into Failed."""
-    causes = departure.certain.union(departure.present)
-    if not departure.certain or not causes <= COUNTED or Why.CREATION_FAILED in causes:
+    causes = attempt_end.certain.union(attempt_end.present)
+    if not attempt_end.certain or not causes <= COUNTED or Why.CREATION_FAILED in causes:
         return False
     prefix = aw.history.profile.annotation_prefix
-    annotations = annotations_of(departure.at.object)
+    annotations = annotations_of(attempt_end.at.object)
     return not any(prefix + name in annotations for name in EXIT_CODE_ANNOTATIONS)
 
 
@@ -232,20 +234,20 @@ AW_056 = Claim(
 
 @judges(AW_056, armed_by="AppWrapper with exhausted retries had a pod on a node tagged NoExecute")
 def autopilot_resets_are_limited(aw: AppWrapperRun) -> Obligations:
-    for departure in aw.departures:
-        before = previous_snapshot(aw, departure.at)
-        most = aw.parameter_within(RETRY_LIMIT, departure.attempt.begin, departure.at)[1]
-        if not departure.is_only_for(Why.NODE_TAGGED):
+    for attempt_end in aw.attempt_ends:
+        before = previous_snapshot(aw, attempt_end.at)
+        most = aw.parameter_within(RETRY_LIMIT, attempt_end.attempt.begin, attempt_end.at)[1]
+        if not attempt_end.is_only_for(Why.NODE_TAGGED):
             continue
         if before is None or before.resets < most.value:
             continue
-        if departure.to == FAILED:
-            yield met(departure.since[Why.NODE_TAGGED], departure.at)
+        if attempt_end.to == FAILED:
+            yield met(attempt_end.since[Why.NODE_TAGGED], attempt_end.at)
         else:
             yield violated(
-                departure.at,
-                f"{when(departure.at)}: {aw} entered Resetting because of a node tagged "
+                attempt_end.at,
+                f"{when(attempt_end.at)}: {aw} entered Resetting because of a node tagged "
                 f"NoExecute, although its retry count {before.resets} had reached its limit "
                 f"{most.value} (from {most.origin}).",
-                departure.since[Why.NODE_TAGGED],
+                attempt_end.since[Why.NODE_TAGGED],
             )

@@ -20,8 +20,8 @@ from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd, Why
 from conformance.suites.appwrapper.view.attempts import Attempt
-from conformance.suites.appwrapper.view.departures import Departure, Why
 from conformance.suites.appwrapper.view.health import Health
 from conformance.suites.appwrapper.view.parameters import Value
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY, Snapshot
@@ -174,19 +174,19 @@ def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
 @shared
 def given_up_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
     """Resetting or Failed for lack of pods: when both grace periods are over, not before."""
-    for departure in aw.departures:
-        attempt = departure.attempt
-        least = aw.parameter_within(lack.parameter, attempt.begin, departure.at)[0]
-        if departure.ripe == {lack.why}:
-            yield Timed(least, met(attempt.begin, departure.at), from_above=False)
-        elif _is_too_early(departure, lack):
-            grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, departure.at)[0]
+    for attempt_end in aw.attempt_ends:
+        attempt = attempt_end.attempt
+        least = aw.parameter_within(lack.parameter, attempt.begin, attempt_end.at)[0]
+        if attempt_end.ripe == {lack.why}:
+            yield Timed(least, met(attempt.begin, attempt_end.at), from_above=False)
+        elif _is_too_early(attempt_end, lack):
+            grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, attempt_end.at)[0]
             yield no_earlier(
                 aw,
-                f"{departure.to} for {lack.why}",
+                f"{attempt_end.to} for {lack.why}",
                 least,
                 since=attempt.first_start,
-                happened=departure.at,
+                happened=attempt_end.at,
                 plus_us=grace.value,
             )
     for attempt, begin, until in _lacking(aw, lack):
@@ -290,7 +290,7 @@ def _may_lack_components(aw: AppWrapperRun, attempt: Attempt, at: Moment) -> boo
     return not has_all and bool(aw.history.operator.timing.hindered(attempt.begin.t, at.t))
 
 
-def _is_too_early(departure: Departure, lack: Lack) -> bool:
-    """True if a departure is for this lack, for certain, and not for one that may be worse."""
+def _is_too_early(attempt_end: AttemptEnd, lack: Lack) -> bool:
+    """True if a attempt_end is for this lack, for certain, and not for one that may be worse."""
     worse = {Why.FAILED_PODS, Why.FEW_PODS} - {lack.why}
-    return departure.is_too_early_for(lack.why) and worse.isdisjoint(departure.present)
+    return attempt_end.is_too_early_for(lack.why) and worse.isdisjoint(attempt_end.present)

@@ -9,11 +9,11 @@
 - `autopilot`: tagged nodes, and the pods that they concern.
 - `health`: the workload's actual health, at every position.
 - `attempts`, `deletions`: the spans in which it was run, and removed.
-- `departures`: the reasons for which an attempt ended in Resetting or Failed, as far as visible.
+- `attempt_ends`: the reasons for which an attempt ended in Resetting or Failed, as far as visible.
 - `last_look`: changes that an operator cannot have seen before it wrote.
 - `stripped`: AppWrappers that their controller could not hold, since their finalizer was removed.
-- `belated`: pods created when nothing of their owner is visible any more.
-- `rivals`: conflicts of two operators that act at once.
+- `late_pods`: pods created when nothing of their owner is visible any more.
+- `concurrent_operators`: conflicts of two operators that act at once.
 - `appwrapper`: all of this for one AppWrapper.
 
 Nothing here reads a controller's private status fields: everything that a claim needs is read from

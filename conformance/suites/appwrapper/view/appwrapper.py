@@ -13,11 +13,11 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.history.tracks import Moment, Track
+from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.deletions import Cause, DeleteRequest, Deletion
-from conformance.suites.appwrapper.view.departures import Departure
+from conformance.suites.appwrapper.view.effective_parameters import EffectiveParameters
 from conformance.suites.appwrapper.view.health import Health, HealthSweep
-from conformance.suites.appwrapper.view.in_force import InForce
 from conformance.suites.appwrapper.view.parameters import Value
 from conformance.suites.appwrapper.view.pod_sets import Component, components_of
 from conformance.suites.appwrapper.view.profile import dig
@@ -373,10 +373,10 @@ class AppWrapperRun:
         return changes_of(self.snapshots)
 
     @cached_property
-    def departures(self) -> list[Departure]:
+    def attempt_ends(self) -> list[AttemptEnd]:
         """The attempts that ended in Resetting or Failed, with what may explain it."""
         return [
-            Departure(self, attempt, attempt.left)
+            AttemptEnd(self, attempt, attempt.left)
             for attempt in self.attempts
             if attempt.left is not None
             and attempt.left.n == attempt.until_n
@@ -406,10 +406,10 @@ class AppWrapperRun:
     # What was in force.
 
     @cached_property
-    def _in_force(self) -> InForce:
+    def _in_force(self) -> EffectiveParameters:
         history = self.history
         prefix = history.profile.annotation_prefix
-        return InForce(history.configurations, prefix, self.snapshots)
+        return EffectiveParameters(history.configurations, prefix, self.snapshots)
 
     def parameter(self, name: str, at: Moment) -> Value:
         """The value of a retry-loop parameter that is in force after a position."""

@@ -13,9 +13,9 @@ from conformance.norm.obligations import Obligation, undecided
 from conformance.norm.words import when
 from conformance.suites.appwrapper.view.appwrapper import AppWrapperRun
 from conformance.suites.appwrapper.view.autopilot import Autopilot
+from conformance.suites.appwrapper.view.concurrent_operators import doubled_since, overtaken
 from conformance.suites.appwrapper.view.parameters import OperatorParameters
 from conformance.suites.appwrapper.view.profile import profile_of
-from conformance.suites.appwrapper.view.rivals import doubled_since, overtaken
 from vocabulary.history import Write
 from vocabulary.kinds import kind_of
 from vocabulary.objects import controller_of, labels_of

@@ -14,8 +14,8 @@ from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.judging import judges, judges_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.suites.appwrapper.view.attempt_ends import Why
 from conformance.suites.appwrapper.view.attempts import Attempt
-from conformance.suites.appwrapper.view.departures import Why
 from conformance.suites.appwrapper.view.health import Health
 from conformance.suites.appwrapper.view.history import AppWrapperHistory
 from conformance.suites.appwrapper.view.snapshots import (
@@ -137,13 +137,13 @@ def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
             health.failed_all or health.evicted_most or health.broken or health.missing
         )
 
-    for departure in aw.departures:
-        span = next(span for span in aw.spans if span.begin is departure.at)
+    for attempt_end in aw.attempt_ends:
+        span = next(span for span in aw.spans if span.begin is attempt_end.at)
         shown = (snapshot for snapshot in span.snapshots if snapshot.shows(UNHEALTHY))
         yield eventually(
             aw,
-            f"Unhealthy=True of the execution that ended in {departure.to}",
-            since=departure.at,
+            f"Unhealthy=True of the execution that ended in {attempt_end.to}",
+            since=attempt_end.at,
             within_us=0,
             happened=next(shown, None),
             unless=earliest(span.end, aw.leaving),
@@ -175,7 +175,7 @@ def _forgotten(aw: AppWrapperRun, attempt: Attempt) -> Iterator[Obligation]:
 
     If creations were rejected before, the same words may refer to a new rejection.
     """
-    before = next((each for each in reversed(aw.departures) if each.at.n < attempt.begin.n), None)
+    before = next((each for each in reversed(aw.attempt_ends) if each.at.n < attempt.begin.n), None)
     if before is None or not MAY_RECUR.isdisjoint((*before.certain, *before.present)):
         return
     shown = _words(attempt.begin)

@@ -17,7 +17,7 @@ from conformance.suites.appwrapper.judging import judges
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.appwrapper import NEVER
-from conformance.suites.appwrapper.view.belated import came_too_late_to_see
+from conformance.suites.appwrapper.view.late_pods import came_too_late_to_see
 from conformance.suites.appwrapper.view.snapshots import (
     QUOTA_RESERVED,
     RESOURCES_DEPLOYED,

@@ -24,7 +24,7 @@ from vocabulary.requests import Patch, Request
 POKE: Final = "assay.dev/poke"
 
 
-class Poker:
+class ResyncTrigger:
     """Edits the objects of some kinds, every so often, until it is stopped."""
 
     def __init__(
@@ -47,7 +47,7 @@ class Poker:
         if self._every_us is not None:
             every_seconds = self._every_us / SECOND
             threading.Thread(
-                target=self._poke, args=(every_seconds,), name="poker", daemon=True
+                target=self._poke, args=(every_seconds,), name="resync-trigger", daemon=True
             ).start()
 
     def stop(self) -> None:

@@ -14,7 +14,7 @@ from conformance.suites.appwrapper.view.snapshots import Snapshot
 from vocabulary.objects import annotations_of
 
 
-class InForce:
+class EffectiveParameters:
     """The parameters of the retry loop as they hold for one AppWrapper."""
 
     def __init__(

@@ -8,14 +8,14 @@ import pytest
 
 from conformance.implementation import implementation
 from conformance.norm.claim import CLAIMS
-from conformance.running.hosting import (
+from conformance.running.process_faults import CONNECTION
+from conformance.running.why_not_run import (
     not_run,
     out_of_reach,
     reason_not_run,
     why_in_turn,
     why_one_process,
 )
-from conformance.running.process_faults import CONNECTION
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.control_plane import network
 from conformance.worlds.existing.access import Access

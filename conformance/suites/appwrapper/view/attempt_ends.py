@@ -2,10 +2,10 @@
 
 A controller acts on what it saw a moment ago, so every cause that held at some time in the
 window that it may have looked at counts as present. A cause is ripe if its grace periods
-had passed, counted in the way that lets it ripen earliest. So a departure without a ripe
+had passed, counted in the way that lets it ripen earliest. So a attempt_end without a ripe
 cause was too early by every reading, and one without any present cause has no reason at all.
 
-These two acquit, and grow with what the controller is allowed. What accuses a departure of a
+These two acquit, and grow with what the controller is allowed. What accuses a attempt_end of a
 cause is another set, that of the certain ones, and nothing of the kind bears on it.
 """
 
@@ -49,7 +49,7 @@ TRANSIENT_CODES: Final = frozenset({0, 403, 408, 429, 500, 502, 503, 504})
 """Refusals after which the same creation may succeed: no answer, a quota, an outage."""
 
 
-class Departure:
+class AttemptEnd:
     """An attempt that ended in Resetting or Failed, with the causes that may explain it."""
 
     __slots__ = ("at", "attempt", "certain", "present", "ripe", "seen_us", "since")

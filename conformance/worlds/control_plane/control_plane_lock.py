@@ -24,43 +24,43 @@ from vocabulary.objects import Object, meta, name_of
 LOCK: Final = "tenant"
 
 
-class TenancyError(Exception):
+class LockError(Exception):
     """The control plane cannot be used; the message says why, and what to do."""
 
 
-class Tenancy:
+class ControlPlaneLock:
     """Holds the control plane in a folder. Use it as a context manager."""
 
     def __init__(self, folder: Path) -> None:
-        """TenancyError if there is no control plane, or one that is not ready."""
+        """LockError if there is no control plane, or one that is not ready."""
         self._folder = folder
         try:
             self.plane = ControlPlane.attach(folder)
         except FileNotFoundError:
-            raise TenancyError(
+            raise LockError(
                 f"{folder}: no control plane runs there; start one with: "
                 f"assay cluster up --folder {folder}"
             ) from None
         if strangers := [user.name for user in users.ALL if not self.plane.knows(user)]:
-            raise TenancyError(
+            raise LockError(
                 f"{folder}: another version of the suite started this control plane, which does "
                 f"not know the users {', '.join(strangers)}; start anew with: "
                 f"assay cluster down --folder {folder} && assay cluster up --folder {folder}"
             )
         down = [part.name for part in self.plane.status() if not part.ready]
         if down:
-            raise TenancyError(
+            raise LockError(
                 f"{folder}: {', '.join(down)} of the control plane is not ready; "
                 f"start anew with: assay cluster down --folder {folder}"
             )
 
-    def __enter__(self) -> Tenancy:
+    def __enter__(self) -> ControlPlaneLock:
         self._descriptor = os.open(self._folder / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(self._descriptor)
-            raise TenancyError(
+            raise LockError(
                 f"{self._folder}: another run uses this control plane; wait for its end, or "
                 "start one of your own with: assay cluster up --folder ANOTHER"
             ) from None
@@ -72,7 +72,7 @@ class Tenancy:
         os.close(self._descriptor)
 
     def require(self, crds: Iterable[Object], implementation: str) -> None:
-        """TenancyError if the control plane lacks a definition, or has another of its name: what
+        """LockError if the control plane lacks a definition, or has another of its name: what
         is defined late takes half a minute to be known everywhere.
 
         `implementation` is whose definitions these are, as on the command line.
@@ -87,7 +87,7 @@ class Tenancy:
         ]
         if others:
             option = "" if implementation == "reference" else f" --implementation {implementation}"
-            raise TenancyError(
+            raise LockError(
                 f"{self._folder}: {', '.join(others)} is not defined there, or not as "
                 f"{implementation} defines it; start anew with: "
                 f"assay cluster down --folder {self._folder} && "

@@ -7,7 +7,7 @@ from typing import Any
 
 from conformance.suites.appwrapper import SUITE
 from conformance.suites.appwrapper.api import APPWRAPPER
-from conformance.worlds.control_plane.poker import POKE, Poker
+from conformance.worlds.control_plane.resync_trigger import POKE, ResyncTrigger
 from vocabulary.errors import ApiError
 from vocabulary.kinds import POD
 from vocabulary.requests import Patch, Request
@@ -32,10 +32,10 @@ def test_it_edits_every_object_again_and_again_whatever_became_of_the_last_edit(
             enough.set()
         raise ApiError(404, "NotFound", "gone meanwhile")
 
-    poker = Poker(1_000, USES, lambda _kind: [appwrapper()], call)
-    poker.start()
+    trigger = ResyncTrigger(1_000, USES, lambda _kind: [appwrapper()], call)
+    trigger.start()
     assert enough.wait(PATIENCE_SECONDS)
-    poker.stop()
+    trigger.stop()
     bodies = [patch.body["metadata"]["annotations"][POKE] for patch in heard[:3]]
     assert bodies == ["1", "2", "3"]
     assert {(patch.kind, patch.namespace, patch.name) for patch in heard} == {
@@ -44,18 +44,18 @@ def test_it_edits_every_object_again_and_again_whatever_became_of_the_last_edit(
 
 
 def test_a_version_that_changes_the_annotation_is_a_poke_and_others_are_not() -> None:
-    poker = Poker(1_000, USES, lambda _kind: (), lambda _request: None)
-    assert not poker.made(APPWRAPPER, appwrapper())
-    assert poker.made(APPWRAPPER, appwrapper("1"))
-    assert not poker.made(APPWRAPPER, appwrapper("1"))
-    assert poker.made(APPWRAPPER, appwrapper("2"))
-    assert not poker.made(POD, appwrapper("3"))
+    trigger = ResyncTrigger(1_000, USES, lambda _kind: (), lambda _request: None)
+    assert not trigger.made(APPWRAPPER, appwrapper())
+    assert trigger.made(APPWRAPPER, appwrapper("1"))
+    assert not trigger.made(APPWRAPPER, appwrapper("1"))
+    assert trigger.made(APPWRAPPER, appwrapper("2"))
+    assert not trigger.made(POD, appwrapper("3"))
 
 
 def test_an_implementation_that_watches_is_left_in_peace() -> None:
     heard: list[Request] = []
-    poker = Poker(None, USES, lambda _kind: [appwrapper()], heard.append)
+    trigger = ResyncTrigger(None, USES, lambda _kind: [appwrapper()], heard.append)
     before = threading.active_count()
-    poker.start()
+    trigger.start()
     assert threading.active_count() == before
-    assert not poker.made(APPWRAPPER, appwrapper("1"))
+    assert not trigger.made(APPWRAPPER, appwrapper("1"))

@@ -11,7 +11,10 @@ import pytest
 
 from conformance.clean import RUN_LABEL
 from conformance.implementation import implementation
-from conformance.worlds.control_plane.tenancy import Tenancy, TenancyError
+from conformance.worlds.control_plane.control_plane_lock import (
+    ControlPlaneLock,
+    LockError,
+)
 from fixtures.control_plane import ControlPlane, users
 from vocabulary.errors import ApiError
 
@@ -54,7 +57,7 @@ def test_what_another_tenant_left_is_gone_at_the_beginning_and_ones_own_at_the_e
     plane: ControlPlane,
 ) -> None:
     leave_namespace(plane, "left-by-another")
-    with Tenancy(plane.layout.folder):
+    with ControlPlaneLock(plane.layout.folder):
         assert not has_namespace(plane, "left-by-another")
         leave_namespace(plane, "ones-own")
     assert not has_namespace(plane, "ones-own")
@@ -65,29 +68,29 @@ def test_one_that_does_not_know_the_users_of_this_version_is_to_be_started_anew(
     plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(users, "ALL", (*users.ALL, users.User("somebody-new")))
-    with pytest.raises(TenancyError, match="users somebody-new; start anew with: assay cluster"):
-        Tenancy(plane.layout.folder)
+    with pytest.raises(LockError, match="users somebody-new; start anew with: assay cluster"):
+        ControlPlaneLock(plane.layout.folder)
 
 
 @pytest.mark.control_plane
 def test_there_is_one_tenant_at_a_time(plane: ControlPlane) -> None:
     with (
-        Tenancy(plane.layout.folder),
-        pytest.raises(TenancyError, match="another run uses this control plane"),
-        Tenancy(plane.layout.folder),
+        ControlPlaneLock(plane.layout.folder),
+        pytest.raises(LockError, match="another run uses this control plane"),
+        ControlPlaneLock(plane.layout.folder),
     ):
         pass
-    with Tenancy(plane.layout.folder):
+    with ControlPlaneLock(plane.layout.folder):
         pass
 
 
 @pytest.mark.control_plane
 def test_definitions_that_are_missing_are_named_and_never_added_late(plane: ControlPlane) -> None:
     with (
-        Tenancy(plane.layout.folder) as tenancy,
-        pytest.raises(TenancyError, match=r"appwrappers\.workload\.codeflare\.dev is not defined"),
+        ControlPlaneLock(plane.layout.folder) as lock,
+        pytest.raises(LockError, match=r"appwrappers\.workload\.codeflare\.dev is not defined"),
     ):
-        tenancy.require(CRDS, "reference")
+        lock.require(CRDS, "reference")
 
 
 @pytest.mark.control_plane
@@ -96,17 +99,17 @@ def test_a_definition_of_another_implementation_is_no_substitute(plane: ControlP
     names = {**ours["spec"]["names"], "shortNames": ["other"]}
     theirs = {**ours, "spec": {**ours["spec"], "names": names}}
     plane.install_crds(CRDS)
-    with Tenancy(plane.layout.folder) as tenancy:
-        tenancy.require(CRDS, "reference")
-        with pytest.raises(TenancyError, match=r"not as mine\.yaml defines it.* --impl\w+ mine"):
-            tenancy.require([theirs], "mine.yaml")
+    with ControlPlaneLock(plane.layout.folder) as lock:
+        lock.require(CRDS, "reference")
+        with pytest.raises(LockError, match=r"not as mine\.yaml defines it.* --impl\w+ mine"):
+            lock.require([theirs], "mine.yaml")
 
 
 @pytest.mark.control_plane
 def test_a_control_plane_of_which_a_part_has_ended_is_refused(plane: ControlPlane) -> None:
     plane.kill("kube-scheduler")
     try:
-        with pytest.raises(TenancyError, match="kube-scheduler of the control plane is not ready"):
-            Tenancy(plane.layout.folder)
+        with pytest.raises(LockError, match="kube-scheduler of the control plane is not ready"):
+            ControlPlaneLock(plane.layout.folder)
     finally:
         plane.restart("kube-scheduler")

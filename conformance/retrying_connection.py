@@ -21,7 +21,7 @@ PATIENCE_SECONDS: Final = 60.0
 """How long a server may be away: it takes a few seconds to start, many on a busy machine."""
 
 
-class PatientConnection:
+class RetryingConnection:
     """A connection that retries requests without a response. Safe to share between threads."""
 
     def __init__(self, connection: Connection) -> None:

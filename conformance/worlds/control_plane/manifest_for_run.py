@@ -20,7 +20,7 @@ STUCK_ATTEMPTS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Tailor:
+class ManifestForRun:
     """One run's."""
 
     namespace: str
@@ -28,10 +28,10 @@ class Tailor:
     """Where kubelets are real; None: fake ones read the annotations themselves."""
 
     @staticmethod
-    def of(namespace: str, image: str, durations: Durations) -> Tailor:
+    def of(namespace: str, image: str, durations: Durations) -> ManifestForRun:
         """For a run with these durations; without an image no kubelet is real."""
         stuck_us = STUCK_ATTEMPTS * durations.attempt_bound_us
-        return Tailor(namespace, RealContainers(image, stuck_us) if image else None)
+        return ManifestForRun(namespace, RealContainers(image, stuck_us) if image else None)
 
     def tailored(self, obj: Object) -> dict[str, Any]:
         """The object as it is to be created."""

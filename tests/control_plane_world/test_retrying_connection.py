@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from conformance import patience
-from conformance.patience import PatientConnection
+from conformance import retrying_connection
+from conformance.retrying_connection import RetryingConnection
 from vocabulary.errors import ApiError, already_exists, no_answer, not_found
 from vocabulary.kinds import POD
 from vocabulary.requests import Create, Delete, Get, Request
@@ -32,7 +32,7 @@ class Scripted:
 
 @pytest.fixture(autouse=True)
 def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "PATIENCE_SECONDS", 0.5)
+    monkeypatch.setattr(retrying_connection, "PATIENCE_SECONDS", 0.5)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def _soon(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_a_request_that_nobody_answers_is_made_again(away: ApiError) -> None:
     connection = Scripted(away, away, A_POD)
-    assert PatientConnection(connection).handle(CREATE) == A_POD
+    assert RetryingConnection(connection).handle(CREATE) == A_POD
     assert connection.asked == [CREATE] * 3
 
 
@@ -55,24 +55,24 @@ def test_a_request_that_nobody_answers_is_made_again(away: ApiError) -> None:
 def test_a_refusal_is_not_asked_for_twice(refusal: ApiError) -> None:
     connection = Scripted(refusal)
     with pytest.raises(ApiError) as raised:
-        PatientConnection(connection).handle(CREATE)
+        RetryingConnection(connection).handle(CREATE)
     assert raised.value is refusal
     assert connection.asked == [CREATE]
 
 
 def test_what_was_created_though_the_answer_was_lost_is_what_was_asked_for() -> None:
     connection = Scripted(LOST, already_exists(POD, "a"), A_POD)
-    assert PatientConnection(connection).handle(CREATE) == A_POD
+    assert RetryingConnection(connection).handle(CREATE) == A_POD
     assert connection.asked[-1] == Get(POD, "here", "a", live=True)
 
 
 def test_what_is_gone_though_the_answer_was_lost_is_what_was_asked_for() -> None:
     connection = Scripted(LOST, not_found(POD, "a"))
-    assert PatientConnection(connection).handle(Delete(POD, "here", "a")) == {}
+    assert RetryingConnection(connection).handle(Delete(POD, "here", "a")) == {}
 
 
 def test_a_server_that_stays_away_is_given_up_on() -> None:
     connection = Scripted(*[LOST] * 100)
     with pytest.raises(ApiError) as raised:
-        PatientConnection(connection).handle(CREATE)
+        RetryingConnection(connection).handle(CREATE)
     assert raised.value is LOST
