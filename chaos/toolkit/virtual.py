@@ -124,7 +124,10 @@ def run_experiment(
     configuration = experiment.get("configuration") or {}
     chosen = _whole(configuration, "seed", 0, range(MAX_SEED + 1)) if seed is None else seed
     world = SimulatedWorld(
-        _scenario(experiment), {implementation.role: implementation}, chosen, None
+        _scenario(experiment, implementation.role),
+        {implementation.role: implementation},
+        chosen,
+        None,
     )
     stage = VirtualStage(world)
     with acting_on(stage), Runner(Strategy.DEFAULT) as runner:
@@ -189,7 +192,7 @@ def role_of_operator(experiment: Mapping[str, Any]) -> str:
     return role
 
 
-def _scenario(experiment: Mapping[str, Any]) -> Scenario:
+def _scenario(experiment: Mapping[str, Any], role: str) -> Scenario:
     """The facts about the cluster that the simulation needs; raises InvalidExperiment."""
     configuration = experiment.get("configuration") or {}
     config = configuration.get("operator_config") or {}
@@ -204,6 +207,7 @@ def _scenario(experiment: Mapping[str, Any]) -> Scenario:
         nodes=_whole(configuration, "nodes", 3, range(MAX_NODES + 1)),
         gpus=_whole(configuration, "gpus", 0, range(MAX_GPUS + 1)),
         operators=_whole(configuration, "operators", 1, range(1, MAX_OPERATORS + 1)),
+        roles=(role,),
         config=config,
     )
 

@@ -153,6 +153,7 @@ def crowd(pods: int, pods_per_workload: int) -> tuple[float, float]:
         arms=(),
         steps=lambda world: None,  # noqa: ARG005
         folder=next(iter(SCENARIOS.values())).folder,
+        roles=tuple(UNDER_TEST),
         nodes=-(-pods // PODS_PER_NODE),
     )
 
