@@ -262,8 +262,8 @@ def test_an_untouched_run_triggers_no_resync_and_is_as_long_as_the_operators_own
     session.implementation.polls_every_us = MINUTE
     world = begin(session, untouched=untouched)
     try:
-        pokers = [found for found in threading.enumerate() if found.name == "poker"]
-        assert len(pokers) == (0 if untouched else 1)
+        triggers = [each for each in threading.enumerate() if each.name == "resync-trigger"]
+        assert len(triggers) == (0 if untouched else 1)
         assert world.durations.failure_grace_us == (MINUTE if untouched else 5 * SECOND)
         header, _ = world.history()
         assert header.first.facts.untouched is untouched
