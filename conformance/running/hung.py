@@ -17,9 +17,12 @@ from types import FrameType
 from typing import Final
 
 MAX_PROCESSOR_SECONDS: Final = 3.0
-"""Of one run's steps: fifty times as much as the longest scenario of few pods takes."""
+"""Of one run: fifty times as much as the longest scenario of few pods takes."""
 SECONDS_PER_POD: Final = 0.02
 """So much more for each pod that users ask for: some thirty times as much as one takes."""
+SECONDS_PER_EVENT: Final = 0.001
+"""So much more for each event of the simulation: some thirty times as much as one takes. A run
+that waits for days while an operator tries again has ten thousands of them."""
 RING_AGAIN_SECONDS: Final = 0.5
 """A destructor swallows what is raised in it."""
 MAX_HUNG_RUNS: Final = 2
@@ -40,11 +43,12 @@ class HungError(BaseException):
 
 @contextmanager
 def processor_time_bounded(
-    implementations: Mapping[str, str], pods: Callable[[], int]
+    implementations: Mapping[str, str], pods: Callable[[], int], events: Callable[[], int]
 ) -> Iterator[None]:
-    """Raise HungError in the block once it has used too much processor time for that many pods.
+    """Raise HungError in the block once it has used too much processor time.
 
-    `implementations` are the names of the operators' implementations by role.
+    `implementations` are the names of the operators' implementations by role, `pods` how many its
+    users have asked for so far, `events` how many the simulation has come to.
 
     Python interrupts no thread but the main one: elsewhere nothing is bounded.
     """
@@ -59,7 +63,7 @@ def processor_time_bounded(
     began = time.process_time()
 
     def ring(_signal: int, frame: FrameType | None) -> None:
-        allowed = MAX_PROCESSOR_SECONDS + SECONDS_PER_POD * pods()
+        allowed = MAX_PROCESSOR_SECONDS + SECONDS_PER_POD * pods() + SECONDS_PER_EVENT * events()
         if time.process_time() - began < allowed:
             return
         where = "" if frame is None else f", at {Path(frame.f_code.co_filename).name}"

@@ -51,7 +51,9 @@ def run_one(
         )
         world = SimulatedWorld(scenario, under_test, seed, plan)
         try:
-            with processor_time_bounded(_options_of(under_test), lambda: world.pods):
+            with processor_time_bounded(
+                _options_of(under_test), lambda: world.pods, lambda: world.loop.steps
+            ):
                 error = _play(scenario, world)
         except HungError as hung:
             world.give_up(str(hung))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -141,6 +142,7 @@ def test_an_operator_that_never_returns_ends_its_run_by_its_processor_time(
 ) -> None:
     monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
     monkeypatch.setattr(hung, "SECONDS_PER_POD", 0)
+    monkeypatch.setattr(hung, "SECONDS_PER_EVENT", 0)
     run = run_with(Endless)
     assert run.error == "given up after 0.2 s of processor time, at test_livelock.py"
     assert marks_of(run)[-1].mark == "end"
@@ -153,6 +155,7 @@ def test_an_operator_that_has_never_returned_twice_is_not_run_again(
 ) -> None:
     monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.2)
     monkeypatch.setattr(hung, "SECONDS_PER_POD", 0)
+    monkeypatch.setattr(hung, "SECONDS_PER_EVENT", 0)
     runs = [run_with(Endless) for _ in range(3)]
     assert runs[-1].error == "given up after 2 runs of appwrapper=wrong that never returned"
     assert not run_with(Rules, "another").error
@@ -163,7 +166,7 @@ def test_code_of_the_same_name_in_another_role_is_run_still(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def run_of(role: str, *, hangs: bool = False) -> None:
-        with processor_time_bounded({role: "reference"}, lambda: 0):
+        with processor_time_bounded({role: "reference"}, lambda: 0, lambda: 0):
             if hangs:
                 raise HungError("hung")
 
@@ -173,6 +176,20 @@ def test_code_of_the_same_name_in_another_role_is_run_still(
     with pytest.raises(HungError, match="1 runs of toy=reference that never returned"):
         run_of("toy")
     run_of("appwrapper")
+
+
+@pytest.mark.usefixtures("no_run_has_hung")
+def test_an_operator_that_keeps_trying_has_more_processor_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(hung, "MAX_PROCESSOR_SECONDS", 0.01)
+    monkeypatch.setattr(hung, "RING_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(hung, "SECONDS_PER_EVENT", 1)
+    events = 0
+    with processor_time_bounded({"toy": "reference"}, lambda: 0, lambda: events):
+        until = time.process_time() + 0.1
+        while time.process_time() < until:
+            events += 1
 
 
 def test_an_operator_that_only_polls_comes_to_rest(monkeypatch: pytest.MonkeyPatch) -> None:
