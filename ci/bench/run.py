@@ -27,6 +27,7 @@ from figures import Figure
 TREE = Path(__file__).parents[2]
 PAGE = TREE / "docs" / "benchmarks.md"
 ROUNDS = 3
+COMPARED = "ci/bench/compared.py"
 COMMAND = "python ci/bench/run.py --write"
 _MARKS = {True: "met", False: "MISSED", None: ""}
 
@@ -75,10 +76,7 @@ def page(measured: list[Figure]) -> str:
 def compare(commit: str) -> None:
     """Print the best of several rounds of a commit and of this tree, and their ratios."""
     with tempfile.TemporaryDirectory() as folder:
-        archive = subprocess.run(
-            ["git", "-C", TREE, "archive", commit], check=True, stdout=subprocess.PIPE
-        )
-        subprocess.run(["tar", "-x", "-C", folder], check=True, input=archive.stdout)
+        _extract(commit, Path(folder))
         trees = (Path(folder), TREE)
         rounds = [[_measured(tree) for tree in trees] for _ in range(ROUNDS)]
     print(f"{'milliseconds of processor time':48} {commit[:12]:>12} {'now':>8} {'ratio':>6}")
@@ -87,11 +85,22 @@ def compare(commit: str) -> None:
         print(f"{name:48} {old:12.2f} {new:8.2f} {new / old:6.2f}")
 
 
+def _extract(commit: str, folder: Path, *paths: str) -> None:
+    words = ["git", "-C", str(TREE), "archive", commit, *paths]
+    archive = subprocess.run(words, check=True, stdout=subprocess.PIPE)
+    subprocess.run(["tar", "-x", "-C", folder], check=True, input=archive.stdout)
+
+
 def _measured(tree: Path) -> dict[str, float]:
-    """The tree's figures, by its own script if it has one."""
-    own, current = (folder / "ci" / "bench" / "compared.py" for folder in (tree, TREE))
+    """The tree's figures, by its own script, or by the first that there was: the current one
+    imports modules that older trees have under other names."""
+    script = tree / COMPARED
+    if not script.exists():
+        words = ["git", "-C", str(TREE), "log", "--diff-filter=A", "--format=%H", "--", COMPARED]
+        first = subprocess.run(words, check=True, capture_output=True, text=True).stdout.split()[-1]
+        _extract(first, tree, str(Path(COMPARED).parent))
     done = subprocess.run(
-        [sys.executable, own if own.exists() else current],
+        [sys.executable, script],
         check=True,
         cwd=tree,
         env={**os.environ, "PYTHONPATH": str(tree)},
