@@ -1,0 +1,34 @@
+"""JobSet: every promise of its failure policy (KEP-262), while things break.
+
+- `claims`: the normative sentences, each with its checker. Read `claims/counting.py` first.
+- `scenarios`: the situations that put them to the test, with their manifests.
+- `view`: a history as checkers of JobSets see it: a JobSet's run, its child Jobs, failures.
+- `judging`: the decorators that make a generator the checker of a claim.
+- `api`, `handle`, `at_rest`, `probe`: a JobSet as scenarios and worlds use it.
+- `lanes`: what failure pages show of a JobSet.
+- `settings`: how long its workloads may take.
+- `sources`, `decisions`: what claims cite, and what the suite decided where the norm is silent.
+"""
+
+from conformance.suite import KindUse, Suite
+from conformance.suites.jobset.api import JOB_SET
+from conformance.suites.jobset.at_rest import begins_again, is_at_rest, progress
+from conformance.suites.jobset.lanes import lanes
+from conformance.suites.jobset.pods import pods
+from conformance.suites.jobset.probe import probe
+from conformance.suites.jobset.settings import SETTINGS
+
+SUITE = Suite(
+    name="jobset",
+    title="JobSet failure policy",
+    prefixes=("JS",),
+    package=__name__,
+    roles=("jobset",),
+    kinds=(
+        KindUse(
+            JOB_SET, is_at_rest, probe, progress=progress, begins_again=begins_again, pods=pods
+        ),
+    ),
+    settings=SETTINGS,
+    lanes=lanes,
+)

@@ -1,0 +1,24 @@
+"""The names of the API under test, as claims, scenarios and faults use them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from vocabulary.kinds import Kind
+
+JOB_SET: Final = Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets")
+DOMAIN: Final = "jobset.sigs.k8s.io"
+NAME_LABEL: Final = f"{DOMAIN}/jobset-name"
+REPLICATED_JOB_LABEL: Final = f"{DOMAIN}/replicatedjob-name"
+INDEX_LABEL: Final = f"{DOMAIN}/job-index"
+RESTART_ATTEMPT: Final = f"{DOMAIN}/restart-attempt"
+RESTART: Final = f"{DOMAIN}/restart"
+"""The annotation by which the norm marks Jobs whose restart does not count."""
+EXCLUSIVE_TOPOLOGY: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
+
+FAIL_JOB_SET: Final = "FailJobSet"
+RESTART_JOB_SET: Final = "RestartJobSet"
+RESTART_UNCOUNTED: Final = "RestartJobSetAndIgnoreMaxRestarts"
+RESTART_REPLICATED_JOB: Final = "RestartReplicatedJob"
+RESTART_JOB: Final = "RestartJob"
+FAIL_JOB: Final = "FailJob"

@@ -1,0 +1,13 @@
+"""A history as checkers of JobSets see it.
+
+- `history`: the JobSets of a history.
+- `job_set`: one of them: its states, its child Jobs, the failures of these.
+- `snapshots`: one state of a JobSet.
+- `answers`: its answer to each failure, beside those that the policy allows.
+"""
+
+from conformance.suites.jobset.view.history import JobSetHistory
+from conformance.suites.jobset.view.job_set import Child, Failure, JobSetRun
+from conformance.suites.jobset.view.snapshots import Snapshot
+
+__all__ = ["Child", "Failure", "JobSetHistory", "JobSetRun", "Snapshot"]

@@ -1,0 +1,168 @@
+"""One JobSet's way through a history: its states, its child Jobs, and their failures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from conformance.history import History, Track
+from conformance.history.operator import OperatorView
+from conformance.suites.jobset.api import RESTART_ATTEMPT
+from conformance.suites.jobset.view.snapshots import Snapshot
+from vocabulary.clock import Micros, parse_rfc3339
+from vocabulary.history import Write
+from vocabulary.kinds import JOB
+from vocabulary.objects import (
+    annotations_of,
+    condition,
+    condition_status,
+    controller_of,
+    get_path,
+    labels_of,
+)
+
+_JOB: Final = str(JOB)
+
+
+@dataclass(frozen=True)
+class Child:
+    """A child Job."""
+
+    track: Track
+    replicated_job: str
+    index: int
+
+    def __str__(self) -> str:
+        return str(self.track)
+
+    @property
+    def name(self) -> str:
+        return self.track.name
+
+    @cached_property
+    def attempt(self) -> str:
+        """Its `restart-attempt`, as it was created; empty if it has none."""
+        first = self.track.first
+        return labels_of(first).get(RESTART_ATTEMPT) or annotations_of(first).get(
+            RESTART_ATTEMPT, ""
+        )
+
+    @cached_property
+    def failed(self) -> Write | None:
+        """The write by which it failed."""
+        return self._turned("Failed")
+
+    @cached_property
+    def succeeded(self) -> Write | None:
+        return self._turned("Complete")
+
+    @cached_property
+    def deletion(self) -> Write | None:
+        """The write by which its deletion began, or that removed it."""
+        for version in self.track.versions:
+            if "deletionTimestamp" in (version.object or {}).get("metadata", {}):
+                return version
+        return self.track.removed
+
+    def _turned(self, type_: str) -> Write | None:
+        for version in self.track.versions:
+            if condition_status(version.object or {}, type_) == "True":
+                return version
+        return None
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A child Job that failed."""
+
+    child: Child
+    write: Write
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.child} ({self.reason})"
+
+    @property
+    def n(self) -> int:
+        return self.write.n
+
+    @property
+    def t(self) -> Micros:
+        return self.write.t
+
+    @cached_property
+    def stamp_us(self) -> Micros:
+        """When it failed, in whole seconds: the order of failures as the API has it."""
+        found = condition(self.write.object or {}, "Failed") or {}
+        return parse_rfc3339(found["lastTransitionTime"])
+
+
+class JobSetRun:
+    """One JobSet's way through a history."""
+
+    def __init__(self, history: History, operator: OperatorView, track: Track) -> None:
+        self.history = history
+        self.operator = operator
+        self.track = track
+        self.answers: dict[tuple[Any, ...], Any] = {}
+
+    def __str__(self) -> str:
+        return f"jobset/{self.track.name}"
+
+    @cached_property
+    def snapshots(self) -> tuple[Snapshot, ...]:
+        return tuple(Snapshot(version) for version in self.track.versions)
+
+    @cached_property
+    def changes(self) -> tuple[tuple[Snapshot, Snapshot], ...]:
+        """Each state with the one before it."""
+        return tuple(zip(self.snapshots, self.snapshots[1:], strict=False))
+
+    def at(self, n: int) -> Snapshot | None:
+        """The state that is stored after position n."""
+        version = self.track.version_at(n)
+        return None if version is None else Snapshot(version)
+
+    @cached_property
+    def wanted(self) -> Mapping[str, tuple[str, int]]:
+        """The replicated job and index of each child Job by its name."""
+        return {
+            f"{self.track.name}-{each['name']}-{index}": (each["name"], index)
+            for each in get_path(self.track.first, "spec.replicatedJobs") or ()
+            for index in range(int(each.get("replicas", 1)))
+        }
+
+    @cached_property
+    def children(self) -> tuple[Child, ...]:
+        """Every Job that the JobSet has controlled, by order of creation."""
+        return tuple(
+            Child(track, *self.wanted.get(track.name, ("", -1)))
+            for track in self.history.owned.get(self.track.uid, ())
+            if track.kind == _JOB
+            and (controller_of(track.first) or {}).get("uid") == self.track.uid
+        )
+
+    @cached_property
+    def failures(self) -> tuple[Failure, ...]:
+        """The child Jobs that failed, by order of failure."""
+        found = [
+            Failure(
+                child,
+                child.failed,
+                str((condition(child.failed.object or {}, "Failed") or {}).get("reason", "")),
+            )
+            for child in self.children
+            if child.failed is not None
+        ]
+        return tuple(sorted(found, key=lambda failure: failure.n))
+
+    @cached_property
+    def end(self) -> Snapshot | None:
+        """The state in which it first was Completed or Failed."""
+        return next((each for each in self.snapshots if each.has_ended), None)
+
+    def standing(self, n: int) -> Sequence[Child]:
+        """The child Jobs that are stored after position n."""
+        return [child for child in self.children if child.track.exists_at(n)]

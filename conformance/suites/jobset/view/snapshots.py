@@ -1,0 +1,82 @@
+"""One state of a JobSet, as a write left it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from vocabulary.clock import Micros
+from vocabulary.history import Write
+from vocabulary.objects import Object, condition, condition_status, get_path
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A version of a JobSet; it is a moment of the history."""
+
+    write: Write
+
+    @property
+    def n(self) -> int:
+        return self.write.n
+
+    @property
+    def t(self) -> Micros:
+        return self.write.t
+
+    @cached_property
+    def object(self) -> Object:
+        return self.write.object or {}
+
+    @cached_property
+    def restarts(self) -> int:
+        return int(get_path(self.object, "status.restarts", 0))
+
+    @cached_property
+    def counted(self) -> int:
+        """Restarts that count towards the maximum."""
+        return int(get_path(self.object, "status.restartsCountTowardsMax", 0))
+
+    @cached_property
+    def partial(self) -> dict[tuple[str, str], int]:
+        """Partial restarts by replicated job and Job; the latter is "" for all of them."""
+        return {
+            (each.get("replicatedJob", ""), each.get("job", "")): int(each.get("restarts", 0))
+            for each in get_path(self.object, "status.partialRestarts") or ()
+        }
+
+    @cached_property
+    def used(self) -> int:
+        """The part of the budget that is used."""
+        return self.counted + sum(self.partial.values())
+
+    @cached_property
+    def max_restarts(self) -> int:
+        return int(get_path(self.object, "spec.failurePolicy.maxRestarts", 0))
+
+    @cached_property
+    def policy(self) -> Object | None:
+        """`spec.failurePolicy`; None if there is none."""
+        found: Object | None = get_path(self.object, "spec.failurePolicy")
+        return found
+
+    @cached_property
+    def has_failed(self) -> bool:
+        return condition_status(self.object, "Failed") == "True"
+
+    @cached_property
+    def has_completed(self) -> bool:
+        return condition_status(self.object, "Completed") == "True"
+
+    @property
+    def has_ended(self) -> bool:
+        return self.has_failed or self.has_completed
+
+    @cached_property
+    def why_failed(self) -> str:
+        """The reason of its Failed condition."""
+        return str((condition(self.object, "Failed") or {}).get("reason", ""))
+
+    @cached_property
+    def is_suspended(self) -> bool:
+        return bool(get_path(self.object, "spec.suspend", False))

@@ -1,0 +1,31 @@
+"""Decision code: modules in which a bug breaks requirements."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from reference_controller.reference_program import DecisionCode
+
+_ROOM: Final = "reference_controller.jobset"
+_MODULES: Final = (
+    "admission",
+    "children",
+    "job_set",
+    "job_set_controller",
+    "observation",
+    "reconcile",
+    "rules.admission",
+    "rules.creation",
+    "rules.policy",
+    "rules.restarts",
+    "rules.startup",
+    "rules.success",
+    "startup",
+    "status",
+    "templates",
+    "verdict",
+)
+DECISION_CODE: Final = DecisionCode(
+    modules=tuple(f"{_ROOM}.{name}" for name in _MODULES),
+    told=frozenset({"Note", "_denied", "_tell", "count", "count_verdict", "event_for"}),
+)

@@ -1,0 +1,43 @@
+"""Ownership of Jobs, taken names, and deletions."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from reference_controller.jobset.names import JOB_SET
+from reference_controller.jobset.observation import Job
+from vocabulary.kinds import JOB
+from vocabulary.objects import Object, controller_of, uid_of
+from vocabulary.requests import Delete, PropagationPolicy
+
+
+class CreationRules:
+    """JS-021, 091, 094."""
+
+    def is_ours(self, obj: Object, job_set: Object) -> bool:
+        """True if the JobSet controls the object; a namesake's Jobs have another uid."""
+        return (controller_of(obj) or {}).get("uid") == uid_of(job_set)
+
+    def owner_reference(self, job_set: Object, name: str) -> Object:
+        return {
+            "apiVersion": JOB_SET.api_version,
+            "kind": JOB_SET.kind,
+            "name": name,
+            "uid": uid_of(job_set),
+            "controller": True,
+            "blockOwnerDeletion": True,
+        }
+
+    def propagation(self) -> PropagationPolicy:
+        """In the foreground: the name is free once all pods are gone."""
+        return "Foreground"
+
+    def delete(self, job: Job, namespace: str) -> Delete:
+        return Delete(JOB, namespace, job.name, propagation_policy=self.propagation(), uid=job.uid)
+
+    def goes_at_the_end(self, job: Job) -> bool:
+        """True if a Job of a finished JobSet is deleted: those that are finished are kept."""
+        return not job.is_finished
+
+    def on_taken_name(self, standing: Object, job_set: Object) -> Literal["ours", "foreign"]:
+        return "ours" if self.is_ours(standing, job_set) else "foreign"

@@ -1,0 +1,47 @@
+"""The rule of the failure policy that a failed Job matches, and its action."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from reference_controller.jobset.names import Action
+from reference_controller.jobset.observation import Job
+from vocabulary.objects import Object
+
+
+class PolicyRules:
+    """JS-002, 003, 005, 008, 010, 020, 022, 023, 027, 072."""
+
+    def in_order_of_failure(self, failed: Sequence[Job]) -> list[Job]:
+        """The failed Jobs in the order in which they are judged; ties by name."""
+        return sorted(failed, key=lambda job: (job.failed_at_us, job.name))
+
+    def action_for(self, rules: Sequence[Object], job: Job) -> str:
+        """The action of the first rule that matches; RestartJobSet if there is none."""
+        for rule in rules:
+            if self.reason_matches(rule, job) and self.target_matches(rule, job):
+                return str(rule["action"])
+        return self.default_action()
+
+    def reason_matches(self, rule: Object, job: Job) -> bool:
+        reasons = rule.get("onJobFailureReasons") or ()
+        return not reasons or job.failure_reason in reasons
+
+    def target_matches(self, rule: Object, job: Job) -> bool:
+        targets = rule.get("targetReplicatedJobs") or ()
+        return not targets or job.child.replicated_job in targets
+
+    def default_action(self) -> str:
+        return Action.RESTART_JOB_SET
+
+    def action_without_policy(self) -> str:
+        """A JobSet without a failure policy fails with its first Job."""
+        return Action.FAIL_JOB_SET
+
+    def acts_while_suspended(self) -> bool:
+        """A failure is acted on once the JobSet is resumed."""
+        return False
+
+    def is_left_failed(self, action: str) -> bool:
+        """True if the Job stays as it is, and the next failed one is looked at."""
+        return action == Action.FAIL_JOB

@@ -1,0 +1,19 @@
+"""The order in which replicated jobs start."""
+
+from __future__ import annotations
+
+from reference_controller.jobset.observation import Job
+
+
+class StartupRules:
+    """The startup policy, and `dependsOn`."""
+
+    def is_in_order(self, order: str) -> bool:
+        return order == "InOrder"
+
+    def has_started(self, job: Job) -> bool:
+        return job.is_ready or job.is_finished
+
+    def satisfies(self, job: Job, status: str) -> bool:
+        """True if what waits for the Job to be `Ready` or `Complete` need not wait any more."""
+        return job.has_succeeded if status == "Complete" else self.has_started(job)

@@ -1,0 +1,213 @@
+"""The Jobs and the Service of a JobSet, as they are created."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from reference_controller.jobset.job_set import (
+    ChildId,
+    children_of,
+    counted_restarts_of,
+    is_suspended,
+    job_name,
+    partial_restarts_of_child,
+    replicas_of,
+    replicated_jobs,
+    restarts_of,
+    spec_of,
+)
+from reference_controller.jobset.names import (
+    COORDINATOR,
+    EXCLUSIVE_TOPOLOGY,
+    GLOBAL_INDEX,
+    GLOBAL_REPLICAS,
+    GROUP_INDEX,
+    GROUP_NAME,
+    GROUP_REPLICAS,
+    INDEX,
+    JOB_KEY,
+    NAME,
+    PARTIAL_RESTARTS,
+    REPLICAS,
+    REPLICATED_JOB,
+    RESTART_ATTEMPT,
+    RESTARTS,
+    UID,
+)
+from reference_controller.jobset.observation import Job
+from reference_controller.jobset.rules import Rules
+from vocabulary.objects import Object, annotations_of, get_path, meta, name_of, namespace_of, uid_of
+
+DEFAULT_GROUP: Final = "default"
+_SCHEDULING: Final = ("nodeSelector", "tolerations", "schedulingGates")
+"""The fields of a pod template that Kueue sets while a Job is suspended, beside metadata."""
+
+
+def build(
+    job_set: Object, child: ChildId, replicated_job: Object, position: int, rules: Rules
+) -> Object:
+    """The Job of one index; `position` is its index among all Jobs of the JobSet."""
+    name = job_name(job_set, child)
+    marks = marks_of(job_set, child, replicated_job, position)
+    template = replicated_job["template"]
+    spec = dict(template.get("spec") or {})
+    pod_template = dict(spec.get("template") or {})
+    pod_spec = dict(pod_template.get("spec") or {})
+    if _has_dns(job_set):
+        pod_spec.setdefault("subdomain", subdomain_of(job_set))
+    topology = _exclusive_topology(job_set, replicated_job)
+    if topology:
+        pod_spec["affinity"] = _exclusive(pod_spec.get("affinity") or {}, topology, marks[JOB_KEY])
+    spec["template"] = {
+        **pod_template,
+        "metadata": _marked(meta(pod_template), marks),
+        "spec": pod_spec,
+    }
+    spec["suspend"] = is_suspended(job_set)
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {
+            **_marked(meta(template), marks),
+            "name": name,
+            "namespace": namespace_of(job_set),
+            "ownerReferences": [rules.owner_reference(job_set, name_of(job_set))],
+        },
+        "spec": spec,
+    }
+
+
+def marks_of(
+    job_set: Object, child: ChildId, replicated_job: Object, position: int
+) -> dict[str, str]:
+    """The labels of a Job and its pods; they are annotations as well."""
+    name = job_name(job_set, child)
+    group = str(replicated_job.get("groupName", DEFAULT_GROUP))
+    in_group = [
+        each
+        for each, rj in children_of(job_set)
+        if str(rj.get("groupName", DEFAULT_GROUP)) == group
+    ]
+    marks = {
+        NAME: name_of(job_set),
+        UID: uid_of(job_set),
+        REPLICATED_JOB: child.replicated_job,
+        REPLICAS: str(replicas_of(replicated_job)),
+        GLOBAL_REPLICAS: str(sum(map(replicas_of, replicated_jobs(job_set)))),
+        INDEX: str(child.number),
+        GLOBAL_INDEX: str(position),
+        JOB_KEY: hashlib.sha1(f"{namespace_of(job_set)}/{name}".encode()).hexdigest(),
+        RESTART_ATTEMPT: str(counted_restarts_of(job_set)),
+        RESTARTS: str(restarts_of(job_set)),
+        PARTIAL_RESTARTS: str(partial_restarts_of_child(job_set, child, name)),
+        GROUP_NAME: group,
+        GROUP_REPLICAS: str(len(in_group)),
+        GROUP_INDEX: str(in_group.index(child)),
+    }
+    coordinator = spec_of(job_set).get("coordinator")
+    if coordinator:
+        marks[COORDINATOR] = coordinator_of(job_set, coordinator)
+    return marks
+
+
+def coordinator_of(job_set: Object, coordinator: Object) -> str:
+    """The DNS name of the coordinator's pod."""
+    child = ChildId(coordinator["replicatedJob"], int(coordinator.get("jobIndex", 0)))
+    host = f"{job_name(job_set, child)}-{int(coordinator.get('podIndex', 0))}"
+    return f"{host}.{subdomain_of(job_set)}"
+
+
+def subdomain_of(job_set: Object) -> str:
+    return str(get_path(job_set, "spec.network.subdomain") or name_of(job_set))
+
+
+def needs_service(job_set: Object) -> bool:
+    return _has_dns(job_set)
+
+
+def build_service(job_set: Object, rules: Rules) -> Object:
+    """The headless Service by which pods find each other."""
+    publishes = bool(get_path(job_set, "spec.network.publishNotReadyAddresses", True))
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {
+            "name": subdomain_of(job_set),
+            "namespace": namespace_of(job_set),
+            "ownerReferences": [rules.owner_reference(job_set, name_of(job_set))],
+        },
+        "spec": {
+            "clusterIP": "None",
+            "selector": {NAME: name_of(job_set)},
+            "publishNotReadyAddresses": publishes,
+        },
+    }
+
+
+def resumed_template(replicated_job: Object, job: Job) -> Object:
+    """A merge patch of a suspended Job's pod template, which Kueue may have changed in the JobSet;
+    empty if that says nothing about it."""
+    wanted = get_path(replicated_job, "template.spec.template", {})
+    standing = get_path(job.object, "spec.template", {})
+    patch: dict[str, Any] = {}
+    metadata = {
+        key: dict(meta(wanted)[key])
+        for key in ("labels", "annotations")
+        if not _holds(meta(standing).get(key) or {}, meta(wanted).get(key) or {})
+    }
+    if metadata:
+        patch["metadata"] = metadata
+    spec = {
+        key: get_path(wanted, "spec", {})[key]
+        for key in _SCHEDULING
+        if key in get_path(wanted, "spec", {})
+        and get_path(wanted, "spec", {})[key] != get_path(standing, "spec", {}).get(key)
+    }
+    if spec:
+        patch["spec"] = spec
+    return patch
+
+
+def _holds(standing: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
+    return all(standing.get(key) == value for key, value in wanted.items())
+
+
+def _has_dns(job_set: Object) -> bool:
+    return bool(get_path(job_set, "spec.network.enableDNSHostnames", True))
+
+
+def _marked(metadata: Object, marks: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "labels": {**(metadata.get("labels") or {}), **marks},
+        "annotations": {**(metadata.get("annotations") or {}), **marks},
+    }
+
+
+def _exclusive_topology(job_set: Object, replicated_job: Object) -> str:
+    """The topology of which each domain holds pods of one Job, if any."""
+    own = meta(replicated_job["template"]).get("annotations") or {}
+    return str(own.get(EXCLUSIVE_TOPOLOGY) or annotations_of(job_set).get(EXCLUSIVE_TOPOLOGY, ""))
+
+
+def _exclusive(affinity: Object, topology: str, key: str) -> Object:
+    """The affinity by which a Job's pods stay together, and others away."""
+    own = {"matchExpressions": [{"key": JOB_KEY, "operator": "In", "values": [key]}]}
+    others = {
+        "matchExpressions": [
+            {"key": JOB_KEY, "operator": "Exists"},
+            {"key": JOB_KEY, "operator": "NotIn", "values": [key]},
+        ]
+    }
+    return {
+        **affinity,
+        "podAffinity": _requiring(affinity.get("podAffinity") or {}, own, topology),
+        "podAntiAffinity": _requiring(affinity.get("podAntiAffinity") or {}, others, topology),
+    }
+
+
+def _requiring(affinity: Object, selector: Object, topology: str) -> Object:
+    field = "requiredDuringSchedulingIgnoredDuringExecution"
+    term = {"labelSelector": selector, "topologyKey": topology, "namespaceSelector": {}}
+    return {**affinity, field: [*(affinity.get(field) or ()), term]}

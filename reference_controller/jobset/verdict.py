@@ -1,0 +1,159 @@
+"""The next status of a JobSet: pure, from an observation.
+
+A failure is judged before a success, and one at a time: the earliest failed Job decides, what is
+left of the others after that is judged by the next pass.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reference_controller.jobset.job_set import (
+    failure_policy,
+    is_finished,
+    is_suspended,
+    partial_restarts_of,
+    replicas_of,
+    replicated_jobs,
+    spec_of,
+)
+from reference_controller.jobset.names import Action, Condition, Reason
+from reference_controller.jobset.observation import Job, Observation
+from reference_controller.jobset.rules import Rules
+from reference_controller.jobset.startup import startup_condition
+from reference_controller.jobset.status import StatusDraft
+from vocabulary.clock import to_rfc3339_micro
+from vocabulary.objects import Object, condition_status, get_path
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """An Event about a step."""
+
+    reason: str
+    message: str
+    is_warning: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The status to write, and the Event about it."""
+
+    status: Object
+    note: Note | None = None
+    is_restart: bool = False
+
+
+def judge(seen: Observation, rules: Rules) -> Verdict:
+    """The next status: by a failure, a success, a suspension, or the numbers of Jobs alone."""
+    draft = StatusDraft(seen.job_set, seen.now_us)
+    if is_finished(seen.job_set):
+        return Verdict(draft.done())
+    draft.counts(seen)
+    failed = rules.in_order_of_failure([job for job in seen.current if job.has_failed])
+    if is_suspended(seen.job_set) and not rules.acts_while_suspended():
+        failed = []
+    left_failed: list[Job] = []
+    for job in failed:
+        action = _action(seen.job_set, job, rules)
+        if not rules.is_left_failed(action):
+            return _acted(draft, seen, job, action, rules)
+        left_failed.append(job)
+    return _succeeded(draft, seen, left_failed, rules) or _suspended(draft, seen, rules)
+
+
+def _action(job_set: Object, job: Job, rules: Rules) -> str:
+    policy = failure_policy(job_set)
+    if policy is None:
+        return rules.action_without_policy()
+    return rules.action_for(policy.get("rules") or (), job)
+
+
+def _acted(draft: StatusDraft, seen: Observation, job: Job, action: str, rules: Rules) -> Verdict:
+    """The status once an action is taken on a failed Job."""
+    told = f" (first failed job: {job.name})"
+    if action == Action.FAIL_JOB_SET:
+        if failure_policy(seen.job_set) is None:
+            reason, text = Reason.FAILED_JOBS, "jobset failed due to one or more job failures"
+        else:
+            reason, text = Reason.FAIL_JOB_SET, "applying FailJobSet failure policy action"
+        return _failed(draft, reason, text + told)
+    if rules.needs_budget(action) and not rules.is_within_budget(seen.job_set):
+        text = "jobset failed due to reaching max number of restarts"
+        return _failed(draft, Reason.REACHED_MAX_RESTARTS, text + told)
+    note = Note(
+        f"{action}FailurePolicyAction", f"applying {action} failure policy action{told}", True
+    )
+    if action in (Action.RESTART_JOB_SET, Action.RESTART_UNCOUNTED):
+        draft.restart(
+            restarts=rules.restarts_after(seen.job_set),
+            counted=rules.counted_after(seen.job_set, action),
+        )
+    else:
+        draft.partial_restart(_partial_restart(seen, job, action, rules))
+    return Verdict(draft.done(), note, is_restart=True)
+
+
+def _failed(draft: StatusDraft, reason: str, message: str) -> Verdict:
+    draft.finished(Condition.FAILED, reason, message)
+    return Verdict(draft.done(), Note(reason, message, is_warning=True))
+
+
+def _partial_restart(seen: Observation, job: Job, action: str, rules: Rules) -> Object:
+    key = {
+        "replicatedJob": job.child.replicated_job,
+        "job": rules.scope_of_partial(action, job),
+    }
+    standing = next(
+        (
+            record
+            for record in partial_restarts_of(seen.job_set)
+            if record["replicatedJob"] == key["replicatedJob"] and record["job"] == key["job"]
+        ),
+        {},
+    )
+    began_us = job.started_at_us
+    ran_us = 0 if began_us is None else job.failed_at_us - began_us
+    streak = rules.streak_after(standing, ran_us)
+    return {
+        **key,
+        "restarts": rules.partial_restarts_after(standing),
+        "streak": streak,
+        "notBefore": to_rfc3339_micro(job.failed_at_us + rules.backoff_us(streak)),
+    }
+
+
+def _succeeded(
+    draft: StatusDraft, seen: Observation, left_failed: list[Job], rules: Rules
+) -> Verdict | None:
+    policy = spec_of(seen.job_set).get("successPolicy") or {}
+    targets = policy.get("targetReplicatedJobs") or ()
+    aimed_at = [rj for rj in replicated_jobs(seen.job_set) if rules.is_target(rj["name"], targets)]
+    names = {rj["name"] for rj in aimed_at}
+    lost = [job for job in left_failed if job.child.replicated_job in names]
+    wanted = sum(map(replicas_of, aimed_at)) - len(lost)
+    jobs = [job for job in seen.current if job.child.replicated_job in names and job not in lost]
+    others = [job for job in seen.current if job not in lost] if left_failed else []
+    operator = str(policy.get("operator", "All"))
+    if rules.has_completed(operator, wanted, jobs, others):
+        message = "jobset completed successfully"
+        draft.finished(Condition.COMPLETED, Reason.ALL_JOBS_COMPLETED, message)
+        return Verdict(draft.done(), Note(Reason.ALL_JOBS_COMPLETED, message))
+    if rules.is_out_of_reach(wanted, len(lost)):
+        message = "jobset failed since no job is left that could succeed"
+        return _failed(draft, Reason.SUCCESS_OUT_OF_REACH, message)
+    return None
+
+
+def _suspended(draft: StatusDraft, seen: Observation, rules: Rules) -> Verdict:
+    was_suspended = condition_status(seen.job_set, Condition.SUSPENDED) == "True"
+    if is_suspended(seen.job_set):
+        note = Note(Reason.SUSPENDED_JOBS, "jobset is suspended")
+        draft.condition(Condition.SUSPENDED, "True", note.reason, note.message)
+        return Verdict(draft.done(), None if was_suspended else note)
+    note = Note(Reason.RESUMED_JOBS, "jobset is resumed")
+    draft.condition(Condition.SUSPENDED, "False", note.reason, note.message)
+    order = get_path(seen.job_set, "spec.startupPolicy.startupPolicyOrder", "")
+    if rules.is_in_order(order):
+        startup_condition(draft, seen, rules)
+    return Verdict(draft.done(), note if was_suspended else None)
