@@ -27,7 +27,7 @@ class Job:
 
     object: Object
     child: ChildId
-    """By its name, which nobody can change."""
+    """From its name, which no client can change."""
     restarts: int
     partial_restarts: int
 
