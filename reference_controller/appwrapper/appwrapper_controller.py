@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reference_controller.appwrapper.autopilot import marked_resources
 from reference_controller.appwrapper.config import OperatorConfig
-from reference_controller.appwrapper.events import Identity
 from reference_controller.appwrapper.metrics import Metrics
 from reference_controller.appwrapper.names import APPWRAPPER, APPWRAPPER_LABEL
 from reference_controller.appwrapper.observe import Observer
-from reference_controller.appwrapper.reconcile import Reconciliation, revision_of
+from reference_controller.appwrapper.reconcile import Reconciliation
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from reference_controller.runtime.caches import field
 from reference_controller.runtime.controller import Key, key_of
+from reference_controller.shared.events import Told
+from reference_controller.shared.own_writes import OwnWrites
 from vocabulary.clock import Micros
 from vocabulary.kinds import NODE, POD, Kind
 from vocabulary.objects import (
@@ -51,10 +52,8 @@ class AppWrapperController:
         self._observer: Observer | None = None
         if clock is not None:
             self.use_clock(clock)
-        self._written: dict[Key, Object] = {}
-        """Per AppWrapper what our last write was answered; a cache that holds an older one is
-        behind on our own doing. An AppWrapper that is gone is forgotten."""
-        self._told: set[Identity] = set()
+        self._writes = OwnWrites()
+        self._told = Told()
 
     @property
     def watches(self) -> tuple[Kind, ...]:
@@ -71,7 +70,7 @@ class AppWrapperController:
         )
         if kind == APPWRAPPER:
             key = key_of(obj)
-            return () if is_update and self._is_echo(obj, key) else (key,)
+            return () if is_update and self._writes.is_echo(key, obj) else (key,)
         if kind == NODE:
             return self._keys_on_node(obj, old if is_update else None, caches)
         if not is_update or old is None:
@@ -98,21 +97,13 @@ class AppWrapperController:
             observer,
             self.rules,
             self.metrics,
-            lambda written: self._remember(key, written),
+            self._writes,
             self._told,
         )
-        wake_at_us = yield from one.run(self._written.get(key))
+        wake_at_us = yield from one.run()
         if one.aw is None:
-            self._written.pop(key, None)
+            self._writes.forget(key)
         return wake_at_us
-
-    def _remember(self, key: Key, written: Object) -> None:
-        self._written[key] = written
-
-    def _is_echo(self, aw: Object, key: Key) -> bool:
-        """True if the cache has our own last write, or the version that it was based on."""
-        written = self._written.get(key)
-        return written is not None and revision_of(aw) <= revision_of(written)
 
     def _keys_on_node(self, node: Object, old: Object | None, caches: Caches) -> Iterator[Key]:
         """A node matters when its marks change, to those who have pods on it."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Final
 
 from reference_controller.reference_program import DecisionCode
+from reference_controller.shared import SHARED_DECISIONS
 
 _ROOM: Final = "reference_controller.appwrapper"
 _MODULES: Final = (
@@ -42,7 +43,7 @@ _MODULES: Final = (
     "watched_kinds",
 )
 DECISION_CODE: Final = DecisionCode(
-    modules=tuple(f"{_ROOM}.{name}" for name in _MODULES),
+    modules=(*(f"{_ROOM}.{name}" for name in _MODULES), *SHARED_DECISIONS),
     told=frozenset(
         {"Note", "_denied", "_tell", "count", "count_delete", "count_entry", "event_for"}
     ),

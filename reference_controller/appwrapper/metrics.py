@@ -1,25 +1,13 @@
-"""Counters of the controller; `samples` returns them for any endpoint."""
+"""Counters of the controller."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from reference_controller.appwrapper.names import Phase
 from reference_controller.appwrapper.steps import Note
+from reference_controller.shared.counters import LabelledCounters
 from vocabulary.requests import Delete
-
-Labels: TypeAlias = tuple[tuple[str, str], ...]
-
-
-class Sample(NamedTuple):
-    """One counter with its labels and its value."""
-
-    name: str
-    labels: dict[str, str]
-    value: int
-
 
 HELP: Final = {
     "appwrapper_phase_total": "Entries into a phase, by namespace and phase.",
@@ -30,16 +18,10 @@ HELP: Final = {
 }
 
 
-class Metrics:
-    """Counters of one controller; they begin at 0 with its process."""
+class Metrics(LabelledCounters):
+    """Counters of one controller."""
 
-    help: Final = HELP
-
-    def __init__(self) -> None:
-        self._values: Counter[tuple[str, Labels]] = Counter()
-
-    def count(self, name: str, **labels: str) -> None:
-        self._values[name, tuple(sorted(labels.items()))] += 1
+    help = HELP
 
     def count_entry(self, namespace: str, before: str, phase: str, note: Note | None) -> None:
         """Count a phase that was entered, and why if it is a reset."""
@@ -54,8 +36,3 @@ class Metrics:
         """Count a delete that was accepted, if it was a forceful one."""
         if delete.grace_period_seconds == 0:
             self.count("appwrapper_forceful_deletion_total", kind=str(delete.kind))
-
-    def samples(self) -> Iterator[Sample]:
-        """All counters, by name and labels."""
-        for (name, labels), value in sorted(self._values.items()):
-            yield Sample(name, dict(labels), value)

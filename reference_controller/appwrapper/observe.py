@@ -6,9 +6,9 @@ be had is never taken for an empty one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias, TypeVar
+from typing import Final
 
 import msgspec
 
@@ -27,16 +27,12 @@ from reference_controller.appwrapper.status import (
 )
 from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from reference_controller.runtime.cached_list import CachedList, counted
+from reference_controller.shared.reading import Reading, read
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, NODE, POD, REPLICA_SET, Kind, kind_of
 from vocabulary.objects import Object, annotations_of, get_path, labels_of, name_of, namespace_of
-from vocabulary.requests import Get, List, Request
-
-T = TypeVar("T")
-Reading: TypeAlias = Generator[Request, Any, T]
-"""Yields reads, is sent their answers, returns what they amount to."""
-
+from vocabulary.requests import List
 
 _MAX_REMEMBERED: Final = 1_000
 _WATCHED: Final = frozenset(WATCHED_KINDS)
@@ -227,14 +223,3 @@ class Observer:
 def _name_if(record: Object, wanted: tuple[str, ...]) -> str:
     """The name of a component that is in a wanted state of creation, else nothing."""
     return str(record.get("name", "")) if creation_state(record) in wanted else ""
-
-
-def read(kind: Kind, namespace: str, name: str, *, live: bool) -> Reading[Object | None]:
-    """The object of that name, or None if there is none; other errors go through."""
-    try:
-        found: Object = yield Get(kind, namespace, name, live=live)
-    except ApiError as error:
-        if error.is_not_found:
-            return None
-        raise
-    return found

@@ -14,7 +14,7 @@ The order of requests is what makes a crash at any of them harmless:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -22,10 +22,10 @@ from msgspec import structs
 
 from reference_controller.appwrapper import decide as deciding
 from reference_controller.appwrapper import transitions
-from reference_controller.appwrapper.events import Identity, event_for, identity_of
+from reference_controller.appwrapper.events import event_for, identity_of
 from reference_controller.appwrapper.metrics import Metrics
 from reference_controller.appwrapper.names import APPWRAPPER, CONTROLLER_NAME, FINALIZER
-from reference_controller.appwrapper.observe import Observer, read
+from reference_controller.appwrapper.observe import Observer
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.status import component_records, phase_of, spec_of
 from reference_controller.appwrapper.steps import (
@@ -40,10 +40,14 @@ from reference_controller.appwrapper.steps import (
     Step,
 )
 from reference_controller.appwrapper.templates import TemplateError, build
+from reference_controller.runtime.controller import Key
+from reference_controller.shared.events import Told, send
+from reference_controller.shared.own_writes import OwnWrites
+from reference_controller.shared.reading import read
 from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import kind_of
-from vocabulary.objects import Object, finalizers_of, meta, namespace_of
+from vocabulary.objects import Object, finalizers_of, namespace_of
 from vocabulary.requests import Create, Patch, Reconcile, Request, Update
 
 MAX_STEPS: Final = 2_000
@@ -51,7 +55,6 @@ MAX_STEPS: Final = 2_000
 _BEHIND_US: Final = 5 * SECOND
 """When to look again after a cache was seen to be behind. An informer that lists anew never tells
 of what was created and deleted meanwhile, so no event need come."""
-_MAX_TOLD: Final = 10_000
 
 Doing: TypeAlias = Generator[Request, Any, Step | None]
 """Carries out one step; returns the step that follows from it at once, if any."""
@@ -66,23 +69,18 @@ class Reconciliation:
     observer: Observer
     rules: Rules
     metrics: Metrics
-    wrote: Callable[[Object], None]
-    """Called with each AppWrapper that we wrote, so that our own echo can be recognized."""
-    told: set[Identity] = field(default_factory=set)
-    """The Events that this process has sent; it may forget them."""
+    writes: OwnWrites = field(default_factory=OwnWrites)
+    """The writes of this process: a cache that is behind them would only lead to conflicts."""
+    told: Told = field(default_factory=Told)
     aw: Object | None = None
     is_fresh: bool = False
     """True if `aw` is an API server's response of this pass."""
 
-    def run(self, own: Object | None) -> Reconcile:
-        """From the AppWrapper as it stands to the point where there is nothing left to do.
-
-        `own` is what our last write was answered, if it is remembered: a cache that is behind
-        that would only lead to conflicts.
-        """
+    def run(self) -> Reconcile:
+        """From the AppWrapper as it stands to the point where there is nothing left to do."""
         self.aw = yield from read(APPWRAPPER, self.namespace, self.name, live=False)
-        if self.aw is not None and own is not None and revision_of(self.aw) < revision_of(own):
-            self.aw = own
+        if self.aw is not None:
+            self.aw = self.writes.later(Key(self.namespace, self.name), self.aw)
         step: Step | None = None
         for _ in range(MAX_STEPS):
             if self.aw is None or not is_managed(self.aw):
@@ -142,15 +140,11 @@ class Reconciliation:
         if identity in self.told:
             return
         self.is_fresh = False  # who tells people waits for an answer, and another may go on then
-        try:
-            yield event_for(self.aw, note, self.observer.clock())
-        except ApiError as error:
-            if not error.is_already_exists:
-                self.metrics.count("appwrapper_event_dropped_total", reason=error.reason)
-                return
-        if len(self.told) >= _MAX_TOLD:
-            self.told.clear()
-        self.told.add(identity)
+        event = event_for(self.aw, note, self.observer.clock())
+        yield from send(event, identity, self.told, self._dropped)
+
+    def _dropped(self, error: ApiError) -> None:
+        self.metrics.count("appwrapper_event_dropped_total", reason=error.reason)
 
     def _set_finalizers(self, finalizers: tuple[str, ...]) -> Doing:
         """A merge patch under optimistic lock, since it cannot touch the spec."""
@@ -279,16 +273,11 @@ class Reconciliation:
     def _wrote(self, written: Object) -> None:
         self.aw = written
         self.is_fresh = True
-        self.wrote(written)
+        self.writes.remember(Key(self.namespace, self.name), written)
 
     def _finalizers(self) -> tuple[str, ...]:
         assert self.aw is not None
         return finalizers_of(self.aw)
-
-
-def revision_of(obj: Object) -> int:
-    """The resourceVersion as a number; later writes have higher ones."""
-    return int(meta(obj)["resourceVersion"])
 
 
 def is_managed(aw: Object) -> bool:

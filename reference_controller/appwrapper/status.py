@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from reference_controller.appwrapper.names import ATTEMPT_LABEL, Condition, Reason
-from vocabulary.clock import Micros, parse_rfc3339, to_rfc3339, to_rfc3339_micro
+from reference_controller.shared.conditions import with_condition
+from vocabulary.clock import Micros, parse_rfc3339, to_rfc3339_micro
 from vocabulary.objects import Object, annotations_of, labels_of
 
 PERHAPS_CREATED: Final = ("True", "Unknown")
@@ -111,7 +112,7 @@ class StatusDraft:
     def condition(self, type_: str, status: str, reason: str, message: str = "") -> StatusDraft:
         new = {"type": type_, "status": status, "reason": reason, "message": message}
         standing = self._status.get("conditions") or ()
-        self._status["conditions"] = _with_condition(standing, new, self._now_us)
+        self._status["conditions"] = with_condition(standing, new, self._now_us)
         return self
 
     def components(self, records: tuple[Object, ...]) -> StatusDraft:
@@ -130,7 +131,7 @@ def with_creation_state(
 ) -> Object:
     """A component's record with its own ResourcesDeployed condition, and other fields, set."""
     new = {"type": Condition.RESOURCES_DEPLOYED, "status": state, "reason": reason, "message": ""}
-    conditions = _with_condition(record.get("conditions") or (), new, now_us)
+    conditions = with_condition(record.get("conditions") or (), new, now_us)
     return {**record, **fields, "conditions": conditions}
 
 
@@ -141,17 +142,3 @@ def with_intent(record: Object, name: str, attempt: int, now_us: Micros) -> Obje
     return with_creation_state(
         kept, "Unknown", Reason.CREATION_INITIATED, now_us, name=name, attempt=attempt
     )
-
-
-def _with_condition(entries: Any, new: Object, now_us: Micros) -> list[Object]:
-    """The list with one condition set; lastTransitionTime moves only if its status flips."""
-    changed = list(entries)
-    for index, entry in enumerate(entries):
-        if entry.get("type") == new["type"]:
-            since = (
-                entry.get("lastTransitionTime") if entry.get("status") == new["status"] else None
-            )
-            changed[index] = {**new, "lastTransitionTime": since or to_rfc3339(now_us)}
-            return changed
-    changed.append({**new, "lastTransitionTime": to_rfc3339(now_us)})
-    return changed

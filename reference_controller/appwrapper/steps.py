@@ -6,23 +6,28 @@ from typing import TypeAlias
 
 import msgspec
 
+from reference_controller.shared.events import Note
 from vocabulary.clock import Micros
 from vocabulary.objects import Object
 from vocabulary.requests import Delete
+
+__all__ = [
+    "CreateComponent",
+    "DeleteEverything",
+    "Hold",
+    "LetGo",
+    "Note",
+    "Record",
+    "Remove",
+    "Stay",
+    "Step",
+]
 
 
 class Stay(msgspec.Struct, frozen=True):
     """Nothing to do before that point in time (None: before something changes)."""
 
     wake_at_us: Micros | None = None
-
-
-class Note(msgspec.Struct, frozen=True):
-    """A message for users: becomes a core/v1 Event."""
-
-    reason: str
-    message: str
-    is_warning: bool = False
 
 
 class Record(msgspec.Struct, frozen=True):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from reference_controller.reference_program import DecisionCode
+from reference_controller.shared import SHARED_DECISIONS
 
 _ROOM: Final = "reference_controller.jobset"
 _MODULES: Final = (
@@ -26,6 +27,6 @@ _MODULES: Final = (
     "verdict",
 )
 DECISION_CODE: Final = DecisionCode(
-    modules=tuple(f"{_ROOM}.{name}" for name in _MODULES),
+    modules=(*(f"{_ROOM}.{name}" for name in _MODULES), *SHARED_DECISIONS),
     told=frozenset({"Note", "_denied", "_tell", "count", "count_verdict", "event_for"}),
 )
