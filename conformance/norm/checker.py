@@ -178,6 +178,8 @@ def _verdict(
                 excused.append(left)
         else:
             unsettled.append(obligation)
+    if not (met or broken or excused or unsettled):
+        return None
     unsettled = excused + unsettled
     decisions = sorted({found.decision for found in unsettled if found.decision})
     if not all(map(claim.cites, decisions)):
@@ -208,6 +210,4 @@ def _verdict(
             because=f"Armed {times}, first at {when(met[0].at)}, and held{still}.",
             kept=kept,
         )
-    if not unsettled:
-        return None
     return _inconclusive(claim, f"Undecided{by}: {unsettled[0].because}.")

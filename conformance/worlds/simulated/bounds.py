@@ -50,6 +50,8 @@ class Bounds:
         """The bound, and what the operator was doing; empty until one is reached."""
         self.pods = 0
         """How many pods users have asked for."""
+        self.max_steps = MAX_STEPS
+        """The events of the simulation that so many pods may take."""
         self._kinds = {str(use.kind): use for use in kinds}
         self._asked_for: dict[str, int] = {}
         """The most pods that each object of users has asked for, by uid."""
@@ -60,10 +62,9 @@ class Bounds:
         """How often each object began again since a client outside of the cluster wrote, by uid."""
         self._crashes = 0
 
-    def stepped(self, steps: int) -> None:
-        """The simulation has come to that many events."""
-        if steps > MAX_STEPS + STEPS_PER_POD * self.pods:
-            self._limit(f"{steps} events")
+    def took_too_long(self, steps: int) -> None:
+        """The simulation has come to more events than `max_steps`."""
+        self._limit(f"{steps} events")
 
     def crashed(self) -> None:
         """An exception has escaped from the controller's code."""
@@ -95,14 +96,15 @@ class Bounds:
         before = self._asked_for.get(write.uid, 0)
         self._asked_for[write.uid] = max(before, pods)
         self.pods += max(0, pods - before)
+        self.max_steps = MAX_STEPS + STEPS_PER_POD * self.pods
 
     def _count_writes(self, role: str, write: Write) -> None:
         stretch = self._stretches[role]
         if stretch.wrote(write, self._kinds.get(write.kind)):
             for other in self._stretches.values():
                 other.occasions += other is not stretch
-        total, what, times = stretch.in_a_row()
-        if times - stretch.occasions >= MAX_WRITES_IN_A_ROW:
+        if stretch.repeated() >= MAX_WRITES_IN_A_ROW:
+            total, times, what = stretch.in_words()
             self._reach(f"{total} writes of {role} without progress, {times} of them: {what}")
 
     def _count_resets(self, write: Write) -> None:

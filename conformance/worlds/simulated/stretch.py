@@ -13,6 +13,9 @@ from vocabulary.objects import get_path
 
 Id: TypeAlias = tuple[str, str, str]
 """Kind, namespace and name."""
+Request: TypeAlias = tuple[Id, str, str, str, int, str]
+"""The subject of a write, its verb, kind and name (empty for an Event, which has a new one each
+time), the code and the reason of its refusal."""
 
 _EVENT: Final = str(EVENT)
 
@@ -25,11 +28,11 @@ class Stretch:
         self.occasions = 0
         """New writes of other operators since then: each may be the reason of one repetition, such
         as a number that is brought up to date."""
-        self._in_a_row: Counter[tuple[Id, str]] = Counter()
-        """The writes since the last progress, in words."""
+        self._in_a_row: Counter[Request] = Counter()
+        """The writes since the last progress."""
         self._since_us: Micros = 0
         """The time of the first of them."""
-        self._known: set[tuple[Id, str]] = set()
+        self._known: set[Request] = set()
         """The operator's different writes."""
         self._progress: dict[str, list[object]] = {}
         """How far each object under test has come so far, by uid."""
@@ -40,10 +43,15 @@ class Stretch:
     def wrote(self, write: Write, use: KindUse | None) -> bool:
         """The operator wrote; True if it made progress, or wrote something new."""
         which = _subject(write)
-        refused = f" ({write.code} {write.reason})" if write.reason else ""
-        what = (which, f"{write.verb} {write.kind} {write.name}{refused}")
-        if write.kind == _EVENT:
-            what = (which, f"{write.verb} {write.kind}{refused}")
+        name = "" if write.kind == _EVENT else write.name
+        what = (
+            which,
+            write.verb,
+            write.kind,
+            name,
+            write.code if write.reason else 0,
+            write.reason,
+        )
         if self._in_a_row and write.t - self._since_us > MINUTE:
             self._forget()
         is_new = what not in self._known
@@ -68,11 +76,17 @@ class Stretch:
         if (write.kind, write.namespace, write.name) not in self._made_again:
             self._begin()
 
-    def in_a_row(self) -> tuple[int, str, int]:
-        """How many writes there were since the last progress; the most frequent one, and its
-        number."""
-        (_, what), times = self._in_a_row.most_common(1)[0]
-        return self._in_a_row.total(), what, times
+    def repeated(self) -> int:
+        """How often the most frequent write was repeated since the last progress, beyond the
+        occasions for it."""
+        return max(self._in_a_row.values(), default=0) - self.occasions
+
+    def in_words(self) -> tuple[int, int, str]:
+        """The number of writes since the last progress, that of the most frequent one, and it."""
+        ((_, verb, kind, name, code, reason), times), *_ = self._in_a_row.most_common(1)
+        refused = f" ({code} {reason})" if reason else ""
+        what = " ".join(filter(None, (verb, kind, name)))
+        return self._in_a_row.total(), times, what + refused
 
     def _begin(self) -> None:
         self._in_a_row.clear()

@@ -187,16 +187,17 @@ class SimulatedWorld(World):
 
     def _run_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Let time pass until `done()`, at most so long, and no longer than any run needs."""
-        bounds = self._bounds
+        bounds, loop = self._bounds, self.loop
         met = False
 
         def is_over() -> bool:
             nonlocal met
             met = done()
-            bounds.stepped(self.loop.steps)
+            if loop.steps > bounds.max_steps:
+                bounds.took_too_long(loop.steps)
             return met or bool(bounds.reached)
 
-        self.loop.run_until(is_over, self.loop.now_us + within_us)
+        loop.run_until(is_over, loop.now_us + within_us)
         return met
 
     def _inject(self, fault: Fault, *, is_repeated: bool = False) -> str:
