@@ -90,6 +90,9 @@ class Plan:
     """Triggers that faults refer to by name."""
     implementation: str = ""
     """The implementation to run; empty: the one that the command names, or the reference."""
+    edition: str = ""
+    """The edition of the norm to judge by; empty: the one that the command names, or the
+    default."""
     scale: Scale = AS_WRITTEN
     workload: Variation | None = None
     """The changes to an object under test; None: it is as the scenario wrote it."""
@@ -103,6 +106,8 @@ class Plan:
         data: dict[str, Any] = {"seed": self.seed, "scenario": self.scenario}
         if self.implementation:
             data["implementation"] = self.implementation
+        if self.edition:
+            data["edition"] = self.edition
         if self.scale:
             data["scale"] = self.scale.to_data()
         if self.workload is not None:
@@ -135,6 +140,8 @@ class Plan:
         count = len(self.faults)
         what = {0: "no faults", 1: "1 fault"}.get(count, f"{count} faults")
         lines = [f"Scenario {self.scenario} with seed {self.seed} and {what}."]
+        if self.edition:
+            lines.append(f"It is judged by the edition {self.edition}.")
         if self.scale:
             lines.append(f"It has {self.scale.describe()}.")
         if self.workload is not None:
@@ -169,6 +176,7 @@ class _Spelled:
     scenario: Name
     seed: Annotated[int, Meta(ge=0, le=MAX_SEED)] = 0
     implementation: str = ""
+    edition: str = ""
     scale: Scale = AS_WRITTEN
     workload: Any = None
     exhaustive: bool = False
@@ -195,6 +203,7 @@ def plan_from_data(data: Any) -> Plan:
         ),
         triggers=triggers,
         implementation=spelled.implementation,
+        edition=spelled.edition,
         scale=spelled.scale,
         workload=variation_from_data(spelled.workload, "workload"),
         exhaustive=spelled.exhaustive,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from conformance import suite
+from conformance import editions, suite
 from conformance.history import History
 from conformance.norm.claim import CLAIMS, Claim
 from conformance.norm.verdict import Outcome, Verdict
@@ -23,6 +23,11 @@ def load() -> tuple[Claim, ...]:
             raise suite.SuiteError(
                 f"claim {claim.id} of suite {claim.suite!r}: expected the name of an installed "
                 f"suite ({', '.join(suites)}), and an id of one of its prefixes and a number"
+            )
+        if unknown := sorted(set(claim.editions).difference(of.editions)):
+            raise suite.SuiteError(
+                f"claim {claim.id}: its suite has no edition {unknown[0]!r}; "
+                f"there are: {', '.join(of.editions) or 'none'}"
             )
         return prefixes.index(prefix), int(number)
 
@@ -43,9 +48,11 @@ def judged_on(scenario: str, roles: frozenset[str]) -> tuple[Claim, ...]:
 def judge(history: History) -> list[Verdict]:
     """The verdict of every claim that the run is judged by, in the order of `load`.
 
-    What an implementation lacks, or was run without, is not judged; the header has the reason.
+    What an implementation lacks, or was run without, is not judged; the header has the reason. What
+    does not hold in the edition of the run is left out.
     """
     operators = history.header.operators
+    told = editions.told_by(history.header)
     suites = suite.load()
     left_out = {
         claim: Verdict(claim=claim, outcome=outcome, because=because)
@@ -61,5 +68,5 @@ def judge(history: History) -> list[Verdict]:
     return [
         left_out[claim.id] if claim.id in left_out else claim.judge(history)
         for claim in judged_on(history.header.scenario, frozenset(operators))
-        if claim.judge is not None
+        if claim.judge is not None and editions.holds(claim, told)
     ]

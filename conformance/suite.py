@@ -173,6 +173,9 @@ class Suite:
     `profiles`, each optional."""
     roles: tuple[str, ...] = ()
     """The operators under test in its scenarios; empty: the suite has none of its own."""
+    editions: tuple[str, ...] = ()
+    """The readings of the norm that a run can be judged by; the first is the default. Empty: there
+    is one only, without a name."""
     kinds: tuple[KindUse, ...] = ()
     """The kinds that its operators reconcile."""
     settings: Settings = field(default_factory=Settings)

@@ -144,6 +144,9 @@ class Header(msgspec.Struct, frozen=True, kw_only=True, tag="header"):
     operators: dict[str, OperatorUnderTest]
     """The operators under test by their roles."""
     facts: WorldFacts = WorldFacts()
+    editions: dict[str, str] | msgspec.UnsetType = msgspec.UNSET
+    """By suite, the edition that its claims are judged in; of a suite that is not named, the
+    default one."""
 
     @property
     def first(self) -> OperatorUnderTest:

@@ -71,7 +71,10 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
 
     found = claim_named(claim)
     typer.secho(f"{found.id} {found.name}", bold=True)
-    typer.echo(f"{found.level}, suite {found.suite}, since {found.since}\n")
+    typer.echo(f"{found.level}, suite {found.suite}, since {found.since}")
+    if found.editions:
+        typer.echo(f"holds in edition {', '.join(found.editions)}")
+    typer.echo("")
     typer.echo(found.text)
     typer.echo(f"\nsource: {found.source.document}, {found.source.section}")
     typer.echo(f'    "{found.source.sentence}"')

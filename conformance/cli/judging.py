@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from conformance import claims
+from conformance import claims, editions
 from conformance.history import History
 from conformance.norm.claim import CLAIMS, Claim
 from conformance.norm.verdict import Verdict
@@ -17,9 +17,16 @@ if TYPE_CHECKING:
 
 def claims_of(runs: Iterable[RunResult]) -> Mapping[str, Claim]:
     """The claims that these runs are judged by, by id; all claims if there are no runs."""
-
-    ran = {(run.scenario, frozenset(run.header.operators)) for run in runs}
-    found = {claim.id for scenario, roles in ran for claim in claims.judged_on(scenario, roles)}
+    ran = {
+        (run.scenario, frozenset(run.header.operators)): editions.told_by(run.header)
+        for run in runs
+    }
+    found = {
+        claim.id
+        for of_run, told in ran.items()
+        for claim in claims.judged_on(*of_run)
+        if editions.holds(claim, told)
+    }
     return {claim.id: claim for claim in claims.load() if not ran or claim.id in found}
 
 

@@ -65,6 +65,7 @@ def replay(
     from conformance.cli.ending import echo_block, echo_checker_errors, verdict_lines
     from conformance.cli.judging import all_claims
     from conformance.cli.problems import BadInputError
+    from conformance.editions import UnknownEditionError, require_known
     from conformance.implementation import with_role
     from conformance.profiles.choosing import simulated, under_test
     from conformance.report.again import replay_command
@@ -92,6 +93,11 @@ def replay(
             f"{plan}: scenario: there is no scenario {loaded.scenario!r}; "
             "list them with: assay claims scenarios"
         )
+    if loaded.edition:
+        try:
+            require_known(loaded.edition, [(scenario.id, scenario.roles)])
+        except UnknownEditionError as error:
+            raise BadInputError(f"{plan}: edition: {error}") from error
     find = simulated if cluster == "simulated" else under_test
     planned = in_one_text(by_role(loaded.implementation, scenario.roles))
     asked = loaded.implementation
@@ -104,6 +110,7 @@ def replay(
     options = RunOptions(
         cluster=cast(ClusterName, cluster),
         implementation=asked,
+        edition=loaded.edition,
         cluster_folder=cluster_folder,
     )
     one_process = (

@@ -27,6 +27,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     assay run --cluster kind                  in containers that are real, on a cluster of its own
     assay run --cluster existing --kubeconfig FILE        on an existing cluster
     assay run --implementation mutant:quota-released-on-failed
+    assay run jobset --edition released       by what released operators promise
 
     The report is written to .assay/ (report.yaml, index.html, a page and a plan per failure,
     junit.xml, histories/). If interrupted (Ctrl-C, SIGTERM), the command reports what was kept, and
@@ -40,7 +41,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     from conformance.cli.progress import showing_progress
     from conformance.cli.run_grounds import GROUNDS
     from conformance.cli.run_rules import require_that_options_agree
-    from conformance.cli.selection import claims_asked_for, resolve
+    from conformance.cli.selection import claims_asked_for, require_edition, resolve
     from conformance.implementation import with_role
     from conformance.profiles.choosing import simulated, under_test
     from conformance.report.folder import check_folder
@@ -50,6 +51,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     require_that_options_agree(asked)
     check_folder(asked.out)
     words = resolve(asked.selection or ())
+    require_edition(asked.edition, words)
     is_real = asked.cluster != "simulated"
     roles = roles_of(select(words, one_case=asked.one_case))
     spelled = with_role(asked.implementation, roles, under_test if is_real else simulated)
@@ -65,7 +67,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
         console = Console()
         with showing_progress(console, quiet=asked.quiet) as on_progress:
             suite = run_suite(words, options, on_progress)
-        suite = msgspec.structs.replace(suite, claims=claims_asked_for(words))
+        suite = msgspec.structs.replace(suite, claims=claims_asked_for(words, asked.edition))
         report, files = write_report(suite, asked.out, allure=asked.allure)
         show_suite(console, suite, report, files, show_all=asked.show_all, quiet=asked.quiet)
     code = ExitCode.of_report(report)

@@ -69,6 +69,14 @@ class RunArguments:
             callback=only(PROFILE),
         ),
     ] = "reference"
+    edition: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="The reading of the norm to judge by, where a suite has several: kep, released. "
+            "Otherwise its first.",
+        ),
+    ] = ""
     seed: Annotated[
         int, typer.Option(help="Decides every random choice of the run.", min=0, max=MAX_SEED)
     ] = DEFAULT_SEED
@@ -253,6 +261,7 @@ class RunArguments:
         return RunOptions(
             cluster=cast(ClusterName, self.cluster),
             implementation=self.implementation,
+            edition=self.edition,
             seed=self.seed,
             jobs=self.jobs,
             one_case=self.one_case,

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from conformance.cli.problems import BadInputError
 from conformance.nearest import meant
+
+if TYPE_CHECKING:
+    from conformance.scenario_type import Scenario
 
 
 def resolve(words: Iterable[str]) -> tuple[str, ...]:
@@ -18,14 +22,47 @@ def resolve(words: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(_resolve_one(word, known) for word in words))
 
 
-def claims_asked_for(words: Sequence[str]) -> tuple[str, ...]:
+def require_edition(edition: str, words: Sequence[str]) -> None:
+    """Raise BadInputError unless a suite of the selection has that edition, and each claim of the
+    selection holds in its suite's; no edition is every suite's default."""
+    from conformance import editions
+    from conformance.norm.claim import CLAIMS
+    from conformance.running.suite import select
+
+    chosen = select(words)
+    if edition:
+        try:
+            editions.require_known(edition, [(found.id, found.roles) for found in chosen])
+        except editions.UnknownEditionError as error:
+            raise BadInputError(f"--edition: {error}") from error
+    asked = _in_force(chosen, edition)
+    for word in words:
+        if word in CLAIMS and not editions.holds(CLAIMS[word], asked):
+            judged_in = editions.edition_of(CLAIMS[word].suite, asked)
+            raise BadInputError(
+                f"{word} does not hold in edition {judged_in}; leave it out, or add "
+                f"--edition {CLAIMS[word].editions[0]}"
+            )
+
+
+def _in_force(chosen: Iterable[Scenario], edition: str) -> dict[str, str]:
+    """By suite, the edition that the runs of these scenarios are judged by."""
+    from conformance import editions
+
+    found: dict[str, str] = {}
+    for scenario in chosen:
+        found |= editions.of_run(scenario.id, scenario.roles, edition)
+    return found
+
+
+def claims_asked_for(words: Sequence[str], edition: str = "") -> tuple[str, ...]:
     """Return the claims whose verdicts a selection requests; empty means all that are judged.
 
     Naming a scenario selects the claims that it was written to arm: it is expected that it does not
     arm all others. Naming a suite selects those that are judged on runs of its own operators, and
     those that its scenarios with operators of other suites were written to arm.
     """
-    from conformance import claims, suite
+    from conformance import claims, editions, suite
     from conformance.running.suite import select
     from conformance.scenarios import SCENARIOS
 
@@ -44,10 +81,13 @@ def claims_asked_for(words: Sequence[str]) -> tuple[str, ...]:
             asked.update(
                 claim for found in SCENARIOS.values() if found.suite == word for claim in found.arms
             )
+    chosen = select(words)
+    in_force = _in_force(chosen, edition)
     judged = {
         claim.id
-        for found in select(words)
+        for found in chosen
         for claim in claims.judged_on(found.id, frozenset(found.roles))
+        if editions.holds(claim, in_force)
     }
     return () if asked >= judged else tuple(sorted(asked))
 

@@ -53,6 +53,8 @@ class Claim:
     source: Source
     decision: Decision | tuple[Decision, ...] | None = None
     since: str = "0.1.0"
+    editions: tuple[str, ...] = ()
+    """The editions of its suite in which it holds; empty: all of them."""
     not_judged: str = ""
     """Non-empty: why no cluster can judge this claim; it is listed as not covered."""
     only_simulated: str = ""

@@ -6,6 +6,7 @@ import shlex
 from pathlib import Path
 from typing import Final
 
+from conformance.editions import told_by
 from conformance.report.run_result import RunResult
 from conformance.suite import shipped_profiles
 from vocabulary import suite_path
@@ -43,4 +44,7 @@ def run_command(run: RunResult) -> str:
         parts += ["--kubeconfig", "FILE"]
     if implementation != REFERENCE:
         parts += ["--implementation", implementation]
+    edition = told_by(header).get(header.scenario.partition("/")[0])
+    if edition is not None:
+        parts += ["--edition", edition]
     return shlex.join([*parts, "--seed", str(header.seed)])

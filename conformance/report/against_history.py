@@ -8,6 +8,7 @@ from typing import Final, TypeAlias
 
 import msgspec
 
+from conformance.editions import told_by
 from conformance.norm.verdict import Outcome, Verdict, worst
 from conformance.report.allowances import allowances_of, common
 from conformance.report.build import (
@@ -214,6 +215,8 @@ def _other_circumstances(header: Header, terms: Terms) -> Iterator[Finding]:
         allowances_by_role={**told, **granted} if is_by_role else {},
     )
     yield from differences(report.environment, made, "environment", says)
+    told_editions = {name: report.suite.editions.get(name) for name in told_by(header)}
+    yield from differences(told_editions, dict(told_by(header)), "suite.editions", says)
     asked = asked_for(report.reproduce.command, "--implementation", REFERENCE)
     maker = terms.maker_of(header, report.suite.version)
     if maker is not None and not named_roles(asked):

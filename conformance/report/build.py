@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
+from conformance.editions import told_by
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome, Verdict, merge
 from conformance.report.allowances import allowances_of, common
@@ -65,7 +66,10 @@ def build_report(
         implementation=suite.implementation,
         date=date,
         suite=Suite(
-            version=version, git_commit=git_commit, claims_digest=claims_digest(claims.values())
+            version=version,
+            git_commit=git_commit,
+            claims_digest=claims_digest(claims.values()),
+            editions=editions_of(suite.runs),
         ),
         environment=Environment(
             cluster=suite.cluster,
@@ -98,6 +102,14 @@ def build_report(
         wall_seconds=suite.wall_seconds,
         checker_errors=tuple(_checker_errors(judged)),
     )
+
+
+def editions_of(runs: Iterable[RunResult]) -> dict[str, str]:
+    """By suite, the edition that the runs were judged by: it is the same in all of one command."""
+    found: dict[str, str] = {}
+    for run in runs:
+        found |= told_by(run.header)
+    return dict(sorted(found.items()))
 
 
 def _checker_errors(judged: Mapping[str, list[Judged]]) -> Iterator[CheckerError]:

@@ -71,6 +71,8 @@ def _entry(
     struck = sorted({fault for scenario in arming for fault in faults.get(scenario.id, ())})
     if struck:
         entry["faults"] = struck
+    if claim.editions:
+        entry["editions"] = list(claim.editions)
     if mutants:
         entry["mutants"] = sorted(mutants)
     if claim.decisions:

@@ -207,6 +207,10 @@ def _wrong_command(report: ConformanceReport) -> Iterator[Finding]:
         asked = asked_for(command, option, usual)
         if asked != is_so:
             yield Finding(where, f"asks for {option} {asked or '…'}, {field} is {is_so}")
+    edition, editions = asked_for(command, "--edition", ""), report.suite.editions
+    if edition and edition not in editions.values():
+        told = ", ".join(f"{name} {each}" for name, each in editions.items()) or "none"
+        yield Finding(where, f"asks for --edition {edition}, suite.editions are {told}")
     if "--rerun" in words and not report.determinism.rerun:
         yield Finding("determinism.rerun", f"is 0, and {where} asks for --rerun")
     for option, is_told, field in (

@@ -303,6 +303,7 @@ def _differences(baseline: ConformanceReport, current: ConformanceReport) -> Ite
         ("suite version", baseline.suite.version, current.suite.version),
         ("suite commit", baseline.suite.commits, current.suite.commits),
         ("claims digest", baseline.suite.claims_digest[:12], current.suite.claims_digest[:12]),
+        ("edition", _editions(baseline), _editions(current)),
         ("cluster", baseline.environment.cluster, current.environment.cluster),
         (
             "Kubernetes version",
@@ -327,6 +328,11 @@ def _differences(baseline: ConformanceReport, current: ConformanceReport) -> Ite
     added = tuple(claim.id for claim in current.claims if claim.id not in before)
     if added:
         yield Difference("Claims that the baseline does not have", added)
+
+
+def _editions(report: ConformanceReport) -> str:
+    """`jobset released`."""
+    return ", ".join(f"{name} {edition}" for name, edition in report.suite.editions.items())
 
 
 def _implementation(report: ConformanceReport) -> str:

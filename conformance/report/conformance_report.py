@@ -106,6 +106,8 @@ class Suite(_Part, frozen=True, kw_only=True, omit_defaults=True):
     """Over all claims' ids, levels, texts and sources: equal digests judged by equal norms."""
     judged_again: JudgedAgain | None = None
     """None: the verdicts are those of the Assay that ran."""
+    editions: Mapping[str, str] = {}
+    """By suite, the edition that its claims were judged in, of suites that have several."""
 
     @property
     def commits(self) -> str:

@@ -144,7 +144,11 @@ def counts_line(report: ConformanceReport) -> str:
 
 def summary_lines(report: ConformanceReport) -> list[str]:
     """One line per profile, then what a campaign covered."""
-    lines = [f"{profile.name}: {profile.summary}" for profile in report.profiles]
+    editions = report.suite.editions
+    named = {name: f"{name}, edition {edition}" for name, edition in editions.items()}
+    lines = [
+        f"{named.get(profile.name, profile.name)}: {profile.summary}" for profile in report.profiles
+    ]
     if report.coverage.crash_points != "0/0":
         lines.append(f"crash points: the operator was killed at {report.coverage.crash_points}")
     if report.coverage.random_plans:

@@ -17,6 +17,7 @@ from pathlib import Path
 import msgspec
 
 from conformance import suite
+from conformance.editions import holds
 from conformance.norm.claim import Claim
 from conformance.report.against_history import MakerOf, Terms, Told, against_history
 from conformance.report.build import NEVER_ARMED, history_path_of
@@ -74,7 +75,7 @@ def require_suites(folder: Path, report: ConformanceReport, claims: Collection[s
 
 
 def _of_its_suites(report: ConformanceReport, claims: Mapping[str, Claim]) -> dict[str, Claim]:
-    """The claims of the suites that a report is about."""
+    """The claims of the suites that a report is about, in the editions of that."""
     suites = {profile.name for profile in report.profiles}
     suites |= {claim.profile for claim in report.claims}
     # The digest of a selection is of the claims that were not asked for, too.
@@ -82,7 +83,11 @@ def _of_its_suites(report: ConformanceReport, claims: Mapping[str, Claim]) -> di
     for scenario in ran:
         roles = SCENARIOS[scenario].roles if scenario in SCENARIOS else ()
         suites |= {each.name for each in judged_on(scenario, roles)}
-    return {id_: claim for id_, claim in claims.items() if claim.suite in suites}
+    return {
+        id_: claim
+        for id_, claim in claims.items()
+        if claim.suite in suites and holds(claim, report.suite.editions)
+    }
 
 
 def verified(

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from conformance.editions import holds, told_by
 from conformance.norm.claim import CLAIMS
 from conformance.norm.verdict import Outcome
 from conformance.report.build import is_telling
@@ -26,7 +27,7 @@ def unarmed(runs: Iterable[RunResult]) -> dict[str, tuple[str, ...]]:
     """By scenario, the claims that it is to arm and has not, and another run might."""
     missing: dict[str, tuple[str, ...]] = {}
     for run in runs:
-        wanted = missing.get(run.scenario, _armed_in_real_time(run.scenario))
+        wanted = missing.get(run.scenario, _armed_in_real_time(run))
         telling = {verdict.claim for verdict in run.verdicts if is_telling(verdict)}
         missing[run.scenario] = () if _is_bad(run) else tuple(c for c in wanted if c not in telling)
     return {scenario: claims for scenario, claims in missing.items() if claims}
@@ -52,8 +53,13 @@ def in_words(missing: Mapping[str, Sequence[str]], stretch: int) -> str:
     )
 
 
-def _armed_in_real_time(scenario: str) -> tuple[str, ...]:
-    return tuple(c for c in SCENARIOS[scenario].arms if not CLAIMS[c].only_simulated)
+def _armed_in_real_time(run: RunResult) -> tuple[str, ...]:
+    told = told_by(run.header)
+    return tuple(
+        claim
+        for claim in SCENARIOS[run.scenario].arms
+        if not CLAIMS[claim].only_simulated and holds(CLAIMS[claim], told)
+    )
 
 
 def _is_bad(run: RunResult) -> bool:

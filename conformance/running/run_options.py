@@ -24,6 +24,8 @@ class RunOptions:
     cluster: ClusterName = "simulated"
     implementation: str = "reference"
     """`reference`, `mutant:<name>`, or the path of an implementation profile."""
+    edition: str = ""
+    """The edition of the norm to judge by; empty: the default of each suite."""
     seed: int = DEFAULT_SEED
     jobs: int = 0
     """How many scenarios run side by side; 0 means as many as the machine has cores."""

@@ -35,13 +35,16 @@ def run_one(
     seed: int,
     plan: Plan | None = None,
     variant: str = "",
+    edition: str = "",
 ) -> RunResult:
     """Run a scenario in the simulation and judge it by every claim.
 
     `implementation` is that of the only role, or those of several by role. `plan` adds faults to
-    those of the scenario's own steps, or replaces them; it may also make the scenario smaller.
+    those of the scenario's own steps, or replaces them; it may also make the scenario smaller, and
+    name the edition.
     """
     began = time.perf_counter()
+    edition = edition if plan is None else plan.edition or edition
     with collector_at_rest():
         scenario = scenario if plan is None else scenario.scaled(plan.scale).varied(plan.workload)
         under_test = (
@@ -49,7 +52,7 @@ def run_one(
             if isinstance(implementation, Implementation)
             else implementation
         )
-        world = SimulatedWorld(scenario, under_test, seed, plan)
+        world = SimulatedWorld(scenario, under_test, seed, plan, edition)
         try:
             with processor_time_bounded(
                 _options_of(under_test), lambda: world.pods, lambda: world.loop.steps
@@ -58,7 +61,7 @@ def run_one(
         except HungError as hung:
             world.give_up(str(hung))
             error = world.given_up
-        result = _judged(world, under_test, plan, variant, error, began)
+        result = _judged(world, under_test, plan, variant, error, began, edition)
         world.close()
         return result
 
@@ -70,6 +73,7 @@ def run_really(
     plan: Plan | None = None,
     variant: str = "",
     stretch: int = 1,
+    edition: str = "",
 ) -> RunResult:
     """Run a scenario on a session's control plane and judge it by every claim.
 
@@ -79,11 +83,12 @@ def run_really(
     from conformance.worlds.control_plane.world import ControlPlaneWorld
 
     began = time.perf_counter()
+    edition = edition if plan is None else plan.edition or edition
     scenario = scenario if plan is None else scenario.scaled(plan.scale).varied(plan.workload)
     with session.turn(scenario.roles):
         with session.beginning:
             session.starts.require_hope()
-            world = ControlPlaneWorld(session, scenario, seed, plan, stretch)
+            world = ControlPlaneWorld(session, scenario, seed, plan, stretch, edition)
         session.unfinished.begin(world)
         try:
             error = _play(scenario, world)
@@ -91,7 +96,7 @@ def run_really(
             world.close()
             session.unfinished.end(world)
     under_test = {role: session.implementations[role] for role in scenario.roles}
-    return _judged(world, under_test, plan, variant, error, began)
+    return _judged(world, under_test, plan, variant, error, began, edition)
 
 
 def _play(scenario: Scenario, world: World) -> str:
@@ -123,6 +128,7 @@ def _judged(
     variant: str,
     error: str,
     began: float,
+    edition: str,
 ) -> RunResult:
     header, entries = world.history()
     history = History(header, entries)
@@ -134,6 +140,7 @@ def _judged(
         scenario=header.scenario,
         seed=header.seed,
         implementation="" if option == REFERENCE else option,
+        edition=edition,
     )
     return RunResult(
         scenario=header.scenario,

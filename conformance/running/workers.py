@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
@@ -49,6 +49,8 @@ class Task:
     """True if the history is wanted even if nothing was violated."""
     stretch: int = 1
     """How many times as long durations are, where time is real."""
+    edition: str = ""
+    """The edition of the norm to judge by; empty: the default."""
 
 
 Submit: TypeAlias = Callable[[Task], "Future[RunResult]"]
@@ -59,7 +61,13 @@ RunAll: TypeAlias = Callable[[Sequence[Task]], Iterator[RunResult]]
 @contextmanager
 def workers(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterator[RunAll]:
     """The workers for the cluster in the options, and runs with operators of these roles; `many`
-    makes a pool worthwhile."""
+    makes a pool worthwhile. Runs are judged by the edition in the options."""
+    with _workers(options, roles, many=many) as run_all:
+        yield lambda tasks: run_all([replace(task, edition=options.edition) for task in tasks])
+
+
+@contextmanager
+def _workers(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterator[RunAll]:
     if options.cluster == "control-plane":
         with _on_control_plane(options, roles) as run_all:
             yield run_all
@@ -90,6 +98,7 @@ def run_task(task: Task) -> RunResult:
         task.seed,
         plan,
         task.variant,
+        task.edition,
     )
     return _without_uneventful_history(result, task)
 
@@ -250,7 +259,9 @@ def _run_in_time(session: Session, task: Task) -> RunResult | None:
 def _run_on(session: Session, task: Task) -> RunResult:
     plan = None if task.plan is None else plan_from_data(task.plan)
     scenario = SCENARIOS[task.scenario]
-    result = run_really(session, scenario, task.seed, plan, task.variant, task.stretch)
+    result = run_really(
+        session, scenario, task.seed, plan, task.variant, task.stretch, task.edition
+    )
     return _without_uneventful_history(result, task)
 
 

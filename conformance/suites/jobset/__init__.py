@@ -24,6 +24,7 @@ SUITE = Suite(
     prefixes=("JS",),
     package=__name__,
     roles=("jobset",),
+    editions=("kep", "released"),
     kinds=(
         KindUse(
             JOB_SET, is_at_rest, probe, progress=progress, begins_again=begins_again, pods=pods

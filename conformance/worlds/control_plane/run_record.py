@@ -47,18 +47,21 @@ class RunRecord:
         scenario: str,
         seed: int,
         operators: Mapping[str, OperatorUnderTest],
+        editions: Mapping[str, str],
         began_us: Micros,
         users: Mapping[str, User],
         webhooks: Sequence[ProcessWebhooks],
     ) -> None:
-        """`operators` are those under test by role; `users` are theirs, by their names in the
-        history; `webhooks` are those that they serve themselves."""
+        """`operators` are those under test by role; `editions` are those of suites by name; `users`
+        are the operators', by their names in the history; `webhooks` are those that they serve
+        themselves."""
         self._session = session
         self._namespace = namespace
         self._nodes = nodes
         self._scenario = scenario
         self._seed = seed
         self._operators = operators
+        self._editions = editions
         self._began_us = began_us
         self._users = users
         self._webhooks = webhooks
@@ -115,6 +118,7 @@ class RunRecord:
             facts=msgspec.structs.replace(
                 session.facts, slack_us=session.pulse.slack_us(self._began_us)
             ),
+            editions=dict(self._editions) or msgspec.UNSET,
         )
         return header, merge.entries(commits, audited, notes)
 

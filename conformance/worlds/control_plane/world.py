@@ -14,6 +14,7 @@ from chaos.fault import Fault
 from chaos.happening import Happening, Place
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
+from conformance.editions import of_run
 from conformance.scenario_type import Scenario
 from conformance.world import World
 from conformance.worlds.control_plane.at_rest import are_at_rest
@@ -51,14 +52,22 @@ class ControlPlaneWorld(World):
     """One run's world. Build it, let a scenario's steps use it, `finish` it, `close` it."""
 
     def __init__(
-        self, session: Session, scenario: Scenario, seed: int, plan: Plan | None, stretch: int = 1
+        self,
+        session: Session,
+        scenario: Scenario,
+        seed: int,
+        plan: Plan | None,
+        stretch: int = 1,
+        edition: str = "",
     ) -> None:
-        """`stretch` multiplies durations beyond what the machine's pace asks for."""
+        """`stretch` multiplies durations beyond what the machine's pace asks for; `edition` is the
+        one to judge by."""
         self.session = session
         self.scenario = scenario
         self.seed = seed
         self.folder = scenario.folder
         self.roles = scenario.roles
+        self._editions = of_run(scenario.id, scenario.roles, edition)
         self._of_role = {
             role: RoleOperators(session, scenario, role, stretch) for role in self.roles
         }
@@ -119,6 +128,7 @@ class ControlPlaneWorld(World):
             scenario=self.scenario.id,
             seed=self.seed,
             operators={role: each.in_header for role, each in self._of_role.items()},
+            editions=self._editions,
             began_us=self._began_us,
             users=self._users,
             webhooks=self._own_webhooks,

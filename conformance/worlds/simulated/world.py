@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+import msgspec
+
 from chaos.connection_rules import ConnectionRules
 from chaos.fault import Fault
 from chaos.ground import Rule, WatchRule
@@ -14,6 +16,7 @@ from chaos.happening import Follower
 from chaos.injector import Injected, Injector
 from chaos.plan import Plan, Step
 from conformance.bug import in_words
+from conformance.editions import of_run
 from conformance.implementation import SIMULATED_USERS, Implementation
 from conformance.manifests import load_manifests
 from conformance.report.run_result import GIVEN_UP
@@ -66,9 +69,11 @@ class SimulatedWorld(World):
         implementations: Mapping[str, Implementation],
         seed: int,
         plan: Plan | None,
+        edition: str = "",
     ) -> None:
-        """`implementations` are those under test by role."""
+        """`implementations` are those under test by role; `edition` is the one to judge by."""
         self.scenario = scenario
+        self._editions = of_run(scenario.id, implementations, edition)
         self.folder = scenario.folder
         self.namespace = NAMESPACE
         # As on shared clusters, so that steps which forget them fail here, too.
@@ -320,6 +325,7 @@ class SimulatedWorld(World):
                 for role, each in self.implementations.items()
             },
             facts=WorldFacts(users=SIMULATED_USERS),
+            editions=self._editions or msgspec.UNSET,
         )
         return header, tuple(self.recorder.entries)
 

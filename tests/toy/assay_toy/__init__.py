@@ -15,6 +15,7 @@ SUITE = Suite(
     prefixes=("TOY",),
     package=__name__,
     roles=("toy",),
+    editions=("strict", "lenient"),
     kinds=(KindUse(CREW, is_at_rest, progress=progress, pods=pods),),
     lanes=lanes,
 )

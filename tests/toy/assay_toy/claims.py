@@ -67,6 +67,7 @@ COUNTED = Claim(
     suite="toy",
     text="status.ready MUST NOT exceed the number of the Crew's pods that have ever run.",
     source=Source(README, "Crews", "status.ready counts pods that run."),
+    editions=("strict",),
 )
 
 
