@@ -1,8 +1,9 @@
 """Requirements on a simulated cluster, line by line.
 
 The numbers are those of the list that the simulation was written against: 4 is what all
-objects have in common, 5 is the Job controller. A script says which lines it covers; a line
-that no script covers says here why a control plane cannot show it.
+objects have in common, 5 is the Job controller, 6 is the placement of pods. A script says
+which lines it covers; a line that no script covers says here why a control plane cannot show
+it.
 """
 
 from __future__ import annotations
@@ -98,4 +99,16 @@ LINES: Final[dict[str, Line]] = {
         "a crash between two of the accounting steps: restarts exist in the simulation only",
     ),
     "5.9": Line("Validation of a Job's status in writes by other clients."),
+    "6.1": Line(
+        "Placement by nodes: node selector, required node affinity with terms of which one must"
+        " match, and taints with their tolerations."
+    ),
+    "6.2": Line(
+        "Placement by pods: required affinity and anti-affinity within a topology, the namespaces"
+        " they mean, the first pod of a series, and the anti-affinity of pods already bound."
+    ),
+    "6.3": Line(
+        "A NoExecute taint evicts pods that do not tolerate it, immediately or after the shortest"
+        " of their tolerationSeconds."
+    ),
 }
