@@ -1,14 +1,19 @@
 """The reference controller of JobSets, as KEP-262 with its future actions describes it.
 
-A pass over one JobSet is four steps, each a pure function but the last:
+A tour, in the order in which a pass over one JobSet runs through it:
 
-- `observe`: the JobSet, the Jobs that it owns, their Service, from the caches.
-- `failures`, `progress`: which failure has to be acted on, how the JobSet ends, what stands in
-  its status.
-- `children`: which Jobs are stale, missing, or suspended wrongly.
-- `reconcile`: the requests, in the order that makes a crash between any two of them harmless.
-
-`rules` has every decision that could be made wrongly; `mutants` make one of them wrongly.
+- `job_set_controller`: the events that wake it, and for which JobSet.
+- `reconcile`: the requests, one at a time; each yield is a crash point.
+- `observe` → `observation`: the JobSet, the Jobs that it controls, its Service, from the caches.
+- `verdict`, `status`: the next status, pure: which failure is acted on, how the JobSet ends.
+- `children`, `startup`: the Jobs that are stale, missing, or suspended wrongly, pure.
+- `templates`, `numbering`: the Jobs and the Service as they are created.
+- `rules`: every decision that could be made wrongly, one small method each.
+- `admission`: defaulting and validation of submitted JobSets.
+- `events`, `metrics`: output for users and administrators.
+- `manifests/`: the CRD, permissions, deployment and webhooks for a real cluster.
+- `mutants`: the same controller with one decision made wrong, many times over.
+- `program`: all of this as one description, for `reference_controller.programs`.
 
 A restart is counted in the status before anything is deleted, under the resourceVersion that was
 read. Each Job carries the numbers of restarts at its creation (`names.RESTARTS`), so a Job of an

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from reference_controller.jobset.job_set import (
     ChildId,
     children_of,
-    is_finished,
     is_suspended,
     job_name,
     partial_restarts_of,
+    replicated_jobs,
 )
 from reference_controller.jobset.names import RESTART
+from reference_controller.jobset.numbering import Numbering
 from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.startup import may_start
@@ -29,27 +30,38 @@ class Changes:
     """The requests to send, in this order, and the time to look again."""
 
     marks: tuple[Patch, ...] = ()
+    suspensions: tuple[Patch, ...] = ()
     deletes: tuple[Delete, ...] = ()
-    patches: tuple[Patch, ...] = ()
+    resumptions: tuple[Patch, ...] = ()
     creates: tuple[Create, ...] = ()
     wake_at_us: Micros | None = None
 
 
 def changes(seen: Observation, rules: Rules) -> Changes:
-    """The requests that bring the Jobs to what spec and status ask for."""
-    job_set, namespace = seen.job_set, namespace_of(seen.job_set)
-    if is_finished(job_set):
-        left = [job for job in (*seen.stale, *seen.current) if rules.goes_at_the_end(job)]
-        return Changes(deletes=_deletes(left, namespace, rules))
-    unmarked = [job for job in seen.stale if rules.needs_mark(job, job_set)]
-    creates, wake_at_us = _creates(seen, rules)
+    """The requests that bring the Jobs of a JobSet to what spec and status ask for."""
+    namespace = namespace_of(seen.job_set)
+    marked = {job: not rules.needs_mark(job, seen.job_set) for job in seen.stale}
+    suspended = is_suspended(seen.job_set)
+    allowed = may_start(seen, rules)
+    creates, wake_at_us = _creates(seen, allowed, rules)
     return Changes(
-        marks=tuple(_mark(job, namespace) for job in unmarked if not job.is_terminating),
-        deletes=_deletes([job for job in seen.stale if job not in unmarked], namespace, rules),
-        patches=tuple(_patches(seen, rules)),
+        marks=tuple(
+            _mark(job, namespace)
+            for job, is_marked in marked.items()
+            if not is_marked and not job.is_terminating
+        ),
+        suspensions=tuple(_suspensions(seen)) if suspended else (),
+        deletes=_deletes([job for job, is_marked in marked.items() if is_marked], namespace, rules),
+        resumptions=() if suspended else tuple(_resumptions(seen, allowed)),
         creates=creates,
         wake_at_us=wake_at_us,
     )
+
+
+def leftovers(seen: Observation, rules: Rules) -> tuple[Delete, ...]:
+    """The deletes of what a finished JobSet leaves."""
+    left = [job for job in (*seen.stale, *seen.current) if rules.goes_at_the_end(job)]
+    return _deletes(left, namespace_of(seen.job_set), rules)
 
 
 def _deletes(jobs: list[Job], namespace: str, rules: Rules) -> tuple[Delete, ...]:
@@ -62,24 +74,27 @@ def _mark(job: Job, namespace: str) -> Patch:
     return Patch(JOB, namespace, job.name, body)
 
 
-def _creates(seen: Observation, rules: Rules) -> tuple[tuple[Create, ...], Micros | None]:
+def _creates(
+    seen: Observation, allowed: Collection[str], rules: Rules
+) -> tuple[tuple[Create, ...], Micros | None]:
     job_set = seen.job_set
     strategy = str(get_path(job_set, "spec.failurePolicy.restartStrategy", "Recreate"))
     if seen.stale and rules.waits_for_stale(strategy):
         return (), None
-    allowed = may_start(seen, rules)
-    standing = {job.name for job in (*seen.stale, *seen.current)}
+    standing = {job.child for job in (*seen.stale, *seen.current)}
+    numbering = Numbering(job_set)
     due: list[Create] = []
     wake_at_us: Micros | None = None
-    for position, (child, replicated_job) in enumerate(children_of(job_set)):
-        name = job_name(job_set, child)
-        if name in standing or not (is_suspended(job_set) or child.replicated_job in allowed):
+    for child, replicated_job in children_of(job_set):
+        may = is_suspended(job_set) or child.replicated_job in allowed
+        if child in standing or not may:
             continue
+        name = job_name(job_set, child)
         at_us = _not_before_us(job_set, child, name)
         if at_us > seen.now_us:
             wake_at_us = at_us if wake_at_us is None else min(at_us, wake_at_us)
             continue
-        obj = build(job_set, child, replicated_job, position, rules)
+        obj = build(job_set, child, replicated_job, numbering, rules)
         due.append(Create(JOB, obj, namespace_of(job_set), name))
     return tuple(due), wake_at_us
 
@@ -96,26 +111,28 @@ def _not_before_us(job_set: Object, child: ChildId, name: str) -> Micros:
     )
 
 
-def _patches(seen: Observation, rules: Rules) -> Iterator[Patch]:
-    """Suspend and resume Jobs as the JobSet is."""
-    job_set, namespace = seen.job_set, namespace_of(seen.job_set)
-    suspended, allowed = is_suspended(job_set), may_start(seen, rules)
-    templates = {name: rj for (name, _), rj in children_of(job_set)}
+def _suspensions(seen: Observation) -> Iterator[Patch]:
     for job in seen.current:
-        if job.is_finished or job.is_terminating or job.is_suspended == suspended:
+        if not (job.is_finished or job.is_terminating or job.is_suspended):
+            yield _patch(job, seen, {"suspend": True})
+
+
+def _resumptions(seen: Observation, allowed: Collection[str]) -> Iterator[Patch]:
+    """Resume Jobs with the pod templates as a queue left them in the JobSet. A Job that is still
+    stopping takes no other template; it is resumed once it has stopped."""
+    of_name = {each["name"]: each for each in replicated_jobs(seen.job_set)}
+    for job in seen.current:
+        is_due = job.is_suspended and job.child.replicated_job in allowed
+        if not is_due or job.is_finished or job.is_terminating:
             continue
-        if suspended:
-            yield Patch(JOB, namespace, job.name, _of(job, {"suspend": True}))
-        elif job.child.replicated_job in allowed:
-            template = resumed_template(templates[job.child.replicated_job], job)
-            body = {"suspend": False, **({"template": template} if template else {})}
-            yield Patch(JOB, namespace, job.name, _of(job, body))
+        template = resumed_template(of_name[job.child.replicated_job], job)
+        if not template:
+            yield _patch(job, seen, {"suspend": False})
+        elif job.is_at_rest:
+            yield _patch(job, seen, {"suspend": False, "template": template})
 
 
-def _of(job: Job, spec: Object) -> Object:
-    return {"metadata": {"uid": job.uid}, "spec": spec}
-
-
-def wanted_names(job_set: Object) -> dict[str, ChildId]:
-    """The Jobs that the spec asks for, by name."""
-    return {job_name(job_set, child): child for child, _ in children_of(job_set)}
+def _patch(job: Job, seen: Observation, spec: Object) -> Patch:
+    """Patch a Job's spec, unless it is another one by now."""
+    body = {"metadata": {"uid": job.uid}, "spec": spec}
+    return Patch(JOB, namespace_of(seen.job_set), job.name, body)

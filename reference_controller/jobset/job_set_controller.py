@@ -6,12 +6,15 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from reference_controller.jobset.config import JobSetConfig
-from reference_controller.jobset.events import Identity
+from reference_controller.jobset.job_set import ChildId
 from reference_controller.jobset.metrics import Metrics
-from reference_controller.jobset.names import JOB_SET
+from reference_controller.jobset.names import JOB_SET, RESTART
+from reference_controller.jobset.observation import Job
 from reference_controller.jobset.reconcile import Reconciliation
 from reference_controller.jobset.rules import Rules
 from reference_controller.runtime.controller import Key, key_of
+from reference_controller.shared.events import Told
+from reference_controller.shared.own_writes import OwnWrites
 from vocabulary.clock import Micros
 from vocabulary.kinds import JOB, SERVICE, Kind
 from vocabulary.objects import Object, controller_of, meta, name_of, namespace_of
@@ -19,6 +22,8 @@ from vocabulary.requests import Reconcile
 
 if TYPE_CHECKING:
     from reference_controller.runtime.caches import Caches
+
+_NO_CHILD: Final = ChildId("", 0)
 
 
 class JobSetController:
@@ -32,10 +37,8 @@ class JobSetController:
         self.rules = rules
         self.metrics = Metrics()
         self._clock: Callable[[], Micros] = lambda: 0
-        self._written: dict[Key, Object] = {}
-        """Per JobSet what our last write was answered; a cache that holds an older one is
-        behind on our own doing."""
-        self._told: set[Identity] = set()
+        self._writes = OwnWrites()
+        self._told = Told()
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock."""
@@ -45,40 +48,25 @@ class JobSetController:
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
     ) -> Iterable[Key]:
-        """The JobSet itself, or the one that controls a Job or a Service."""
+        """The JobSet itself, or those that control a Job or a Service, or did so."""
+        is_update = (
+            old is not None
+            and old is not obj
+            and caches[kind].get(namespace_of(obj), name_of(obj)) is obj
+        )
         if kind == JOB_SET:
             key = key_of(obj)
-            is_there = caches[kind].get(namespace_of(obj), name_of(obj)) is not None
-            if not is_there:
-                self._written.pop(key, None)
-            return () if is_there and self._is_echo(obj, old, key) else (key,)
-        return dict.fromkeys((*_owner(obj), *(() if old is None else _owner(old))))
+            return () if is_update and self._writes.is_echo(key, obj) else (key,)
+        if not is_update or old is None:
+            return _owner(obj)
+        if kind == JOB and _telling(obj) == _telling(old):
+            return ()
+        return dict.fromkeys((*_owner(old), *_owner(obj)))
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         del now_us
-        one = Reconciliation(
-            key.namespace,
-            key.name,
-            self.rules,
-            self._clock,
-            self.metrics,
-            lambda written: self._remember(key, written),
-            self._told,
-        )
-        return one.run(self._written.get(key))
-
-    def _remember(self, key: Key, written: Object) -> None:
-        self._written[key] = written
-
-    def _is_echo(self, obj: Object, old: Object | None, key: Key) -> bool:
-        """True if the event shows nothing but our own last write, or an earlier state."""
-        written = self._written.get(key)
-        return (
-            old is not None
-            and old is not obj
-            and written is not None
-            and (_revision(obj) <= _revision(written))
-        )
+        one = Reconciliation(key, self.rules, self._clock, self.metrics, self._writes, self._told)
+        return one.run()
 
 
 def _owner(obj: Object) -> tuple[Key, ...]:
@@ -88,5 +76,18 @@ def _owner(obj: Object) -> tuple[Key, ...]:
     return (Key(namespace_of(obj), str(owner.get("name"))),)
 
 
-def _revision(obj: Any) -> int:
-    return int(meta(obj)["resourceVersion"])
+def _telling(obj: Object) -> Any:
+    """The fields of a Job that decisions depend on: the status of one with thousands of pods
+    changes with each of them."""
+    job = Job(obj, _NO_CHILD)
+    return (
+        meta(obj).get("ownerReferences"),
+        job.is_terminating,
+        RESTART in job.annotations,
+        job.is_suspended,
+        job.is_at_rest,
+        job.is_active,
+        job.is_ready,
+        job.has_failed,
+        job.has_succeeded,
+    )

@@ -1,24 +1,12 @@
-"""Counters of the controller; `samples` returns them for any endpoint."""
+"""Counters of the controller."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final
 
 from reference_controller.jobset.job_set import counted_restarts_of, restarts_of, status_of
+from reference_controller.shared.counters import LabelledCounters
 from vocabulary.objects import Object
-
-Labels: TypeAlias = tuple[tuple[str, str], ...]
-
-
-class Sample(NamedTuple):
-    """One counter with its labels and its value."""
-
-    name: str
-    labels: dict[str, str]
-    value: int
-
 
 HELP: Final = {
     "jobset_restart_total": "Restarts of whole JobSets, by namespace and if they count.",
@@ -29,16 +17,10 @@ HELP: Final = {
 }
 
 
-class Metrics:
-    """Counters of one controller; they begin at 0 with its process."""
+class Metrics(LabelledCounters):
+    """Counters of one controller."""
 
-    help: Final = HELP
-
-    def __init__(self) -> None:
-        self._values: Counter[tuple[str, Labels]] = Counter()
-
-    def count(self, name: str, **labels: str) -> None:
-        self._values[name, tuple(sorted(labels.items()))] += 1
+    help = HELP
 
     def count_verdict(self, namespace: str, before: Object, after: Object) -> None:
         """Count a restart or an end that was written."""
@@ -48,8 +30,3 @@ class Metrics:
         state = status_of(after).get("terminalState")
         if state and not status_of(before).get("terminalState"):
             self.count("jobset_terminal_total", namespace=namespace, state=state)
-
-    def samples(self) -> Iterator[Sample]:
-        """All counters, by name and labels."""
-        for (name, labels), value in sorted(self._values.items()):
-            yield Sample(name, dict(labels), value)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from reference_controller.jobset.job_set import ChildId
-from reference_controller.jobset.names import PARTIAL_RESTARTS, RESTARTS
+from reference_controller.jobset.names import PARTIAL_RESTARTS, RESTART_ATTEMPT, RESTARTS
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.objects import (
     Object,
@@ -21,15 +21,13 @@ from vocabulary.objects import (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Job:
-    """A child Job as the caches have it."""
+    """A child Job as the caches have it; no two that are read are the same."""
 
     object: Object
     child: ChildId
     """From its name, which no client can change."""
-    restarts: int
-    partial_restarts: int
 
     @property
     def name(self) -> str:
@@ -44,8 +42,18 @@ class Job:
         return annotations_of(self.object)
 
     @property
-    def labels(self) -> Mapping[str, str]:
-        return labels_of(self.object)
+    def restarts(self) -> int:
+        """Restarts of the whole JobSet when the Job was created."""
+        return _stamped(self.object, RESTARTS)
+
+    @property
+    def partial_restarts(self) -> int:
+        """Partial restarts that had concerned the Job when it was created."""
+        return _stamped(self.object, PARTIAL_RESTARTS)
+
+    @property
+    def restart_attempt(self) -> int:
+        return _stamped(self.object, RESTART_ATTEMPT)
 
     @property
     def is_terminating(self) -> bool:
@@ -82,6 +90,12 @@ class Job:
         return bool(get_path(self.object, "spec.suspend", False))
 
     @property
+    def is_at_rest(self) -> bool:
+        """True if the API server lets the pod template's scheduling directives be changed."""
+        has_stopped = condition_status(self.object, "Suspended") == "True"
+        return self.is_suspended and not self.is_active and (has_stopped or not self.started_at_us)
+
+    @property
     def is_active(self) -> bool:
         return int(get_path(self.object, "status.active", 0)) > 0
 
@@ -95,27 +109,26 @@ class Job:
         return ready + int(get_path(self.object, "status.succeeded", 0)) >= wanted
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Observation:
     """A JobSet with its Jobs, at a point in time."""
 
     job_set: Object
     now_us: Micros
-    stale: tuple[Job, ...]
-    """The Jobs that it controls which a restart has to replace, or of which it asks for none."""
-    current: tuple[Job, ...]
-    """The others that it controls."""
     has_service: bool
+    stale: tuple[Job, ...] = ()
+    """The Jobs that it controls which a restart has to replace."""
+    current: tuple[Job, ...] = ()
+    """The others that it controls, in the order of the spec."""
+    current_of: Mapping[str, tuple[Job, ...]] = field(default_factory=dict)
+    """These by the replicated job."""
 
 
-def job_of(obj: Object, child: ChildId) -> Job:
-    """Read a child Job. One whose numbers are damaged, in its labels and annotations, is of no
-    restart at all, and so stale."""
-    return Job(obj, child, _number(obj, RESTARTS), _number(obj, PARTIAL_RESTARTS))
-
-
-def _number(obj: Object, key: str) -> int:
-    for texts in (labels_of(obj), annotations_of(obj)):
+def _stamped(job: Object, key: str) -> int:
+    """A number that the Job was created with. The copy in its pod template is the one that no
+    client can change while the Job runs. A Job without it is of no restart at all, and so stale."""
+    template = get_path(job, "spec.template", {})
+    for texts in (labels_of(template), annotations_of(template)):
         text = texts.get(key, "")
         if text.isdecimal():
             return int(text)

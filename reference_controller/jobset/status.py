@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from reference_controller.jobset.job_set import (
+    is_finished,
     partial_restarts_of,
     replicas_of,
     replicated_jobs,
     status_of,
 )
 from reference_controller.jobset.observation import Job, Observation
-from vocabulary.clock import Micros, to_rfc3339
+from reference_controller.shared.conditions import with_condition
+from vocabulary.clock import Micros
 from vocabulary.objects import Object, condition
+
+_RESULTS: Final = ("succeeded", "failed")
 
 
 class StatusDraft:
@@ -48,33 +53,30 @@ class StatusDraft:
         return self.condition(state, "True", reason, message)
 
     def condition(self, type_: str, status: str, reason: str, message: str) -> StatusDraft:
-        standing = condition({"status": self._status}, type_)
-        if standing is not None and standing["status"] == status:
-            since = standing.get("lastTransitionTime")
-        elif standing is None and status != "True":
+        if condition({"status": self._status}, type_) is None and status != "True":
             return self  # no condition begins as False
-        else:
-            since = to_rfc3339(self._now_us)
         new = {"type": type_, "status": status, "reason": reason, "message": message}
-        kept = [each for each in self._status.get("conditions") or () if each["type"] != type_]
-        self._status["conditions"] = [*kept, {**new, "lastTransitionTime": since}]
+        standing = self._status.get("conditions") or ()
+        self._status["conditions"] = with_condition(standing, new, self._now_us)
         return self
 
     def counts(self, seen: Observation) -> StatusDraft:
-        """Count the current Jobs of each replicated job."""
-        self._status["replicatedJobsStatus"] = [
-            {"name": replicated_job["name"], **_counts(_of(seen, replicated_job))}
-            for replicated_job in replicated_jobs(self._job_set)
-            if replicas_of(replicated_job) or _of(seen, replicated_job)
-        ]
+        """Count the current Jobs of each replicated job. The results of a JobSet that has finished
+        stay, when Jobs are deleted by others."""
+        known = {each["name"]: each for each in self._status.get("replicatedJobsStatus") or ()}
+        counted = []
+        for replicated_job in replicated_jobs(self._job_set):
+            name = replicated_job["name"]
+            count = {"name": name, **_counts(seen.current_of.get(name, ()))}
+            if is_finished(self._job_set) and name in known:
+                count |= {key: known[name][key] for key in _RESULTS if key in known[name]}
+            if replicas_of(replicated_job):
+                counted.append(count)
+        self._status["replicatedJobsStatus"] = counted
         return self
 
 
-def _of(seen: Observation, replicated_job: Object) -> list[Job]:
-    return [job for job in seen.current if job.child.replicated_job == replicated_job["name"]]
-
-
-def _counts(jobs: list[Job]) -> dict[str, int]:
+def _counts(jobs: Sequence[Job]) -> dict[str, Any]:
     return {
         "ready": sum(job.is_ready and not job.is_finished for job in jobs),
         "succeeded": sum(job.has_succeeded for job in jobs),

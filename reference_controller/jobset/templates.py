@@ -8,13 +8,11 @@ from typing import Any, Final
 
 from reference_controller.jobset.job_set import (
     ChildId,
-    children_of,
     counted_restarts_of,
     is_suspended,
     job_name,
     partial_restarts_of_child,
     replicas_of,
-    replicated_jobs,
     restarts_of,
     spec_of,
 )
@@ -36,21 +34,21 @@ from reference_controller.jobset.names import (
     RESTARTS,
     UID,
 )
+from reference_controller.jobset.numbering import Numbering, group_of
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
 from vocabulary.objects import Object, annotations_of, get_path, meta, name_of, namespace_of, uid_of
 
-DEFAULT_GROUP: Final = "default"
-_SCHEDULING: Final = ("nodeSelector", "tolerations", "schedulingGates")
-"""The fields of a pod template that Kueue sets while a Job is suspended, beside metadata."""
+_LISTS: Final = ("tolerations", "schedulingGates")
+"""The lists in a pod template that a queue sets while a Job is suspended."""
 
 
 def build(
-    job_set: Object, child: ChildId, replicated_job: Object, position: int, rules: Rules
+    job_set: Object, child: ChildId, replicated_job: Object, numbering: Numbering, rules: Rules
 ) -> Object:
-    """The Job of one index; `position` is its index among all Jobs of the JobSet."""
+    """The Job of one index."""
     name = job_name(job_set, child)
-    marks = marks_of(job_set, child, replicated_job, position)
+    marks = marks_of(job_set, child, replicated_job, numbering)
     template = replicated_job["template"]
     spec = dict(template.get("spec") or {})
     pod_template = dict(spec.get("template") or {})
@@ -80,31 +78,25 @@ def build(
 
 
 def marks_of(
-    job_set: Object, child: ChildId, replicated_job: Object, position: int
+    job_set: Object, child: ChildId, replicated_job: Object, numbering: Numbering
 ) -> dict[str, str]:
     """The labels of a Job and its pods; they are annotations as well."""
-    name = job_name(job_set, child)
-    group = str(replicated_job.get("groupName", DEFAULT_GROUP))
-    in_group = [
-        each
-        for each, rj in children_of(job_set)
-        if str(rj.get("groupName", DEFAULT_GROUP)) == group
-    ]
+    name, group = job_name(job_set, child), group_of(replicated_job)
     marks = {
         NAME: name_of(job_set),
         UID: uid_of(job_set),
         REPLICATED_JOB: child.replicated_job,
         REPLICAS: str(replicas_of(replicated_job)),
-        GLOBAL_REPLICAS: str(sum(map(replicas_of, replicated_jobs(job_set)))),
+        GLOBAL_REPLICAS: str(numbering.all),
         INDEX: str(child.number),
-        GLOBAL_INDEX: str(position),
+        GLOBAL_INDEX: str(numbering.position(child)),
         JOB_KEY: hashlib.sha1(f"{namespace_of(job_set)}/{name}".encode()).hexdigest(),
         RESTART_ATTEMPT: str(counted_restarts_of(job_set)),
         RESTARTS: str(restarts_of(job_set)),
         PARTIAL_RESTARTS: str(partial_restarts_of_child(job_set, child, name)),
         GROUP_NAME: group,
-        GROUP_REPLICAS: str(len(in_group)),
-        GROUP_INDEX: str(in_group.index(child)),
+        GROUP_REPLICAS: str(numbering.in_group(group)),
+        GROUP_INDEX: str(numbering.position_in_group(child)),
     }
     coordinator = spec_of(job_set).get("coordinator")
     if coordinator:
@@ -147,8 +139,9 @@ def build_service(job_set: Object, rules: Rules) -> Object:
 
 
 def resumed_template(replicated_job: Object, job: Job) -> Object:
-    """A merge patch of a suspended Job's pod template, which Kueue may have changed in the JobSet;
-    empty if that says nothing about it."""
+    """A merge patch of a suspended Job's pod template, to where a queue would have its pods run by
+    now. A selector or toleration of an earlier admission goes; labels and annotations are added,
+    since the API server has some of its own."""
     wanted = get_path(replicated_job, "template.spec.template", {})
     standing = get_path(job.object, "spec.template", {})
     patch: dict[str, Any] = {}
@@ -159,12 +152,16 @@ def resumed_template(replicated_job: Object, job: Job) -> Object:
     }
     if metadata:
         patch["metadata"] = metadata
-    spec = {
-        key: get_path(wanted, "spec", {})[key]
-        for key in _SCHEDULING
-        if key in get_path(wanted, "spec", {})
-        and get_path(wanted, "spec", {})[key] != get_path(standing, "spec", {}).get(key)
+    wanted_spec, standing_spec = wanted.get("spec") or {}, standing.get("spec") or {}
+    spec: dict[str, Any] = {
+        key: list(wanted_spec.get(key) or ())
+        for key in _LISTS
+        if list(wanted_spec.get(key) or ()) != list(standing_spec.get(key) or ())
     }
+    selector: dict[str, str] = dict(wanted_spec.get("nodeSelector") or {})
+    before: Mapping[str, str] = standing_spec.get("nodeSelector") or {}
+    if selector != before:
+        spec["nodeSelector"] = {**dict.fromkeys(before), **selector}
     if spec:
         patch["spec"] = spec
     return patch

@@ -20,19 +20,11 @@ from reference_controller.jobset.job_set import (
 from reference_controller.jobset.names import Action, Condition, Reason
 from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
-from reference_controller.jobset.startup import startup_condition
+from reference_controller.jobset.startup import never_start, startup_condition
 from reference_controller.jobset.status import StatusDraft
+from reference_controller.shared.events import Note
 from vocabulary.clock import to_rfc3339_micro
 from vocabulary.objects import Object, condition_status, get_path
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """An Event about a step."""
-
-    reason: str
-    message: str
-    is_warning: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,24 +33,22 @@ class Verdict:
 
     status: Object
     note: Note | None = None
-    is_restart: bool = False
 
 
 def judge(seen: Observation, rules: Rules) -> Verdict:
     """The next status: by a failure, a success, a suspension, or the numbers of Jobs alone."""
-    draft = StatusDraft(seen.job_set, seen.now_us)
+    draft = StatusDraft(seen.job_set, seen.now_us).counts(seen)
     if is_finished(seen.job_set):
         return Verdict(draft.done())
-    draft.counts(seen)
-    failed = rules.in_order_of_failure([job for job in seen.current if job.has_failed])
-    if is_suspended(seen.job_set) and not rules.acts_while_suspended():
-        failed = []
     left_failed: list[Job] = []
-    for job in failed:
+    for job in rules.in_order_of_failure([job for job in seen.current if job.has_failed]):
         action = _action(seen.job_set, job, rules)
-        if not rules.is_left_failed(action):
+        if rules.is_left_failed(action):
+            left_failed.append(job)
+        elif is_suspended(seen.job_set) and not rules.acts_while_suspended():
+            return _suspended(draft, seen, rules)  # nor is a success: the failure goes first
+        else:
             return _acted(draft, seen, job, action, rules)
-        left_failed.append(job)
     return _succeeded(draft, seen, left_failed, rules) or _suspended(draft, seen, rules)
 
 
@@ -91,7 +81,7 @@ def _acted(draft: StatusDraft, seen: Observation, job: Job, action: str, rules: 
         )
     else:
         draft.partial_restart(_partial_restart(seen, job, action, rules))
-    return Verdict(draft.done(), note, is_restart=True)
+    return Verdict(draft.done(), note)
 
 
 def _failed(draft: StatusDraft, reason: str, message: str) -> Verdict:
@@ -130,19 +120,36 @@ def _succeeded(
     targets = policy.get("targetReplicatedJobs") or ()
     aimed_at = [rj for rj in replicated_jobs(seen.job_set) if rules.is_target(rj["name"], targets)]
     names = {rj["name"] for rj in aimed_at}
-    lost = [job for job in left_failed if job.child.replicated_job in names]
-    wanted = sum(map(replicas_of, aimed_at)) - len(lost)
-    jobs = [job for job in seen.current if job.child.replicated_job in names and job not in lost]
-    others = [job for job in seen.current if job not in lost] if left_failed else []
+    lost = sum(job.child.replicated_job in names for job in left_failed)
+    wanted = sum(map(replicas_of, aimed_at)) - lost
+    jobs = [job for name in names for job in seen.current_of.get(name, ())]
+    hopeless = _hopeless(seen, left_failed)
+    unfinished = 0
+    if left_failed:
+        asked_for = sum(map(replicas_of, replicated_jobs(seen.job_set))) - sum(hopeless.values())
+        unfinished = asked_for - sum(job.is_finished for job in seen.current)
     operator = str(policy.get("operator", "All"))
-    if rules.has_completed(operator, wanted, jobs, others):
+    if rules.has_completed(operator, wanted, jobs, unfinished):
         message = "jobset completed successfully"
         draft.finished(Condition.COMPLETED, Reason.ALL_JOBS_COMPLETED, message)
         return Verdict(draft.done(), Note(Reason.ALL_JOBS_COMPLETED, message))
-    if rules.is_out_of_reach(wanted, len(lost)):
+    out_of_hope = sum(count for name, count in hopeless.items() if name in names)
+    if left_failed and rules.is_out_of_reach(operator, wanted, out_of_hope):
         message = "jobset failed since no job is left that could succeed"
         return _failed(draft, Reason.SUCCESS_OUT_OF_REACH, message)
     return None
+
+
+def _hopeless(seen: Observation, left_failed: list[Job]) -> dict[str, int]:
+    """By replicated job: the Jobs that will never be created, since one that theirs waits for is
+    left failed."""
+    failed = {job.child.replicated_job for job in left_failed}
+    blocked = never_start(seen.job_set, failed)
+    return {
+        rj["name"]: replicas_of(rj) - len(seen.current_of.get(rj["name"], ()))
+        for rj in replicated_jobs(seen.job_set)
+        if rj["name"] in blocked
+    }
 
 
 def _suspended(draft: StatusDraft, seen: Observation, rules: Rules) -> Verdict:

@@ -11,7 +11,7 @@ from reference_controller.jobset.job_set import (
     partial_restarts_of_child,
     restarts_of,
 )
-from reference_controller.jobset.names import RESTART, RESTART_ATTEMPT, Action
+from reference_controller.jobset.names import RESTART, Action
 from reference_controller.jobset.observation import Job
 from vocabulary.clock import MINUTE, SECOND, Micros
 from vocabulary.objects import Object
@@ -68,7 +68,7 @@ class RestartRules:
     def needs_mark(self, job: Job, job_set: Object) -> bool:
         """True if the Job restarts by a restart that does not count, and is not marked yet."""
         was_uncounted = job.restarts < restarts_of(job_set) and (
-            job.labels.get(RESTART_ATTEMPT) == str(counted_restarts_of(job_set))
+            job.restart_attempt == counted_restarts_of(job_set)
         )
         return was_uncounted and RESTART not in job.annotations
 

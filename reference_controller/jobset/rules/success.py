@@ -14,14 +14,15 @@ class SuccessRules:
         return not targets or replicated_job in targets
 
     def has_completed(
-        self, operator: str, wanted: int, targets: Collection[Job], others: Collection[Job]
+        self, operator: str, wanted: int, targets: Collection[Job], unfinished: int
     ) -> bool:
-        """True if the policy holds. `wanted` Jobs are targets, those left failed not counted;
-        `targets` exist of them; `others` have to finish as well, since a Job was left failed."""
+        """True if the policy holds. `wanted` Jobs are targets, those left failed not counted, and
+        `targets` exist; once a Job was left failed, none of all may be `unfinished`."""
         succeeded = sum(job.has_succeeded for job in targets)
         holds = succeeded > 0 if operator == "Any" else succeeded == wanted
-        return holds and all(job.is_finished for job in others)
+        return holds and unfinished == 0
 
-    def is_out_of_reach(self, wanted: int, left_failed: int) -> bool:
-        """True if no target is left that could succeed."""
-        return left_failed > 0 and wanted == 0
+    def is_out_of_reach(self, operator: str, wanted: int, hopeless: int) -> bool:
+        """True if the policy cannot hold any more, of whose `wanted` Jobs so many will never be
+        created."""
+        return wanted == hopeless or (operator == "All" and hopeless > 0)
