@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import sys
 
-from conformance.implementation import implementation
+from conformance.implementation import implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from vocabulary.history import history_digest
+from vocabulary.implementations import REFERENCE
 
 
 def main() -> None:
-    reference = implementation("reference", "appwrapper")
     for scenario in SCENARIOS.values():
-        result = run_one(scenario, reference, DEFAULT_SEED)
+        references = implementations(REFERENCE, scenario.roles)
+        result = run_one(scenario, references, DEFAULT_SEED)
         sys.stdout.write(f"{scenario.id} {history_digest(result.header, result.entries)}\n")
 
 

@@ -19,6 +19,7 @@ def _claim(id_: str, name: str, level: Level, text: str, sentence: str, **more: 
         "source": Source("appwrapper-fault-tolerance", "Progress Guarantees", sentence),
         "decision": None,
         "since": "0.1.0",
+        "editions": (),
         "not_judged": "",
         "judge": None,
         **more,
