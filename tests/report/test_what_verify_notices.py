@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 import pytest
 
-from conformance.cli.judging import all_claims, judge, maker_of
+from conformance.cli.judging import all_claims, claims_of, judge, maker_of
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.report.build import build_report
 from conformance.report.conformance_report import (
@@ -100,7 +100,9 @@ def all_kept(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Kept]:
 def stored(ran: SuiteResult, folder: Path) -> Kept:
     is_ours = ran.cluster == "simulated"
     version = ran.implementation.version if is_ours else "0.1.0"
-    report = build_report(ran, all_claims(), version=version, git_commit="c0ffee", date="2026")
+    report = build_report(
+        ran, claims_of(ran.runs), version=version, git_commit="c0ffee", date="2026"
+    )
     again = JudgedAgain(version="1", git_commit="f00d", date="2026-01-02")
     report = msgspec.structs.replace(
         report,
@@ -110,7 +112,7 @@ def stored(ran: SuiteResult, folder: Path) -> Kept:
             CheckerError(claim="AW-015", name=SCENARIO, seed=1729, error="KeyError: 'spec'"),
         ),
     )
-    write_folder(folder, ran, report, all_claims())
+    write_folder(folder, ran, report, claims_of(ran.runs))
     return Kept(report, folder, is_ours)
 
 
