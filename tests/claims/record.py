@@ -1,9 +1,9 @@
 """Record every verdict on the stored histories anew: `python -m tests.claims.record`.
 
 Look at the difference before it is committed: each line of it is a verdict that a checker has
-changed. With `--histories` the histories are chosen anew as well, from the reports of released
-operators and from runs of the reference and its mutants: as many claims as can be are met and
-violated, and as many lines of checkers executed.
+changed. With `--histories jobset` the histories of that suite's operator are chosen anew as well,
+from the reports of released operators and from runs of the reference and its mutants: as many
+claims as can be are met and violated, and as many lines of checkers executed.
 """
 
 from __future__ import annotations
@@ -24,31 +24,34 @@ from conformance.norm.verdict import Verdict
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from reference_controller.appwrapper.mutants import MUTANTS
+from reference_controller import programs
 from tests.claims.recorded import FOLDER, SUFFIX, described, histories, verdicts_path
 from tests.claims.retold import WAYS
 from tests.claims.summaries import RETOLD, summarised, summary_path
 from vocabulary.history import read_history, write_history
 
 ROOT: Final = Path(__file__).parents[2]
-REPORTS: Final = ROOT / "reports" / "project-codeflare-appwrapper"
-MOST: Final = 80
-JUDGES: Final = ("claims", "history_view", "temporal")
+REPORTS: Final = {"appwrapper": ROOT / "reports" / "project-codeflare-appwrapper"}
+"""The reports of released operators by their role."""
+MOST: Final = {"appwrapper": 80, "jobset": 40}
+JUDGES: Final = ("norm", "history", "suites")
 Shown: TypeAlias = tuple[str, str | int]
 """A claim and its outcome, or a file and a line of it."""
 
 
 def record(
-    choose: Annotated[
-        bool, typer.Option("--histories", help="Choose the histories anew, too.")
-    ] = False,
+    role: Annotated[
+        str, typer.Option("--histories", help="Choose the histories of that operator anew, too.")
+    ] = "",
 ) -> None:
     """Write the verdicts beside the histories."""
-    if choose:
+    if role:
         with tempfile.TemporaryDirectory() as folder:
-            chosen = choice(Path(folder))
-            shutil.rmtree(FOLDER, ignore_errors=True)
-            FOLDER.mkdir()
+            chosen = choice(role, Path(folder))
+            for path in histories():
+                if role in read_history(path).header.operators:
+                    path.unlink()
+                    verdicts_path(path).unlink()
             for name, path in chosen.items():
                 shutil.copy(path, FOLDER / f"{name}{SUFFIX}")
     for history in histories():
@@ -59,7 +62,7 @@ def record(
     typer.echo(f"{len(histories())} histories judged")
 
 
-def choice(folder: Path) -> dict[str, Path]:
+def choice(role: str, folder: Path) -> dict[str, Path]:
     """The histories that show the most, each in turn what the ones before it do not: a claim with
     an outcome, or a line of a checker that is executed.
 
@@ -70,7 +73,7 @@ def choice(folder: Path) -> dict[str, Path]:
     candidates: dict[str, Path] = {}
     shown: dict[str, set[Shown]] = {}
     with recording.on():
-        for name, path, judged in _candidates(folder):
+        for name, path, judged in _candidates(role, folder):
             recording.is_now(name)
             candidates[name] = path
             shown[name] = {(found.claim, found.outcome.value) for found in judged() if found.armed}
@@ -80,30 +83,33 @@ def choice(folder: Path) -> dict[str, Path]:
                 shown[name].add((path, line))
     missing = set[Shown]().union(*shown.values())
     chosen: dict[str, Path] = {}
-    while missing and len(chosen) < MOST:
+    while missing and len(chosen) < MOST[role]:
         best = max(sorted(candidates), key=lambda name: len(shown[name] & missing))
         chosen[best] = candidates.pop(best)
         missing -= shown[best]
     return chosen
 
 
-def _candidates(folder: Path) -> Iterator[tuple[str, Path, Callable[[], Sequence[Verdict]]]]:
+def _candidates(
+    role: str, folder: Path
+) -> Iterator[tuple[str, Path, Callable[[], Sequence[Verdict]]]]:
     """Histories by name, each with what judges it."""
-    for path in sorted(REPORTS.glob("*/histories/*.jsonl.gz")):
+    for path in sorted(REPORTS[role].glob("*/histories/*.jsonl.gz")) if role in REPORTS else ():
         header, entries, _, _ = read_history(path)
         version = path.parts[-3].removesuffix("-control-plane")
         name = path.name.removesuffix(SUFFIX).removesuffix(f"-{DEFAULT_SEED}")
-        name = f"{version}-{name.removeprefix('appwrapper-')}"
+        name = f"{role}-{version}-{name.removeprefix(f'{role}-')}"
         yield name, path, partial(judge, header, entries)
-    runs = [("reference", found) for found in SCENARIOS.values()]
-    for mutant in MUTANTS.values():
-        armed = [found for found in SCENARIOS.values() if mutant.killed_by[0] in found.arms]
+    own = [found for found in SCENARIOS.values() if found.roles == (role,)]
+    runs = [("reference", found) for found in own]
+    for mutant in programs.load(role).mutants.values():
+        armed = [found for found in own if mutant.killed_by[0] in found.arms]
         fewest = sorted(armed, key=lambda found: (len(found.arms), found.id))[:1]
         runs += [(f"mutant:{mutant.name}", found) for found in fewest]
     for maker, scenario in runs:
-        run = run_one(scenario, implementation(maker, "appwrapper"), DEFAULT_SEED)
+        run = run_one(scenario, implementation(maker, role), DEFAULT_SEED)
         is_mutant = maker != "reference"
-        name = maker.replace(":", "-") if is_mutant else scenario.id.replace("/", "-")
+        name = f"{role}-{maker.replace(':', '-')}" if is_mutant else scenario.id.replace("/", "-")
         path = folder / f"{name}{SUFFIX}"
         write_history(path, run.header, run.entries)
         yield name, path, partial(judge, run.header, run.entries)

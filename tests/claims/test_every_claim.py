@@ -12,6 +12,7 @@ from conformance.history import History
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome
 from conformance.suites.appwrapper.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
+from conformance.suites.jobset.sources import KEP
 from tests.claims import stories
 from tests.claims.judging import assert_passes, verdict_of
 from tests.claims.story import Story
@@ -19,6 +20,7 @@ from tests.claims.story import Story
 EVERY = claims.load()
 IDS = [claim.id for claim in EVERY]
 
+OF_JOBSET = (2, 3, 5, 8, 10, 20, 22, 23, 27, 28, 48, 60, 61, 62)
 WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(1, 8)),
     *(f"AW-{n:03}" for n in range(10, 16)),
@@ -30,10 +32,19 @@ WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(85, 99)),
     *("AW-100", "AW-101", "AW-110", "AW-111"),
     *(f"INV-{n}" for n in range(1, 11)),
+    *(f"JS-{n:03}" for n in OF_JOBSET),
     *(f"MLB-{n:03}" for n in range(20, 25)),
     *(f"MLB-{n:03}" for n in range(40, 55)),
     *(f"MLB-{n:03}" for n in range(73, 77)),
 ]
+OF_JOBSET = (*(2, 3, 5, 8, 10, 20, 22, 23, 27, 28, 48, 60, 61, 62),)
+WHAT_MUST_BE_CLAIMED += [f"JS-{n:03}" for n in OF_JOBSET]
+SOURCES = {
+    "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),
+    "jobset": (KEP,),
+    "mlbatch": (FAULT_TOLERANCE, MLBATCH_GUIDE),
+}
+SUITES = {"AW": "appwrapper", "INV": "appwrapper", "JS": "jobset", "MLB": "mlbatch"}
 
 SOUND: dict[str, Callable[[], Story]] = {
     "retried": stories.retried,
@@ -67,10 +78,10 @@ def test_a_claim_is_one_normative_sentence_with_a_source(claim: Claim) -> None:
     assert re.fullmatch(r"[a-z]+(-[a-z]+)*", claim.name)
     assert re.search(r"\b(MUST|SHOULD|MAY)\b", claim.text)
     assert claim.text.endswith(".")
-    assert claim.source.document in (FAULT_TOLERANCE, MLBATCH_GUIDE)
+    assert claim.source.document in SOURCES[claim.suite]
     assert claim.source.section
     assert len(claim.source.sentence) >= 10
-    assert claim.suite == ("mlbatch" if claim.id.startswith("MLB") else "appwrapper")
+    assert claim.suite == SUITES[claim.id.partition("-")[0]]
 
 
 @pytest.mark.parametrize("claim", EVERY, ids=IDS)

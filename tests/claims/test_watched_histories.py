@@ -14,7 +14,7 @@ import pytest
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
@@ -27,7 +27,8 @@ SEEDS = range(2)
 
 @cache
 def recorded(scenario: str, controller: str = "reference") -> Recording:
-    run = run_one(SCENARIOS[scenario], implementation(controller, "appwrapper"), DEFAULT_SEED)
+    found = SCENARIOS[scenario]
+    run = run_one(found, implementations(controller, found.roles), DEFAULT_SEED)
     return run.header, run.entries
 
 
@@ -70,7 +71,7 @@ def test_what_single_versions_contradict_is_still_found_where_others_are_lost(
     claim: str, share: float
 ) -> None:
     mutant, scenario = VISIBLE[claim]
-    whole = recorded(scenario, f"mutant:{mutant}")
+    whole = recorded(scenario, f"appwrapper=mutant:{mutant}")
     found = [
         seed
         for seed in range(20)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from chaos.choice import PodChoice, Which
+from chaos.faults import KillPod
 from conformance.handle import Condition, Handle
 from conformance.suites.jobset.api import JOB_SET
-from conformance.suites.jobset.at_rest import is_at_rest
 from vocabulary.kinds import JOB, Kind
 from vocabulary.objects import Object, condition_status, get_path, is_terminating
 
@@ -37,12 +38,42 @@ class JobSet(Handle):
         return Condition(f"{self} restarted {times} times", lambda: self.restarts >= times)
 
     def is_ready(self) -> Condition:
-        """All of its Jobs are ready or done, and none is on its way out."""
+        """All of its Jobs are there, ready or complete, and none is on its way out."""
 
         def holds() -> bool:
-            return is_at_rest(self.now) and not any(map(is_terminating, self.jobs))
+            jobs = self.jobs
+            wanted = sum(
+                int(each.get("replicas", 1))
+                for each in get_path(self.now, "spec.replicatedJobs") or ()
+            )
+            return len(jobs) == wanted and all(map(_is_ready, jobs))
 
         return Condition(f"{self} is ready", holds)
+
+    def has_failed_job(self, name: str) -> Condition:
+        """The child Job of that name, such as `workers-1`, is Failed."""
+        return self.has_job(name, "Failed")
+
+    def has_job(self, name: str, condition: str) -> Condition:
+        """The child Job of that name has a condition, such as Complete."""
+
+        def holds() -> bool:
+            found = self.world.get(JOB, self.job(name), namespace=self.namespace)
+            return found is not None and condition_status(found, condition) == "True"
+
+        return Condition(f"Job {self.job(name)} is {condition}", holds)
+
+    def job(self, name: str) -> str:
+        """The whole name of a child Job."""
+        return f"{self.name}-{name}"
+
+    def pods_of(self, name: str, which: Which = "all") -> PodChoice:
+        """The pods of a child Job, for faults."""
+        return PodChoice(owner=self.job(name), which=which)
+
+    def fail(self, name: str, exit_code: int = 1) -> None:
+        """End one pod of a child Job with an exit code."""
+        self.world.inject(KillPod(self.pods_of(name, "first"), exit_code=exit_code))
 
     # What a user can do to it.
 
@@ -52,3 +83,13 @@ class JobSet(Handle):
 
     def resume(self) -> None:
         self.suspend(False)
+
+
+def _is_ready(job: Object) -> bool:
+    if is_terminating(job) or condition_status(job, "Failed") == "True":
+        return False
+    if condition_status(job, "Complete") == "True":
+        return True
+    status = job.get("status") or {}
+    parallelism = int(get_path(job, "spec.parallelism", 1))
+    return int(status.get("ready", 0)) + int(status.get("succeeded", 0)) >= parallelism

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reference_controller.jobset.job_set import restarts_of
 from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.names import Action
 from reference_controller.jobset.observation import Job
@@ -37,3 +38,61 @@ class AnyTarget(Rules):
     def target_matches(self, rule: Object, job: Job) -> bool:
         del rule, job
         return True
+
+
+@MUTANTS.wrong_rules(
+    "half-a-match", "It takes a rule of which the reason or the target matches.", "JS-010"
+)
+class HalfAMatch(Rules):
+    def action_for(self, rules: Sequence[Object], job: Job) -> str:
+        for rule in rules:
+            if self.reason_matches(rule, job) or self.target_matches(rule, job):
+                return str(rule["action"])
+        return self.default_action()
+
+
+@MUTANTS.wrong_rules("first-reason-only", "It compares the first reason of a rule alone.", "JS-005")
+class FirstReasonOnly(Rules):
+    def reason_matches(self, rule: Object, job: Job) -> bool:
+        reasons = rule.get("onJobFailureReasons") or ()
+        return not reasons or job.failure_reason == reasons[0]
+
+
+@MUTANTS.wrong_rules(
+    "targets-never-match", "It passes over every rule that has targets.", "JS-061", "JS-008"
+)
+class TargetsNeverMatch(Rules):
+    def target_matches(self, rule: Object, job: Job) -> bool:
+        del job
+        return not rule.get("targetReplicatedJobs")
+
+
+@MUTANTS.wrong_rules(
+    "failure-is-retried", "It restarts a JobSet that it should fail.", "JS-020", "JS-048"
+)
+class FailureIsRetried(Rules):
+    def action_for(self, rules: Sequence[Object], job: Job) -> str:
+        action = super().action_for(rules, job)
+        return Action.RESTART_JOB_SET if action == Action.FAIL_JOB_SET else action
+
+
+@MUTANTS.wrong_rules(
+    "no-policy-restarts", "It restarts a JobSet that has no failure policy.", "JS-027"
+)
+class NoPolicyRestarts(Rules):
+    def action_without_policy(self) -> str:
+        return Action.RESTART_UNCOUNTED
+
+
+@MUTANTS.wrong_rules(
+    "all-restarts-spend", "It takes every restart off the budget, counted or not.", "JS-028"
+)
+class AllRestartsSpend(Rules):
+    def budget_used(self, job_set: Object) -> int:
+        return restarts_of(job_set)
+
+
+@MUTANTS.wrong_rules("latest-failure-first", "It answers the latest of several failures.", "JS-002")
+class LatestFailureFirst(Rules):
+    def in_order_of_failure(self, failed: Sequence[Job]) -> list[Job]:
+        return list(reversed(super().in_order_of_failure(failed)))

@@ -1,5 +1,6 @@
 """The claims about JobSets.
 
+- `actions`: what claims about actions share.
 - `matching`: which rule a failure matches, and the default.
 - `counting`: what each action does to the counters, and the budget.
 """

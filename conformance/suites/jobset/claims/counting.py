@@ -1,15 +1,49 @@
-"""JS-022, 023: what each action does to the counters."""
+"""JS-020, 022, 023, 028, 048: what each action does to the counters, and the budget."""
 
 from __future__ import annotations
 
-from conformance.norm import Obligations
+from conformance.norm import Obligation, Obligations, met, violated
 from conformance.norm.claim import Claim, Level
-from conformance.suites.jobset.api import RESTART_JOB_SET, RESTART_UNCOUNTED
-from conformance.suites.jobset.claims.matching import as_allowed
+from conformance.norm.words import when
+from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
+from conformance.suites.jobset.claims.actions import as_allowed, where
 from conformance.suites.jobset.judging import judges
-from conformance.suites.jobset.sources import api
+from conformance.suites.jobset.sources import api, motivation, stories
 from conformance.suites.jobset.view import JobSetRun
-from conformance.suites.jobset.view.answers import answers
+from conformance.suites.jobset.view.answers import NEED_BUDGET, Answer, answers
+
+JS_020 = Claim(
+    id="JS-020",
+    name="failed-at-once",
+    level=Level.CORE,
+    suite="jobset",
+    text="FailJobSet MUST fail the JobSet at once, whatever restarts are left, and MUST NOT change "
+    "how many are counted.",
+    source=api("Fail the JobSet immediately, regardless of maxRestarts."),
+)
+
+
+@judges(JS_020, armed_by="failure that fails the JobSet")
+def failed_at_once(run: JobSetRun) -> Obligations:
+    for answer in answers(run):
+        if any(each.action == FAIL_JOB_SET for each in answer.candidates):
+            yield as_allowed(run, answer)
+            if answer.taken == FAIL_JOB_SET:
+                yield _counters_unchanged(run, answer)
+
+
+def _counters_unchanged(run: JobSetRun, answer: Answer) -> Obligation:
+    before, after = answer.before, answer.after
+    counters = [(each.restarts, each.counted, each.used) for each in (before, after)]
+    if counters[0] == counters[1]:
+        return met(before, after)
+    return violated(
+        after,
+        f"{when(after)}: {run} failed by FailJobSet, and its restarts went from {before.restarts} "
+        f"to {after.restarts}, of which {before.counted} and {after.counted} count.",
+        before,
+    )
+
 
 JS_022 = Claim(
     id="JS-022",
@@ -27,9 +61,7 @@ JS_022 = Claim(
 
 @judges(JS_022, armed_by="failure that restarts the JobSet and counts")
 def restarts_are_limited(run: JobSetRun) -> Obligations:
-    for answer in answers(run):
-        if any(each.action == RESTART_JOB_SET for each in answer.candidates):
-            yield as_allowed(run, answer)
+    return where(run, lambda _, each: each.action == RESTART_JOB_SET)
 
 
 JS_023 = Claim(
@@ -45,6 +77,61 @@ JS_023 = Claim(
 
 @judges(JS_023, armed_by="failure that restarts the JobSet and does not count")
 def ignored_restarts_do_not_count(run: JobSetRun) -> Obligations:
+    return where(run, lambda _, each: each.action == RESTART_UNCOUNTED)
+
+
+JS_028 = Claim(
+    id="JS-028",
+    name="ignored-restarts-leave-the-budget",
+    level=Level.CORE,
+    suite="jobset",
+    text="After restarts that do not count, a JobSet MUST still restart as often as maxRestarts "
+    "says for failures that count, and fail at the next one.",
+    source=stories(
+        "As a user, in order to use my computing resources more efficiently, I want to configure "
+        "my JobSet to restart unlimited times for child job failures due to host maintenance, but "
+        "restart a limited number of times for any other kind of error."
+    ),
+)
+
+
+@judges(JS_028, armed_by="failure that counts after a restart that does not")
+def ignored_restarts_leave_the_budget(run: JobSetRun) -> Obligations:
+    return where(
+        run,
+        lambda answer, each: (
+            each.action in NEED_BUDGET and answer.before.restarts > answer.before.counted
+        ),
+    )
+
+
+JS_048 = Claim(
+    id="JS-048",
+    name="non-retriable-spends-no-restarts",
+    level=Level.CORE,
+    suite="jobset",
+    text="Once a failure has matched FailJobSet first, the JobSet MUST NOT restart any more.",
+    source=motivation(
+        "avoiding maxRestarts number of unnecessary JobSet restarts in the case of a "
+        "non-retriable failure (e.g., an application code bug)"
+    ),
+)
+
+
+@judges(JS_048, armed_by="failure that is not to be retried")
+def non_retriable_spends_no_restarts(run: JobSetRun) -> Obligations:
     for answer in answers(run):
-        if any(each.action == RESTART_UNCOUNTED for each in answer.candidates):
-            yield as_allowed(run, answer)
+        final = [each for each in answer.candidates if each.action == FAIL_JOB_SET]
+        if not final or len(final) < len(answer.candidates):
+            continue
+        last = run.snapshots[-1]
+        if last.restarts == answer.before.restarts and last.used == answer.before.used:
+            yield met(final[0].failure, answer.after)
+        else:
+            yield violated(
+                last,
+                f"{when(last)}: {run} has restarted {last.restarts} times; it had "
+                f"{answer.before.restarts} times when {final[0].failure} failed, which no restart "
+                "can mend.",
+                final[0].failure,
+            )

@@ -1,14 +1,22 @@
-"""JS-002, 003: the first rule that matches, and the default."""
+"""JS-002, 003, 005, 008, 010, 027, 060…062: the rule that matches, and the default."""
 
 from __future__ import annotations
 
-from conformance.norm import Obligation, Obligations, met, violated
+from conformance.norm import Obligations
 from conformance.norm.claim import Claim, Level
-from conformance.norm.words import listed, when
+from conformance.suites.jobset.claims.actions import triggered, where
+from conformance.suites.jobset.decisions import ALL_ACTIONS, FAILURE_FIRST, FIRST_FAILURE, NO_POLICY
 from conformance.suites.jobset.judging import judges
-from conformance.suites.jobset.sources import api, constraints
+from conformance.suites.jobset.sources import api, constraints, motivation, test_plan
 from conformance.suites.jobset.view import JobSetRun
-from conformance.suites.jobset.view.answers import Answer, all_matches, answers
+from conformance.suites.jobset.view.answers import Answer
+from conformance.suites.jobset.view.matching import (
+    Matched,
+    all_matches,
+    reason_matches,
+    target_matches,
+)
+from vocabulary.objects import Object
 
 JS_002 = Claim(
     id="JS-002",
@@ -21,15 +29,19 @@ JS_002 = Claim(
         "For a given Job failure, the rules will be evaluated in order, and only the first "
         "matching rule will be executed."
     ),
+    decision=FIRST_FAILURE,
 )
 
 
-@judges(JS_002, armed_by="failure that several rules match")
+@judges(JS_002, armed_by="failure that several rules match, or beside one that another matches")
 def first_matching_rule_decides(run: JobSetRun) -> Obligations:
-    for answer in answers(run):
-        rules = (answer.before.policy or {}).get("rules") or ()
-        if any(len(all_matches(rules, each.failure)) > 1 for each in answer.candidates):
-            yield as_allowed(run, answer)
+    def fits(answer: Answer, each: Matched) -> bool:
+        return (
+            len(all_matches(_rules(answer), each.failure)) > 1
+            or len({pending.rule for pending in answer.pending}) > 1
+        )
+
+    return where(run, fits)
 
 
 JS_003 = Claim(
@@ -39,28 +51,178 @@ JS_003 = Claim(
     suite="jobset",
     text="A failure that no rule matches MUST restart the JobSet as RestartJobSet does.",
     source=api("If no matching rule is found, the RestartJobSet action is applied."),
+    decision=FAILURE_FIRST,
 )
 
 
 @judges(JS_003, armed_by="failure that no rule matches")
 def unmatched_failures_restart(run: JobSetRun) -> Obligations:
-    for answer in answers(run):
-        if answer.before.policy is not None and any(
-            each.rule is None for each in answer.candidates
-        ):
-            yield as_allowed(run, answer)
+    return triggered(run, lambda each: each.has_policy and each.rule is None)
 
 
-def as_allowed(run: JobSetRun, answer: Answer) -> Obligation:
-    """The obligation that an answer is what the policy makes of its failure."""
-    first = answer.candidates[0].failure
-    if answer.taken in answer.allowed:
-        return met(first, answer.after)
-    return violated(
-        answer.after,
-        f"{when(answer.after)}: the answer of {run} to the failure of "
-        f"{listed([str(each.failure) for each in answer.candidates])} is "
-        f"{answer.taken or 'no action of the policy'}; the policy demands "
-        f"{' or '.join(sorted(answer.allowed))}.",
-        first,
+JS_005 = Claim(
+    id="JS-005",
+    name="rules-match-by-reason",
+    level=Level.CORE,
+    suite="jobset",
+    text="A rule MUST match a failure whose reason equals one of its onJobFailureReasons, or any "
+    "failure if it lists none.",
+    source=api("The requirement is satisfied if at least one reason matches the list."),
+)
+
+
+@judges(JS_005, armed_by="failure that the reasons of a rule concern")
+def rules_match_by_reason(run: JobSetRun) -> Obligations:
+    return where(
+        run,
+        lambda answer, each: any(rule.get("onJobFailureReasons") for rule in _asked(answer, each)),
     )
+
+
+JS_008 = Claim(
+    id="JS-008",
+    name="rules-match-by-target",
+    level=Level.CORE,
+    suite="jobset",
+    text="A rule MUST match failures of the replicated jobs that it targets alone, or of all of "
+    "them if it targets none.",
+    source=api(
+        "TargetReplicatedJobs are the names of the replicated jobs the operator applies to. An "
+        "empty list will apply to all replicatedJobs."
+    ),
+)
+
+
+@judges(JS_008, armed_by="failure that the targets of a rule concern")
+def rules_match_by_target(run: JobSetRun) -> Obligations:
+    return where(
+        run,
+        lambda answer, each: any(rule.get("targetReplicatedJobs") for rule in _asked(answer, each)),
+    )
+
+
+JS_010 = Claim(
+    id="JS-010",
+    name="reason-and-target-both-match",
+    level=Level.CORE,
+    suite="jobset",
+    text="A rule with reasons and targets MUST match a failure only if both its reason and its "
+    "replicated job are listed.",
+    source=api(
+        "FailurePolicyRule defines a FailurePolicyAction to be executed if a child job fails due "
+        "to a reason listed in OnJobFailureReasons."
+    ),
+)
+
+
+@judges(JS_010, armed_by="failure at a rule that has reasons and targets")
+def reason_and_target_both_match(run: JobSetRun) -> Obligations:
+    def fits(answer: Answer, each: Matched) -> bool:
+        return any(
+            rule.get("onJobFailureReasons")
+            and rule.get("targetReplicatedJobs")
+            and (reason_matches(rule, each.failure) or target_matches(rule, each.failure))
+            for rule in _asked(answer, each)
+        )
+
+    return where(run, fits)
+
+
+JS_027 = Claim(
+    id="JS-027",
+    name="without-a-policy-a-failure-is-final",
+    level=Level.PROVISIONAL,
+    suite="jobset",
+    text="A JobSet without a failure policy MUST fail when one of its Jobs fails.",
+    source=motivation(
+        "JobSet's current FailurePolicy API only allows specifying the max number of JobSet "
+        "restarts to attempt before marking it as failed."
+    ),
+    decision=NO_POLICY,
+)
+
+
+@judges(JS_027, armed_by="failure in a JobSet without a failure policy")
+def without_a_policy_a_failure_is_final(run: JobSetRun) -> Obligations:
+    return triggered(run, lambda each: not each.has_policy)
+
+
+JS_060 = Claim(
+    id="JS-060",
+    name="untargeted-rules-apply-to-all",
+    level=Level.CORE,
+    suite="jobset",
+    text="A failure policy rule that targets all replicated jobs MUST be triggered when a child "
+    "Job of any of them fails.",
+    source=test_plan(
+        "Failure policy targetting all replicated jobs, a job fails, ensure the failure policy is "
+        "triggered."
+    ),
+    decision=(ALL_ACTIONS, FAILURE_FIRST),
+)
+
+
+@judges(JS_060, armed_by="failure that a rule without targets matches first")
+def untargeted_rules_apply_to_all(run: JobSetRun) -> Obligations:
+    return triggered(run, lambda each: each.rule is not None and not _targets(run, each))
+
+
+JS_061 = Claim(
+    id="JS-061",
+    name="targeted-rules-are-triggered",
+    level=Level.CORE,
+    suite="jobset",
+    text="A failure policy rule that targets a replicated job MUST be triggered when a child Job "
+    "of it fails.",
+    source=test_plan(
+        "Failure policy targetting a specific replicated job, a child job of that replicated job "
+        "fails, ensure the failure policy is triggered."
+    ),
+    decision=FAILURE_FIRST,
+)
+
+
+@judges(JS_061, armed_by="failure that a rule with targets matches first")
+def targeted_rules_are_triggered(run: JobSetRun) -> Obligations:
+    return triggered(run, lambda each: each.rule is not None and bool(_targets(run, each)))
+
+
+JS_062 = Claim(
+    id="JS-062",
+    name="other-jobs-get-the-default",
+    level=Level.CORE,
+    suite="jobset",
+    text="A failure of a replicated job that no rule targets MUST NOT trigger a rule; the JobSet "
+    "MUST restart as RestartJobSet does.",
+    source=test_plan(
+        "Failure policy targetting a specific replicated job, a child job of a different "
+        "replicated job fails, ensure we don't trigger the failure policy and instead fall back "
+        "to default behavior."
+    ),
+)
+
+
+@judges(JS_062, armed_by="failure of a Job that no rule targets")
+def other_jobs_get_the_default(run: JobSetRun) -> Obligations:
+    def fits(answer: Answer, each: Matched) -> bool:
+        rules = _rules(answer)
+        return bool(rules) and not any(target_matches(rule, each.failure) for rule in rules)
+
+    return where(run, fits)
+
+
+def _rules(answer: Answer) -> list[Object]:
+    return list((answer.before.policy or {}).get("rules") or ())
+
+
+def _asked(answer: Answer, each: Matched) -> list[Object]:
+    """The rules that are evaluated: those before the one that matches, and itself."""
+    rules = _rules(answer)
+    return rules if each.rule is None else rules[: each.rule + 1]
+
+
+def _targets(run: JobSetRun, each: Matched) -> list[str]:
+    standing = run.at(each.failure.n)
+    rules = (standing.policy if standing is not None else None) or {}
+    assert each.rule is not None
+    return list(rules["rules"][each.rule].get("targetReplicatedJobs") or ())

@@ -3,6 +3,10 @@
 - `history`: the JobSets of a history.
 - `job_set`: one of them: its states, its child Jobs, the failures of these.
 - `snapshots`: one state of a JobSet.
+- `matching`: the rule that a failure matches.
+- `status_steps`: the steps of its status that answer failures.
+- `success`: when its success policy held.
+- `responses`: that each failure was answered.
 - `answers`: its answer to each failure, beside those that the policy allows.
 """
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from conformance.history import History, Track
+from conformance.history import History, Moment, Track
 from conformance.history.operator import OperatorView
 from conformance.suites.jobset.api import RESTART_ATTEMPT
 from conformance.suites.jobset.view.snapshots import Snapshot
@@ -166,3 +166,28 @@ class JobSetRun:
     def standing(self, n: int) -> Sequence[Child]:
         """The child Jobs that are stored after position n."""
         return [child for child in self.children if child.track.exists_at(n)]
+
+    def unsuspended_since(self, since: Moment) -> Moment | None:
+        """The moment itself, or that of the first resumption after it if the JobSet was suspended
+        then; None if it stayed so."""
+        standing = self.at(since.n)
+        if standing is None or not standing.is_suspended:
+            return since
+        return next(
+            (each for each in self.snapshots if each.n > since.n and not each.is_suspended), None
+        )
+
+    def hindrance(self, since: Moment, child: Child, *, deleted: bool = False) -> Moment | None:
+        """The first moment from which nothing need be done about a Job any more: the JobSet is
+        suspended or deleted, or, if `deleted`, the Job is."""
+        found: list[Moment] = []
+        found += [
+            each
+            for each in self.snapshots
+            if each.n > since.n and (each.is_suspended or each.is_terminating)
+        ][:1]
+        if self.track.removed is not None:
+            found.append(self.track.removed)
+        if deleted and child.deletion is not None:
+            found.append(child.deletion)
+        return min(found, key=lambda moment: moment.n, default=None)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from vocabulary.clock import Micros
 from vocabulary.history import Write
-from vocabulary.objects import Object, condition, condition_status, get_path
+from vocabulary.objects import Object, condition, condition_status, get_path, is_terminating
 
 
 @dataclass(frozen=True)
@@ -80,3 +80,7 @@ class Snapshot:
     @cached_property
     def is_suspended(self) -> bool:
         return bool(get_path(self.object, "spec.suspend", False))
+
+    @property
+    def is_terminating(self) -> bool:
+        return is_terminating(self.object)

@@ -1,0 +1,53 @@
+"""The suite's decisions where the norm is silent or contradicts itself, each in one place.
+
+A reader who disagrees with a verdict looks here first: the claim names its decision.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.norm.claim import Decision
+
+FIRST_FAILURE: Final = Decision(
+    "J1",
+    "Rules are evaluated for one failed Job at a time, in order of failure. Of several failures "
+    "that are seen at once the earliest decides; what its action leaves failed is judged after it. "
+    "Failures of one second may be taken in any order.",
+    "the norm speaks of a given Job failure, and API times are whole seconds",
+)
+FAILURE_FIRST: Final = Decision(
+    "J2",
+    "A failure that was there before the success policy held is answered before the success. A "
+    "failure of a suspended JobSet may be answered at once or when it is resumed.",
+    "the norm restarts or fails the JobSet upon a failure, and does not speak of either case",
+)
+NO_POLICY: Final = Decision(
+    "J3",
+    "A JobSet without a failure policy fails with its first Job.",
+    "the norm's default belongs to its failure policy; the API before it fails the JobSet",
+)
+ALL_ACTIONS: Final = Decision(
+    "J4",
+    "All four actions of the test plan are the three of the API, and each of the future work.",
+    "the norm's constants are three, and its enumeration names others",
+)
+ACTIVE_JOBS: Final = Decision(
+    "J5",
+    "Active Jobs are all child Jobs that have not completed, the failed one included. Completed "
+    "ones may be recreated as well.",
+    "a failed Job that stayed would fail the JobSet again, and the norm does not say what becomes "
+    "of completed ones",
+)
+KEPT_JOBS: Final = Decision(
+    "J6",
+    "When a JobSet fails, its running Jobs are deleted, and its finished ones are kept.",
+    "the norm says only that the status becomes failed; running Jobs would waste what it saves, "
+    "and finished ones show why it failed",
+)
+BOUNDED_WORK: Final = Decision(
+    "J7",
+    "A restart costs one deletion, one creation and at most four other writes for each Job, and "
+    "two writes of the status for each change of a Job that its counts show.",
+    "the norm wants restarts of 15,000 nodes to take about a minute, and names no bound",
+)

@@ -1,0 +1,183 @@
+"""Rules that match a failure, and rules that do not: by order, by reason, by target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import (
+    BY_BACKOFF,
+    BY_POLICY,
+    NON_RETRIABLE,
+    failing_by_policy,
+    job_set,
+    replicated_job,
+    rule,
+)
+from conformance.world import World
+
+UNCOUNTED = rule(RESTART_UNCOUNTED)
+COUNTED = rule(RESTART_JOB_SET)
+FAIL = rule(FAIL_JOB_SET)
+
+
+@scenario(
+    arms=["JS-002"],
+    cases={
+        "uncounted-before-fail": [UNCOUNTED, FAIL],
+        "counted-before-uncounted": [COUNTED, UNCOUNTED],
+        "uncounted-before-counted": [UNCOUNTED, COUNTED],
+    },
+)
+def first_of_two_rules_decides(world: World, rules: list[Any]) -> None:
+    """Of two rules that match a failure, the first one decides."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], rules))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-002", "JS-020"])
+def first_rule_fails_the_jobset(world: World) -> None:
+    """A first rule that fails the JobSet leaves nothing to a second one that would restart it."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [FAIL, COUNTED]))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(
+    arms=["JS-003", "JS-005", "JS-022"],
+    cases={"no-rules": [], "another-reason": [rule(FAIL_JOB_SET, [BY_POLICY])]},
+)
+def unmatched_failure_restarts(world: World, rules: list[Any]) -> None:
+    """Failures that no rule matches restart the JobSet until the maximum, and then fail it."""
+    its = JobSet.submit(
+        world, job_set([replicated_job("w", 2, **failing_by_policy())], rules, max_restarts=1)
+    )
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(
+    arms=["JS-005"],
+    cases={
+        "the-only-one": [BY_POLICY],
+        "the-last-of-all": [
+            "DeadlineExceeded",
+            "MaxFailedIndexesExceeded",
+            "FailedIndexes",
+            BY_BACKOFF,
+            BY_POLICY,
+        ],
+    },
+)
+def reason_is_listed(world: World, reasons: list[str]) -> None:
+    """A rule that lists the failure's reason matches, wherever in the list it stands."""
+    workers = replicated_job("w", 2, **failing_by_policy())
+    its = JobSet.submit(world, job_set([workers], [rule(RESTART_UNCOUNTED, reasons), FAIL]))
+    world.until(its.is_ready())
+    its.fail("w-0", NON_RETRIABLE)
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+DEADLINE = {"activeDeadlineSeconds": 5}
+INDEXED = {"completionMode": "Indexed", "parallelism": 2, "completions": 2, "backoffLimit": None}
+PER_INDEX = {**INDEXED, "backoffLimitPerIndex": 0}
+ENOUGH = {**PER_INDEX, "maxFailedIndexes": 0}
+
+
+@scenario(
+    arms=["JS-005"],
+    cases={
+        BY_BACKOFF: (BY_BACKOFF, {}),
+        "DeadlineExceeded": ("DeadlineExceeded", DEADLINE),
+        "MaxFailedIndexesExceeded": ("MaxFailedIndexesExceeded", ENOUGH),
+        "FailedIndexes": ("FailedIndexes", PER_INDEX),
+    },
+)
+def each_reason_matches(world: World, case: tuple[str, dict[str, Any]]) -> None:
+    """Each of the reasons that batch/v1 gives failed Jobs is matched as it is written."""
+    reason, job = case
+    behaviour = "run forever" if "activeDeadlineSeconds" in job else "run 2s, exit 1"
+    workers = replicated_job("w", behaviour=behaviour, **job)
+    rules = [rule(FAIL_JOB_SET, [reason]), UNCOUNTED]
+    its = JobSet.submit(world, job_set([workers, replicated_job("v")], rules))
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-008", "JS-061"])
+def target_fails(world: World) -> None:
+    """A rule that targets a replicated job matches the failure of each of its Jobs."""
+    jobs = [replicated_job("driver"), replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(jobs, [rule(RESTART_UNCOUNTED, targets=["w"]), FAIL]))
+    for name in ("w-0", "w-1"):
+        restarts = its.restarts
+        world.until(its.is_ready())
+        its.fail(name)
+        world.until(its.has_restarted(restarts + 1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-003", "JS-008", "JS-062"])
+def another_than_the_target_fails(world: World) -> None:
+    """A failure of a replicated job that no rule targets restarts the JobSet, and counts."""
+    jobs = [replicated_job("driver"), replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET, targets=["w"])]))
+    world.until(its.is_ready())
+    its.fail("driver-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+BOTH = [rule(FAIL_JOB_SET, [BY_POLICY], ["w"])]
+
+
+@scenario(
+    arms=["JS-010"],
+    cases={"reason-alone": ("driver-0", NON_RETRIABLE), "target-alone": ("w-0", 1)},
+)
+def half_a_match_is_none(world: World, case: tuple[str, int]) -> None:
+    """A rule with reasons and targets does not match what has only one of the two."""
+    job = failing_by_policy()
+    jobs = [replicated_job("driver", **job), replicated_job("w", 2, **job)]
+    its = JobSet.submit(world, job_set(jobs, BOTH))
+    world.until(its.is_ready())
+    its.fail(*case)
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-010"])
+def whole_match_decides(world: World) -> None:
+    """A rule with reasons and targets matches a failure that has both."""
+    job = failing_by_policy()
+    jobs = [replicated_job("driver", **job), replicated_job("w", 2, **job)]
+    its = JobSet.submit(world, job_set(jobs, BOTH))
+    world.until(its.is_ready())
+    its.fail("w-1", NON_RETRIABLE)
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-023", "JS-028"])
+def budget_outlives_ignored_restarts(world: World) -> None:
+    """Restarts that do not count leave the budget to those that do, in any order."""
+    workers = replicated_job("w", 2, **failing_by_policy())
+    rules = [rule(RESTART_UNCOUNTED, [BY_POLICY])]
+    its = JobSet.submit(world, job_set([workers], rules, max_restarts=2))
+    codes = (NON_RETRIABLE, NON_RETRIABLE, 1, NON_RETRIABLE, NON_RETRIABLE, 1, NON_RETRIABLE)
+    for times, code in enumerate(codes, start=1):
+        world.until(its.is_ready())
+        its.fail("w-0", code)
+        world.until(its.has_restarted(times))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_ended("Failed"))

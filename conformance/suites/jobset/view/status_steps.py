@@ -1,0 +1,129 @@
+"""The steps of a JobSet's status that answer failures: a restart, whole or partial, or the end.
+
+A controller may write the two counters of a restart one after the other: that is one step.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from conformance.norm import shared
+from conformance.suites.jobset.api import (
+    FAIL_JOB_SET,
+    RESTART_JOB,
+    RESTART_JOB_SET,
+    RESTART_REPLICATED_JOB,
+    RESTART_UNCOUNTED,
+)
+from conformance.suites.jobset.view.job_set import Child, JobSetRun
+from conformance.suites.jobset.view.snapshots import Snapshot
+
+_COUNT_ALONE: Final = "a counted restart that is none"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the status, from the state before it to the one that completes it."""
+
+    before: Snapshot
+    first: Snapshot
+    """The first write of it: what the controller had decided by then."""
+    after: Snapshot
+    taken: str
+    """The action that it shows, or what it is in words if it is none of the API's."""
+    partial: tuple[str, str] | None = None
+    """The replicated job, and the Job or "", that restart partially."""
+    is_open: bool = False
+    """True if its second counter may still follow."""
+
+    @property
+    def is_global(self) -> bool:
+        return self.after.restarts > self.before.restarts
+
+    def concerns(self, child: Child) -> bool:
+        """True if the step has this Job restarted."""
+        if child.track.created.n >= self.first.n:
+            return False
+        return self.is_global or self.partial in (
+            (child.replicated_job, ""),
+            (child.replicated_job, child.name),
+        )
+
+
+@shared
+def steps(run: JobSetRun) -> Iterator[Step]:
+    """Each step of the controller, in order. What other clients write to the status is none."""
+    found = [
+        (before, after, taken)
+        for before, after in run.changes
+        if not before.has_ended
+        and _is_by_the_controller(run, after)
+        and (taken := _taken(before, after)) is not None
+    ]
+    is_second = False
+    for position, (before, after, taken) in enumerate(found):
+        if is_second:
+            is_second = False
+            continue
+        partial = (
+            _partial(before, after)[0] if taken in (RESTART_JOB, RESTART_REPLICATED_JOB) else None
+        )
+        following = found[position + 1] if position + 1 < len(found) else None
+        if {taken, following[2] if following else ""} == {RESTART_UNCOUNTED, _COUNT_ALONE}:
+            assert following is not None
+            is_second = True
+            yield Step(before, after, following[1], RESTART_JOB_SET)
+            continue
+        is_open = (
+            taken in (RESTART_UNCOUNTED, _COUNT_ALONE)
+            and following is None
+            and not run.history.is_whole
+        )
+        yield Step(before, after, after, taken, partial, is_open)
+
+
+def is_replaced(run: JobSetRun, child: Child, n: int) -> bool:
+    """True if a step before position n has a Job restarted, though the Job may still be there."""
+    return any(step.first.n < n and step.concerns(child) for step in steps(run))
+
+
+def generation_of(run: JobSetRun, n: int) -> int:
+    """How many restarts of the whole JobSet had been written by position n."""
+    return bisect_right([step.first.n for step in steps(run) if step.is_global], n)
+
+
+def _is_by_the_controller(run: JobSetRun, after: Snapshot) -> bool:
+    actor = after.write.actor
+    return not actor or run.operator.is_by(actor)
+
+
+def _taken(before: Snapshot, after: Snapshot) -> str | None:
+    """The action that a change of status shows; None if it shows no answer to a failure."""
+    restarts, counted = after.restarts - before.restarts, after.counted - before.counted
+    partial = _partial(before, after)
+    if after.has_failed and not before.has_failed:
+        return FAIL_JOB_SET
+    if restarts == 0 and counted == 0 and not partial:
+        return None
+    if restarts == 0 and counted == 1 and not partial:
+        return _COUNT_ALONE
+    if restarts == 1 and counted in (0, 1) and not partial:
+        return RESTART_JOB_SET if counted else RESTART_UNCOUNTED
+    if restarts == 0 and counted == 0 and len(partial) == 1:
+        key, times = partial[0], after.partial[partial[0]] - before.partial.get(partial[0], 0)
+        if times == 1:
+            return RESTART_JOB if key[1] else RESTART_REPLICATED_JOB
+    if restarts < 0 or counted < 0:
+        return None
+    return (
+        f"a change of restarts from {before.restarts} to {after.restarts}, of counted ones from "
+        f"{before.counted} to {after.counted} and of {len(partial)} partial ones"
+    )
+
+
+def _partial(before: Snapshot, after: Snapshot) -> list[tuple[str, str]]:
+    """The keys of the partial restarts that a change adds."""
+    return [key for key, restarts in after.partial.items() if restarts > before.partial.get(key, 0)]
