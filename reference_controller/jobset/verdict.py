@@ -129,14 +129,14 @@ def _succeeded(
         asked_for = sum(map(replicas_of, replicated_jobs(seen.job_set))) - sum(hopeless.values())
         unfinished = asked_for - sum(job.is_finished for job in seen.current)
     operator = str(policy.get("operator", "All"))
-    if rules.has_completed(operator, wanted, jobs, unfinished):
-        message = "jobset completed successfully"
-        draft.finished(Condition.COMPLETED, Reason.ALL_JOBS_COMPLETED, message)
-        return Verdict(draft.done(), Note(Reason.ALL_JOBS_COMPLETED, message))
     out_of_hope = sum(count for name, count in hopeless.items() if name in names)
     if left_failed and rules.is_out_of_reach(operator, wanted, out_of_hope):
         message = "jobset failed since no job is left that could succeed"
         return _failed(draft, Reason.SUCCESS_OUT_OF_REACH, message)
+    if rules.has_completed(operator, wanted, jobs, unfinished):
+        message = "jobset completed successfully"
+        draft.finished(Condition.COMPLETED, Reason.ALL_JOBS_COMPLETED, message)
+        return Verdict(draft.done(), Note(Reason.ALL_JOBS_COMPLETED, message))
     return None
 
 

@@ -1,8 +1,8 @@
-"""A trivial driver: one operator on a simulated cluster, with faults that tests ask for."""
+"""One AppWrapper operator on a simulated cluster, with faults that tests ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
@@ -11,17 +11,21 @@ import yaml
 
 from conformance.suites.appwrapper.api import APPWRAPPER
 from fixtures.behaviour import expand
-from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
-from fixtures.simulated.store import Change
-from reference_controller.appwrapper import OperatorConfig, Rules, controller
-from reference_controller.runtime.operator import Operator, Pending
+from reference_controller.appwrapper import (
+    AppWrapperController,
+    OperatorConfig,
+    Rules,
+    controller,
+)
+from tests.operator_world import NAMESPACE, OperatorWorld
 from vocabulary import requests as rq
-from vocabulary.clock import MILLISECOND, SECOND, Micros
-from vocabulary.errors import ApiError, no_answer
-from vocabulary.kinds import EVENT, POD, Kind
+from vocabulary.clock import SECOND, Micros
+from vocabulary.errors import ApiError
+from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, condition_status, labels_of, name_of
 
-NAMESPACE = "team"
+__all__ = ["NAMESPACE", "World", "config_map", "crd", "job", "pod", "service"]
+
 AW_LABEL = "workload.codeflare.dev/appwrapper"
 PREFIX = "workload.codeflare.dev.appwrapper/"
 
@@ -33,117 +37,21 @@ def crd() -> Object:
     return loaded
 
 
-Spoil = Callable[[rq.Request, int], ApiError | None]
-"""(request, its number) → the error to answer instead, or None."""
+class World(OperatorWorld):
+    """A cluster, and one AppWrapper operator process."""
 
-
-class World:
-    """A cluster, and one operator process that can be killed and started again."""
+    controller: AppWrapperController
 
     def __init__(
-        self,
-        *,
-        seed: int = 1,
-        config: Mapping[str, Any] | None = None,
-        rules: Rules | None = None,
-        nodes: int | Iterable[NodeSpec] = 3,
-        gpus: int = 0,
-        cache_lag_us: Micros = 5 * MILLISECOND,
-        latency_us: Micros = 1 * MILLISECOND,
+        self, *, config: Mapping[str, Any] | None = None, rules: Rules | None = None, **more: Any
     ) -> None:
-        self.cluster = SimulatedCluster(
-            seed, nodes=nodes, gpus=gpus, crds=[crd()], namespaces=[NAMESPACE]
-        )
-        self.loop = self.cluster.loop
         self.config = OperatorConfig.from_data(config or {})
         self.rules = rules or Rules()
-        self.cache_lag_us = cache_lag_us
-        self.latency_us = latency_us
-        self.spoil: Spoil = lambda request, number: None
-        self.lose_reply_of: set[int] = set()
-        self.crash_before: set[int] = set()
-        self.crash_after: set[int] = set()
-        self.requests: list[rq.Request] = []
-        self.crashes: list[Exception] = []
-        self.user = self.cluster.client("user")
-        self._client = self.cluster.client("operator")
-        self._incarnation = 0
-        self._wake: Any = None
-        self._stop_watch: Callable[[], None] = lambda: None
-        self.operator: Operator | None = None
-        self.start()
+        super().__init__(crd(), **more)
 
-    # the process
-
-    def start(self) -> None:
-        self._incarnation += 1
-        made = controller(self.config, self.rules, lambda: self.loop.now_us)
-        self.controller = made
-        self.operator = Operator((made,))
-        kinds = {str(kind): kind for kind in made.watches}
-        for kind in made.watches:
-            try:
-                listed = self._client(rq.List(kind)).items
-            except ApiError:
-                listed = ()
-            self.operator.replace(kind, listed, self.loop.now_us)
-        incarnation = self._incarnation
-
-        def heard(change: Change) -> None:
-            kind = kinds[change.key.kind]
-            self.loop.call_later(self.cache_lag_us, self._deliver, incarnation, kind, change)
-
-        self._stop_watch = self.cluster.store.watch(heard, frozenset(kinds))
-        self.loop.call_later(0, self._poll, incarnation)
-
-    def kill(self, restart_after_us: Micros | None = 1 * SECOND) -> None:
-        self._incarnation += 1
-        self._stop_watch()
-        if self.operator is not None:
-            self.crashes.extend(self.operator.crashes)
-        self.operator = None
-        if restart_after_us is not None:
-            self.loop.call_later(restart_after_us, self.start)
-
-    def _deliver(self, incarnation: int, kind: Kind, change: Change) -> None:
-        if incarnation == self._incarnation and self.operator is not None:
-            self.operator.deliver(kind, change.event, change.object, self.loop.now_us)
-            self._poll(incarnation)
-
-    def _poll(self, incarnation: int) -> None:
-        if incarnation != self._incarnation or self.operator is None:
-            return
-        while (pending := self.operator.poll(self.loop.now_us)) is not None:
-            self.loop.call_later(self.latency_us, self._send, incarnation, pending)
-        if self._wake is not None:
-            self._wake.cancel()
-        at_us = self.operator.wake_at_us()
-        is_ahead = at_us is not None and at_us > self.loop.now_us  # else a reply will poll again
-        self._wake = self.loop.call_at(at_us or 0, self._poll, incarnation) if is_ahead else None
-
-    def _send(self, incarnation: int, pending: Pending) -> None:
-        if incarnation != self._incarnation or self.operator is None:
-            return
-        number = len(self.requests)
-        self.requests.append(pending.request)
-        if number in self.crash_before:
-            self.kill()
-            return
-        reply: Any = self.spoil(pending.request, number)
-        if reply is None:
-            try:
-                reply = self._client(pending.request)
-            except ApiError as error:
-                reply = error
-        if number in self.crash_after:
-            self.kill()
-            return
-        if number in self.lose_reply_of:
-            reply = no_answer("the reply was lost")
-        self.operator.answer(pending.ticket, reply, self.loop.now_us)
-        self._poll(incarnation)
-
-    # what tests ask
+    def controller_of_process(self) -> AppWrapperController:
+        self.controller = controller(self.config, self.rules, lambda: self.loop.now_us)
+        return self.controller
 
     def submit(self, *components: Object, name: str = "a", **more: Any) -> None:
         annotations = {PREFIX + key: value for key, value in more.pop("annotations", {}).items()}
@@ -162,8 +70,7 @@ class World:
         self.user(rq.create(aw))
 
     def patch(self, body: Object, name: str = "a", kind: Kind = APPWRAPPER) -> None:
-        namespace = NAMESPACE if kind.namespaced else ""
-        self.user(rq.Patch(kind, namespace, name, body))
+        self.patch_object(kind, name, body)
 
     def suspend(self, suspend: bool = True) -> None:
         self.patch({"spec": {"suspend": suspend}})
@@ -187,37 +94,16 @@ class World:
         pods = self.user(rq.List(POD, NAMESPACE)).items
         return [pod for pod in pods if labels_of(pod).get(AW_LABEL) == name]
 
-    def get(self, kind: Kind, name: str) -> Object | None:
-        try:
-            found: Object = self.user(rq.Get(kind, NAMESPACE, name))
-        except ApiError:
-            return None
-        return found
-
-    def events(self) -> list[str]:
-        return [event["message"] for event in self.user(rq.List(EVENT, NAMESPACE)).items]
-
     def exit_pods(self, code: int, name: str = "a") -> None:
         for pod in self.pods(name):
             patch = {"metadata": {"annotations": {"assay.dev/exit": str(code)}}}
             self.patch(patch, name_of(pod), POD)
-
-    def until(self, done: Callable[[], bool], within_us: Micros = 3600 * SECOND) -> bool:
-        reached = self.loop.run_until(done, self.loop.now_us + within_us)
-        if self.operator is not None and self.operator.crashes:
-            raise self.operator.crashes[0]
-        if self.crashes:
-            raise self.crashes[0]
-        return reached
 
     def until_phase(self, phase: str, within_us: Micros = 3600 * SECOND, name: str = "a") -> Micros:
         """Let time pass until the phase is reached; when that was, since the run began."""
         reached = self.until(lambda: self.status("phase", name) == phase, within_us)
         assert reached, f"not {phase} but {self.aw(name)}"
         return self.loop.elapsed_us
-
-    def run_for(self, span_us: Micros) -> None:
-        self.loop.run_for(span_us)
 
     def phases(self, name: str = "a") -> list[str]:
         """The phases that the AppWrapper went through, in order."""
@@ -228,13 +114,6 @@ class World:
                 if not seen or seen[-1] != phase:
                     seen.append(phase)
         return seen
-
-    def snapshots(self, kind: Kind, name: str) -> list[Change]:
-        return [
-            change
-            for change in self.cluster.store.changes
-            if change.key.kind == str(kind) and change.key.name == name
-        ]
 
 
 def pod(name: str = "p", behaviour: str = "", **spec: Any) -> dict[str, Any]:
