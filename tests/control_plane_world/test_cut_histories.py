@@ -8,7 +8,7 @@ import pytest
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario
@@ -27,7 +27,7 @@ def failed(history: History) -> set[str]:
 def test_a_history_that_is_cut_anywhere_violates_nothing_that_it_did_not(subject: str) -> None:
     rng = random.Random(subject)
     for scenario in of_subject(subject):
-        run = run_one(scenario, implementation("reference", "appwrapper"), 1)
+        run = run_one(scenario, implementations("reference", scenario.roles), 1)
         for _ in range(CUTS):
             entries = run.entries[: rng.randrange(1, len(run.entries))]
             assert failed(History(run.header, entries)) == set(), (scenario.id, len(entries))
@@ -35,7 +35,9 @@ def test_a_history_that_is_cut_anywhere_violates_nothing_that_it_did_not(subject
 
 def test_a_violation_is_still_seen_where_the_history_ends_with_it() -> None:
     scenario = SCENARIOS["appwrapper/retry/one-failure-is-retried"]
-    run = run_one(scenario, implementation("mutant:deployed-cleared-on-resetting", "appwrapper"), 1)
+    run = run_one(
+        scenario, implementations("mutant:deployed-cleared-on-resetting", scenario.roles), 1
+    )
     (verdict,) = (each for each in run.verdicts if each.claim == "AW-013")
     first = min(violation.at for violation in verdict.violations)
     assert first + 1 < len(run.entries)

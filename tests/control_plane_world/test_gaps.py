@@ -10,7 +10,7 @@ import pytest
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
@@ -26,7 +26,7 @@ def test_a_history_with_a_gap_violates_nothing_that_the_whole_one_does_not(subje
     for id_, scenario in SCENARIOS.items():
         if id_.rpartition("/")[0] != subject:
             continue
-        run = run_one(scenario, implementation("reference", "appwrapper"), 1)
+        run = run_one(scenario, implementations("reference", scenario.roles), 1)
         header = msgspec.structs.replace(run.header, capabilities=Capabilities(versions=False))
         for _ in range(GAPS):
             begin, end = sorted(rng.sample(range(len(run.entries) + 1), 2))

@@ -18,7 +18,7 @@ import pytest
 
 from conformance.audit_log.events import read_log
 from conformance.audit_log.history import NOT_FOLLOWED, to_history
-from conformance.implementation import implementation
+from conformance.implementation import implementation, implementations
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.control_plane.history_merge import Merge
@@ -183,7 +183,7 @@ def test_what_is_recovered_is_what_was(subject: str) -> None:
     for id_, scenario in SCENARIOS.items():
         if id_.rpartition("/")[0] != subject:
             continue
-        entries = run_one(scenario, implementation("reference", "appwrapper"), 1).entries
+        entries = run_one(scenario, implementations("reference", scenario.roles), 1).entries
         kinds = kinds_of(entries)
         writes = [each for each in entries if isinstance(each, Write) and each.kind not in LEFT_OUT]
         commits = [told(each, kinds) for each in writes if each.event]

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from conformance.implementation import implementation
+from conformance.implementation import Implementation, implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
+from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS, all_crds
 from conformance.worlds.control_plane.session import kind_of_crd
 from conformance.worlds.existing import rights
@@ -21,8 +22,7 @@ from vocabulary.history import Write
 from vocabulary.kinds import known_kinds
 from vocabulary.requests import Get
 
-REFERENCE = implementation("reference", "appwrapper")
-IMPLEMENTATIONS = {"appwrapper": REFERENCE}
+IMPLEMENTATIONS = implementations("reference", ("appwrapper", "jobset"))
 OTHERWISE_USED = {
     Right("apps", "deployments", "create"): "operators that are Deployments, --operator-image",
 }
@@ -67,6 +67,10 @@ class Asked:
     reads: set[Right]
 
 
+def _of(scenario: Scenario) -> dict[str, Implementation]:
+    return {role: IMPLEMENTATIONS[role] for role in scenario.roles}
+
+
 @pytest.fixture(scope="module")
 def asked() -> Asked:
     hosted = [each for each in SCENARIOS.values() if not (each.only_simulated or each.alone)]
@@ -83,7 +87,7 @@ def asked() -> Asked:
         writes = [
             entry
             for scenario in hosted
-            for entry in run_one(scenario, REFERENCE, DEFAULT_SEED).entries
+            for entry in run_one(scenario, _of(scenario), DEFAULT_SEED).entries
             if isinstance(entry, Write) and entry.verb and entry.actor in ("user", "chaos")
         ]
     written = {

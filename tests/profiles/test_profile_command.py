@@ -113,7 +113,7 @@ def test_a_wrong_profile_is_told_with_its_line_and_is_bad_input(
     [
         pytest.param(
             {
-                "suite: appwrapper": "suite: jobset",
+                "suite: appwrapper": "suite: slurm",
                 "latency: 2s": "latency: 900h",
                 "pokeEvery:": "pokeEvry:",
                 "durations: nanoseconds": "durations: 3",
