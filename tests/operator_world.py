@@ -40,6 +40,8 @@ class OperatorWorld(ABC):
         )
         self.loop = self.cluster.loop
         self.cache_lag_us = cache_lag_us
+        self.lag_of: dict[Kind, Micros] = {}
+        """By kind: the lag of its cache, where it is another one."""
         self.latency_us = latency_us
         self.spoil: Spoil = lambda request, number: None
         self.lose_reply_of: set[int] = set()
@@ -76,7 +78,8 @@ class OperatorWorld(ABC):
 
         def heard(change: Change) -> None:
             kind = kinds[change.key.kind]
-            self.loop.call_later(self.cache_lag_us, self._deliver, incarnation, kind, change)
+            lag_us = self.lag_of.get(kind, self.cache_lag_us)
+            self.loop.call_later(lag_us, self._deliver, incarnation, kind, change)
 
         self._stop_watch = self.cluster.store.watch(heard, frozenset(kinds))
         self.loop.call_later(0, self._poll, incarnation)

@@ -14,8 +14,8 @@ from reference_controller.jobset.rules import Rules
 from reference_controller.runtime.admission_review import UserInfo
 from tests.operator_world import NAMESPACE, OperatorWorld
 from vocabulary import requests as rq
-from vocabulary.kinds import JOB
-from vocabulary.objects import Object, condition_status, get_path
+from vocabulary.kinds import JOB, POD
+from vocabulary.objects import Object, condition_status, get_path, name_of
 
 USER: Final = UserInfo("admin", "u-1")
 
@@ -46,6 +46,16 @@ class World(OperatorWorld):
 
     def is_(self, type_: str) -> bool:
         return condition_status(self.now, type_) == "True"
+
+    def ready(self) -> int:
+        """How many Jobs are ready."""
+        return sum(each["ready"] for each in self.status("replicatedJobsStatus") or ())
+
+    def exit_pod(self, job: str, code: int) -> None:
+        """Have the pods of a Job exit."""
+        for pod in self.user(rq.List(POD, NAMESPACE, label_selector=f"job-name={job}")).items:
+            body = {"metadata": {"annotations": {"assay.dev/exit": str(code)}}}
+            self.patch_object(POD, name_of(pod), body)
 
     def jobs(self) -> dict[str, Object]:
         return {job["metadata"]["name"]: job for job in self.user(rq.List(JOB, NAMESPACE)).items}
