@@ -13,22 +13,23 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from kubernetes import client, config, utils
+from kubernetes import client, config
 
 from conformance.suites.appwrapper.api import APPWRAPPER
-from fixtures.control_plane import ControlPlane, FakeNode, Settings, audit, nodes, wait_until
+from fixtures.control_plane import ControlPlane, wait_until
 from fixtures.control_plane.binaries import find
 from fixtures.control_plane.users import User
 from fixtures.crds import all_crds
-from vocabulary.kinds import DEPLOYMENT, POD, REPLICA_SET
+from vocabulary.kinds import POD, REPLICA_SET
 
 from .every_component import every_component
 from .installation import (
     LIMIT_SECONDS,
-    NAMESPACE,
-    OPERATOR_USER,
+    RBAC,
+    Installation,
     InstalledOperator,
-    documents,
+    refused,
+    used,
 )
 from .namespace import is_ready
 
@@ -37,10 +38,8 @@ pytestmark = pytest.mark.control_plane
 ANN: Final = User("ann")
 """A user that may edit the namespace `team`, by the standard cluster role."""
 TEAM: Final = "team"
-RBAC: Final = "/apis/rbac.authorization.k8s.io/v1"
-REGISTRATIONS: Final = "/apis/admissionregistration.k8s.io/v1"
+HERE: Final = Installation("appwrapper")
 ACCESS_REVIEWS: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
-ENFORCES_BLOCKING_OWNERS: Final = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"
 
 NEVER_REQUESTED: Final = {
     # Asked for by that plugin when a component is created.
@@ -60,32 +59,11 @@ _REPLICA_SETS: Final = ("apps", "replicasets")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A cluster on which the manifests have been applied by a user with the official client."""
     folder = tmp_path_factory.mktemp("installation")
-    policy = folder / "policy.yaml"
-    policy.write_text(
-        yaml.safe_dump(
-            {
-                "apiVersion": "audit.k8s.io/v1",
-                "kind": "Policy",
-                "rules": [{"level": "Metadata", "users": [OPERATOR_USER]}],
-            }
-        )
-    )
-    extra = (ENFORCES_BLOCKING_OWNERS, f"--audit-policy-file={policy}")
-    settings = Settings(extra_arguments={"kube-apiserver": extra})
-    control_plane = ControlPlane(folder / "plane", settings)
-    control_plane.start(all_crds())
-    try:
+    with HERE.on_a_plane(folder, all_crds()) as control_plane:
         api = control_plane.api()
-        nodes.create(api, [FakeNode("n0"), FakeNode("n1", capacity={"nvidia.com/gpu": "8"})])
-        nodes.wait_ready(api, ["n0", "n1"])
-        admin = config.new_client_from_config(str(control_plane.kubeconfig()))
-        for document in documents():
-            utils.create_from_dict(admin, document, field_validation="Strict")
         api.post("/api/v1/namespaces", {"metadata": {"name": TEAM}})
         api.post(f"{RBAC}/namespaces/{TEAM}/rolebindings", _binding("edit", ANN))
         yield control_plane
-    finally:
-        control_plane.stop()
 
 
 def _binding(role: str, user: User) -> dict[str, Any]:
@@ -98,16 +76,7 @@ def _binding(role: str, user: User) -> dict[str, Any]:
 
 @pytest.fixture
 def pod(plane: ControlPlane) -> dict[str, Any]:
-    """A pod of the Deployment, once all of them run."""
-    api = plane.api()
-    deployment = DEPLOYMENT.path(NAMESPACE, "appwrapper-controller")
-    wait_until(
-        lambda: api.get(deployment)["status"].get("availableReplicas") == 2,
-        "both replicas are available",
-        limit_seconds=LIMIT_SECONDS,
-    )
-    found: dict[str, Any] = api.get(POD.path(NAMESPACE))["items"][0]
-    return found
+    return HERE.running_pod(plane)
 
 
 @pytest.fixture
@@ -115,36 +84,10 @@ def operator(
     plane: ControlPlane, pod: dict[str, Any], tmp_path: Path
 ) -> Iterator[InstalledOperator]:
     """The pod's container at work, and the webhooks' Service leading to it."""
-    with InstalledOperator(plane, pod, tmp_path) as installed:
-        _lead_here(plane, installed)
-        yield installed
-
-
-def _lead_here(plane: ControlPlane, operator: InstalledOperator) -> None:
-    """Replace the Service's address, unreachable without kube-proxy, by a name.
-
-    The API server goes on to demand a certificate for the Service's own name.
-    """
-    api = plane.api()
-    name = "appwrapper-webhook"
-    services = f"/api/v1/namespaces/{NAMESPACE}/services"
-    api.delete(f"{services}/{name}")
-    spec = {"type": "ExternalName", "externalName": "localhost", "ports": []}
-    api.post(services, {"metadata": {"name": name}, "spec": spec})
-    (shipped,) = (found for found in documents() if found["kind"] == "Service")
-    (served,) = shipped["spec"]["ports"]
-    port = operator.port(served["targetPort"])
-    for plural in ("mutatingwebhookconfigurations", "validatingwebhookconfigurations"):
-        (found,) = api.get(f"{REGISTRATIONS}/{plural}")["items"]
-        for webhook in found["webhooks"]:
-            webhook["clientConfig"]["service"]["port"] = port
-        api.put(f"{REGISTRATIONS}/{plural}/{found['metadata']['name']}", found)
     probe = wrapper("probe", [every_component("probe")[0]])
-    wait_until(
-        lambda: refusal(plane, probe, dry_run="All") == "",
-        "the API server calls the webhooks there",
-        limit_seconds=LIMIT_SECONDS,
-    )
+    with InstalledOperator(HERE, plane, pod, tmp_path) as installed:
+        HERE.lead_here(plane, installed, lambda: refusal(plane, probe, dry_run="All") == "")
+        yield installed
 
 
 def wrapper(name: str, components: list[dict[str, Any]], **annotations: str) -> dict[str, Any]:
@@ -179,9 +122,9 @@ def test_kubectl_accepts_every_document_and_finds_nothing_to_change(
     kubectl = find("kubectl")
     if kubectl is None:
         pytest.skip("kubectl is not found; run `assay cluster build`, or put it in the PATH")
-    secret = plane.api().get(f"/api/v1/namespaces/{NAMESPACE}/secrets")["items"][0]
+    secret = plane.api().get(f"/api/v1/namespaces/{HERE.namespace}/secrets")["items"][0]
     file = tmp_path / "manifests.yaml"
-    shipped = [found for found in documents() if found["kind"] not in _WITH_CERTIFICATE]
+    shipped = [found for found in HERE.documents() if found["kind"] not in _WITH_CERTIFICATE]
     file.write_text(yaml.safe_dump_all(shipped))
     assert secret["type"] == "kubernetes.io/tls"
     before = generations(plane, shipped)
@@ -233,9 +176,9 @@ def test_the_deployments_pods_pass_the_restricted_standard_and_are_bound_and_run
     plane: ControlPlane, pod: dict[str, Any]
 ) -> None:
     api = plane.api()
-    labels = api.get(f"/api/v1/namespaces/{NAMESPACE}")["metadata"]["labels"]
+    labels = api.get(f"/api/v1/namespaces/{HERE.namespace}")["metadata"]["labels"]
     assert labels["pod-security.kubernetes.io/enforce"] == "restricted"
-    pods = api.get(POD.path(NAMESPACE))["items"]
+    pods = api.get(POD.path(HERE.namespace))["items"]
     assert len(pods) == 2
     for found in pods:
         assert found["spec"]["nodeName"] in ("n0", "n1")
@@ -296,7 +239,7 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
     held = REPLICA_SET.path(TEAM, held)
     api.patch(held, {"metadata": {"finalizers": ["example.com/hold"]}})
     wait_until(
-        lambda: bool(refused(plane)) or _used(plane) >= {(*_REPLICA_SETS, "delete")},
+        lambda: bool(refused(plane)) or used(plane) >= {(*_REPLICA_SETS, "delete")},
         "force is tried",
         limit_seconds=LIMIT_SECONDS,
     )
@@ -320,55 +263,10 @@ def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(
         limit_seconds=LIMIT_SECONDS,
     )
     assert refused(plane) == []
-    spare = {right for right in rights(plane) - _used(plane) if right[:2] not in NEVER_REQUESTED}
+    spare = {
+        right for right in HERE.rights(plane) - used(plane) if right[:2] not in NEVER_REQUESTED
+    }
     assert sorted(spare) == []
-
-
-def _used(plane: ControlPlane) -> set[tuple[str, str, str]]:
-    """The rights that it has made use of: group, resource, verb."""
-    return {(*_resource(event["objectRef"]), event["verb"]) for event in requests(plane)}
-
-
-def requests(plane: ControlPlane) -> list[dict[str, Any]]:
-    """Every request of the service account that is about objects."""
-    return [event for event in audit.read(plane.audit_log)[0] if "objectRef" in event]
-
-
-def refused(plane: ControlPlane) -> list[str]:
-    """Its requests without permission."""
-    return [
-        f"{event['verb']} {event['requestURI']}"
-        for event in requests(plane)
-        if event.get("responseStatus", {}).get("code") == 403
-    ]
-
-
-def _resource(reference: dict[str, str]) -> tuple[str, str]:
-    """Group and resource as roles name them."""
-    below = f"/{reference['subresource']}" if "subresource" in reference else ""
-    return reference.get("apiGroup", ""), reference["resource"] + below
-
-
-def rights(plane: ControlPlane) -> set[tuple[str, str, str]]:
-    """Group, resource and verb of all that the service account's roles grant."""
-    api = plane.api()
-    found = set()
-    for bindings in ("clusterrolebindings", "rolebindings"):
-        for binding in api.get(f"{RBAC}/{bindings}")["items"]:
-            names = [subject.get("name") for subject in binding.get("subjects", ())]
-            if "appwrapper-controller" not in names:
-                continue
-            reference = binding["roleRef"]
-            scope = "" if reference["kind"] == "ClusterRole" else f"/namespaces/{NAMESPACE}"
-            plural = f"{reference['kind'].lower()}s"
-            for rule in api.get(f"{RBAC}{scope}/{plural}/{reference['name']}")["rules"]:
-                found |= {
-                    (group, resource, verb)
-                    for group in rule["apiGroups"]
-                    for resource in rule["resources"]
-                    for verb in rule["verbs"]
-                }
-    return found
 
 
 @pytest.mark.parametrize(
@@ -406,10 +304,10 @@ def test_beyond_its_work_the_service_account_may_do_nothing(
         "namespace": namespace,
     }
     spec = {
-        "user": OPERATOR_USER,
+        "user": HERE.user,
         "groups": [
             "system:serviceaccounts",
-            f"system:serviceaccounts:{NAMESPACE}",
+            f"system:serviceaccounts:{HERE.namespace}",
             "system:authenticated",
         ],
         "resourceAttributes": asked,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64decode
+from collections.abc import Callable
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +15,18 @@ from cryptography import x509
 from conformance.cli import main
 from conformance.implementation import implementation
 from fixtures.control_plane import kubeconfig
-from reference_controller.appwrapper import OperatorConfig, manifests
-from reference_controller.appwrapper.manifests import MANIFESTS
+from reference_controller import programs
 from reference_controller.manifests import DEFAULT_IMAGE
 from reference_controller.runtime import process
 from reference_controller.runtime.options import OperatorOptions
 from vocabulary.certificates import Authority
 
-from .installation import NAMESPACE, SERVICE_ACCOUNT, arguments_here, documents, written_files
+from .installation import Installation, arguments_here, written_files
+
+
+@pytest.fixture(params=["appwrapper", "jobset"])
+def installation(request: pytest.FixtureRequest) -> Installation:
+    return Installation(request.param)
 
 
 def the(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
@@ -29,28 +35,37 @@ def the(kind: str, found: list[dict[str, Any]]) -> dict[str, Any]:
     return document
 
 
+Printed = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
 def printed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
-) -> tuple[int, str, str]:
+    installation: Installation,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Printed:
     """Exit code, output and errors of `assay controller manifests`."""
-    monkeypatch.setattr("sys.argv", ["assay", "controller", "manifests", "appwrapper", *arguments])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    return (int(ended.value.code or 0), *capsys.readouterr())
+
+    def run(*arguments: str) -> tuple[int, str, str]:
+        argv = ["assay", "controller", "manifests", installation.program, *arguments]
+        monkeypatch.setattr("sys.argv", argv)
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return (int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
 
 
 def test_the_command_prints_every_shipped_file_with_nothing_left_to_fill_in(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    installation: Installation, printed: Printed
 ) -> None:
-    code, out, _ = printed(monkeypatch, capsys, "--image", "registry.example.org:5000/a@sha256:0f")
+    code, out, _ = printed("--image", "registry.example.org:5000/a@sha256:0f")
     assert code == 0
-    shipped = Path(manifests.__file__).parent
-    assert sorted(path.name for path in shipped.glob("*.yaml")) == sorted(MANIFESTS.files)
-    kinds = [
-        d["kind"]
-        for file in MANIFESTS.files
-        for d in yaml.safe_load_all((shipped / file).read_text())
-    ]
+    manifests = installation.manifests
+    shipped = resources.files(manifests.package)
+    files = sorted(file.name for file in shipped.iterdir() if file.name.endswith(".yaml"))
+    assert files == sorted(manifests.files)
+    kinds = [document["kind"] for document in manifests.objects(*manifests.files)]
     found = list(yaml.safe_load_all(out))
     assert [document["kind"] for document in found] == kinds
     (container,) = the("Deployment", found)["spec"]["template"]["spec"]["containers"]
@@ -61,9 +76,9 @@ def test_the_command_prints_every_shipped_file_with_nothing_left_to_fill_in(
 
 
 def test_without_webhooks_nothing_is_printed_that_the_api_server_would_call(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    printed: Printed,
 ) -> None:
-    code, out, _ = printed(monkeypatch, capsys, "--no-webhooks")
+    code, out, _ = printed("--no-webhooks")
     assert code == 0
     kinds = [document["kind"] for document in yaml.safe_load_all(out)]
     assert {"CustomResourceDefinition", "ClusterRole", "Deployment"} <= set(kinds)
@@ -72,42 +87,47 @@ def test_without_webhooks_nothing_is_printed_that_the_api_server_would_call(
 
 @pytest.mark.parametrize("image", ["", "a b", "a\nb: c", "-x", "a" * 600])
 def test_what_names_no_image_is_refused_and_nothing_is_printed(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], image: str
+    printed: Printed, image: str
 ) -> None:
-    code, out, err = printed(monkeypatch, capsys, f"--image={image}")
+    code, out, err = printed(f"--image={image}")
     assert (code, out) == (2, "")
     assert "is no image's name" in err
 
 
-def test_the_webhooks_trust_the_authority_of_the_certificate_and_it_names_their_service() -> None:
-    found = documents()
+def test_the_webhooks_trust_the_authority_of_the_certificate_and_it_names_their_service(
+    installation: Installation,
+) -> None:
+    found, host = installation.documents(), installation.manifests.webhook_host
     secret = the("Secret", found)
     certificate = x509.load_pem_x509_certificate(b64decode(secret["data"]["tls.crt"]))
     names = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    assert names.get_values_for_type(x509.DNSName) == [MANIFESTS.webhook_host]
+    assert names.get_values_for_type(x509.DNSName) == [host]
     for kind in ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration"):
         (webhook,) = the(kind, found)["webhooks"]
         config = webhook["clientConfig"]
         authority = x509.load_pem_x509_certificate(b64decode(config["caBundle"]))
         certificate.verify_directly_issued_by(authority)
         service = config["service"]
-        assert f"{service['name']}.{service['namespace']}.svc" == MANIFESTS.webhook_host
+        assert f"{service['name']}.{service['namespace']}.svc" == host
 
 
-def test_two_installations_share_no_key() -> None:
+def test_two_installations_share_no_key(installation: Installation) -> None:
+    documents = installation.documents
     first, second = (the("Secret", documents())["data"]["tls.key"] for _ in range(2))
     assert first != second
 
 
-def test_the_config_map_shows_the_defaults() -> None:
-    shown = yaml.safe_load(the("ConfigMap", documents())["data"]["config.yaml"])
-    assert OperatorConfig.from_data(shown["appwrapper"]) == OperatorConfig.from_data({})
+def test_the_config_map_shows_the_defaults(installation: Installation) -> None:
+    found = the("ConfigMap", installation.documents())
+    shown = yaml.safe_load(found["data"]["config.yaml"])[installation.program]
+    config = programs.load(installation.program).config
+    assert config.from_data(shown) == config.from_data({})
 
 
 def test_the_command_understands_the_deployments_arguments_and_listens_where_the_probes_knock(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = documents()
+    found = installation.documents()
     pod = the("Deployment", found)["spec"]["template"]["spec"]
     config, secret = the("ConfigMap", found), the("Secret", found)
     contents = {
@@ -126,7 +146,7 @@ def test_the_command_understands_the_deployments_arguments_and_listens_where_the
         return 0
 
     monkeypatch.setattr(process, "run", note)
-    arguments = arguments_here(pod, tmp_path, ports, NAMESPACE)
+    arguments = arguments_here(pod, tmp_path, ports, installation.namespace)
     monkeypatch.setattr("sys.argv", ["assay", *arguments, f"--kubeconfig={nowhere(tmp_path)}"])
     with pytest.raises(SystemExit) as ended:
         main()
@@ -148,30 +168,30 @@ def nowhere(folder: Path) -> Path:
 
 
 def test_without_a_choice_the_image_is_the_one_in_the_file(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    installation: Installation, printed: Printed
 ) -> None:
-    shipped = Path(manifests.__file__).with_name("deployment.yaml").read_text()
-    (container,) = the("Deployment", list(yaml.safe_load_all(shipped)))["spec"]["template"]["spec"][
-        "containers"
-    ]
-    code, out, _ = printed(monkeypatch, capsys)
+    shipped = the("Deployment", list(installation.manifests.objects("deployment.yaml")))
+    (container,) = shipped["spec"]["template"]["spec"]["containers"]
+    code, out, _ = printed()
     assert (code, container["image"]) == (0, DEFAULT_IMAGE)
     assert f"image: {DEFAULT_IMAGE}" in out
 
 
-def test_a_suite_on_a_real_cluster_gives_the_operator_what_its_service_account_is_bound_to() -> (
-    None
-):
-    found = documents()
+def test_a_suite_on_a_real_cluster_gives_the_operator_what_its_service_account_is_bound_to(
+    installation: Installation,
+) -> None:
+    found = installation.documents()
+    account = {
+        "kind": "ServiceAccount",
+        "name": installation.service_account,
+        "namespace": installation.namespace,
+    }
     bound = [
-        document["roleRef"]["name"]
-        for document in found
-        if {"kind": "ServiceAccount", "name": SERVICE_ACCOUNT, "namespace": NAMESPACE}
-        in document.get("subjects", ())
+        document["roleRef"]["name"] for document in found if account in document.get("subjects", ())
     ]
     given = [
         role["metadata"]["name"]
-        for role in implementation("reference", "appwrapper").rbac()
+        for role in implementation("reference", installation.program).rbac()
         if role["kind"] in ("ClusterRole", "Role")
     ]
     assert sorted(given) == sorted(bound)
