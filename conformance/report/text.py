@@ -56,10 +56,16 @@ def failure_block(
     lines[0] += f"   ({printable(circumstances)})"
     first = [min(each.violations, key=lambda v: v.at, default=None) for _, each in judged]
     lines += [f"    {line}" for line in evidence_lines(run, [v for v in first if v is not None])]
+    told: dict[str, list[str]] = {}
     for (claim, verdict), violation in zip(judged, first, strict=True):
         because = violation.because if violation is not None else verdict.because
         sentence = claim.source.sentence.rstrip(".")
-        lines.append(f'    {claim.id}: "{sentence}". {printable(because)}')
+        told.setdefault(because, []).append(f'    {claim.id}: "{sentence}".')
+    for because, quoted in told.items():
+        if len(quoted) > 1:
+            lines += [*quoted, f"    {printable(because)}"]
+        else:
+            lines.append(f"{quoted[0]} {printable(because)}")
     more = sum(max(len(verdict.violations) - 1, 0) for _, verdict in judged)
     if more > 0:
         lines.append(f"    and {counted(more, 'more violation')} in this history")

@@ -85,3 +85,19 @@ def test_one_page_and_one_block_show_all_claims_that_an_entry_breaks(tmp_path: P
     again = write_html(tmp_path, tmp_path / "again", CLAIMS, lambda *_: run.verdicts)
     assert (again.parent / "aw-012.html").is_file()
     assert not (again.parent / "aw-015.html").exists()
+
+
+def test_claims_that_are_broken_for_one_reason_share_its_sentence(tmp_path: Path) -> None:
+    run = failing_run()
+    (violation,) = run.verdicts[0].violations
+    also = msgspec.structs.replace(failed("AW-012"), violations=(violation,))
+    run = msgspec.structs.replace(run, verdicts=(run.verdicts[0], also))
+    judged = [(CLAIMS[verdict.claim], verdict) for verdict in run.verdicts]
+    block = failure_block(judged, run, replay=None, page=None)
+    assert block.count(violation.because) == 1
+    assert all(claim.source.sentence.rstrip(".") in block for claim, _ in judged)
+    suite = sample_suite(run)
+    report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
+    (failure,) = write_folder(tmp_path, suite, report, CLAIMS).failures
+    page = failure.page.read_text("utf-8")
+    assert "<strong>AW-012, AW-015</strong>" in page

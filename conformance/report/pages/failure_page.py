@@ -49,7 +49,6 @@ def _page(
     index_href: str,
 ) -> str:
     max_events, lines, budget_bytes = size
-    reasons = _MAX_REASONS if len(judged) == 1 else 1
     verdict = merge(judged[0][0].id, (verdict for _, verdict in judged))
     steps = with_previous(run.entries)
     positions = shown_positions(steps, verdict, max_events)
@@ -66,11 +65,7 @@ def _page(
         claims=[claim for claim, _ in judged],
         run=run,
         verdict=verdict,
-        reasons=[
-            (claim.id, violation.because)
-            for claim, each in judged
-            for violation in sorted(each.violations, key=lambda violation: violation.at)[:reasons]
-        ],
+        reasons=_reasons(judged),
         evidence=[row for row in rows if row.n in told][:16],
         rows=rows,
         left_out=len(run.entries) - len(rows),
@@ -95,3 +90,13 @@ def _page(
             }
         ),
     )
+
+
+def _reasons(judged: Sequence[tuple[Claim, Verdict]]) -> list[tuple[str, str]]:
+    """The explanations, each with the ids of the claims that it is given for."""
+    most = _MAX_REASONS if len(judged) == 1 else 1
+    told: dict[str, list[str]] = {}
+    for claim, each in judged:
+        for violation in sorted(each.violations, key=lambda violation: violation.at)[:most]:
+            told.setdefault(violation.because, []).append(claim.id)
+    return [(", ".join(ids), because) for because, ids in told.items()]
