@@ -1,4 +1,4 @@
-"""Reading a scenario's own manifests: YAML files that ship with Assay."""
+"""Reading a scenario's own manifests: YAML files that ship with a suite."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+from vocabulary.safe_yaml import load_all_yaml_file
 
 
 @lru_cache(maxsize=512)
 def _parsed(path: Path) -> tuple[dict[str, Any], ...]:
-    with path.open(encoding="utf-8") as stream:
-        documents = [document for document in yaml.load_all(stream, _LOADER) if document]
+    documents = [document for document in load_all_yaml_file(path) if document]
     for document in documents:
         if "kind" not in document or "metadata" not in document:
             raise ValueError(f"{path}: every document needs apiVersion, kind and metadata")
@@ -22,5 +19,9 @@ def _parsed(path: Path) -> tuple[dict[str, Any], ...]:
 
 
 def load_manifests(path: Path) -> list[dict[str, Any]]:
-    """The documents of a manifest file, in order. They are shared: derive, never mutate."""
+    """The documents of a manifest file, in order. They are shared: derive, never mutate.
+
+    YamlError, which names file, line and column, for what is not plain data; a key that occurs
+    twice in one mapping is refused, where other readers take the last one.
+    """
     return list(_parsed(path))

@@ -19,6 +19,7 @@ from reference_controller.jobset.job_set import (
 )
 from reference_controller.jobset.names import CONTROLLER_NAME, GROUP, JOB_SET
 from reference_controller.jobset.rules import RIGHT, Rules
+from reference_controller.jobset.rules.admission import FAILURE_REASONS
 from reference_controller.runtime.admission_review import Operation, UserInfo
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, get_path, name_of, without_path
@@ -52,6 +53,15 @@ _KNOWN_OF_RULE: Final = frozenset({"name", "action", "onJobFailureReasons", "tar
 _KNOWN_OF_REPLICATED_JOB: Final = frozenset(
     {"name", "groupName", "replicas", "template", "dependsOn"}
 )
+LASTING: Final = (
+    "failurePolicy",
+    "successPolicy",
+    "startupPolicy",
+    "network",
+    "coordinator",
+    "managedBy",
+)
+"""The fields of the spec that no update changes, adds or removes."""
 _CHANGED_BY_QUEUES: Final = (
     "metadata.labels",
     "metadata.annotations",
@@ -71,7 +81,7 @@ def mutate(
     operation: Operation, new: Object, old: Object | None, user: UserInfo, rules: Rules = RIGHT
 ) -> Object:
     """Return the JobSet with defaults filled in."""
-    del operation, old, user, rules
+    del operation, old, user
     spec = dict(spec_of(new))
     spec["replicatedJobs"] = [_defaulted(each) for each in spec.get("replicatedJobs") or ()]
     spec["network"] = {
@@ -85,7 +95,7 @@ def mutate(
         policy = {"maxRestarts": 0, "restartStrategy": "Recreate", **spec["failurePolicy"]}
         if policy.get("rules"):
             policy["rules"] = [
-                {"name": f"failurePolicyRule{index}", **rule}
+                {"name": rules.default_rule_name(index), **rule}
                 for index, rule in enumerate(policy["rules"])
             ]
         spec["failurePolicy"] = policy
@@ -207,22 +217,20 @@ def _policy_flaws(job_set: Object, names: list[str], rules: Rules) -> Iterator[C
         if name in rule_names:
             yield Cause(f"{path}.name", f"{name!r} is the name of another rule, too")
         rule_names.append(name)
-        if rule.get("action") not in rules.known_actions():
-            known = ", ".join(rules.known_actions())
-            yield Cause(f"{path}.action", f"{rule.get('action')!r}; write one of {known}")
         reasons = rule.get("onJobFailureReasons") or ()
         for reason in reasons:
-            if reason not in rules.known_reasons():
+            if not rules.is_failure_reason(reason):
                 yield Cause(
                     f"{path}.onJobFailureReasons",
                     f"{reason!r} is no failure reason of a Job; there are "
-                    f"{', '.join(rules.known_reasons())}",
+                    f"{', '.join(FAILURE_REASONS)}",
                 )
         targets = rule.get("targetReplicatedJobs") or ()
         if rules.targets_must_exist():
             yield from _target_flaws(targets, f"{path}.targetReplicatedJobs", names)
-        if rules.repeats_are_refused():
+        if rules.reasons_are_unique():
             yield from _repeats(reasons, f"{path}.onJobFailureReasons")
+        if rules.targets_are_unique():
             yield from _repeats(targets, f"{path}.targetReplicatedJobs")
 
 
@@ -243,8 +251,8 @@ def _repeats(values: Collection[str], path: str) -> Iterator[Cause]:
 
 def _changed_for_good(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:
     """Changes of immutable fields by an update."""
-    for field in rules.lasting_fields():
-        if spec_of(new).get(field) != spec_of(old).get(field):
+    for field in LASTING:
+        if not rules.may_become(spec_of(old).get(field), spec_of(new).get(field)):
             yield Cause(f"spec.{field}", "cannot be changed, added or removed")
     is_open = is_suspended(new) or is_suspended(old)
     now, before = (list(replicated_jobs(each)) for each in (new, old))

@@ -52,16 +52,6 @@ class Action:
     FAIL_JOB: Final = "FailJob"
 
 
-ACTIONS: Final = (
-    Action.FAIL_JOB_SET,
-    Action.RESTART_JOB_SET,
-    Action.RESTART_UNCOUNTED,
-    Action.RESTART_REPLICATED_JOB,
-    Action.RESTART_JOB,
-    Action.FAIL_JOB,
-)
-
-
 class Condition:
     """`status.conditions[].type`."""
 

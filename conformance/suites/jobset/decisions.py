@@ -51,3 +51,29 @@ BOUNDED_WORK: Final = Decision(
     "two writes of the status for each change of a Job that its counts show.",
     "the norm wants restarts of 15,000 nodes to take about a minute, and names no bound",
 )
+KNOWN_TARGETS: Final = Decision(
+    "J11",
+    "A rule may target the replicated jobs of its JobSet alone. Story 4 is repaired by a "
+    "parameter-server and by maxRestarts; as it stands it is refused.",
+    "its manifest targets a replicated job that it does not have, and allows no restart where its "
+    "text says three",
+)
+KNOWN_REASONS: Final = Decision(
+    "J12",
+    "Rules list the reasons of batch/v1 alone. The second future story is repaired by a pod "
+    "failure policy upon exit code 3, whose reason is PodFailurePolicy, and by maxRestarts; as it "
+    "stands it is refused.",
+    "setConditionReason was never a field of Kubernetes, and the norm wants valid Job failure "
+    "reasons",
+)
+DUPLICATE_KEYS: Final = Decision(
+    "J13",
+    "The manifests of stories 1 to 4 keep the second of their two images.",
+    "a key that occurs twice is an error in YAML, and readers that take it take the last one",
+)
+LASTING_POLICY: Final = Decision(
+    "J14",
+    "The failure policy is immutable: it can be neither changed nor removed nor added.",
+    "counters that were reached under one policy mean nothing under another, and the norm does "
+    "not speak of changes",
+)

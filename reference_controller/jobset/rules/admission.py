@@ -1,10 +1,8 @@
-"""Validation and defaults."""
+"""Validation and defaults. The CustomResourceDefinition decides which actions there are."""
 
 from __future__ import annotations
 
-from typing import Final
-
-from reference_controller.jobset.names import ACTIONS
+from typing import Any, Final
 
 FAILURE_REASONS: Final = (
     "BackoffLimitExceeded",
@@ -13,33 +11,28 @@ FAILURE_REASONS: Final = (
     "MaxFailedIndexesExceeded",
     "PodFailurePolicy",
 )
-_LASTING: Final = (
-    "failurePolicy",
-    "successPolicy",
-    "startupPolicy",
-    "network",
-    "coordinator",
-    "managedBy",
-)
 
 
 class AdmissionRules:
-    """JS-004, 006, 007, 009, 046, 096."""
+    """JS-006, 007, 009, 011, 046, 075, 096."""
 
-    def known_actions(self) -> tuple[str, ...]:
-        return ACTIONS
+    def is_failure_reason(self, reason: str) -> bool:
+        """True for the failure reasons of batch/v1 Jobs."""
+        return reason in FAILURE_REASONS
 
-    def known_reasons(self) -> tuple[str, ...]:
-        """The failure reasons of batch/v1 Jobs."""
-        return FAILURE_REASONS
+    def reasons_are_unique(self) -> bool:
+        return True
 
-    def repeats_are_refused(self) -> bool:
-        """True if the reasons and targets of a rule are sets."""
+    def targets_are_unique(self) -> bool:
         return True
 
     def targets_must_exist(self) -> bool:
         return True
 
-    def lasting_fields(self) -> tuple[str, ...]:
-        """The fields of the spec that no update changes, adds or removes."""
-        return _LASTING
+    def default_rule_name(self, index: int) -> str:
+        """The name of a rule that was written without one."""
+        return f"failurePolicyRule{index}"
+
+    def may_become(self, standing: Any, asked: Any) -> bool:
+        """True if an update may set a lasting field of the spec to that; None: it is absent."""
+        return bool(standing == asked)

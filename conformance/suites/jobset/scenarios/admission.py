@@ -1,0 +1,162 @@
+"""Failure policies that are refused when they are submitted, or when they are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import FAIL_JOB_SET, JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import (
+    BY_BACKOFF,
+    BY_POLICY,
+    job_set,
+    replicated_job,
+    rule,
+)
+from conformance.suites.jobset.view.submissions import REFUSED_AS_FLAWED
+from conformance.world import World
+from vocabulary.clock import SECOND
+from vocabulary.errors import ApiError
+from vocabulary.requests import Update
+
+NO_ACTION: Final = {"onJobFailureReasons": [BY_POLICY]}
+
+
+@scenario(
+    arms=["JS-004"],
+    cases={
+        "of-another-api": rule("Ignore"),
+        "in-lower-case": rule("failJobSet"),
+        "empty": {"action": ""},
+        "missing": NO_ACTION,
+    },
+)
+def action_is_unknown(world: World, wrong: Mapping[str, Any]) -> None:
+    """A rule with an action that the API does not define is refused."""
+    _submit_flawed(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET), wrong]))
+
+
+@scenario(
+    arms=["JS-007"],
+    cases={
+        "of-a-pod": ["Evicted"],
+        "in-lower-case": ["podFailurePolicy"],
+        "of-a-named-rule": [BY_POLICY, "PodFailurePolicy_0"],
+        "empty": [""],
+    },
+)
+def reason_is_unknown(world: World, reasons: list[str]) -> None:
+    """A rule for a reason that no Job fails with is refused."""
+    _submit_flawed(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, reasons)]))
+
+
+@scenario(arms=["JS-006"])
+def reason_is_listed_twice(world: World) -> None:
+    """The reasons of a rule are a set: one that stands there twice is refused."""
+    reasons = [BY_POLICY, BY_BACKOFF, BY_POLICY]
+    _submit_flawed(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, reasons)]))
+
+
+@scenario(arms=["JS-009"])
+def target_is_listed_twice(world: World) -> None:
+    """The targets of a rule are a set: one that stands there twice is refused."""
+    jobs = [replicated_job("w"), replicated_job("driver")]
+    rules = [rule(FAIL_JOB_SET, targets=["w", "driver", "w"])]
+    _submit_flawed(world, job_set(jobs, rules))
+
+
+@scenario(arms=["JS-046"], cases={"another-name": "v", "the-name-of-a-job": "w-0"})
+def target_is_missing(world: World, target: str) -> None:
+    """A rule for a replicated job that is not there is refused."""
+    _submit_flawed(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, targets=[target])]))
+
+
+@scenario(arms=["JS-046"])
+def story4_as_it_is_written(world: World) -> None:
+    """The manifest of story 4 is refused as the norm has it."""
+    _submit_flawed(world, JobSet.manifest(world, "story4_as_written.yaml"))
+
+
+@scenario(arms=["JS-007", "JS-075"])
+def future2_as_it_is_written(world: World) -> None:
+    """The manifest of the second future story is refused as the norm has it."""
+    _submit_flawed(world, JobSet.manifest(world, "future2_as_written.yaml"))
+
+
+@scenario(arms=["JS-011"], cases={"one": 1, "several": 3})
+def rules_have_no_names(world: World, count: int) -> None:
+    """Rules are admitted without names, as the norm has them, and are obeyed."""
+    rules = [rule(FAIL_JOB_SET, [BY_POLICY])] * (count - 1)
+    its = JobSet.submit(world, job_set([replicated_job("w")], [*rules, rule(RESTART_UNCOUNTED)]))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+COUNTED: Final = rule(RESTART_JOB_SET)
+BY_RULE: Final = {"maxRestarts": 1, "rules": [COUNTED]}
+CHANGES: Final[Mapping[str, Any]] = {
+    "more-restarts": (BY_RULE, {**BY_RULE, "maxRestarts": 9}),
+    "another-action": (BY_RULE, {**BY_RULE, "rules": [rule(RESTART_UNCOUNTED)]}),
+    "a-further-rule": (
+        BY_RULE,
+        {**BY_RULE, "rules": [rule(RESTART_UNCOUNTED, [BY_BACKOFF]), COUNTED]},
+    ),
+    "no-rules": (BY_RULE, {"maxRestarts": 1}),
+    "removed": (BY_RULE, None),
+}
+
+
+@scenario(arms=["JS-022", "JS-096"], cases=CHANGES)
+def policy_is_changed(world: World, case: tuple[dict[str, Any], dict[str, Any] | None]) -> None:
+    """The policy of a running JobSet stays what it is, whatever its user asks for, and decides."""
+    before, after = case
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], None, failurePolicy=before))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+    _change_policy(world, its, after)
+    its.fail("w-1")
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-027", "JS-096"])
+def policy_is_added(world: World) -> None:
+    """A JobSet that was created without a policy gets none later, and fails by its first Job."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], None))
+    world.until(its.is_ready())
+    _change_policy(world, its, BY_RULE)
+    its.fail("w-1")
+    world.until(its.has_ended("Failed"))
+
+
+def _submit_flawed(world: World, manifest: Mapping[str, Any]) -> None:
+    """Submit what should be refused; what is admitted is deleted, large as it may be."""
+    try:
+        its = JobSet.submit(world, manifest)
+    except ApiError as refused:
+        if refused.code not in REFUSED_AS_FLAWED:
+            raise
+    else:
+        its.delete()
+    world.wait(SECOND)
+
+
+def _change_policy(world: World, its: JobSet, policy: Mapping[str, Any] | None) -> None:
+    """Ask for another failure policy, again if the JobSet was another one by then."""
+    for _ in range(5):
+        spec = {key: value for key, value in its.now["spec"].items() if key != "failurePolicy"}
+        if policy is not None:
+            spec["failurePolicy"] = policy
+        try:
+            world.call(Update(JOB_SET, {**its.now, "spec": spec}))
+        except ApiError as refused:
+            if refused.is_conflict:
+                continue
+            if refused.code not in REFUSED_AS_FLAWED:
+                raise
+        return

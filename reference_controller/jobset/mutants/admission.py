@@ -1,0 +1,101 @@
+"""Submissions and changes that are admitted, or refused, wrongly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from reference_controller.jobset.mutants.registry import MUTANTS
+from reference_controller.jobset.rules import Rules
+from vocabulary.objects import Object
+
+
+def _with_rule(definition: Object, change: Callable[[Object], Object]) -> Object:
+    """The CustomResourceDefinition with another schema of a failure policy's rule."""
+
+    def changed(value: Any, path: tuple[str, ...] = ()) -> Any:
+        if path[-4:] == ("failurePolicy", "properties", "rules", "items"):
+            return change(value)
+        if isinstance(value, Mapping):
+            return {key: changed(each, (*path, key)) for key, each in value.items()}
+        return [changed(each, path) for each in value] if isinstance(value, list) else value
+
+    found: Object = changed(definition)
+    return found
+
+
+@MUTANTS.wrong_definition(
+    "any-action", "Its API has rules with actions that nobody knows.", "JS-004"
+)
+def any_action(definition: Object) -> Object:
+    def change(rule: Object) -> Object:
+        return {**rule, "properties": {**rule["properties"], "action": {"type": "string"}}}
+
+    return _with_rule(definition, change)
+
+
+@MUTANTS.wrong_definition("no-action", "Its API has rules without an action.", "JS-004")
+def no_action(definition: Object) -> Object:
+    def change(rule: Object) -> Object:
+        return {key: value for key, value in rule.items() if key != "required"}
+
+    return _with_rule(definition, change)
+
+
+@MUTANTS.wrong_rules("reasons-repeat", "It admits a rule with a reason twice.", "JS-006")
+class ReasonsRepeat(Rules):
+    def reasons_are_unique(self) -> bool:
+        return False
+
+
+@MUTANTS.wrong_rules("targets-repeat", "It admits a rule with a target twice.", "JS-009")
+class TargetsRepeat(Rules):
+    def targets_are_unique(self) -> bool:
+        return False
+
+
+@MUTANTS.wrong_rules("any-case", "It admits reasons in lower case, which no Job has.", "JS-007")
+class AnyCase(Rules):
+    def is_failure_reason(self, reason: str) -> bool:
+        return super().is_failure_reason(f"{reason[:1].upper()}{reason[1:]}")
+
+
+@MUTANTS.wrong_rules(
+    "user-defined-reasons", "It admits reasons that a Job's template makes up.", "JS-075", "JS-007"
+)
+class UserDefinedReasons(Rules):
+    def is_failure_reason(self, reason: str) -> bool:
+        return super().is_failure_reason(reason) or reason.startswith("ExitCode")
+
+
+@MUTANTS.wrong_rules(
+    "any-target-is-admitted", "It admits rules for replicated jobs that are not there.", "JS-046"
+)
+class AnyTargetIsAdmitted(Rules):
+    def targets_must_exist(self) -> bool:
+        return False
+
+
+@MUTANTS.wrong_rules("rules-need-names", "It refuses rules without a name.", "JS-011")
+class RulesNeedNames(Rules):
+    def default_rule_name(self, index: int) -> str:
+        del index
+        return ""
+
+
+@MUTANTS.wrong_rules("policy-is-changed", "It lets the policy in force be changed.", "JS-096")
+class PolicyIsChanged(Rules):
+    def may_become(self, standing: Any, asked: Any) -> bool:
+        return super().may_become(standing, asked) or None not in (standing, asked)
+
+
+@MUTANTS.wrong_rules("policy-is-removed", "It lets the policy in force be removed.", "JS-096")
+class PolicyIsRemoved(Rules):
+    def may_become(self, standing: Any, asked: Any) -> bool:
+        return super().may_become(standing, asked) or asked is None
+
+
+@MUTANTS.wrong_rules("policy-is-added", "It lets a policy be added to a JobSet in force.", "JS-096")
+class PolicyIsAdded(Rules):
+    def may_become(self, standing: Any, asked: Any) -> bool:
+        return super().may_become(standing, asked) or standing is None
