@@ -138,7 +138,12 @@ def _run(
     console.print(table)
     alive = [row.mutant for row in rows if not row.killed_by]
     if are_all:
-        judged = {claim.id for role in chosen for claim in judged_on(role, frozenset({role}))}
+        judged = {
+            claim.id
+            for role in chosen
+            for claim in judged_on(role, frozenset({role}))
+            if not claim.not_judged
+        }
         for claim in claims_without_mutants(rows, sorted(judged)):
             typer.echo(f"{claim} killed no mutant; write one that it, or it alone, would catch")
     # What a mutant is killed by was seen with that seed; with another one a race may go well.
