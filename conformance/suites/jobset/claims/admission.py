@@ -282,7 +282,7 @@ def _replicated_jobs(job_set: Object) -> list[Object]:
 
 
 def _in_force(policy: Any) -> tuple[Any, ...] | None:
-    """What of a policy decides; defaults that were filled in later change nothing."""
+    """The part of a policy that decides; defaults that were filled in later change nothing."""
     if policy is None:
         return None
     rules = [
