@@ -8,6 +8,7 @@ from typing import Final
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Verdict, merge
 from conformance.report.build import fault_texts
+from conformance.report.counted import counted
 from conformance.report.pages.change import with_previous
 from conformance.report.pages.event_table import details, event_rows, shown_positions
 from conformance.report.pages.lanes import lane_groups
@@ -49,6 +50,8 @@ def _page(
     index_href: str,
 ) -> str:
     max_events, lines, budget_bytes = size
+    reasons = _reasons(judged)
+    more = sum(len(each.violations) for _, each in judged) - sum(map(len, reasons.values()))
     verdict = merge(judged[0][0].id, (verdict for _, verdict in judged))
     steps = with_previous(run.entries)
     positions = shown_positions(steps, verdict, max_events)
@@ -65,7 +68,8 @@ def _page(
         claims=[claim for claim, _ in judged],
         run=run,
         verdict=verdict,
-        reasons=_reasons(judged),
+        reasons=[(", ".join(ids), because) for because, ids in reasons.items()],
+        more_violations=counted(more, "more violation") if more else "",
         evidence=[row for row in rows if row.n in told][:16],
         rows=rows,
         left_out=len(run.entries) - len(rows),
@@ -92,11 +96,11 @@ def _page(
     )
 
 
-def _reasons(judged: Sequence[tuple[Claim, Verdict]]) -> list[tuple[str, str]]:
-    """The explanations, each with the ids of the claims that it is given for."""
+def _reasons(judged: Sequence[tuple[Claim, Verdict]]) -> dict[str, list[str]]:
+    """The ids of the claims that each explanation is given for."""
     most = _MAX_REASONS if len(judged) == 1 else 1
     told: dict[str, list[str]] = {}
     for claim, each in judged:
         for violation in sorted(each.violations, key=lambda violation: violation.at)[:most]:
             told.setdefault(violation.because, []).append(claim.id)
-    return [(", ".join(ids), because) for because, ids in told.items()]
+    return told
