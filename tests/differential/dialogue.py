@@ -274,6 +274,14 @@ class Dialogue:
 
     # The rest.
 
+    def settle(self, for_seconds: float) -> None:
+        """Let time pass, so that a controller has done what it had to; not in the transcript."""
+        self._target.until(lambda: False, for_seconds)
+
+    def peek(self, kind: Kind, labels: str) -> Sequence[dict[str, Any]]:
+        """Objects to choose one from; not in the transcript."""
+        return self._exchange(List(kind, self._in(kind), labels, live=True)).items
+
     def note(self, text: str, value: Any) -> None:
         """Write down what a script found by comparing answers."""
         self.transcript.append({"step": text, "value": value})
