@@ -33,10 +33,7 @@ def test_scenario(
     failed = by_entry(run.verdicts)
     if failed:
         raise ClaimViolatedError(
-            "\n".join(
-                failure_block([(CLAIMS[v.claim], v) for v in each], run, replay=None, page=None)
-                for each in failed
-            )
+            "\n".join(failure_block([(CLAIMS[v.claim], v) for v in each], run) for each in failed)
         )
     not_judged = [verdict for verdict in run.verdicts if verdict.error]
     assert not not_judged, "\n".join(

@@ -57,6 +57,7 @@ def show_suite(
     quiet: bool,
 ) -> None:
     """The table, the failures, the summary; the last line is the page to open."""
+    from conformance.report.again import replay_command
     from conformance.report.counted import counted
     from conformance.report.text import claims_table, counts_line, summary_lines, trouble_lines
 
@@ -65,7 +66,8 @@ def show_suite(
         console.print(table)
     first = [failure for failure in files.failures if failure.entry.shown_for]
     for failure in first[:MAX_BLOCKS]:
-        echo_block(failure.verdicts, failure.run, replay=failure.plan, page=failure.page)
+        again = replay_command(failure.run, failure.plan) if failure.plan else ""
+        echo_block(failure.verdicts, failure.run, replay=again, page=failure.page)
         if failure.entry.further:
             more = counted(failure.entry.further, "more scenario")
             typer.echo(f"    and in {more}, see the report")
@@ -96,7 +98,7 @@ def echo_block(
     verdicts: Sequence[Verdict],
     run: RunResult,
     *,
-    replay: Path | None = None,
+    replay: str = "",
     page: Path | None = None,
 ) -> None:
     """One failure, of the claims that one entry contradicts; its first line in red where there are

@@ -127,8 +127,9 @@ def replay(
     for line in verdict_lines(claims, run.verdicts, show_all=show_all):
         typer.echo(line)
     failed = by_entry(run.verdicts)
+    again = replay_command(run, plan, implementation)
     for broken in failed:
-        echo_block(broken, run, replay=plan)
+        echo_block(broken, run, replay=again)
     has_checker_errors = echo_checker_errors(run.scenario, run.verdicts)
     if run.error:
         typer.echo(f"note: the scenario did not come to its end: {run.error}")
@@ -138,7 +139,7 @@ def replay(
         typer.echo(f"history: {history}")
     if page is not None:
         shown = [(claims[verdict.claim], verdict) for verdict in to_show(run.verdicts)]
-        text = failure_page(shown, run, command=replay_command(run, plan))
+        text = failure_page(shown, run, command=again)
         page.write_text(text, encoding="utf-8")
         typer.echo(f"page: {page}")
     if failed:

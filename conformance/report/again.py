@@ -16,15 +16,17 @@ REPLAYED: Final = {"simulated": "", "control-plane": " --cluster control-plane"}
 """The clusters that plans are replayed on, and the option for each."""
 
 
-def replay_command(run: RunResult, plan: Path) -> str:
+def replay_command(run: RunResult, plan: Path, implementation: str = "") -> str:
     """The command for a run whose plan stands in a file; empty if there is none.
 
-    Plans are not replayed on a cluster that is another client's.
+    `implementation` is another than the plan's, if one is to be named. Plans are not replayed on a
+    cluster that is another client's.
     """
     where = REPLAYED.get(run.header.cluster)
     if where is None:
         return run_command(run)
-    words = shlex.join(["assay", *suite_path.options(), "replay", str(plan)])
+    other = ["--implementation", implementation] if implementation else []
+    words = shlex.join(["assay", *suite_path.options(), "replay", str(plan), *other])
     return f"{words}{where}"
 
 

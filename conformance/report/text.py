@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome, Verdict, Violation
-from conformance.report.again import replay_command
 from conformance.report.build import fault_texts
 from conformance.report.conformance_report import ClaimReport, ConformanceReport
 from conformance.report.counted import counted
@@ -47,10 +46,13 @@ def failure_block(
     judged: Sequence[tuple[Claim, Verdict]],
     run: RunResult,
     *,
-    replay: Path | None,
-    page: Path | None,
+    replay: str = "",
+    page: Path | None = None,
 ) -> str:
-    """One failure: what happened, why that contradicts the claims, how to see it again."""
+    """One failure: what happened, why that contradicts the claims, how to see it again.
+
+    `replay` is the command that runs it again; empty if there is none.
+    """
     circumstances = ", ".join([f"seed {run.seed}", *([run.shrunk] if run.shrunk else [])])
     lines = [f"{claim.id} {claim.name}  FAILED" for claim, _ in judged]
     lines[0] += f"   ({printable(circumstances)})"
@@ -72,8 +74,7 @@ def failure_block(
     faults = "; ".join(fault_texts(run))
     lines.append(f"    faults: {printable(faults) or 'none'}")
     lines.append(f"    scenario: {run.scenario}{f' [{run.variant}]' if run.variant else ''}")
-    again = printable(replay_command(run, replay)) if replay else ""
-    last = [f"replay: {again}"] if again else []
+    last = [f"replay: {printable(replay)}"] if replay else []
     last += [f"report: {page}"] if page else []
     if last:
         lines.append("    " + "      ".join(last))

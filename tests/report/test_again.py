@@ -56,3 +56,8 @@ def test_a_campaigns_faults_and_a_profile_that_is_not_shipped_leave_no_command()
     assert run_command(run_on("simulated", variant="crash after write 7")) == ""
     assert replay_command(run_on("existing", variant="crash after write 7"), PLAN) == ""
     assert run_command(run_on("control-plane", "somebodys-own")) == ""
+
+
+def test_another_implementation_than_the_plans_is_named() -> None:
+    command = replay_command(run_on("simulated"), PLAN, "mutant:one-more")
+    assert command.endswith(" --implementation mutant:one-more")

@@ -76,9 +76,7 @@ def test_one_page_and_one_block_show_all_claims_that_an_entry_breaks(tmp_path: P
     assert CLAIMS["AW-015"].text in page and CLAIMS["AW-012"].text in page
     index = files.index.read_text("utf-8")
     assert '<a href="aw-012.html">AW-012, AW-015</a>' in index
-    block = failure_block(
-        [(CLAIMS[v.claim], v) for v in failure.verdicts], run, replay=None, page=None
-    )
+    block = failure_block([(CLAIMS[v.claim], v) for v in failure.verdicts], run)
     heads = block.splitlines()[:2]
     assert heads[0].startswith("AW-012 ") and heads[1].startswith("AW-015 ")
     assert f"broken at {violation.at}" in block
@@ -93,7 +91,7 @@ def test_claims_that_are_broken_for_one_reason_share_its_sentence(tmp_path: Path
     also = msgspec.structs.replace(failed("AW-012"), violations=(violation,))
     run = msgspec.structs.replace(run, verdicts=(run.verdicts[0], also))
     judged = [(CLAIMS[verdict.claim], verdict) for verdict in run.verdicts]
-    block = failure_block(judged, run, replay=None, page=None)
+    block = failure_block(judged, run)
     assert block.count(violation.because) == 1
     assert all(claim.source.sentence.rstrip(".") in block for claim, _ in judged)
     suite = sample_suite(run)

@@ -36,7 +36,7 @@ def test_a_failure_says_what_happened_why_it_contradicts_and_how_to_replay_it() 
     block = failure_block(
         [(QUOTA, run.verdicts[0])],
         run,
-        replay=Path(".assay/aw-015.yaml"),
+        replay="assay replay .assay/aw-015.yaml",
         page=Path(".assay/aw-015.html"),
     )
     assert block == BLOCK
@@ -45,7 +45,7 @@ def test_a_failure_says_what_happened_why_it_contradicts_and_how_to_replay_it() 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_a_failure_block_holds_no_control_characters(text: str) -> None:
     run = hostile_run(text)
-    block = failure_block([(QUOTA, run.verdicts[0])], run, replay=None, page=None)
+    block = failure_block([(QUOTA, run.verdicts[0])], run)
     assert "\x1b" not in block
     assert "\u202e" not in block
     assert "\x00" not in block
