@@ -9,7 +9,6 @@ from reference_controller.jobset.job_set import (
     ChildId,
     children_of,
     is_suspended,
-    job_name,
     partial_restarts_of,
     replicated_jobs,
 )
@@ -89,7 +88,7 @@ def _creates(
         may = is_suspended(job_set) or child.replicated_job in allowed
         if child in standing or not may:
             continue
-        name = job_name(job_set, child)
+        name = rules.job_name(job_set, child)
         at_us = _not_before_us(job_set, child, name)
         if at_us > seen.now_us:
             wake_at_us = at_us if wake_at_us is None else min(at_us, wake_at_us)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from reference_controller.jobset.job_set import children_of, job_name
+from reference_controller.jobset.job_set import children_of
 from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.templates import subdomain_of
@@ -23,7 +23,7 @@ def observe(job_set: Object, now_us: Micros, rules: Rules) -> Reading[Observatio
     has_service = service is not None and rules.is_ours(service, job_set)
     jobs: list[Job] = []
     for child, _ in children_of(job_set):
-        found = yield from read(JOB, namespace, job_name(job_set, child), live=False)
+        found = yield from read(JOB, namespace, rules.job_name(job_set, child), live=False)
         if found is not None and rules.is_ours(found, job_set):
             jobs.append(Job(found, child))
     return sorted_out(Observation(job_set, now_us, has_service), jobs, rules)

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from reference_controller.jobset.children import changes, leftovers
 from reference_controller.jobset.events import event_for, identity_of
-from reference_controller.jobset.job_set import is_finished, spec_of, status_of
+from reference_controller.jobset.job_set import spec_of, status_of
 from reference_controller.jobset.metrics import Metrics
 from reference_controller.jobset.names import CONTROLLER_NAME, JOB_SET, Condition, Reason
 from reference_controller.jobset.observation import Observation
@@ -124,7 +124,7 @@ class Reconciliation:
 
     def _follow(self, seen: Observation) -> Reconcile:
         """Carry out what follows from the status."""
-        if is_finished(self.job_set):
+        if self.rules.is_over(self.job_set):
             return (yield from self._end(seen))
         wanted = changes(seen, self.rules)
         lacks_service = needs_service(self.job_set) and not seen.has_service

@@ -47,7 +47,7 @@ def build(
     job_set: Object, child: ChildId, replicated_job: Object, numbering: Numbering, rules: Rules
 ) -> Object:
     """The Job of one index."""
-    name = job_name(job_set, child)
+    name = rules.job_name(job_set, child)
     marks = marks_of(job_set, child, replicated_job, numbering)
     template = replicated_job["template"]
     spec = dict(template.get("spec") or {})

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from reference_controller.jobset.job_set import (
     failure_policy,
-    is_finished,
     is_suspended,
     partial_restarts_of,
     replicas_of,
@@ -38,7 +37,7 @@ class Verdict:
 def judge(seen: Observation, rules: Rules) -> Verdict:
     """The next status: by a failure, a success, a suspension, or the numbers of Jobs alone."""
     draft = StatusDraft(seen.job_set, seen.now_us).counts(seen)
-    if is_finished(seen.job_set):
+    if rules.is_over(seen.job_set):
         return Verdict(draft.done())
     left_failed: list[Job] = []
     for job in rules.in_order_of_failure([job for job in seen.current if job.has_failed]):

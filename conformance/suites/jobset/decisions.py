@@ -77,3 +77,10 @@ LASTING_POLICY: Final = Decision(
     "counters that were reached under one policy mean nothing under another, and the norm does "
     "not speak of changes",
 )
+LIMITED_PARTIAL_RESTARTS: Final = Decision(
+    "J8",
+    "RestartReplicatedJob and RestartJob spend the same budget as RestartJobSet. A Job that "
+    "restarts alone starts again 1 s after its failure, at the earliest, then 2 s, 4 s and so on "
+    "up to 60 s, and after 10 minutes of running 1 s again.",
+    "the norm wants some limit for them, and leaves open which",
+)

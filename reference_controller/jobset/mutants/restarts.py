@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from reference_controller.jobset.job_set import (
+    ChildId,
     counted_restarts_of,
     max_restarts,
+    replicated_jobs,
+    restarts_of,
 )
 from reference_controller.jobset.mutants.registry import MUTANTS
+from reference_controller.jobset.names import Action
+from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
+from vocabulary.clock import Micros
 from vocabulary.objects import Object
+from vocabulary.requests import PropagationPolicy
 
 
 @MUTANTS.wrong_rules("one-more", "It restarts once more than it may.", "JS-022")
@@ -22,3 +29,96 @@ class CountsIgnored(Rules):
     def counted_after(self, job_set: Object, action: str) -> int:
         del action
         return counted_restarts_of(job_set) + 1
+
+
+@MUTANTS.wrong_rules(
+    "ignored-restart-refunds",
+    "It gives the counted restarts back at one that does not count.",
+    "JS-092",
+)
+class IgnoredRestartRefunds(Rules):
+    def counted_after(self, job_set: Object, action: str) -> int:
+        return super().counted_after(job_set, action) if action == Action.RESTART_JOB_SET else 0
+
+
+@MUTANTS.wrong_rules(
+    "ignored-needs-budget",
+    "It fails at the end of the budget a JobSet whose restart does not count.",
+    "JS-023",
+)
+class IgnoredNeedsBudget(Rules):
+    def needs_budget(self, action: str) -> bool:
+        return action == Action.RESTART_UNCOUNTED or super().needs_budget(action)
+
+
+@MUTANTS.wrong_rules("two-at-once", "It adds two to the restarts for one failure.", "JS-022")
+class TwoAtOnce(Rules):
+    def restarts_after(self, job_set: Object) -> int:
+        return super().restarts_after(job_set) + 1
+
+
+@MUTANTS.wrong_rules(
+    "only-failed-jobs-restart", "It restarts the Jobs alone that have failed.", "JS-001", "JS-026"
+)
+class OnlyFailedJobsRestart(Rules):
+    def is_stale(self, job: Job, job_set: Object) -> bool:
+        return job.has_failed and super().is_stale(job, job_set)
+
+
+@MUTANTS.wrong_rules(
+    "first-replicated-job-stays", "It restarts all but the first replicated job.", "JS-026"
+)
+class FirstReplicatedJobStays(Rules):
+    def is_stale(self, job: Job, job_set: Object) -> bool:
+        first = replicated_jobs(job_set)[0]["name"]
+        stays = job.child.replicated_job == first and not job.has_failed
+        return not stays and super().is_stale(job, job_set)
+
+
+@MUTANTS.wrong_rules(
+    "failed-job-counts-until-gone",
+    "It answers a failed Job again while it is being deleted.",
+    "JS-090",
+)
+class FailedJobCountsUntilGone(Rules):
+    def is_stale(self, job: Job, job_set: Object) -> bool:
+        return not job.has_failed and super().is_stale(job, job_set)
+
+
+@MUTANTS.wrong_rules(
+    "names-with-restarts", "It names Jobs after the number of restarts.", "JS-094", "JS-091"
+)
+class NamesWithRestarts(Rules):
+    def job_name(self, job_set: Object, child: ChildId) -> str:
+        name, restarts = super().job_name(job_set, child), restarts_of(job_set)
+        return f"{name}-{restarts}" if restarts else name
+
+
+@MUTANTS.wrong_rules("pods-are-orphaned", "It deletes Jobs and leaves their pods.", "JS-091")
+class PodsAreOrphaned(Rules):
+    def propagation(self) -> PropagationPolicy:
+        return "Orphan"
+
+
+@MUTANTS.wrong_rules(
+    "partial-restarts-are-free", "It spends no budget on partial restarts.", "JS-097"
+)
+class PartialRestartsAreFree(Rules):
+    def budget_used(self, job_set: Object) -> int:
+        return counted_restarts_of(job_set)
+
+
+@MUTANTS.wrong_rules("no-back-off", "It starts a Job again at once that restarts alone.", "JS-097")
+class NoBackOff(Rules):
+    def backoff_us(self, streak: int) -> Micros:
+        del streak
+        return 0
+
+
+@MUTANTS.wrong_rules(
+    "back-off-stays-short", "It forgets how often a Job has restarted alone.", "JS-097"
+)
+class BackOffStaysShort(Rules):
+    def streak_after(self, record: Object, ran_us: Micros) -> int:
+        del record, ran_us
+        return 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
+from reference_controller.jobset.job_set import ChildId, job_name
 from reference_controller.jobset.names import JOB_SET
 from reference_controller.jobset.observation import Job
 from vocabulary.kinds import JOB
@@ -17,6 +18,10 @@ class CreationRules:
     def is_ours(self, obj: Object, job_set: Object) -> bool:
         """True if the JobSet controls the object; a namesake's Jobs have another uid."""
         return (controller_of(obj) or {}).get("uid") == uid_of(job_set)
+
+    def job_name(self, job_set: Object, child: ChildId) -> str:
+        """The same for each restart: a Job cannot be there before its predecessor is gone."""
+        return job_name(job_set, child)
 
     def owner_reference(self, job_set: Object, name: str) -> Object:
         return {

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from reference_controller.jobset.job_set import is_finished
 from reference_controller.jobset.observation import Job
+from vocabulary.objects import Object
 
 
 class SuccessRules:
     """The success policy; JS-072."""
+
+    def is_over(self, job_set: Object) -> bool:
+        """True if the JobSet has ended, whatever becomes of its Jobs."""
+        return is_finished(job_set)
 
     def is_target(self, replicated_job: str, targets: Collection[str]) -> bool:
         return not targets or replicated_job in targets

@@ -4,4 +4,7 @@
 - `matching`: which rule a failure matches, and the default.
 - `counting`: what each action does to the counters, and the budget.
 - `admission`: what is refused when it is submitted or changed.
+- `counters`: each failure counts once, counters only grow, and an end comes.
+- `restarts`: which Jobs a restart replaces, and what is there after it.
+- `ending`: what an end leaves, and that it lasts.
 """

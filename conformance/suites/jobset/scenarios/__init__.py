@@ -1,6 +1,10 @@
 """The situations that put the claims about JobSets to the test.
 
+- `endings`: failures that end a JobSet.
 - `matching`: rules that match, and rules that do not.
+- `outside`: other clients interfere.
+- `restarts`: restarts of the whole JobSet.
+- `two_failures`: two failures, at once or one after the other.
 - `stories`: the norm's user stories.
 - `workloads`: JobSets built from a few arguments.
 - `admission`: policies that are refused, or stay what they are.

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from conformance.history import History, Moment, Track
 from conformance.history.operator import OperatorView
-from conformance.suites.jobset.api import RESTART_ATTEMPT
+from conformance.suites.jobset.api import INDEX_LABEL, REPLICATED_JOB_LABEL, RESTART_ATTEMPT
 from conformance.suites.jobset.view.snapshots import Snapshot
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.history import Write
@@ -40,6 +40,12 @@ class Child:
     @property
     def name(self) -> str:
         return self.track.name
+
+    @cached_property
+    def slot(self) -> tuple[str, str]:
+        """The replicated job and the index that its labels name, whatever its name is."""
+        labels = labels_of(self.track.first)
+        return labels.get(REPLICATED_JOB_LABEL, ""), labels.get(INDEX_LABEL, "")
 
     @cached_property
     def attempt(self) -> str:
@@ -177,9 +183,9 @@ class JobSetRun:
             (each for each in self.snapshots if each.n > since.n and not each.is_suspended), None
         )
 
-    def hindrance(self, since: Moment, child: Child, *, deleted: bool = False) -> Moment | None:
-        """The first moment from which nothing need be done about a Job any more: the JobSet is
-        suspended or deleted, or, if `deleted`, the Job is."""
+    def hindrance(self, since: Moment, lost: Child | None = None) -> Moment | None:
+        """The first moment from which nothing need be done any more: the JobSet is suspended or
+        deleted, or a Job was deleted that is `lost` by that."""
         found: list[Moment] = []
         found += [
             each
@@ -188,6 +194,6 @@ class JobSetRun:
         ][:1]
         if self.track.removed is not None:
             found.append(self.track.removed)
-        if deleted and child.deletion is not None:
-            found.append(child.deletion)
+        if lost is not None and lost.deletion is not None:
+            found.append(lost.deletion)
         return min(found, key=lambda moment: moment.n, default=None)

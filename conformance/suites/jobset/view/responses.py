@@ -64,7 +64,7 @@ def _answered(run: JobSetRun, failure: Failure) -> Obligation:
         within_us=0,
         happened=answer,
         unless=run.hindrance(
-            since, failure.child, deleted=was_deleted_by_others(run, failure.child)
+            since, failure.child if was_deleted_by_others(run, failure.child) else None
         ),
         evidence=(failure,),
     )

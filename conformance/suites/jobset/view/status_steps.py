@@ -24,7 +24,7 @@ from conformance.suites.jobset.view.snapshots import Snapshot
 _COUNT_ALONE: Final = "a counted restart that is none"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Step:
     """A step of the status, from the state before it to the one that completes it."""
 

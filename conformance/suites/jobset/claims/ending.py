@@ -1,0 +1,126 @@
+"""JS-021, 093, 095: what an end leaves, and that it lasts."""
+
+from __future__ import annotations
+
+from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.jobset.decisions import KEPT_JOBS
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import api, implementation, motivation
+from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
+
+JS_021 = Claim(
+    id="JS-021",
+    name="failed-jobset-runs-nothing",
+    level=Level.PROVISIONAL,
+    suite="jobset",
+    text="When a JobSet fails, the controller MUST delete its Jobs that are not finished, and MUST "
+    "keep the others.",
+    source=implementation(
+        "To fail the JobSet immediately without restarting, the controller updates the JobSet "
+        "status to failed."
+    ),
+    decision=KEPT_JOBS,
+)
+
+
+@judges(JS_021, armed_by="JobSet that failed with Jobs")
+def failed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
+    end = run.end
+    if end is None or not end.has_failed:
+        return
+    for child in run.standing(end.n):
+        ended = child.succeeded or child.failed
+        if ended is None or ended.n > end.n:
+            yield eventually(
+                run,
+                f"the deletion of {child}",
+                since=end,
+                within_us=0,
+                happened=child.deletion,
+                unless=ended or run.hindrance(end),
+            )
+        elif child.deletion is None or child.deletion.n < end.n:
+            yield met(end)
+        elif ended.t >= run.operator.timing.seen_us(child.deletion.t):
+            yield undecided(end, f"{child} finished while it was deleted")
+        elif _is_kept_by(run, child, end):
+            yield undecided(end, f"{child} went with {run}, or another client deleted it")
+        else:
+            yield violated(
+                child.deletion,
+                f"{when(child.deletion)}: the controller deleted {child} of {run}, which had "
+                f"finished at {when(ended)} and shows why it failed.",
+                end,
+            )
+
+
+def _is_kept_by(run: JobSetRun, child: Child, end: Snapshot) -> bool:
+    """True if the controller did not delete the Job by itself after the end."""
+    deletion = child.deletion
+    assert deletion is not None
+    asked = run.operator.deletes.get(("Job.batch", run.track.namespace, child.name), ())
+    return not any(end.n < write.n <= deletion.n for write in asked)
+
+
+JS_093 = Claim(
+    id="JS-093",
+    name="an-end-lasts",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="Once a JobSet is Completed or Failed, it MUST stay so and MUST NOT restart, and the "
+    "controller MUST NOT create Jobs of it.",
+    source=api("Fail the JobSet immediately, regardless of maxRestarts."),
+)
+
+
+@judges(JS_093, armed_by="JobSet ended")
+def an_end_lasts(run: JobSetRun) -> Obligations:
+    end = run.end
+    if end is None:
+        return
+    yield met(end)
+    for before, after in run.changes:
+        actor = after.write.actor
+        if after.n <= end.n or (actor and not run.operator.is_by(actor)):
+            continue
+        if not after.has_ended or after.restarts != before.restarts:
+            yield violated(
+                after,
+                f"{when(after)}: {run} had ended at {when(end)}, and "
+                f"{'restarted' if after.has_ended else 'is neither Completed nor Failed'}.",
+                end,
+            )
+    seen_us = run.operator.timing.seen_us
+    for child in run.children:
+        created = child.track.created
+        if created.n > end.n and end.t < seen_us(created.t):
+            yield violated(
+                created,
+                f"{child} was created at {when(created)}, after {run} had ended at {when(end)}.",
+                end,
+            )
+
+
+JS_095 = Claim(
+    id="JS-095",
+    name="one-end-alone",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="A JobSet MUST NOT be both Completed and Failed.",
+    source=motivation(
+        "the conditions under which the JobSet will be restarted, or when the JobSet should be "
+        "failed immediately"
+    ),
+)
+
+
+@judges(JS_095, armed_by="JobSet ended", from_any_versions=True)
+def one_end_alone(run: JobSetRun) -> Obligations:
+    for each in run.snapshots:
+        if each.has_failed and each.has_completed:
+            yield violated(each, f"{when(each)}: {run} is both Completed and Failed.")
+            return
+    if run.end is not None:
+        yield met(run.end)

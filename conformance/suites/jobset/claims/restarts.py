@@ -1,0 +1,185 @@
+"""JS-001, 026, 091, 094: which Jobs a restart replaces, and what is there after it."""
+
+from __future__ import annotations
+
+from conformance.norm import Obligation, Obligations, met, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import listed, when
+from conformance.suites.jobset.decisions import ACTIVE_JOBS
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import api, future_work, implementation, stories
+from conformance.suites.jobset.view import Child, JobSetRun
+from conformance.suites.jobset.view.answers import answers, was_deleted_by_others
+from conformance.suites.jobset.view.generations import (
+    created_again,
+    deleted,
+    is_gated,
+    replaced_by,
+    was_refused,
+)
+from conformance.suites.jobset.view.status_steps import is_replaced, steps
+
+JS_001 = Claim(
+    id="JS-001",
+    name="restart-recreates-all-active-jobs",
+    level=Level.CORE,
+    suite="jobset",
+    text="A restart of a JobSet MUST delete all of its active Jobs, and create each of them again "
+    "once it is gone.",
+    source=api("A restart is achieved by recreating all active child jobs."),
+    decision=ACTIVE_JOBS,
+)
+
+
+@judges(JS_001, armed_by="restart of a JobSet")
+def restart_recreates_all_active_jobs(run: JobSetRun) -> Obligations:
+    for step in steps(run):
+        if not step.is_global:
+            continue
+        for child in replaced_by(run, step):
+            yield deleted(run, step, child)
+            created = created_again(run, step, child)
+            if created is not None:
+                yield created
+
+
+JS_026 = Claim(
+    id="JS-026",
+    name="restarts-are-global",
+    level=Level.CORE,
+    suite="jobset",
+    text="A restart of the JobSet MUST restart the Jobs of all replicated jobs, also where the "
+    "rule that leads to it targets one of them.",
+    source=stories(
+        "When a worker in the workers replicated job fails, I want the entire JobSet to restart "
+        "and resume training from the latest checkpoint."
+    ),
+    decision=ACTIVE_JOBS,
+)
+
+
+@judges(JS_026, armed_by="restart of a JobSet with other replicated jobs than the one that failed")
+def restarts_are_global(run: JobSetRun) -> Obligations:
+    for answer in answers(run):
+        failed = {each.failure.child.replicated_job for each in answer.candidates}
+        if not answer.step.is_global or len(failed) != 1:
+            continue
+        for child in replaced_by(run, answer.step):
+            if child.replicated_job not in failed:
+                yield deleted(run, answer.step, child)
+
+
+JS_091 = Claim(
+    id="JS-091",
+    name="one-job-for-each-index",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="When a JobSet that has not ended comes to rest, there MUST be exactly one Job for each "
+    "index of each replicated job, created since the last restart that concerns it, and no pod "
+    "MUST be left of those that the controller deleted.",
+    source=implementation(
+        "On the subsequent reconciles, the JobSet controller will delete any jobs with this "
+        "annotation, allowing them to be recreated in as part of the normal reconciliation "
+        "process"
+    ),
+    decision=ACTIVE_JOBS,
+)
+
+
+@judges(JS_091, armed_by="JobSet came to rest before its end")
+def one_job_for_each_index(run: JobSetRun) -> Obligations:
+    end = run.history.end
+    last = run.at(end.n)
+    if not run.history.is_stable or last is None:
+        return
+    if last.has_ended or last.is_suspended or last.is_terminating:
+        return
+    standing = run.standing(end.n)
+    for name in run.wanted:
+        yield _there_once(run, name, [child for child in standing if child.name == name])
+    yield from _orphaned(run)
+    beyond = [child for child in standing if child.name not in run.wanted]
+    if beyond:
+        yield violated(
+            end,
+            f"{when(end)}: {run} has {listed(map(str, beyond))}, for which its spec has no index.",
+            *(child.track.created for child in beyond),
+        )
+
+
+def _orphaned(run: JobSetRun) -> Obligations:
+    """Pods that are left of Jobs that the controller deleted."""
+    end = run.history.end
+    for child in run.children:
+        if child.track.removed is None or was_deleted_by_others(run, child):
+            continue
+        pods = run.history.owned.get(child.track.uid, ())
+        left = [pod for pod in pods if pod.kind == "Pod" and pod.exists_at(end.n)]
+        if left:
+            yield violated(
+                end,
+                f"{when(end)}: {listed(map(str, left))} of {run} run on, though the controller "
+                f"deleted {child} at {when(child.track.removed)}.",
+                child.track.removed,
+            )
+
+
+def _there_once(run: JobSetRun, name: str, standing: list[Child]) -> Obligation:
+    end = run.history.end
+    if not standing:
+        former = [child for child in run.children if child.name == name]
+        if former and former[-1].succeeded is not None:
+            return undecided(end, f"{former[-1]} had completed")
+        if is_gated(run, run.wanted[name][0]):
+            return undecided(end, f"job/{name} may wait for others")
+        if was_refused(run, name, former[-1].track.created if former else run.track.created):
+            return undecided(end, f"the creation of job/{name} was refused")
+        return violated(
+            end, f"{when(end)}: {run} is at rest without job/{name}.", run.track.created
+        )
+    child = standing[0]
+    if child.deletion is not None:
+        return undecided(end, f"{child} cannot go")
+    if child.succeeded is None and is_replaced(run, child, end.n):
+        return violated(
+            end,
+            f"{when(end)}: {child} of {run} is left from before a restart, created at "
+            f"{when(child.track.created)}.",
+            child.track.created,
+        )
+    return met(child.track.created, end)
+
+
+JS_094 = Claim(
+    id="JS-094",
+    name="no-pods-beside-predecessors",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="No pod of a Job that a restart creates MUST be created before the Job that it replaces "
+    "is gone.",
+    source=future_work(
+        "the controller will delete that particular child job, without incrementing the restart "
+        "attempt annotation, and allow the normal reconciliation process to recreate it."
+    ),
+)
+
+
+@judges(JS_094, armed_by="pod of a Job that replaces another one")
+def no_pods_beside_predecessors(run: JobSetRun) -> Obligations:
+    latest: dict[tuple[str, str], Child] = {}
+    for child in run.children:
+        former = latest.get(child.slot)
+        latest[child.slot] = child
+        pods = [pod for pod in run.history.owned.get(child.track.uid, ()) if pod.kind == "Pod"]
+        if former is None or not pods:
+            continue
+        first = pods[0].created
+        if former.track.exists_at(first.n):
+            yield violated(
+                first,
+                f"{pods[0]} of {child} was created at {when(first)}, while {former} was there, "
+                "which it replaces.",
+                former.track.created,
+            )
+        else:
+            yield met(child.track.created, first)

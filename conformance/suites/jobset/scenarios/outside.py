@@ -1,0 +1,214 @@
+"""Other clients interfere: Jobs, Services and pods that go, names that are taken, quotas, TTLs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from chaos.faults import CreateObject, DeleteObject, DeletePod, EditObject, Tamper
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import RESTART_ATTEMPT, RESTART_JOB_SET, RESTART_UNCOUNTED
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.world import World
+from vocabulary.clock import SECOND
+from vocabulary.kinds import RESOURCE_QUOTA
+
+UNCOUNTED = rule(RESTART_UNCOUNTED)
+POLICIES = {each.lower(): each for each in ("Background", "Foreground", "Orphan")}
+
+
+def _running(world: World, **job: Any) -> JobSet:
+    its = JobSet.submit(world, job_set([replicated_job("w", 3, **job)], [UNCOUNTED]))
+    world.until(its.is_ready())
+    return its
+
+
+@scenario(arms=["JS-091"], cases=POLICIES)
+def child_job_is_deleted(world: World, propagation: Any) -> None:
+    """A child Job that somebody deletes is created again, and no restart is counted."""
+    its = _running(world)
+    world.inject(DeleteObject("Job", its.job("w-1"), propagation=propagation))
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-090", "JS-091"], cases=POLICIES)
+def child_job_is_deleted_in_a_restart(world: World, propagation: Any) -> None:
+    """A child Job that somebody deletes while the JobSet restarts is created once."""
+    its = _running(world, behaviour="run forever, stop 5s")
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.inject(DeleteObject("Job", its.job("w-1"), propagation=propagation))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-091"])
+def failed_job_is_deleted(world: World) -> None:
+    """A failed Job that somebody deletes at once may or may not restart the JobSet."""
+    its = _running(world)
+    its.fail("w-2")
+    world.until(its.has_failed_job("w-2") | its.has_restarted(1))
+    world.inject(DeleteObject("Job", its.job("w-2"), propagation="Background"))
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-091"])
+def service_is_deleted(world: World) -> None:
+    """The deletion of the headless Service restarts nothing."""
+    its = _running(world)
+    world.inject(DeleteObject("Service", its.name))
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-003", "JS-091"])
+def pod_is_deleted(world: World) -> None:
+    """A pod that somebody deletes fails its Job, whose failure no rule matches."""
+    jobs = [replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(jobs))
+    world.until(its.is_ready())
+    world.inject(DeletePod(its.pods_of("w-1")))
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(
+    arms=["JS-001", "JS-090", "JS-091"],
+    cases={
+        "stripped": Tamper("Job", "a-w-1"),
+        "stripped-annotations": Tamper("Job", "a-w-1", strip="annotations"),
+        "no-number": EditObject(
+            "Job",
+            "a-w-1",
+            {"metadata": {"labels": {RESTART_ATTEMPT: "x"}, "annotations": {RESTART_ATTEMPT: "x"}}},
+        ),
+    },
+)
+def labels_are_tampered_with(world: World, tampering: Any) -> None:
+    """A Job whose labels or annotations somebody has changed restarts with the others."""
+    its = _running(world)
+    world.inject(tampering)
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+    restarts = its.restarts
+    its.fail("w-0")
+    world.until(its.has_restarted(restarts + 1))
+    world.until(its.is_ready())
+
+
+FOREIGN = {
+    "apiVersion": "batch/v1",
+    "kind": "Job",
+    "metadata": {"name": "a-w-1"},
+    "spec": {
+        "template": {
+            "spec": {
+                "restartPolicy": "Never",
+                "containers": [{"name": "main", "image": "docker.io/library/bash:5"}],
+            }
+        }
+    },
+}
+
+
+@scenario(arms=["JS-001", "JS-091"])
+def name_is_taken(world: World) -> None:
+    """A foreign Job of a child's name delays that child alone, until it is gone."""
+    world.inject(CreateObject(FOREIGN))
+    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [UNCOUNTED]))
+    world.wait(10 * SECOND)
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.wait(10 * SECOND)
+    world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-090", "JS-091"])
+def service_name_is_taken(world: World) -> None:
+    """A foreign Service of the JobSet's name keeps it from running, until it is gone."""
+    foreign = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}
+    world.inject(CreateObject({**foreign, "spec": {"ports": [{"port": 80}]}}))
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [UNCOUNTED]))
+    world.wait(10 * SECOND)
+    world.inject(DeleteObject("Service", "a"))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-090", "JS-091"], cases={"jobs": "count/jobs.batch", "pods": "pods"})
+def quota_refuses_the_restart(world: World, limited: str) -> None:
+    """A quota that refuses what a restart creates delays it, and spends no further restart."""
+    its = _running(world)
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "none"},
+        "spec": {"hard": {limited: "0"}},
+    }
+    world.create(quota, actor="chaos")
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.wait(60 * SECOND)
+    world.delete(RESOURCE_QUOTA, "none", actor="chaos")
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-093"])
+def failed_job_has_a_ttl(world: World) -> None:
+    """A failed Job that its TTL deletes from a JobSet that has failed does not come back."""
+    workers = replicated_job("w", 2, ttlSecondsAfterFinished=5)
+    its = JobSet.submit(world, job_set([workers], max_restarts=0))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_ended("Failed"))
+    world.wait(30 * SECOND)
+
+
+@scenario(arms=["JS-090", "JS-093"])
+def completed_job_has_a_ttl(world: World) -> None:
+    """A completed Job that its TTL deletes is no failure, and restarts nothing."""
+    once = replicated_job("once", behaviour="run 2s, exit 0", ttlSecondsAfterFinished=5)
+    jobs = [once, replicated_job("w", behaviour="run 20s, exit 0")]
+    its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
+    world.until(its.has_job("once-0", "Complete"))
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-093"], cases={"at-once": 0, "later": 20})
+def jobset_has_a_ttl(world: World, seconds: int) -> None:
+    """A JobSet that restarts is kept by its TTL until it has ended, and then deleted."""
+    workers = replicated_job("w", 2, behaviour="run 5s, exit 1")
+    manifest = job_set([workers], max_restarts=2, ttlSecondsAfterFinished=seconds)
+    its = JobSet.submit(world, manifest)
+    world.until(its.has_restarted(2))
+    world.until(its.is_gone())
+
+
+@scenario(arms=["JS-093", "JS-095"])
+def job_of_a_completed_jobset_is_deleted(world: World) -> None:
+    """A completed JobSet does not create a Job again that somebody deletes."""
+    jobs = [replicated_job("w", 2, behaviour="run 5s, exit 0")]
+    its = JobSet.submit(world, job_set(jobs, max_restarts=0))
+    world.until(its.has_ended("Completed"))
+    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    world.wait(2 * SECOND)
+    its.fail("w-0")
+    world.wait(30 * SECOND)
+
+
+@scenario(arms=["JS-093", "JS-095"])
+def job_of_a_failed_jobset_is_deleted(world: World) -> None:
+    """A failed JobSet does not create a Job again that somebody deletes."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=0))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_ended("Failed"))
+    world.wait(5 * SECOND)
+    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    world.wait(30 * SECOND)

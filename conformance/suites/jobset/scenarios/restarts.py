@@ -1,0 +1,103 @@
+"""Restarts of the whole JobSet: what is replaced, in which order, and what hinders it."""
+
+from __future__ import annotations
+
+from chaos.faults import HoldObject, ReleaseObject
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import RESTART_JOB, RESTART_JOB_SET, RESTART_UNCOUNTED
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.world import World
+from vocabulary.clock import MINUTE, SECOND
+
+ACTIONS = {"counted": RESTART_JOB_SET, "uncounted": RESTART_UNCOUNTED}
+STRATEGIES = ("Recreate", "BlockingRecreate")
+
+
+@scenario(arms=["JS-001", "JS-026", "JS-091", "JS-094"], cases=ACTIONS)
+def all_replicated_jobs_restart(world: World, action: str) -> None:
+    """The failure of one targeted Job restarts the Jobs of all replicated jobs."""
+    jobs = [replicated_job("driver"), replicated_job("w", 3)]
+    its = JobSet.submit(world, job_set(jobs, [rule(action, targets=["w"])]))
+    for times, name in enumerate(("w-2", "w-0"), start=1):
+        world.until(its.is_ready())
+        its.fail(name)
+        world.until(its.has_restarted(times))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-091", "JS-094"], cases={each: each for each in STRATEGIES})
+def pods_stop_slowly(world: World, strategy: str) -> None:
+    """Pods that take long to stop delay their Job's successor, or those of all Jobs."""
+    jobs = [replicated_job("slow", behaviour="run forever, stop 20s"), replicated_job("w", 2)]
+    manifest = job_set(jobs, [rule(RESTART_JOB_SET)])
+    manifest["spec"]["failurePolicy"]["restartStrategy"] = strategy
+    its = JobSet.submit(world, manifest)
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-091"], cases=ACTIONS)
+def deletion_is_stuck(world: World, action: str) -> None:
+    """A Job whose deletion is held up restarts when it is let go, and counts once."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [rule(action)]))
+    world.until(its.is_ready())
+    held = HoldObject(kind="Job", name=its.job("w-2"))
+    world.inject(held)
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.wait(5 * MINUTE)
+    world.inject(ReleaseObject(kind="Job", name=its.job("w-2")))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-091"])
+def a_job_has_completed(world: World) -> None:
+    """A restart recreates the Jobs that run, whatever becomes of those that have completed."""
+    jobs = [replicated_job("once", behaviour="run 2s, exit 0"), replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
+    world.until(its.has_job("once-0", "Complete"))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-021", "JS-093", "JS-095"])
+def finished_jobs_are_kept(world: World) -> None:
+    """A JobSet that fails deletes the Jobs that run, and keeps those that have finished."""
+    jobs = [replicated_job("once", behaviour="run 2s, exit 0"), replicated_job("w", 3)]
+    its = JobSet.submit(world, job_set(jobs, [], max_restarts=0))
+    world.until(its.has_job("once-0", "Complete"))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_ended("Failed"))
+    world.wait(30 * SECOND)
+
+
+@scenario(arms=["JS-093", "JS-095"])
+def completed_jobset_stays_so(world: World) -> None:
+    """A JobSet all of whose Jobs succeed is Completed, and nothing starts again."""
+    jobs = [replicated_job("w", 2, behaviour="run 5s, exit 0")]
+    its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
+    world.until(its.has_ended("Completed"))
+    world.wait(30 * SECOND)
+
+
+@scenario(arms=["JS-090", "JS-097"])
+def one_job_keeps_failing(world: World) -> None:
+    """Failures that count come to an end when the budget is spent."""
+    workers = replicated_job("w", 2, behaviour="run 2s, exit 1")
+    its = JobSet.submit(world, job_set([workers], [rule(RESTART_JOB_SET)], max_restarts=2))
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-097"])
+def one_job_restarts_alone(world: World) -> None:
+    """A Job that restarts alone waits longer each time, and spends the budget of all."""
+    rules = [rule(RESTART_JOB, targets=["w"])]
+    jobs = [replicated_job("driver"), replicated_job("w", 2, behaviour="run 1s, exit 1")]
+    its = JobSet.submit(world, job_set(jobs, rules, max_restarts=6))
+    world.until(its.has_ended("Failed"))

@@ -1,0 +1,112 @@
+"""The child Jobs that a restart replaces, and their successors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.history import Moment
+from conformance.norm import Obligation, eventually, shared, undecided
+from conformance.suites.jobset.view.job_set import Child, JobSetRun
+from conformance.suites.jobset.view.status_steps import Step, steps
+from vocabulary.objects import get_path
+
+
+@shared
+def replaced_by(run: JobSetRun, step: Step) -> Iterator[Child]:
+    """The Jobs that a step has restarted, as far as they stood then and never completed."""
+    for child in run.standing(step.first.n):
+        if step.concerns(child) and child.succeeded is None:
+            yield child
+
+
+def successor(run: JobSetRun, child: Child) -> Child | None:
+    """The next Job of the same name."""
+    later = (
+        each
+        for each in run.children
+        if each.name == child.name and each.track.created.n > child.track.created.n
+    )
+    return next(later, None)
+
+
+def deleted(run: JobSetRun, step: Step, child: Child) -> Obligation:
+    """The obligation to delete a Job that a step restarts; marking it first takes one more pass."""
+    return eventually(
+        run,
+        f"the deletion of {child}",
+        since=step.after,
+        within_us=0,
+        happened=child.deletion,
+        unless=_overtaken(run, step),
+        steps=2,
+    )
+
+
+def created_again(run: JobSetRun, step: Step, child: Child) -> Obligation | None:
+    """The obligation to create the successor of a Job once it is gone; None if others come first.
+
+    With the strategy BlockingRecreate all Jobs that restart have to be gone.
+    """
+    awaited = [child]
+    if get_path(step.after.object, "spec.failurePolicy.restartStrategy") == "BlockingRecreate":
+        awaited = [each for each in run.standing(step.first.n) if step.concerns(each)]
+    gone = [each.track.removed for each in awaited if each.track.removed is not None]
+    if is_gated(run, child.replicated_job) or len(gone) < len(awaited):
+        return None
+    causes: list[Moment] = [step.after, *gone]
+    since = max(causes, key=lambda moment: moment.n)
+    following = successor(run, child)
+    created = None if following is None else following.track.created
+    if was_refused(run, child.name, since, created):
+        return undecided(since, f"the creation of {child} was refused")
+    return eventually(
+        run,
+        f"the creation of the successor of {child}",
+        since=since,
+        within_us=0,
+        happened=created,
+        unless=_overtaken(run, step),
+        steps=2,
+    )
+
+
+def is_gated(run: JobSetRun, replicated_job: str) -> bool:
+    """True if its Jobs wait for those of other replicated jobs."""
+    spec = run.track.first.get("spec") or {}
+    if get_path(spec, "startupPolicy.startupPolicyOrder") == "InOrder":
+        return True
+    return any(
+        each.get("dependsOn")
+        for each in spec.get("replicatedJobs") or ()
+        if each["name"] == replicated_job
+    )
+
+
+def was_refused(run: JobSetRun, name: str, since: Moment, until: Moment | None = None) -> bool:
+    """True if a creation of that Job, or of anything that it needs, may have been refused in that
+    span."""
+    if "options" not in run.history.shows:
+        return True  # refused requests are not recorded
+    last = (until or run.history.end).n
+    if any(since.n < write.n < last for write in run.operator.refused_creates):
+        return True
+    own = {child.track.uid for child in run.children}
+    return any(
+        track.exists_at(since.n) and track.uid not in own
+        for track in run.history.named("Job.batch", run.track.namespace, name)
+    )
+
+
+def _overtaken(run: JobSetRun, step: Step) -> Moment | None:
+    """The first moment after a step from which it need not be carried out any more."""
+    found: list[Moment] = [
+        later.first
+        for later in steps(run)
+        if later.first.n > step.after.n and (later.is_global or later.after.has_ended)
+    ]
+    if run.end is not None and run.end.n > step.after.n:
+        found.append(run.end)
+    hindered = run.hindrance(step.after)
+    if hindered is not None:
+        found.append(hindered)
+    return min(found, key=lambda moment: moment.n, default=None)
