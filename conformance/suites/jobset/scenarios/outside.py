@@ -25,7 +25,7 @@ def _running(world: World, **job: Any) -> JobSet:
 
 @scenario(arms=["JS-091"], cases=POLICIES)
 def child_job_is_deleted(world: World, propagation: Any) -> None:
-    """A child Job that somebody deletes is created again, and no restart is counted."""
+    """A child Job that a user deletes is created again, and no restart is counted."""
     its = _running(world)
     world.inject(DeleteObject("Job", its.job("w-1"), propagation=propagation))
     world.wait(5 * SECOND)
@@ -34,7 +34,7 @@ def child_job_is_deleted(world: World, propagation: Any) -> None:
 
 @scenario(arms=["JS-001", "JS-090", "JS-091"], cases=POLICIES)
 def child_job_is_deleted_in_a_restart(world: World, propagation: Any) -> None:
-    """A child Job that somebody deletes while the JobSet restarts is created once."""
+    """A child Job that a user deletes while the JobSet restarts is created once."""
     its = _running(world, behaviour="run forever, stop 5s")
     its.fail("w-0")
     world.until(its.has_restarted(1))
@@ -44,7 +44,7 @@ def child_job_is_deleted_in_a_restart(world: World, propagation: Any) -> None:
 
 @scenario(arms=["JS-091"])
 def failed_job_is_deleted(world: World) -> None:
-    """A failed Job that somebody deletes at once may or may not restart the JobSet."""
+    """A failed Job that a user deletes at once may or may not restart the JobSet."""
     its = _running(world)
     its.fail("w-2")
     world.until(its.has_failed_job("w-2") | its.has_restarted(1))
@@ -64,7 +64,7 @@ def service_is_deleted(world: World) -> None:
 
 @scenario(arms=["JS-003", "JS-091"])
 def pod_is_deleted(world: World) -> None:
-    """A pod that somebody deletes fails its Job, whose failure no rule matches."""
+    """A pod that a user deletes fails its Job, whose failure no rule matches."""
     jobs = [replicated_job("w", 2)]
     its = JobSet.submit(world, job_set(jobs))
     world.until(its.is_ready())
@@ -86,7 +86,7 @@ def pod_is_deleted(world: World) -> None:
     },
 )
 def labels_are_tampered_with(world: World, tampering: Any) -> None:
-    """A Job whose labels or annotations somebody has changed restarts with the others."""
+    """A Job whose labels or annotations a user has changed restarts with the others."""
     its = _running(world)
     world.inject(tampering)
     world.wait(5 * SECOND)
@@ -192,7 +192,7 @@ def jobset_has_a_ttl(world: World, seconds: int) -> None:
 
 @scenario(arms=["JS-093", "JS-095"])
 def job_of_a_completed_jobset_is_deleted(world: World) -> None:
-    """A completed JobSet does not create a Job again that somebody deletes."""
+    """A completed JobSet does not create a Job again that a user deletes."""
     jobs = [replicated_job("w", 2, behaviour="run 5s, exit 0")]
     its = JobSet.submit(world, job_set(jobs, max_restarts=0))
     world.until(its.has_ended("Completed"))
@@ -204,7 +204,7 @@ def job_of_a_completed_jobset_is_deleted(world: World) -> None:
 
 @scenario(arms=["JS-093", "JS-095"])
 def job_of_a_failed_jobset_is_deleted(world: World) -> None:
-    """A failed JobSet does not create a Job again that somebody deletes."""
+    """A failed JobSet does not create a Job again that a user deletes."""
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=0))
     world.until(its.is_ready())
     its.fail("w-0")
