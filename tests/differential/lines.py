@@ -86,11 +86,7 @@ LINES: Final[dict[str, Line]] = {
     "5.3": Line(
         "If a Job has several reasons to fail, the failure policy takes precedence over the limits."
     ),
-    "5.4": Line(
-        "Which pods count as failed, when they are replaced, and how often.",
-        "the delay of a replacement: the recordings shorten it, the simulation's own tests"
-        " measure it in virtual time",
-    ),
+    "5.4": Line("Which pods count as failed, when they are replaced, and how often."),
     "5.5": Line("The rules of a pod failure policy: first match, by exit code or condition."),
     "5.6": Line("Indexed Jobs: one pod for each index, failures for each index, success policies."),
     "5.7": Line("Suspending, resuming, and Jobs managed by other controllers."),
