@@ -107,4 +107,8 @@ LINES: Final[dict[str, Line]] = {
         "A NoExecute taint evicts pods that do not tolerate it, immediately or after the shortest"
         " of their tolerationSeconds."
     ),
+    "6.4": Line(
+        "Preemption: the least important pods that make room are pushed out, on the node where"
+        " that matters least."
+    ),
 }
