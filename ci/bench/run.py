@@ -1,6 +1,6 @@
 """Measure Assay's performance, and compare it with the design's targets.
 
-    python ci/bench/run.py                     print the table; takes a minute or two
+    python ci/bench/run.py                     print the table; takes five minutes
     python ci/bench/run.py --write             and write it to docs/benchmarks.md
     python ci/bench/run.py --against COMMIT    run a commit and this tree in turn, print ratios
 
@@ -22,6 +22,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import figures
+import job_sets
 from figures import Figure
 
 TREE = Path(__file__).parents[2]
@@ -42,6 +43,7 @@ def measure() -> Iterator[Figure]:
     yield figures.first_result()
     yield figures.whole_suite(jobs=2)
     yield from figures.growth()
+    yield from job_sets.growth()
 
 
 def yardstick_ms() -> float:
