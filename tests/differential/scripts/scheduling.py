@@ -8,7 +8,7 @@ from typing import Any
 from tests.differential.dialogue import Dialogue
 from tests.differential.predicates import condition, phase, present
 from tests.differential.script import script
-from tests.differential.scripts.manifests import pod
+from tests.differential.scripts.manifests import container, pod
 from vocabulary.kinds import NODE, POD
 
 OWN = {"key": "tests.assay.dev/own", "effect": "NoSchedule"}
@@ -293,6 +293,31 @@ def node_affinity_terms(c: Dialogue) -> None:
     neither = node_affinity({"matchFields": [name], "matchExpressions": [on("a")]})
     _waits(c, _pod(c, "neither", affinity=neither))
     _waits(c, _pod(c, "against-selector", rack="a", affinity=one_of))
+
+
+@script("The scheduler reports why nodes refuse a pod for themselves.", ["6.1"], exclusive=True)
+def placement_reasons(c: Dialogue) -> None:
+    _racks(c, "a", "b", "c")
+    c.patch(
+        NODE, f"{c.namespace}-1", {"spec": {"unschedulable": True}}, show=["spec.unschedulable"]
+    )
+    hard = {"key": "tests.assay.dev/hard", "effect": "NoExecute", "value": "v"}
+    c.patch(NODE, f"{c.namespace}-2", {"spec": {"taints": [OWN, hard]}}, show=["kind"])
+    c.until(NODE, f"{c.namespace}-1", present("spec.taints.1"), show=["spec.taints"])
+    _waits(c, _pod(c, "cordoned", rack="b"), REASON)
+    _waits(c, _pod(c, "tainted", rack="c"), REASON)
+    _waits(c, _pod(c, "nowhere", rack="z"), REASON)
+    _waits(c, pod("own", nodeSelector={POOL: c.namespace}), REASON)
+    huge = {"containers": [container(resources={"requests": {"cpu": "9999", "memory": "9999Ti"}})]}
+    _waits(c, _pod(c, "huge", **huge), REASON)
+
+    def named(name: str) -> dict[str, Any]:
+        field = {"key": "metadata.name", "operator": "In", "values": [name]}
+        terms = [{"matchFields": [field]}]
+        return {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": terms}}}
+
+    _waits(c, _pod(c, "unknown", affinity=named("nobody")), REASON)
+    _waits(c, _pod(c, "one-name", affinity=named(f"{c.namespace}-1")), REASON)
 
 
 @script("A pod's own labels complete its affinity, by the keys that it names.", ["6.2"])
