@@ -64,7 +64,7 @@ def leftovers(seen: Observation, rules: Rules) -> tuple[Delete, ...]:
 
 
 def _deletes(jobs: list[Job], namespace: str, rules: Rules) -> tuple[Delete, ...]:
-    return tuple(rules.delete(job, namespace) for job in jobs if not job.is_terminating)
+    return tuple(rules.delete(job, namespace) for job in jobs if rules.needs_delete(job))
 
 
 def _mark(job: Job, namespace: str) -> Patch:

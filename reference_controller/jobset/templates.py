@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from reference_controller.jobset.job_set import (
     ChildId,
-    counted_restarts_of,
     is_suspended,
     job_name,
     partial_restarts_of_child,
@@ -48,7 +47,7 @@ def build(
 ) -> Object:
     """The Job of one index."""
     name = rules.job_name(job_set, child)
-    marks = marks_of(job_set, child, replicated_job, numbering)
+    marks = marks_of(job_set, child, replicated_job, numbering, rules)
     template = replicated_job["template"]
     spec = dict(template.get("spec") or {})
     pod_template = dict(spec.get("template") or {})
@@ -78,7 +77,7 @@ def build(
 
 
 def marks_of(
-    job_set: Object, child: ChildId, replicated_job: Object, numbering: Numbering
+    job_set: Object, child: ChildId, replicated_job: Object, numbering: Numbering, rules: Rules
 ) -> dict[str, str]:
     """The labels of a Job and its pods; they are annotations as well."""
     name, group = job_name(job_set, child), group_of(replicated_job)
@@ -91,7 +90,7 @@ def marks_of(
         INDEX: str(child.number),
         GLOBAL_INDEX: str(numbering.position(child)),
         JOB_KEY: hashlib.sha1(f"{namespace_of(job_set)}/{name}".encode()).hexdigest(),
-        RESTART_ATTEMPT: str(counted_restarts_of(job_set)),
+        RESTART_ATTEMPT: str(rules.attempt(job_set)),
         RESTARTS: str(restarts_of(job_set)),
         PARTIAL_RESTARTS: str(partial_restarts_of_child(job_set, child, name)),
         GROUP_NAME: group,

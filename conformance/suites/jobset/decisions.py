@@ -84,3 +84,16 @@ LIMITED_PARTIAL_RESTARTS: Final = Decision(
     "up to 60 s, and after 10 minutes of running 1 s again.",
     "the norm wants some limit for them, and leaves open which",
 )
+KILLED_PODS: Final = Decision(
+    "J9",
+    "An exit code other than 143 is no SIGTERM, whoever killed the container: 137 matches NotIn "
+    "[143]. A pod without an exit code matches no rule on exit codes.",
+    "the norm leaves both to batch/v1, whose podFailurePolicy reads so",
+)
+RESTART_STRATEGIES: Final = Decision(
+    "J10",
+    "With the restartStrategy BlockingRecreate no Job is created before all that restart are gone; "
+    "with Recreate each Job waits for its own predecessor alone.",
+    "the norm recreates all Jobs and does not say in which order; these are the strategies of the "
+    "released API",
+)

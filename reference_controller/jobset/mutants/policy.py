@@ -26,7 +26,7 @@ class FailsUnmatched(Rules):
         return Action.FAIL_JOB_SET
 
 
-@MUTANTS.wrong_rules("any-reason", "It ignores the reasons of a rule.", "JS-005")
+@MUTANTS.wrong_rules("any-reason", "It ignores the reasons of a rule.", "JS-005", "JS-042")
 class AnyReason(Rules):
     def reason_matches(self, rule: Object, job: Job) -> bool:
         del rule, job

@@ -122,3 +122,45 @@ class BackOffStaysShort(Rules):
     def streak_after(self, record: Object, ran_us: Micros) -> int:
         del record, ran_us
         return 1
+
+
+@MUTANTS.wrong_rules(
+    "deletes-in-each-pass", "It deletes Jobs again that are on their way out.", "JS-047"
+)
+class DeletesInEachPass(Rules):
+    def needs_delete(self, job: Job) -> bool:
+        del job
+        return True
+
+
+@MUTANTS.wrong_rules(
+    "no-marks", "It deletes Jobs without a mark whose restart does not count.", "JS-024"
+)
+class NoMarks(Rules):
+    def needs_mark(self, job: Job, job_set: Object) -> bool:
+        del job, job_set
+        return False
+
+
+@MUTANTS.wrong_rules(
+    "attempt-counts-all", "It increments the attempt by every restart.", "JS-025", "JS-045"
+)
+class AttemptCountsAll(Rules):
+    def attempt(self, job_set: Object) -> int:
+        return restarts_of(job_set)
+
+
+@MUTANTS.wrong_rules("creates-before-all-are-gone", "It waits for stale Jobs never.", "JS-001")
+class NeverWaits(Rules):
+    def waits_for_stale(self, strategy: str) -> bool:
+        del strategy
+        return False
+
+
+@MUTANTS.wrong_rules(
+    "waits-for-stale-always", "It creates no Job before all stale ones are gone.", "JS-001"
+)
+class AlwaysWaits(Rules):
+    def waits_for_stale(self, strategy: str) -> bool:
+        del strategy
+        return True

@@ -37,6 +37,10 @@ class CreationRules:
         """In the foreground: the name is free once all pods are gone."""
         return "Foreground"
 
+    def needs_delete(self, job: Job) -> bool:
+        """True if nothing has deleted a Job yet that has to go."""
+        return not job.is_terminating
+
     def delete(self, job: Job, namespace: str) -> Delete:
         return Delete(JOB, namespace, job.name, propagation_policy=self.propagation(), uid=job.uid)
 

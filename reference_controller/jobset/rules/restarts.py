@@ -65,6 +65,10 @@ class RestartRules:
             job.partial_restarts < partial_restarts_of_child(job_set, job.child, job.name)
         )
 
+    def attempt(self, job_set: Object) -> int:
+        """The restart attempt of a Job that is created now: counted restarts alone increment it."""
+        return counted_restarts_of(job_set)
+
     def needs_mark(self, job: Job, job_set: Object) -> bool:
         """True if the Job restarts by a restart that does not count, and is not marked yet."""
         was_uncounted = job.restarts < restarts_of(job_set) and (

@@ -5,6 +5,9 @@
 - `counting`: what each action does to the counters, and the budget.
 - `admission`: what is refused when it is submitted or changed.
 - `counters`: each failure counts once, counters only grow, and an end comes.
+- `marks`: the annotation of Jobs whose restart does not count.
+- `stories`: what the user stories promise.
+- `work`: the work of a restart.
 - `restarts`: which Jobs a restart replaces, and what is there after it.
 - `ending`: what an end leaves, and that it lasts.
 """

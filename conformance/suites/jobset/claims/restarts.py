@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.norm import Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import listed, when
-from conformance.suites.jobset.decisions import ACTIVE_JOBS
+from conformance.suites.jobset.decisions import ACTIVE_JOBS, RESTART_STRATEGIES
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, future_work, implementation, stories
 from conformance.suites.jobset.view import Child, JobSetRun
@@ -14,6 +14,7 @@ from conformance.suites.jobset.view.generations import (
     created_again,
     deleted,
     is_gated,
+    none_too_early,
     replaced_by,
     was_refused,
 )
@@ -27,7 +28,7 @@ JS_001 = Claim(
     text="A restart of a JobSet MUST delete all of its active Jobs, and create each of them again "
     "once it is gone.",
     source=api("A restart is achieved by recreating all active child jobs."),
-    decision=ACTIVE_JOBS,
+    decision=(ACTIVE_JOBS, RESTART_STRATEGIES),
 )
 
 
@@ -41,6 +42,7 @@ def restart_recreates_all_active_jobs(run: JobSetRun) -> Obligations:
             created = created_again(run, step, child)
             if created is not None:
                 yield created
+        yield from none_too_early(run, step)
 
 
 JS_026 = Claim(

@@ -1,6 +1,7 @@
 """The situations that put the claims about JobSets to the test.
 
 - `endings`: failures that end a JobSet.
+- `interruptions`: failures at bad moments.
 - `matching`: rules that match, and rules that do not.
 - `outside`: other clients interfere.
 - `restarts`: restarts of the whole JobSet.

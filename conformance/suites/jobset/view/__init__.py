@@ -5,6 +5,8 @@
 - `snapshots`: one state of a JobSet.
 - `matching`: the rule that a failure matches.
 - `status_steps`: the steps of its status that answer failures.
+- `exits`: how the pods of a failed Job had ended.
+- `generations`: the Jobs that a restart replaces.
 - `success`: when its success policy held.
 - `responses`: that each failure was answered.
 - `answers`: its answer to each failure, beside those that the policy allows.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.history import Moment
-from conformance.norm import Obligation, eventually, shared, undecided
+from conformance.norm import Obligation, eventually, never, shared, undecided
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.status_steps import Step, steps
 from vocabulary.objects import get_path
@@ -47,9 +47,7 @@ def created_again(run: JobSetRun, step: Step, child: Child) -> Obligation | None
 
     With the strategy BlockingRecreate all Jobs that restart have to be gone.
     """
-    awaited = [child]
-    if get_path(step.after.object, "spec.failurePolicy.restartStrategy") == "BlockingRecreate":
-        awaited = [each for each in run.standing(step.first.n) if step.concerns(each)]
+    awaited = _concerned(run, step) if _is_blocking(step) else [child]
     gone = [each.track.removed for each in awaited if each.track.removed is not None]
     if is_gated(run, child.replicated_job) or len(gone) < len(awaited):
         return None
@@ -68,6 +66,31 @@ def created_again(run: JobSetRun, step: Step, child: Child) -> Obligation | None
         unless=_overtaken(run, step),
         steps=2,
     )
+
+
+def none_too_early(run: JobSetRun, step: Step) -> Iterator[Obligation]:
+    """With the strategy BlockingRecreate: no successor comes before all Jobs that restart are
+    gone."""
+    if not _is_blocking(step):
+        return
+    concerned = replaced_by(run, step)
+    for child in concerned:
+        following = successor(run, child)
+        if following is None:
+            continue
+        created = following.track.created
+        left = [each.track for each in concerned if each.track.exists_at(created.n)]
+        yield never(run, "left", at=created, left=left, phrase=f"{following} is created")
+
+
+def _is_blocking(step: Step) -> bool:
+    found = get_path(step.after.object, "spec.failurePolicy.restartStrategy")
+    return bool(found == "BlockingRecreate")
+
+
+def _concerned(run: JobSetRun, step: Step) -> list[Child]:
+    """The Jobs that a step restarts, those that have completed included."""
+    return [each for each in run.standing(step.first.n) if step.concerns(each)]
 
 
 def is_gated(run: JobSetRun, replicated_job: str) -> bool:

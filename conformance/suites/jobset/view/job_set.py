@@ -79,7 +79,7 @@ class Child:
         return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Failure:
     """A child Job that failed."""
 

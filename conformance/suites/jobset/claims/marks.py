@@ -1,0 +1,123 @@
+"""JS-024, 025, 045: the annotation of Jobs whose restart does not count."""
+
+from __future__ import annotations
+
+from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.jobset.api import RESTART, RESTART_UNCOUNTED
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import implementation, stories
+from conformance.suites.jobset.view import JobSetRun
+from conformance.suites.jobset.view.generations import replaced_by, successor
+from conformance.suites.jobset.view.status_steps import generation_of, steps
+from vocabulary.history import Write
+from vocabulary.objects import annotations_of
+
+JS_024 = Claim(
+    id="JS-024",
+    name="uncounted-restarts-are-marked",
+    level=Level.CORE,
+    suite="jobset",
+    text="To restart a JobSet without counting it, the controller MUST annotate the Jobs to "
+    "restart with jobset.sigs.k8s.io/restart, and delete them on a later reconcile.",
+    source=implementation(
+        "To restart the JobSet without counting it against MaxRestarts, the controller will add "
+        "an annotation jobset.sigs.k8s.io/restart to mark Jobs which need to be restarted."
+    ),
+)
+
+
+@judges(JS_024, armed_by="Job that a restart which does not count deletes", needs=(WRITERS,))
+def uncounted_restarts_are_marked(run: JobSetRun) -> Obligations:
+    for step in steps(run):
+        if step.taken != RESTART_UNCOUNTED or step.is_open:
+            continue
+        for child in replaced_by(run, step):
+            deletion = child.deletion
+            if deletion is None or not run.operator.is_by(deletion.actor):
+                continue
+            if generation_of(run, deletion.n) > generation_of(run, step.after.n):
+                continue  # a later restart deletes it
+            marked = any(
+                RESTART in annotations_of(version.object or {})
+                for version in child.track.versions
+                if version.n < deletion.n
+            )
+            if marked:
+                yield met(step.after, deletion)
+            else:
+                yield violated(
+                    deletion,
+                    f"{when(deletion)}: the controller deleted {child} of {run} for a restart that "
+                    f"does not count, and it never had the annotation {RESTART}.",
+                    step.after,
+                )
+
+
+_ATTEMPTS = (
+    "the JobSet controller will delete any jobs with this annotation, allowing them to be "
+    "recreated in as part of the normal reconciliation process, without ever incrementing "
+    "jobset.sigs.k8s.io/restart-attempt annotation."
+)
+
+JS_025 = Claim(
+    id="JS-025",
+    name="uncounted-restarts-leave-the-attempt",
+    level=Level.CORE,
+    suite="jobset",
+    text="A Job that a restart creates which does not count MUST have the restart-attempt of the "
+    "one that it replaces.",
+    source=implementation(_ATTEMPTS),
+)
+
+
+@judges(JS_025, armed_by="Job that a restart replaced which does not count")
+def uncounted_restarts_leave_the_attempt(run: JobSetRun) -> Obligations:
+    return _attempts(run)
+
+
+JS_045 = Claim(
+    id="JS-045",
+    name="maintenance-leaves-the-attempt",
+    level=Level.CORE,
+    suite="jobset",
+    text="With RestartJobSetAndIgnoreMaxRestarts for host maintenance, restarts MUST NOT increment "
+    "the restart attempts.",
+    source=stories(
+        "Failure Policy configured to ignore the failure (i.e., restart the JobSet without "
+        "incrementing restart attempts) if the failure was due to a host maintenance event"
+    ),
+)
+
+
+@judges(JS_045, armed_by="Job that a restart for host maintenance replaced")
+def maintenance_leaves_the_attempt(run: JobSetRun) -> Obligations:
+    rules = (run.snapshots[0].policy or {}).get("rules") or ()
+    reasons = [rule.get("onJobFailureReasons") for rule in rules]
+    return _attempts(run) if ["PodFailurePolicy"] in reasons else ()
+
+
+def _attempts(run: JobSetRun) -> Obligations:
+    for step in steps(run):
+        if step.taken != RESTART_UNCOUNTED or step.is_open:
+            continue
+        for child in replaced_by(run, step):
+            following = successor(run, child)
+            if following is None:
+                continue
+            created = following.track.created
+            if generation_of(run, created.n) > generation_of(run, step.after.n):
+                yield undecided(created, f"{following} came after another restart")
+                continue
+            yield _same_attempt(run, child.attempt, following.attempt, created, str(following))
+
+
+def _same_attempt(run: JobSetRun, was: str, is_: str, created: Write, name: str) -> Obligation:
+    if is_ == was:
+        return met(created)
+    return violated(
+        created,
+        f"{when(created)}: {name} of {run} has restart-attempt {is_ or 'none'}, the Job that it "
+        f"replaces {was or 'none'}; the restart between them does not count.",
+    )

@@ -1,0 +1,115 @@
+"""JS-047: the work of a restart is bounded by the number of Jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import zip_longest
+from typing import Final
+
+from conformance.norm import WRITERS, Obligation, Obligations, met, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.jobset.api import JOB_SET
+from conformance.suites.jobset.decisions import BOUNDED_WORK
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import motivation
+from conformance.suites.jobset.view import Child, JobSetRun
+from conformance.suites.jobset.view.status_steps import Step, steps
+from vocabulary.history import Write
+from vocabulary.kinds import JOB
+from vocabulary.objects import Object, condition_status, get_path, is_terminating
+
+DELETES: Final = 2
+"""Of each Job: one, and one more where its reply was lost."""
+CHANGES: Final = 4
+"""Of each Job, beside its creation and deletion: marks, suspension."""
+STATUSES: Final = 2
+"""For each change of a Job that the counts show."""
+SPARE: Final = 4
+
+JS_047 = Claim(
+    id="JS-047",
+    name="restart-work-is-bounded",
+    level=Level.PROVISIONAL,
+    suite="jobset",
+    text="For a restart the controller MUST NOT send more deletions, changes of Jobs and writes of "
+    "the status than are in proportion to the number of Jobs.",
+    source=motivation(
+        "Recreating the entire JobSet may take ~1 minute or so (per latest scale tests on ~15k "
+        "nodes)"
+    ),
+    decision=BOUNDED_WORK,
+)
+
+
+@judges(JS_047, armed_by="restart of a JobSet", needs=(WRITERS,))
+def restart_work_is_bounded(run: JobSetRun) -> Obligations:
+    restarts = [step for step in steps(run) if step.is_global]
+    for step, following in zip_longest(restarts, restarts[1:]):
+        until = run.history.end.n + 1 if following is None else following.first.n
+        yield _bounded(run, step, until)
+
+
+def _bounded(run: JobSetRun, step: Step, until: int) -> Obligation:
+    involved = [
+        child
+        for child in run.children
+        if child.track.created.n < until
+        and (child.track.removed is None or child.track.removed.n > step.first.n)
+    ]
+    names = {child.name for child in involved}
+    writes = [
+        write
+        for write in run.operator.writes
+        if step.first.n < write.n < until and 200 <= write.code < 300
+    ]
+    of_jobs = [write for write in writes if write.kind == str(JOB) and write.name in names]
+    deletes = sum(write.verb == "delete" for write in of_jobs)
+    changes = sum(write.verb in ("update", "patch") for write in of_jobs)
+    statuses = sum(
+        write.kind == str(JOB_SET) and write.name == run.track.name and write.verb != "delete"
+        for write in writes
+    )
+    shown = sum(_changes_shown(child, step.first.n, until) for child in involved)
+    for count, most, what in (
+        (deletes, DELETES * len(involved), "deletions of Jobs"),
+        (changes, CHANGES * len(involved), "changes of Jobs"),
+        (statuses, SPARE + STATUSES * shown, "writes of the status"),
+    ):
+        if count > most:
+            return violated(
+                step.after,
+                f"{when(step.after)}: for this restart of {run} the controller sent {count} "
+                f"{what}; {len(involved)} Jobs, whose counts changed {shown} times, need {most} at "
+                "most.",
+                *_last(writes),
+            )
+    return met(step.after)
+
+
+def _last(writes: Iterable[Write]) -> list[Write]:
+    return list(writes)[-1:]
+
+
+def _changes_shown(child: Child, since: int, until: int) -> int:
+    """How often a Job has changed in what a JobSet's counts show of it."""
+    versions = [each for each in child.track.versions if each.n < until]
+    states = [_counted(each.object or {}) for each in versions]
+    removed = child.track.removed
+    found = int(since < child.track.created.n) + int(removed is not None and removed.n < until)
+    for position in range(1, len(versions)):
+        if versions[position].n > since:
+            found += states[position] != states[position - 1]
+    return found
+
+
+def _counted(job: Object) -> tuple[object, ...]:
+    return (
+        condition_status(job, "Failed"),
+        condition_status(job, "Complete"),
+        get_path(job, "spec.suspend", False),
+        bool(get_path(job, "status.active", 0)),
+        get_path(job, "status.ready", 0),
+        get_path(job, "status.succeeded", 0),
+        is_terminating(job),
+    )

@@ -1,0 +1,153 @@
+"""Failures at bad moments: the controller is away, the JobSet is suspended, resumes or succeeds."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from chaos.fault import Fault
+from chaos.faults import ApiErrors, DelayWatch, Kill, LoseReply, Start
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+COUNTED: Final = rule(RESTART_JOB_SET)
+UNCOUNTED: Final = rule(RESTART_UNCOUNTED)
+ACTIONS: Final = {"counted": COUNTED, "uncounted": UNCOUNTED}
+
+
+def _running(world: World, rules: list[Any], **spec: Any) -> JobSet:
+    its = JobSet.submit(world, job_set([replicated_job("w", 3)], rules, **spec))
+    world.until(its.is_ready())
+    return its
+
+
+@scenario(arms=["JS-001", "JS-090", "JS-091"], cases=ACTIONS)
+def controller_dies_before_it_deletes(world: World, action: Any) -> None:
+    """A controller that dies between the counter and the deletions goes on, and counts once."""
+    its = _running(world, [action])
+    world.inject(ApiErrors(verb=("delete", "patch"), kind="Job", times=0))
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.inject(Kill(restart_after=10 * SECOND))
+    world.revert(ApiErrors(verb=("delete", "patch"), kind="Job", times=0))
+    world.until(its.is_ready())
+
+
+@scenario(
+    arms=["JS-090", "JS-092"],
+    cases={
+        "conflicts": ApiErrors(
+            verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet", code=409, times=3
+        ),
+        "refusals": ApiErrors(
+            verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet", code=500, times=3
+        ),
+        "lost-reply": LoseReply(verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet"),
+    },
+)
+def counter_is_written_with_difficulty(world: World, fault: Fault) -> None:
+    """A write of the counters that is refused, or whose reply is lost, counts once."""
+    its = _running(world, [COUNTED])
+    world.inject(fault)
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-090", "JS-091"])
+def jobs_are_seen_late(world: World) -> None:
+    """A controller that sees its Jobs late does not count a failure again."""
+    its = _running(world, [COUNTED])
+    world.inject(DelayWatch(kind="Job", by=5 * SECOND))
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.wait(30 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-060"], cases=ACTIONS)
+def failure_before_a_suspension(world: World, action: Any) -> None:
+    """A failure that happens together with a suspension is answered then or at the resumption."""
+    its = _running(world, [action])
+    world.inject(Kill(restart_after=None))
+    its.fail("w-1")
+    world.wait(3 * SECOND)
+    its.suspend()
+    world.inject(Start())
+    world.wait(10 * SECOND)
+    its.resume()
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-060", "JS-091"], cases=ACTIONS)
+def failure_at_a_resumption(world: World, action: Any) -> None:
+    """A Job that fails as soon as it is resumed restarts the JobSet."""
+    its = _running(world, [action])
+    its.suspend()
+    world.wait(10 * SECOND)
+    its.resume()
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-060"])
+def suspension_in_a_restart(world: World) -> None:
+    """A JobSet that is suspended while it restarts goes on when it is resumed."""
+    workers = replicated_job("w", 2, behaviour="run forever, stop 5s")
+    its = JobSet.submit(world, job_set([workers], [COUNTED]))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    its.suspend()
+    world.wait(20 * SECOND)
+    its.resume()
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-091"], cases=ACTIONS)
+def failure_in_a_start_in_order(world: World, action: Any) -> None:
+    """A failure while later replicated jobs wait restarts those that run, in order again."""
+    jobs = [replicated_job("driver", behaviour="ready-after 5s"), replicated_job("w", 2)]
+    in_order = {"startupPolicyOrder": "InOrder"}
+    its = JobSet.submit(world, job_set(jobs, [action], startupPolicy=in_order))
+    world.wait(7 * SECOND)
+    its.fail("driver-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-003", "JS-022"])
+def failure_and_success_at_once(world: World) -> None:
+    """A failure beside the success of all that the success policy asks for is answered first."""
+    jobs = [replicated_job("w"), replicated_job("v")]
+    policy = {"operator": "All", "targetReplicatedJobs": ["w"]}
+    its = JobSet.submit(world, job_set(jobs, successPolicy=policy))
+    world.until(its.is_ready())
+    world.inject(Kill(restart_after=None))
+    its.fail("v-0")
+    world.wait(5 * SECOND)
+    its.fail("w-0", 0)
+    world.wait(5 * SECOND)
+    world.inject(Start())
+    world.until(its.has_restarted(1) | its.has_ended("Completed"))
+    world.until(its.is_ready() | its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-093", "JS-095"], cases={"fail": rule(FAIL_JOB_SET), "restart": COUNTED})
+def success_before_a_failure(world: World, action: Any) -> None:
+    """Of a success and a failure a moment later either may decide, and only one does."""
+    jobs = [replicated_job("w"), replicated_job("v")]
+    its = JobSet.submit(world, job_set(jobs, [action], successPolicy={"operator": "Any"}))
+    world.until(its.is_ready())
+    its.fail("w-0", 0)
+    its.fail("v-0")
+    world.until(its.has_ended("Completed") | its.has_ended("Failed") | its.has_restarted(1))
+    world.wait(10 * SECOND)
+    if its.restarts:
+        its.fail("w-0", 0)
+    world.until(its.has_ended("Completed") | its.has_ended("Failed"))
