@@ -38,6 +38,7 @@ class JobSetController:
         self.metrics = Metrics()
         self._clock: Callable[[], Micros] = lambda: 0
         self._writes = OwnWrites()
+        self._job_writes = OwnWrites()
         self._told = Told()
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
@@ -57,6 +58,8 @@ class JobSetController:
         if kind == JOB_SET:
             key = key_of(obj)
             return () if is_update and self._writes.is_echo(key, obj) else (key,)
+        if kind == JOB and caches[kind].get(namespace_of(obj), name_of(obj)) is None:
+            self._job_writes.forget(key_of(obj))
         if not is_update or old is None:
             return _owner(obj)
         if kind == JOB and _telling(obj) == _telling(old):
@@ -65,7 +68,15 @@ class JobSetController:
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         del now_us
-        one = Reconciliation(key, self.rules, self._clock, self.metrics, self._writes, self._told)
+        one = Reconciliation(
+            key,
+            self.rules,
+            self._clock,
+            self.metrics,
+            self._writes,
+            self._job_writes,
+            self._told,
+        )
         return one.run()
 
 

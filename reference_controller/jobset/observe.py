@@ -9,13 +9,17 @@ from reference_controller.jobset.job_set import children_of
 from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.templates import subdomain_of
+from reference_controller.runtime.controller import key_of
+from reference_controller.shared.own_writes import OwnWrites
 from reference_controller.shared.reading import Reading, read
 from vocabulary.clock import Micros
 from vocabulary.kinds import JOB, SERVICE
 from vocabulary.objects import Object, namespace_of
 
 
-def observe(job_set: Object, now_us: Micros, rules: Rules) -> Reading[Observation]:
+def observe(
+    job_set: Object, now_us: Micros, job_writes: OwnWrites, rules: Rules
+) -> Reading[Observation]:
     """Look each Job up by its name: labels can be changed by any client, and a namespace may be
     full of Jobs of others."""
     namespace = namespace_of(job_set)
@@ -25,7 +29,8 @@ def observe(job_set: Object, now_us: Micros, rules: Rules) -> Reading[Observatio
     for child, _ in children_of(job_set):
         found = yield from read(JOB, namespace, rules.job_name(job_set, child), live=False)
         if found is not None and rules.is_ours(found, job_set):
-            jobs.append(Job(found, child))
+            # A cache that is behind on our own marks and deletes must not have them sent again.
+            jobs.append(Job(job_writes.later(key_of(found), found), child))
     return sorted_out(Observation(job_set, now_us, has_service), jobs, rules)
 
 

@@ -28,7 +28,7 @@ from reference_controller.jobset.observe import observe, under
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.templates import build_service, needs_service
 from reference_controller.jobset.verdict import Verdict, judge
-from reference_controller.runtime.controller import Key
+from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.events import Note, Told, send
 from reference_controller.shared.own_writes import OwnWrites, revision_of
 from reference_controller.shared.reading import read
@@ -36,7 +36,7 @@ from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, SERVICE
 from vocabulary.objects import Object, condition, is_terminating, meta, name_of, uid_of
-from vocabulary.requests import Create, Delete, Reconcile, Request, Update
+from vocabulary.requests import Create, Delete, Patch, Reconcile, Request, Update
 
 _BEHIND_US: Final = SECOND
 """The time to look again after the cache was seen to be behind: no event need come."""
@@ -53,6 +53,7 @@ class Reconciliation:
     clock: Callable[[], Micros]
     metrics: Metrics
     writes: OwnWrites
+    job_writes: OwnWrites
     told: Told
     job_set: Object = field(default_factory=dict)
     is_fresh: bool = False
@@ -68,7 +69,7 @@ class Reconciliation:
             if is_terminating(self.job_set) or not _is_managed(self.job_set):
                 return None
             known = self.job_set
-            seen = yield from observe(known, self.clock(), self.rules)
+            seen = yield from observe(known, self.clock(), self.job_writes, self.rules)
             verdict = judge(seen, self.rules)
             if verdict.status != status_of(known):
                 yield from self._record(verdict)
@@ -143,22 +144,24 @@ class Reconciliation:
         _raise(refused)
         return wanted.wake_at_us
 
-    def _send(self, requests: Iterable[Request]) -> Generator[Request, Any, ApiError | None]:
+    def _send(self, requests: Iterable[Patch | Delete]) -> Generator[Request, Any, ApiError | None]:
         """Send requests about objects that may be gone. One that is refused keeps none of the
         others back; no answer does. Returns the last refusal."""
         refused: ApiError | None = None
         for request in requests:
             self.is_fresh = False
             try:
-                yield request
+                answer = yield request
             except ApiError as error:
                 if error.code == 0:
                     raise
                 if not error.is_not_found:
                     refused = error
-            else:
-                if isinstance(request, Delete) and request.kind == JOB:
-                    self.metrics.count("jobset_job_deleted_total", namespace=self.key.namespace)
+                continue
+            if request.kind == JOB and uid_of(answer):
+                self.job_writes.remember(key_of(answer), answer)
+            if isinstance(request, Delete) and request.kind == JOB:
+                self.metrics.count("jobset_job_deleted_total", namespace=self.key.namespace)
         return refused
 
     def _create_service(self) -> Generator[Request, Any, None]:

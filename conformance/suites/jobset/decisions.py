@@ -47,8 +47,8 @@ KEPT_JOBS: Final = Decision(
 )
 BOUNDED_WORK: Final = Decision(
     "J7",
-    "A restart costs one deletion, one creation and at most four other writes for each Job, and "
-    "two writes of the status for each change of a Job that its counts show.",
+    "A restart costs at most two deletions and four changes of each Job, and two writes of the "
+    "status for each change of a Job that its counts show; eight more of each are allowed.",
     "the norm wants restarts of 15,000 nodes to take about a minute, and names no bound",
 )
 KNOWN_TARGETS: Final = Decision(
