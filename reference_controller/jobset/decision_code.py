@@ -11,6 +11,7 @@ _ROOM: Final = "reference_controller.jobset"
 _MODULES: Final = (
     "admission",
     "children",
+    "expectations",
     "job_set",
     "job_set_controller",
     "numbering",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from reference_controller.jobset.config import JobSetConfig
+from reference_controller.jobset.expectations import Expectations
 from reference_controller.jobset.job_set import ChildId
 from reference_controller.jobset.metrics import Metrics
 from reference_controller.jobset.names import JOB_SET, RESTART
@@ -27,7 +28,7 @@ _NO_CHILD: Final = ChildId("", 0)
 
 
 class JobSetController:
-    """One controller of JobSets. Its only memory is its own writes and events."""
+    """One controller of JobSets. Its only memory is its own requests."""
 
     name: Final = "jobset"
     watches: Final = (JOB_SET, JOB, SERVICE)
@@ -40,6 +41,7 @@ class JobSetController:
         self._writes = OwnWrites()
         self._job_writes = OwnWrites()
         self._told = Told()
+        self._expected = Expectations()
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock."""
@@ -61,6 +63,8 @@ class JobSetController:
         if kind == JOB and caches[kind].get(namespace_of(obj), name_of(obj)) is None:
             self._job_writes.forget(key_of(obj))
         if not is_update or old is None:
+            if kind == JOB and caches[kind].get(namespace_of(obj), name_of(obj)) is None:
+                self._job_writes.forget(key_of(obj))
             return _owner(obj)
         if kind == JOB and _telling(obj) == _telling(old):
             return ()
@@ -76,6 +80,7 @@ class JobSetController:
             self._writes,
             self._job_writes,
             self._told,
+            self._expected,
         )
         return one.run()
 

@@ -14,15 +14,23 @@ The order of requests is what makes a crash at any of them harmless:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Hashable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 from reference_controller.jobset.children import changes, leftovers
 from reference_controller.jobset.events import event_for, identity_of
+from reference_controller.jobset.expectations import BEHIND_US, Expectations
 from reference_controller.jobset.job_set import spec_of, status_of
 from reference_controller.jobset.metrics import Metrics
-from reference_controller.jobset.names import CONTROLLER_NAME, JOB_SET, Condition, Reason
+from reference_controller.jobset.names import (
+    CONTROLLER_NAME,
+    JOB_SET,
+    PARTIAL_RESTARTS,
+    RESTARTS,
+    Condition,
+    Reason,
+)
 from reference_controller.jobset.observation import Observation
 from reference_controller.jobset.observe import observe, under
 from reference_controller.jobset.rules import Rules
@@ -35,11 +43,9 @@ from reference_controller.shared.reading import read
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, SERVICE
-from vocabulary.objects import Object, condition, is_terminating, meta, name_of, uid_of
+from vocabulary.objects import Object, condition, is_terminating, labels_of, meta, name_of, uid_of
 from vocabulary.requests import Create, Delete, Patch, Reconcile, Request, Update
 
-_BEHIND_US: Final = SECOND
-"""The time to look again after the cache was seen to be behind: no event need come."""
 _MAX_LOOKS: Final = 10
 """A JobSet that changes more often than that during one pass is looked at again later."""
 
@@ -55,6 +61,7 @@ class Reconciliation:
     writes: OwnWrites
     job_writes: OwnWrites
     told: Told
+    expected: Expectations
     job_set: Object = field(default_factory=dict)
     is_fresh: bool = False
     """True if `job_set` is an API server's response, and no request has been sent since."""
@@ -80,7 +87,7 @@ class Reconciliation:
                 return wake_at_us
             if not self.job_set:
                 return None
-        return self.clock() + _BEHIND_US
+        return self.clock() + BEHIND_US
 
     def _record(self, verdict: Verdict) -> Generator[Request, Any, None]:
         """Write the status under optimistic lock; then tell people."""
@@ -139,7 +146,7 @@ class Reconciliation:
             is_behind, unmade = yield from self._create_jobs(wanted.creates)
             refused = unmade or refused
             if is_behind:
-                soon_us = self.clock() + _BEHIND_US
+                soon_us = self.clock() + BEHIND_US
                 return min(soon_us, wanted.wake_at_us or soon_us)
         _raise(refused)
         return wanted.wake_at_us
@@ -187,6 +194,9 @@ class Reconciliation:
         for create in creates:
             if (yield from self._is_overtaken()):
                 return False, None
+            if self.expected.holds(_attempt(create), self.clock()):
+                is_behind = True
+                continue
             try:
                 yield create
             except ApiError as error:
@@ -197,6 +207,7 @@ class Reconciliation:
                 else:
                     refused = refused or error
             else:
+                self.expected.add(_attempt(create), self.clock())
                 self.metrics.count("jobset_job_created_total", namespace=self.key.namespace)
         if refused is not None:
             yield from self._tell(Note(Reason.JOB_CREATION_FAILED, refused.message, True))
@@ -228,6 +239,12 @@ class Reconciliation:
         )
         _raise((yield from self._send([delete])))
         return None
+
+
+def _attempt(create: Create) -> Hashable:
+    """A key of a creation; that of another attempt has another one."""
+    marks = labels_of(create.object)
+    return Create, create.namespace, create.name, marks[RESTARTS], marks[PARTIAL_RESTARTS]
 
 
 def _raise(refused: ApiError | None) -> None:
