@@ -55,7 +55,7 @@ def build(
     if _has_dns(job_set):
         pod_spec.setdefault("subdomain", subdomain_of(job_set))
     topology = _exclusive_topology(job_set, replicated_job)
-    if topology:
+    if topology and rules.is_exclusive(int(marks[PARTIAL_RESTARTS])):
         pod_spec["affinity"] = _exclusive(pod_spec.get("affinity") or {}, topology, marks[JOB_KEY])
     spec["template"] = {
         **pod_template,
@@ -81,6 +81,7 @@ def marks_of(
 ) -> dict[str, str]:
     """The labels of a Job and its pods; they are annotations as well."""
     name, group = job_name(job_set, child), group_of(replicated_job)
+    partial_restarts = partial_restarts_of_child(job_set, child, name)
     marks = {
         NAME: name_of(job_set),
         UID: uid_of(job_set),
@@ -90,9 +91,9 @@ def marks_of(
         INDEX: str(child.number),
         GLOBAL_INDEX: str(numbering.position(child)),
         JOB_KEY: hashlib.sha1(f"{namespace_of(job_set)}/{name}".encode()).hexdigest(),
-        RESTART_ATTEMPT: str(rules.attempt(job_set)),
+        RESTART_ATTEMPT: str(rules.attempt(job_set, partial_restarts)),
         RESTARTS: str(restarts_of(job_set)),
-        PARTIAL_RESTARTS: str(partial_restarts_of_child(job_set, child, name)),
+        PARTIAL_RESTARTS: str(partial_restarts),
         GROUP_NAME: group,
         GROUP_REPLICAS: str(numbering.in_group(group)),
         GROUP_INDEX: str(numbering.position_in_group(child)),

@@ -51,6 +51,26 @@ BOUNDED_WORK: Final = Decision(
     "status for each change of a Job that its counts show; eight more of each are allowed.",
     "the norm wants restarts of 15,000 nodes to take about a minute, and names no bound",
 )
+LIMITED_PARTIAL_RESTARTS: Final = Decision(
+    "J8",
+    "RestartReplicatedJob and RestartJob spend the same budget as RestartJobSet. A Job that "
+    "restarts alone starts again 1 s after its failure, at the earliest, then 2 s, 4 s and so on "
+    "up to 60 s, and after 10 minutes of running 1 s again.",
+    "the norm wants some limit for them, and leaves open which",
+)
+KILLED_PODS: Final = Decision(
+    "J9",
+    "An exit code other than 143 is no SIGTERM, whoever killed the container: 137 matches NotIn "
+    "[143]. A pod without an exit code matches no rule on exit codes.",
+    "the norm leaves both to batch/v1, whose podFailurePolicy reads so",
+)
+RESTART_STRATEGIES: Final = Decision(
+    "J10",
+    "With the restartStrategy BlockingRecreate no Job is created before all that restart are gone; "
+    "with Recreate each Job waits for its own predecessor alone.",
+    "the norm recreates all Jobs and does not say in which order; these are the strategies of the "
+    "released API",
+)
 KNOWN_TARGETS: Final = Decision(
     "J11",
     "A rule may target the replicated jobs of its JobSet alone. Story 4 is repaired by a "
@@ -77,23 +97,28 @@ LASTING_POLICY: Final = Decision(
     "counters that were reached under one policy mean nothing under another, and the norm does "
     "not speak of changes",
 )
-LIMITED_PARTIAL_RESTARTS: Final = Decision(
-    "J8",
-    "RestartReplicatedJob and RestartJob spend the same budget as RestartJobSet. A Job that "
-    "restarts alone starts again 1 s after its failure, at the earliest, then 2 s, 4 s and so on "
-    "up to 60 s, and after 10 minutes of running 1 s again.",
-    "the norm wants some limit for them, and leaves open which",
+LEFT_FAILED: Final = Decision(
+    "J15",
+    "A Job that FailJob leaves failed is not evaluated again. The JobSet completes once all other "
+    "Jobs have finished and the success policy holds over them; it fails if no Job is left over "
+    "which it could hold.",
+    "the norm takes no action on such a Job, and does not say how its JobSet ends",
 )
-KILLED_PODS: Final = Decision(
-    "J9",
-    "An exit code other than 143 is no SIGTERM, whoever killed the container: 137 matches NotIn "
-    "[143]. A pod without an exit code matches no rule on exit codes.",
-    "the norm leaves both to batch/v1, whose podFailurePolicy reads so",
+ATTEMPT_LABELS: Final = Decision(
+    "J16",
+    "Labels and annotations that count restart attempts are those whose names end in "
+    "restart-attempt.",
+    "the norm names one; released controllers have a second one, which counts those of each Job",
 )
-RESTART_STRATEGIES: Final = Decision(
-    "J10",
-    "With the restartStrategy BlockingRecreate no Job is created before all that restart are gone; "
-    "with Recreate each Job waits for its own predecessor alone.",
-    "the norm recreates all Jobs and does not say in which order; these are the strategies of the "
-    "released API",
+REPAIRED_FUTURE: Final = Decision(
+    "J17",
+    "The manifest of the first future story gets a restart policy, and resources of its container; "
+    "the placeholder of its annotation is a topology of the cluster.",
+    "a Job needs a restart policy, a pod has no such resources, and a placeholder is no key",
+)
+EXCLUSIVE_DOMAINS: Final = Decision(
+    "J18",
+    "The annotation exclusive-topology means that no two child Jobs have running pods in one "
+    "domain at a time, whichever of them were restarted.",
+    "the norm's manifests use the annotation, and its text does not speak of it",
 )

@@ -23,6 +23,12 @@ class JobSet(Handle):
         return int(get_path(self.now, "status.restarts", 0))
 
     @property
+    def partial_restarts(self) -> int:
+        """Restarts of single Jobs and of replicated jobs."""
+        records = get_path(self.now, "status.partialRestarts") or ()
+        return sum(int(record.get("restarts", 0)) for record in records)
+
+    @property
     def jobs(self) -> list[Object]:
         """Its Jobs in order of their names, terminating ones included."""
         return self.owned(JOB)
@@ -36,6 +42,12 @@ class JobSet(Handle):
     def has_restarted(self, times: int) -> Condition:
         """It was restarted as a whole at least so many times."""
         return Condition(f"{self} restarted {times} times", lambda: self.restarts >= times)
+
+    def has_partly_restarted(self, times: int) -> Condition:
+        """Jobs or replicated jobs of it were restarted at least so many times."""
+        return Condition(
+            f"{self} restarted partly {times} times", lambda: self.partial_restarts >= times
+        )
 
     def is_ready(self) -> Condition:
         """All of its Jobs are there, ready or complete, and none is on its way out."""

@@ -146,7 +146,8 @@ class NoMarks(Rules):
     "attempt-counts-all", "It increments the attempt by every restart.", "JS-025", "JS-045"
 )
 class AttemptCountsAll(Rules):
-    def attempt(self, job_set: Object) -> int:
+    def attempt(self, job_set: Object, partial_restarts: int) -> int:
+        del partial_restarts
         return restarts_of(job_set)
 
 

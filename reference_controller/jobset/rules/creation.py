@@ -33,6 +33,12 @@ class CreationRules:
             "blockOwnerDeletion": True,
         }
 
+    def is_exclusive(self, partial_restarts: int) -> bool:
+        """True if a Job after so many partial restarts has a domain of the topology to itself, in a
+        JobSet that asks for it."""
+        del partial_restarts
+        return True
+
     def propagation(self) -> PropagationPolicy:
         """In the foreground: the name is free once all pods are gone."""
         return "Foreground"

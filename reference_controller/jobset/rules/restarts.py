@@ -65,8 +65,10 @@ class RestartRules:
             job.partial_restarts < partial_restarts_of_child(job_set, job.child, job.name)
         )
 
-    def attempt(self, job_set: Object) -> int:
-        """The restart attempt of a Job that is created now: counted restarts alone increment it."""
+    def attempt(self, job_set: Object, partial_restarts: int) -> int:
+        """The restart attempt of a Job that is created now, after so many partial restarts: counted
+        restarts of the whole JobSet alone increment it."""
+        del partial_restarts
         return counted_restarts_of(job_set)
 
     def needs_mark(self, job: Job, job_set: Object) -> bool:

@@ -10,4 +10,7 @@
 - `work`: the work of a restart.
 - `restarts`: which Jobs a restart replaces, and what is there after it.
 - `ending`: what an end leaves, and that it lasts.
+- `partial_restarts`: restarts of a Job, and of a replicated job.
+- `left_failed`: Jobs that are left failed.
+- `topology`: Jobs that have a topology domain to themselves.
 """

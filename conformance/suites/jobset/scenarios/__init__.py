@@ -9,4 +9,5 @@
 - `stories`: the norm's user stories.
 - `workloads`: JobSets built from a few arguments.
 - `admission`: policies that are refused, or stay what they are.
+- `partial_restarts`: restarts of Jobs and replicated jobs, and Jobs that are left failed.
 """

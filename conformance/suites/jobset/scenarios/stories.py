@@ -117,6 +117,30 @@ def workers_and_parameter_servers(world: World) -> None:
     world.until(job_set.has_ended("Failed"))
 
 
+@scenario(arms=["JS-070", "JS-074", "JS-076"], nodes=5, gpus=2)
+def workers_restart_without_their_driver(world: World) -> None:
+    """Future story 1: a worker restarts all workers and not the driver; the driver, all of them."""
+    its = JobSet.submit(world, "future1.yaml")
+    world.until(its.is_ready())
+    its.fail("gpu-workers-2")
+    world.until(its.has_partly_restarted(1))
+    world.until(its.is_ready())
+    its.fail("driver-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-071", "JS-072"])
+def simulations_restart_or_stay_failed(world: World) -> None:
+    """Future story 2: exit code 3 restarts a simulation, exit code 2 leaves it failed."""
+    its = JobSet.submit(world, "future2.yaml", behaviour="run 20s")
+    world.until(its.is_ready())
+    its.fail("simulations-3", 3)
+    its.fail("simulations-7", 2)
+    world.until(its.has_partly_restarted(1))
+    world.until(its.has_ended("Completed"))
+
+
 def _fail_each(world: World, job_set: JobSet, name: str, codes: tuple[int, ...]) -> None:
     """End a Job with each of these exit codes in turn, each of which restarts the JobSet."""
     for times, code in enumerate(codes, start=1):

@@ -1,0 +1,172 @@
+"""JS-072: Jobs that are left failed."""
+
+from __future__ import annotations
+
+from conformance.history import Moment
+from conformance.norm import Obligation, Obligations, eventually, met, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import listed, when
+from conformance.suites.jobset.api import FAIL_JOB
+from conformance.suites.jobset.decisions import LEFT_FAILED
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import future_work
+from conformance.suites.jobset.view import Child, Failure, JobSetRun, Snapshot
+from conformance.suites.jobset.view.answers import answers, was_deleted_by_others
+from conformance.suites.jobset.view.generations import is_gated
+from conformance.suites.jobset.view.matching import matched_by
+from conformance.suites.jobset.view.status_steps import is_replaced
+from vocabulary.objects import get_path, labels_of
+
+JS_072 = Claim(
+    id="JS-072",
+    name="failed-job-is-left",
+    level=Level.PROVISIONAL,
+    suite="jobset",
+    text="FailJob MUST leave the Job failed and the JobSet running; the JobSet MUST complete once "
+    "all other Jobs have finished and its success policy holds over them, and MUST fail if it can "
+    "no longer hold.",
+    source=future_work(
+        "To leave a particular child job in a failed state without restarting it or restarting the "
+        "JobSet, the controller will simply do nothing, taking no action on this job."
+    ),
+    decision=LEFT_FAILED,
+)
+
+
+@judges(JS_072, armed_by="failure of a Job that is left failed")
+def failed_job_is_left(run: JobSetRun) -> Obligations:
+    left = [failure for failure in run.failures if _is_left(run, failure)]
+    if not left:
+        return
+    for failure in left:
+        yield _stays(run, failure)
+    yield from _nothing_follows(run, left)
+    if run.end is not None:
+        yield _ended_rightly(run, left, run.end)
+    elif (finished := _finished(run, left)) is not None:
+        yield eventually(
+            run,
+            "its end, since all Jobs have finished,",
+            since=run.unsuspended_since(finished) or finished,
+            within_us=0,
+            happened=None,
+            unless=run.hindrance(finished),
+        )
+
+
+def _is_left(run: JobSetRun, failure: Failure) -> bool:
+    standing = run.at(failure.n)
+    if standing is None or standing.has_ended or is_replaced(run, failure.child, failure.n):
+        return False
+    return matched_by(standing.policy, failure).action == FAIL_JOB
+
+
+def _stays(run: JobSetRun, failure: Failure) -> Obligation:
+    """That the controller does not delete the Job but for another failure."""
+    child = failure.child
+    deletion = child.deletion
+    if deletion is None or is_replaced(run, child, deletion.n) or _is_going(run, deletion):
+        return met(failure)
+    if was_deleted_by_others(run, child):
+        return undecided(failure, f"another client deleted {child}")
+    if labels_of(deletion.object or {}) != labels_of(child.track.first):
+        return undecided(failure, f"{child} was relabelled")
+    return violated(
+        deletion,
+        f"{when(deletion)}: the controller deleted {child} of {run}, which FailJob leaves failed.",
+        failure,
+    )
+
+
+def _is_going(run: JobSetRun, at: Moment) -> bool:
+    standing = run.at(at.n)
+    return standing is None or standing.is_terminating
+
+
+def _nothing_follows(run: JobSetRun, left: list[Failure]) -> Obligations:
+    """That no step answers failures of which all are left failed."""
+    for answer in answers(run):
+        seen = [failure for failure in left if failure.n < answer.after.n]
+        if answer.pending or not seen or answer.step.is_open:
+            continue
+        if answer.after.has_failed and (_is_out_of_reach(run, left, answer.after) is not False):
+            continue
+        yield violated(
+            answer.after,
+            f"{when(answer.after)}: {run} answers the failure of "
+            f"{listed([str(failure) for failure in seen])} by {answer.taken}; FailJob takes no "
+            "action.",
+            seen[-1],
+        )
+
+
+def _is_out_of_reach(run: JobSetRun, left: list[Failure], at: Moment) -> bool | None:
+    """True if no target of the success policy can succeed any more; None if that is unknown."""
+    if any(is_gated(run, job) for job, _ in run.wanted.values()):
+        return None
+    names = {failure.child.name for failure in left if failure.child.track.exists_at(at.n)}
+    return _targets(run) <= names
+
+
+def _targets(run: JobSetRun) -> set[str]:
+    """The names of the Jobs that the success policy is about."""
+    spec = run.track.first.get("spec") or {}
+    targets = get_path(spec, "successPolicy.targetReplicatedJobs") or ()
+    return {name for name, (job, _) in run.wanted.items() if not targets or job in targets}
+
+
+def _ended_rightly(run: JobSetRun, left: list[Failure], end: Snapshot) -> Obligation:
+    """That a JobSet with Jobs that are left failed completes no earlier than all others, and does
+    not complete without a success."""
+    current = [failure for failure in left if not is_replaced(run, failure.child, end.n)]
+    if not end.has_completed or not current:
+        return met(left[0], end)
+    names = {failure.child.name for failure in current}
+    targets = _targets(run)
+    if targets and targets <= names:
+        return violated(
+            end,
+            f"{when(end)}: {run} completed, though all Jobs of its success policy are left failed.",
+            current[0],
+        )
+    seen_us = run.operator.timing.seen_us(end.t)
+    running = [
+        child
+        for child in run.standing(end.n)
+        if child.name not in names and _finish(child, end) is None
+    ]
+    if running and current[0].t < seen_us:
+        return violated(
+            end,
+            f"{when(end)}: {run} completed while {listed([str(child) for child in running])} had "
+            f"not finished; since {current[0].child} is left failed, all others have to.",
+            current[0],
+        )
+    return met(current[0], end)
+
+
+def _finish(child: Child, by: Moment) -> Moment | None:
+    found = child.succeeded or child.failed
+    return found if found is not None and found.n <= by.n else None
+
+
+def _finished(run: JobSetRun, left: list[Failure]) -> Moment | None:
+    """The moment at which the last Job had succeeded or was left failed; None if one has not."""
+    names = {failure.child.name: failure for failure in left}
+    end = run.history.end
+    finishes: list[Moment] = []
+    for name in run.wanted:
+        standing = [child for child in run.standing(end.n) if child.name == name]
+        if (
+            not standing
+            or standing[-1].deletion is not None
+            or is_replaced(run, standing[-1], end.n)
+        ):
+            return None
+        finish = standing[-1].succeeded
+        if finish is None and name in names and names[name].child == standing[-1]:
+            finish = names[name].write
+        if finish is None:
+            return None
+        finishes.append(finish)
+    return max(finishes, key=lambda moment: moment.n, default=None)
