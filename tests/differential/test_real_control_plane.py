@@ -26,6 +26,8 @@ SAMPLE = (
     "status-failed",
     "deployment",
     "taint-evicts",
+    "exclusive-topology",
+    "preempts-for-anti-affinity",
     "custom-table",
 )
 """One script of nearly every subject, and no slow one."""
