@@ -336,6 +336,12 @@ def implementation(name: str, role: str) -> Implementation:
             f"{name!r} is not an implementation; {'write' if role_told in roles else unknown} "
             "ROLE=NAME, with commas between several"
         )
+    if kind == "mutant":
+        for other in programs.names():
+            if mutant in programs.load(other).mutants:
+                raise UnknownImplementationError(
+                    f"{name!r} is a mutant of {other}, not of {role}; run a scenario of {other}"
+                )
     shipped = shipped_profiles()
     is_mutant = bool(mutant and mutants)
     names = mutants if is_mutant else (REFERENCE, *shipped, *mutants)

@@ -114,5 +114,13 @@ def where_raised(error: Exception, module: str) -> str:
     return f"{place}{type(error).__name__}: {error}; mend it"
 
 
+def line_that_raised(error: Exception, folder: Path) -> str:
+    """The file and line in this folder that raised it; empty if code elsewhere did."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or not Path(frames[-1].filename).is_relative_to(folder):
+        return ""
+    return f"{frames[-1].filename}:{frames[-1].lineno}"
+
+
 def _origin(point: EntryPoint) -> str:
     return f"of {point.dist.name}" if point.dist is not None else "of an unknown package"

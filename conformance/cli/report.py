@@ -100,7 +100,7 @@ def rejudge(
 
     \b
     assay report rejudge .assay --out judged-again
-    assay report submission judged-again --out reports
+    assay report submission judged-again
 
     For a checker that was mended after a long run. The new report names both commits: that of
     the Assay that ran, and that of the one that judged. What changed is printed. A campaign's
@@ -150,7 +150,7 @@ def submission(
     *,
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="Where reports are handed in.")
-    ] = Path("reports"),
+    ] = Path("handed-in"),
     replace: Annotated[
         bool,
         typer.Option(
@@ -161,8 +161,8 @@ def submission(
     """Make a folder to hand in: the report, its histories, and a README as Gateway API's have.
 
     \b
-    assay report submission .assay --out reports
-    assay verify reports/example-$SUITE
+    assay report submission .assay
+    assay verify handed-in/example-$SUITE
 
     The report is verified first; one that does not hold is not handed in (exit code 1), nor is one
     that a checker fails on (exit code 3). Where

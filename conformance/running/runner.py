@@ -18,10 +18,12 @@ from conformance.report.run_result import NOT_REACHED, REFUSED, RunResult
 from conformance.running.collecting import collector_at_rest
 from conformance.running.hung import HungError, processor_time_bounded
 from conformance.scenario_type import Scenario
+from conformance.suite import SuiteError
 from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import SECOND
+from vocabulary.entry_points import line_that_raised
 from vocabulary.errors import ApiError
 from vocabulary.implementations import REFERENCE, in_one_text
 
@@ -113,6 +115,12 @@ def _play(scenario: Scenario, world: World) -> str:
         error = f"{NOT_REACHED}{missed}"
     except ApiError as refused:
         error = f"{REFUSED}{refused.reason}: {refused.message}"
+    except Exception as mistake:
+        line = line_that_raised(mistake, scenario.folder)
+        if not line:
+            raise
+        what = f"{type(mistake).__name__}: {mistake}"
+        raise SuiteError(f"scenario {scenario.id}: {line}: {what}; mend it") from mistake
     if error:
         world.mark("step", error)
     world.finish()

@@ -19,6 +19,13 @@ MISTAKES = {
     "a name that is not there": ("claims.py", "", "x = y", "claims.py:", "NameError"),
     "no Python": ("claims.py", "", "def (", "claims.py:", "SyntaxError"),
     "an exception": ("program.py", "", "1 / 0", "program.py:", "ZeroDivisionError"),
+    "an exception while a scenario runs": (
+        "scenarios.py",
+        "    _crew(world, 3)\n",
+        "    _crew(world, 3 // 0)\n",
+        "scenario toy/lost-pods-come-back",
+        "scenarios.py:",
+    ),
     "another program's name": (
         "program.py",
         'name="toy"',

@@ -176,3 +176,9 @@ def test_a_name_that_was_mistyped_is_told_with_the_one_that_was_meant(
     assert "appwrapper-v1" not in refused.stderr
     listed = assay("mutants", "--list", "lost-pods-stay-lost")
     assert listed.stdout.endswith("\n1 mutant\n")
+
+
+def test_a_mutant_of_another_operator_is_told_as_such(assay: Assay) -> None:
+    ran = assay("run", "appwrapper", "--implementation", "mutant:lost-pods-stay-lost")
+    assert ran.returncode == 2
+    assert "is a mutant of toy, not of appwrapper" in ran.stderr
