@@ -11,7 +11,7 @@
 """
 
 from conformance.suite import KindUse, Suite
-from conformance.suites.jobset.api import JOB_SET
+from conformance.suites.jobset.api import JOB_SET, KEP, RELEASED
 from conformance.suites.jobset.at_rest import begins_again, is_at_rest, progress
 from conformance.suites.jobset.lanes import lanes
 from conformance.suites.jobset.pods import pods
@@ -24,7 +24,7 @@ SUITE = Suite(
     prefixes=("JS",),
     package=__name__,
     roles=("jobset",),
-    editions=("kep", "released"),
+    editions=(KEP, RELEASED),
     kinds=(
         KindUse(
             JOB_SET, is_at_rest, probe, progress=progress, begins_again=begins_again, pods=pods

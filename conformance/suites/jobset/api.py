@@ -16,6 +16,11 @@ RESTART: Final = f"{DOMAIN}/restart"
 """The annotation by which the norm marks Jobs whose restart does not count."""
 EXCLUSIVE_TOPOLOGY: Final = "alpha.jobset.sigs.k8s.io/exclusive-topology"
 
+KEP: Final = "kep"
+"""The edition that is the norm, to the letter."""
+RELEASED: Final = "released"
+"""The edition of what released controllers promise instead."""
+
 FAIL_JOB_SET: Final = "FailJobSet"
 RESTART_JOB_SET: Final = "RestartJobSet"
 RESTART_UNCOUNTED: Final = "RestartJobSetAndIgnoreMaxRestarts"

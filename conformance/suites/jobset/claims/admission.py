@@ -84,7 +84,7 @@ JS_006 = Claim(
     suite="jobset",
     text="A JobSet MUST be refused if a rule of its failure policy lists a reason twice.",
     source=api("OnJobFailureReasons []string: +kubebuilder:validation:UniqueItems:true"),
-    editions=("kep",),
+    editions=(names.KEP,),
 )
 
 
@@ -127,7 +127,7 @@ JS_009 = Claim(
     suite="jobset",
     text="A JobSet MUST be refused if a rule of its failure policy lists a target twice.",
     source=api("TargetReplicatedJobs []string: +kubebuilder:validation:UniqueItems"),
-    editions=("kep",),
+    editions=(names.KEP,),
 )
 
 

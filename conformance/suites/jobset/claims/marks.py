@@ -5,7 +5,7 @@ from __future__ import annotations
 from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
-from conformance.suites.jobset.api import RESTART, RESTART_UNCOUNTED
+from conformance.suites.jobset.api import KEP, RESTART, RESTART_UNCOUNTED
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import implementation, stories
 from conformance.suites.jobset.view import JobSetRun
@@ -25,6 +25,7 @@ JS_024 = Claim(
         "To restart the JobSet without counting it against MaxRestarts, the controller will add "
         "an annotation jobset.sigs.k8s.io/restart to mark Jobs which need to be restarted."
     ),
+    editions=(KEP,),
 )
 
 
@@ -69,6 +70,7 @@ JS_025 = Claim(
     text="A Job that a restart creates which does not count MUST have the restart-attempt of the "
     "one that it replaces.",
     source=implementation(_ATTEMPTS),
+    editions=(KEP,),
 )
 
 
@@ -88,6 +90,7 @@ JS_045 = Claim(
         "Failure Policy configured to ignore the failure (i.e., restart the JobSet without "
         "incrementing restart attempts) if the failure was due to a host maintenance event"
     ),
+    editions=(KEP,),
 )
 
 

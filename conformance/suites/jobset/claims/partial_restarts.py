@@ -5,6 +5,7 @@ from __future__ import annotations
 from conformance.norm import Obligations
 from conformance.norm.claim import Claim, Level
 from conformance.suites.jobset.api import (
+    KEP,
     RESTART_JOB,
     RESTART_JOB_SET,
     RESTART_REPLICATED_JOB,
@@ -62,7 +63,7 @@ JS_071 = Claim(
         "and allow the normal reconciliation process to recreate it."
     ),
     decision=ATTEMPT_LABELS,
-    editions=("kep",),
+    editions=(KEP,),
 )
 
 
@@ -93,7 +94,7 @@ JS_073 = Claim(
         "since we do not want to restart indefinitely, there needs to be some limit"
     ),
     decision=LIMITED_PARTIAL_RESTARTS,
-    editions=("kep",),
+    editions=(KEP,),
 )
 
 

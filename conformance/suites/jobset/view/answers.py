@@ -8,6 +8,7 @@ a failed Job that another client deletes may never have been seen.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -15,6 +16,7 @@ from conformance.norm import shared
 from conformance.suites.jobset.api import (
     FAIL_JOB,
     FAIL_JOB_SET,
+    RELEASED,
     RESTART_JOB,
     RESTART_JOB_SET,
     RESTART_REPLICATED_JOB,
@@ -78,16 +80,27 @@ def answers(run: JobSetRun) -> Iterator[Answer]:
 
 
 def decisive(pending: list[Matched], run: JobSetRun) -> tuple[Matched, ...]:
-    """The failures of which one decides, in the order of their writes."""
+    """The failures of which one decides, in the order of their writes.
+
+    In the edition `released` the first rule that matches any of those that are seen decides, and
+    among several that it matches the earliest.
+    """
     found: dict[int, Matched] = {}
     for known in range(1, len(pending) + 1):
         seen = pending[:known]
         lasting = [each for each in seen if not was_deleted_by_others(run, each.failure.child)]
-        first_us = min((each.failure.stamp_us for each in lasting), default=None)
+        first = min((_place(each, run) for each in lasting), default=None)
         for each in seen:
-            if first_us is None or each.failure.stamp_us <= first_us:
+            if first is None or _place(each, run) <= first:
                 found.setdefault(each.failure.n, each)
     return tuple(found[n] for n in sorted(found))
+
+
+def _place(each: Matched, run: JobSetRun) -> tuple[float, int]:
+    """The place of a failure among those that are seen at once; the first one decides."""
+    if run.edition == RELEASED:
+        return (math.inf if each.rule is None else each.rule, each.failure.stamp_us)
+    return (0, each.failure.stamp_us)
 
 
 def was_deleted_by_others(run: JobSetRun, child: Child) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cached_property
 from typing import Final
 
-from conformance.editions import edition_of, told_by
 from conformance.history import History
 from conformance.history.operator import OperatorView
 from conformance.norm.claim import Claim
@@ -22,7 +21,6 @@ class JobSetHistory:
     def __init__(self, history: History) -> None:
         self.history = history
         self.operator = history.operators.get(ROLE) or OperatorView(history, ROLE)
-        self.edition = edition_of(ROLE, told_by(history.header))
 
     def close(self) -> None:
         for subject in self.subjects:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from conformance.editions import edition_of, told_by
 from conformance.history import History, Moment, Track
 from conformance.history.operator import OperatorView
 from conformance.suites.jobset.api import INDEX_LABEL, REPLICATED_JOB_LABEL, RESTART_ATTEMPT
@@ -116,6 +117,11 @@ class JobSetRun:
 
     def __str__(self) -> str:
         return f"jobset/{self.track.name}"
+
+    @cached_property
+    def edition(self) -> str:
+        """The edition of the norm that it is judged by."""
+        return edition_of("jobset", told_by(self.history.header))
 
     @cached_property
     def snapshots(self) -> tuple[Snapshot, ...]:

@@ -7,7 +7,14 @@ from functools import cached_property
 
 from vocabulary.clock import Micros
 from vocabulary.history import Write
-from vocabulary.objects import Object, condition, condition_status, get_path, is_terminating
+from vocabulary.objects import (
+    Object,
+    condition,
+    condition_status,
+    get_path,
+    is_terminating,
+    name_of,
+)
 
 
 @dataclass(frozen=True)
@@ -39,11 +46,20 @@ class Snapshot:
 
     @cached_property
     def partial(self) -> dict[tuple[str, str], int]:
-        """Partial restarts by replicated job and Job; the latter is "" for all of them."""
-        return {
+        """Partial restarts by replicated job and Job; the latter is "" for all of them.
+
+        Released controllers have those of Jobs by index, in the status of each replicated job.
+        """
+        found = {
             (each.get("replicatedJob", ""), each.get("job", "")): int(each.get("restarts", 0))
             for each in get_path(self.object, "status.partialRestarts") or ()
         }
+        for each in get_path(self.object, "status.replicatedJobsStatus") or ():
+            for index, restarts in enumerate(each.get("jobRestarts") or ()):
+                if restarts:
+                    job = f"{name_of(self.object)}-{each['name']}-{index}"
+                    found[each["name"], job] = int(restarts)
+        return found
 
     @cached_property
     def used(self) -> int:
