@@ -58,7 +58,8 @@ class JobSet(Handle):
                 int(each.get("replicas", 1))
                 for each in get_path(self.now, "spec.replicatedJobs") or ()
             )
-            return len(jobs) == wanted and all(map(_is_ready, jobs))
+            # Before the JobSet is seen, none of none is no readiness.
+            return 0 < wanted == len(jobs) and all(map(_is_ready, jobs))
 
         return Condition(f"{self} is ready", holds)
 
