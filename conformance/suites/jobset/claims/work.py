@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import zip_longest
 from typing import Final
 
-from conformance.norm import WRITERS, Obligation, Obligations, met, violated
+from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import JOB_SET
@@ -64,6 +64,10 @@ def _bounded(run: JobSetRun, step: Step, until: int) -> Obligation:
         for write in run.operator.writes
         if step.first.n < write.n < until and 200 <= write.code < 300
     ]
+    if len({write.actor for write in writes}) > 1:
+        return undecided(
+            step.after, f"several operators worked on {run} at once, each with a cache"
+        )
     of_jobs = [write for write in writes if write.kind == str(JOB) and write.name in names]
     deletes = sum(write.verb == "delete" for write in of_jobs)
     changes = sum(write.verb in ("update", "patch") for write in of_jobs)
