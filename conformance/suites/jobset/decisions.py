@@ -67,7 +67,7 @@ KILLED_PODS: Final = Decision(
 RESTART_STRATEGIES: Final = Decision(
     "J10",
     "With the restartStrategy BlockingRecreate no Job is created before all that restart are gone; "
-    "with Recreate each Job waits for its own predecessor alone.",
+    "with Recreate a Job may come as soon as its own predecessor is gone.",
     "the norm recreates all Jobs and does not say in which order; these are the strategies of the "
     "released API",
 )

@@ -156,12 +156,3 @@ class NeverWaits(Rules):
     def waits_for_stale(self, strategy: str) -> bool:
         del strategy
         return False
-
-
-@MUTANTS.wrong_rules(
-    "waits-for-stale-always", "It creates no Job before all stale ones are gone.", "JS-001"
-)
-class AlwaysWaits(Rules):
-    def waits_for_stale(self, strategy: str) -> bool:
-        del strategy
-        return True

@@ -45,9 +45,9 @@ def deleted(run: JobSetRun, step: Step, child: Child) -> Obligation:
 def created_again(run: JobSetRun, step: Step, child: Child) -> Obligation | None:
     """The obligation to create the successor of a Job once it is gone; None if others come first.
 
-    With the strategy BlockingRecreate all Jobs that restart have to be gone.
+    It may wait until all Jobs that restart are gone.
     """
-    awaited = _concerned(run, step) if _is_blocking(step) else [child]
+    awaited = [each for each in run.standing(step.first.n) if step.concerns(each)]
     gone = [each.track.removed for each in awaited if each.track.removed is not None]
     if is_gated(run, child.replicated_job) or len(gone) < len(awaited):
         return None
@@ -86,11 +86,6 @@ def none_too_early(run: JobSetRun, step: Step) -> Iterator[Obligation]:
 def _is_blocking(step: Step) -> bool:
     found = get_path(step.after.object, "spec.failurePolicy.restartStrategy")
     return bool(found == "BlockingRecreate")
-
-
-def _concerned(run: JobSetRun, step: Step) -> list[Child]:
-    """The Jobs that a step restarts, those that have completed included."""
-    return [each for each in run.standing(step.first.n) if step.concerns(each)]
 
 
 def is_gated(run: JobSetRun, replicated_job: str) -> bool:

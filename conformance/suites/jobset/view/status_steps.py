@@ -72,8 +72,11 @@ def steps(run: JobSetRun) -> Iterator[Step]:
             _partial(before, after)[0] if taken in (RESTART_JOB, RESTART_REPLICATED_JOB) else None
         )
         following = found[position + 1] if position + 1 < len(found) else None
-        if {taken, following[2] if following else ""} == {RESTART_UNCOUNTED, _COUNT_ALONE}:
-            assert following is not None
+        if (
+            following is not None
+            and {taken, following[2]} == {RESTART_UNCOUNTED, _COUNT_ALONE}
+            and not _has_failure_between(run, after, following[1])
+        ):
             is_second = True
             yield Step(before, after, following[1], RESTART_JOB_SET)
             continue
@@ -83,6 +86,13 @@ def steps(run: JobSetRun) -> Iterator[Step]:
             and not run.history.is_whole
         )
         yield Step(before, after, after, taken, partial, is_open)
+
+
+def _has_failure_between(run: JobSetRun, first: Snapshot, second: Snapshot) -> bool:
+    """True if a Job was created and failed between two writes: they answer different failures."""
+    return any(
+        first.n < failure.child.track.created.n and failure.n < second.n for failure in run.failures
+    )
 
 
 def is_replaced(run: JobSetRun, child: Child, n: int) -> bool:
