@@ -330,7 +330,7 @@ BAD_ARGUMENTS = {
     ),
     "a level that is none": (["claims", "list", "--level", "hard"], "is none of Core"),
     "a mutant that is none": (["mutants", "quota-relased"], "there is no mutant"),
-    "a controller that is none": (["controller", "run", "jobset"], "there is no program 'jobset'"),
+    "a controller that is none": (["controller", "run", "volcano"], "there is no program 'volc"),
     "a mutant to run that is none": (
         ["controller", "run", "appwrapper", "--mutant", "nice"],
         "mutant: there is no 'nice'",
