@@ -8,7 +8,7 @@ from conformance.history.tracks import Instant
 from conformance.norm import Obligation, Obligations, met, not_before, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
-from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB
+from conformance.suites.jobset.api import FAIL_JOB_SET, KEP, RESTART_JOB
 from conformance.suites.jobset.decisions import FIRST_FAILURE, LIMITED_PARTIAL_RESTARTS
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, future_work
@@ -107,6 +107,8 @@ JS_097 = Claim(
         "since we do not want to restart indefinitely, there needs to be some limit."
     ),
     decision=LIMITED_PARTIAL_RESTARTS,
+    # Released controllers restart single Jobs without a back-off.
+    editions=(KEP,),
 )
 
 
