@@ -47,7 +47,7 @@ def failed_job_is_left(run: JobSetRun) -> Obligations:
         yield eventually(
             run,
             "its end, since all Jobs have finished,",
-            since=run.unsuspended_since(finished) or finished,
+            since=run.unsuspended_since(finished, None) or finished,
             within_us=0,
             happened=None,
             unless=run.hindrance(finished),

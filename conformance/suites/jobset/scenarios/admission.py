@@ -124,6 +124,23 @@ def policy_is_changed(world: World, case: tuple[dict[str, Any], dict[str, Any] |
     world.until(its.has_ended("Failed"))
 
 
+@scenario(arms=["JS-022", "JS-096"])
+def policy_is_changed_while_suspended(world: World) -> None:
+    """The policy of a suspended JobSet stays what it is, and decides once that is resumed."""
+    workers = [replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(workers, None, failurePolicy=BY_RULE, suspend=True))
+    world.wait(5 * SECOND)
+    _change_policy(world, its, {**BY_RULE, "maxRestarts": 9})
+    its.resume()
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_ended("Failed"))
+
+
 @scenario(arms=["JS-027", "JS-096"])
 def policy_is_added(world: World) -> None:
     """A JobSet that was created without a policy gets none later, and fails by its first Job."""

@@ -57,6 +57,32 @@ def counter_is_written_with_difficulty(world: World, fault: Fault) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-090", "JS-092"])
+def counter_is_written_and_not_seen(world: World) -> None:
+    """A controller that neither learns of its own write nor sees it counts no failure twice."""
+    its = _running(world, [COUNTED])
+    world.inject(DelayWatch(kind="jobset.x-k8s.io/v1alpha2/JobSet", by=10 * SECOND))
+    world.inject(LoseReply(verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet"))
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.wait(30 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-022", "JS-092"])
+def controller_dies_between_restarts(world: World) -> None:
+    """A controller that dies between restarts knows how many there have been."""
+    its = _running(world, [COUNTED], max_restarts=2)
+    for restarts in (1, 2):
+        its.fail("w-1")
+        world.until(its.has_restarted(restarts))
+        world.until(its.is_ready())
+        world.inject(Kill(restart_after=2 * SECOND))
+        world.wait(5 * SECOND)
+    its.fail("w-0")
+    world.until(its.has_ended("Failed"))
+
+
 @scenario(arms=["JS-090", "JS-091"])
 def jobs_are_seen_late(world: World) -> None:
     """A controller that sees its Jobs late does not count a failure again."""

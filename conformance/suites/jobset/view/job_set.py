@@ -179,15 +179,22 @@ class JobSetRun:
         """The child Jobs that are stored after position n."""
         return [child for child in self.children if child.track.exists_at(n)]
 
-    def unsuspended_since(self, since: Moment) -> Moment | None:
-        """The moment itself, or that of the first resumption after it if the JobSet was suspended
-        then; None if it stayed so."""
+    def unsuspended_since(self, since: Moment, until: Moment | None) -> Moment | None:
+        """The last resumption after a moment and before another, since a suspension in between
+        let everything rest; the moment itself if there is none, and None if the JobSet was
+        suspended then."""
+        resumed = [
+            after
+            for before, after in zip(self.snapshots, self.snapshots[1:], strict=False)
+            if before.is_suspended
+            and not after.is_suspended
+            and after.n > since.n
+            and (until is None or after.n < until.n)
+        ]
+        if resumed:
+            return resumed[-1]
         standing = self.at(since.n)
-        if standing is None or not standing.is_suspended:
-            return since
-        return next(
-            (each for each in self.snapshots if each.n > since.n and not each.is_suspended), None
-        )
+        return since if standing is None or not standing.is_suspended else None
 
     def hindrance(self, since: Moment, lost: Child | None = None) -> Moment | None:
         """The first moment from which nothing need be done any more: the JobSet is suspended or

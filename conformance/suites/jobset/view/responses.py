@@ -54,7 +54,7 @@ def _answered(run: JobSetRun, failure: Failure) -> Obligation:
             f"{when(failure)}; a failure is answered before a success.",
             failure,
         )
-    since = run.unsuspended_since(failure)
+    since = run.unsuspended_since(failure, answer)
     if since is None:
         return undecided(failure, f"{run} was suspended and not resumed")
     return eventually(
