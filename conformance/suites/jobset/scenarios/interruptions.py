@@ -135,6 +135,18 @@ def suspension_in_a_restart(world: World) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-060"])
+def jobset_is_deleted_in_a_restart(world: World) -> None:
+    """A JobSet that its user deletes while it restarts is gone, and nothing of it comes back."""
+    workers = replicated_job("w", 2, behaviour="run forever, stop 5s")
+    its = JobSet.submit(world, job_set([workers], [COUNTED]))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    its.delete()
+    world.until(its.is_gone())
+
+
 @scenario(arms=["JS-001", "JS-091"], cases=ACTIONS)
 def failure_in_a_start_in_order(world: World, action: Any) -> None:
     """A failure while later replicated jobs wait restarts those that run, in order again."""

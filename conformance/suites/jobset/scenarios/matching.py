@@ -181,3 +181,54 @@ def budget_outlives_ignored_restarts(world: World) -> None:
     world.until(its.is_ready())
     its.fail("w-1")
     world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-003", "JS-008"])
+def target_begins_another_name(world: World) -> None:
+    """A rule for a replicated job does not target another one whose name begins with its name."""
+    jobs = [replicated_job("w"), replicated_job("w-big")]
+    its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET, targets=["w"])]))
+    world.until(its.is_ready())
+    its.fail("w-big-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-008", "JS-061"])
+def second_target_fails(world: World) -> None:
+    """A rule with several targets matches a failure of the second of them."""
+    jobs = [replicated_job(name) for name in ("driver", "w", "other")]
+    its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET, targets=["driver", "w"])]))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-003", "JS-005"])
+def reason_is_part_of_another(world: World) -> None:
+    """A rule for FailedIndexes does not match a Job that failed by MaxFailedIndexesExceeded."""
+    indexed: dict[str, Any] = {
+        "completionMode": "Indexed",
+        "completions": 2,
+        "parallelism": 2,
+        "backoffLimit": None,
+        "backoffLimitPerIndex": 0,
+        "maxFailedIndexes": 0,
+    }
+    workers = replicated_job("w", **indexed)
+    its = JobSet.submit(world, job_set([workers], [rule(FAIL_JOB_SET, ["FailedIndexes"])]))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-003", "JS-022"])
+def maximum_is_missing(world: World) -> None:
+    """A failure policy without maxRestarts allows no restart that counts."""
+    policy = {"rules": [rule(RESTART_UNCOUNTED, [BY_POLICY])]}
+    manifest = job_set([replicated_job("w", 2)], None, failurePolicy=policy)
+    its = JobSet.submit(world, manifest)
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_ended("Failed"))

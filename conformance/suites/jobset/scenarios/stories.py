@@ -65,7 +65,7 @@ def pod_is_evicted(world: World) -> None:
     world.until(job_set.is_ready())
 
 
-@scenario(arms=["JS-042", "JS-041"], nodes=2)
+@scenario(arms=["JS-042", "JS-041"], nodes=2, alone=True)
 def node_is_lost(world: World) -> None:
     """Story 1: a pod whose node is gone has no exit code, and the JobSet restarts."""
     job_set = JobSet.submit(world, "story1.yaml")
