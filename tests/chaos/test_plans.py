@@ -168,7 +168,7 @@ BAD = [
     (
         "scenario: s\nfault: []",
         "fault: is not a field here; known fields are scenario, seed, implementation, "
-        "scale, workload, exhaustive, triggers, faults, recorded; did you mean faults?",
+        "edition, scale, workload, exhaustive, triggers, faults, recorded; did you mean faults?",
     ),
     (
         "scenario: s\nseed: -1",
@@ -279,9 +279,9 @@ BAD = [
         "or deletecollection or get or list or patch or update",
     ),
     (
-        with_fault("delete_object: {kind: JobSet, name: x}"),
+        with_fault("delete_object: {kind: TrainJob, name: x}"),
         re.compile(
-            r"faults\[0\]\.delete_object\.kind: 'JobSet' is not a known kind \(.*Job\.batch.*\); "
+            r"faults\[0\]\.delete_object\.kind: 'TrainJob' is not a known kind \(.*Job\.batch.*\); "
             r"write others in full, for example jobset.x-k8s.io/v1alpha2/JobSet"
         ),
     ),
