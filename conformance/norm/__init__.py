@@ -26,7 +26,7 @@ from conformance.norm.checker import (
 from conformance.norm.livelock import unless_given_up
 from conformance.norm.obligations import Fate, Obligation, met, undecided, violated
 from conformance.norm.outcomes import exactly, one_of
-from conformance.norm.sentences import eventually, never, not_before
+from conformance.norm.sentences import eventually, in_the_end, never, not_before
 from conformance.norm.shared import shared
 from conformance.norm.subject import Subject
 
@@ -41,6 +41,7 @@ __all__ = [
     "View",
     "eventually",
     "exactly",
+    "in_the_end",
     "met",
     "never",
     "not_before",

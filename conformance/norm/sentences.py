@@ -72,6 +72,49 @@ def eventually(
     )
 
 
+def in_the_end(
+    subject: Subject,
+    what: str,
+    *,
+    since: Moment,
+    happened: Moment | None,
+    unless: Moment | None = None,
+    evidence: Sequence[Moment] = (),
+) -> Obligation:
+    """It must happen before the run comes to rest, since the norm does not say how soon.
+
+    The first line that fits decides:
+
+    - it happened, however late: met
+    - `unless` lifted the obligation: undecided
+    - the controller was kept from acting to the end: undecided
+    - the run did not come to rest, or seemed to before one that was hindered had tried again:
+      undecided
+    - violated
+    """
+    if happened is not None:
+        return met(since, happened)
+    timing, end = subject.operator.timing, subject.history.end
+    if unless is not None:
+        return undecided(since, f"{what} was due, but {when(unless)} overtook it")
+    due_us = timing.due_us(since.t, 0)
+    if due_us is None:
+        return undecided(since, f"{what} was due, but to the end {timing.outages[-1].because}")
+    if not subject.history.is_stable:
+        return undecided(since, f"{what} was due, and the run did not come to rest")
+    if end.t <= due_us and not _is_over(subject, timing, since, 0):
+        return undecided(
+            since, f"{what} is due at t={span(due_us)}, the history ends at t={span(end.t)}"
+        )
+    return violated(
+        end,
+        f"{what} of {subject} was due since {when(since)}, but it had not come when everything was "
+        f"at rest at {when(end)}.",
+        since,
+        *evidence,
+    )
+
+
 def _is_over(subject: Subject, timing: Timing, since: Moment, within_us: Micros) -> bool:
     """True if the run came to rest after a span had passed, with nothing left to be noticed.
 

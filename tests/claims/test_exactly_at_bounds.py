@@ -6,7 +6,7 @@ import pytest
 
 from conformance.history import History
 from conformance.history.timing import Outage, Start, Timing
-from conformance.norm import Fate, eventually, not_before
+from conformance.norm import Fate, eventually, in_the_end, not_before
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempt_ends import Why
 from conformance.suites.appwrapper.view.last_look import last_look_us
@@ -70,6 +70,28 @@ def test_a_history_that_ends_at_the_last_moment_decides_nothing(later_us: int, f
         happened=None,
     )
     assert found.fate is fate
+
+
+def run_of_a_day(*marks: str) -> AppWrapperRun:
+    story = started()
+    story.at(24 * 3600)
+    for each in marks:
+        story.mark(each)
+    return story.history.appwrappers[0]
+
+
+def test_what_must_happen_in_the_end_may_come_however_late() -> None:
+    run = run_of_a_day("stable", "end")
+    late = mark(seconds(23 * 3600))
+    assert in_the_end(run, "it", since=mark(0), happened=late).fate is Fate.MET
+    assert in_the_end(run, "it", since=mark(0), happened=None).fate is Fate.VIOLATED
+
+
+def test_what_has_not_come_by_then_is_no_violation_if_it_was_lifted_or_nothing_rests() -> None:
+    rests, goes_on = run_of_a_day("stable", "end"), run_of_a_day("not-stable", "end")
+    lifted = in_the_end(rests, "it", since=mark(0), happened=None, unless=mark(seconds(3600)))
+    assert lifted.fate is Fate.UNDECIDED
+    assert in_the_end(goes_on, "it", since=mark(0), happened=None).fate is Fate.UNDECIDED
 
 
 @pytest.mark.parametrize(("early_us", "fate"), [(0, Fate.MET), (1, Fate.VIOLATED)])

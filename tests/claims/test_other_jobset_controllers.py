@@ -1,25 +1,40 @@
-"""Correct controllers of JobSets that do or write otherwise what the norm leaves open.
+"""Correct controllers of JobSets that do or write otherwise what the norm leaves open, or later.
 
-No claim may convict them. Scenarios are those in which much goes on at once.
+No claim may convict them in any scenario. The same history written otherwise is tried in those in
+which much goes on at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from typing import Final
 
 import pytest
 from msgspec import structs
 
 from conformance import claims
 from conformance.history import History
-from conformance.implementation import implementation
+from conformance.implementation import Implementation, implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
-from reference_controller.jobset.observation import Job
+from conformance.suites.jobset.api import KEP, RELEASED
+from reference_controller.jobset.children import Changes, changes
+from reference_controller.jobset.job_set import failure_policy
+from reference_controller.jobset.names import RESTART
+from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
+from reference_controller.jobset.verdict import Verdict, judge
+from tests.claims.other_controllers import (
+    ActsLate,
+    Polls,
+    WritesLate,
+    WritesStatusTwice,
+    wrapped,
+)
+from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Write
 from vocabulary.objects import Object
 from vocabulary.requests import PropagationPolicy
@@ -69,21 +84,118 @@ class DeletesInTheBackground(Rules):
         return "Background"
 
 
-VARIANTS = (
-    KeepsCompletedJobs,
-    ActsWhileSuspended,
-    TakesTiesBackwards,
-    WaitsForAll,
-    DeletesInTheBackground,
-)
+class MarksAll(Rules):
+    """It marks the Jobs of restarts that count as well."""
+
+    def needs_mark(self, job: Job, job_set: Object) -> bool:
+        del job_set
+        return RESTART not in job.annotations
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
-@pytest.mark.parametrize("scenario", TELLING)
-def test_what_the_norm_leaves_open_convicts_nobody(scenario: str, variant: type[Rules]) -> None:
-    under_test = replace(implementation("reference", "jobset"), rules=variant)
-    run = run_one(SCENARIOS[scenario], under_test, DEFAULT_SEED)
-    assert [found.because for found in run.verdicts if found.outcome is Outcome.FAILED] == []
+class BacksOffLonger(Rules):
+    def backoff_us(self, streak: int) -> Micros:
+        return super().backoff_us(streak) + 2 * SECOND
+
+
+class TakesTheFirstRule(Rules):
+    """Of several failures it takes one that the first rule matches, as released controllers do."""
+
+    listed: Sequence[Object] = ()
+
+    def in_order_of_failure(self, failed: Sequence[Job]) -> list[Job]:
+        return sorted(super().in_order_of_failure(failed), key=self._rank)
+
+    def _rank(self, job: Job) -> int:
+        matching = (
+            position
+            for position, rule in enumerate(self.listed)
+            if self.reason_matches(rule, job) and self.target_matches(rule, job)
+        )
+        return next(matching, len(self.listed))
+
+
+def _tells_the_rules(seen: Observation, rules: TakesTheFirstRule) -> Verdict:
+    rules.listed = (failure_policy(seen.job_set) or {}).get("rules") or ()
+    return judge(seen, rules)
+
+
+def _backwards(seen: Observation, rules: Rules) -> Changes:
+    """The changes of Jobs, each kind of them in another order."""
+    found = changes(seen, rules)
+    return replace(
+        found,
+        marks=found.marks[::-1],
+        suspensions=found.suspensions[::-1],
+        deletes=found.deletes[::-1],
+        resumptions=found.resumptions[::-1],
+        creates=found.creates[::-1],
+    )
+
+
+RIGHT: Final = implementation("reference", "jobset")
+OTHERS: Final = {
+    **{
+        found.__name__: replace(RIGHT, rules=found)
+        for found in (
+            KeepsCompletedJobs,
+            ActsWhileSuspended,
+            TakesTiesBackwards,
+            WaitsForAll,
+            DeletesInTheBackground,
+            MarksAll,
+            BacksOffLonger,
+        )
+    },
+    "WritesStatusTwice": wrapped(RIGHT, WritesStatusTwice),
+}
+LATE: Final = {
+    "half a second": wrapped(RIGHT, ActsLate, SECOND // 2),
+    "3 s": wrapped(RIGHT, ActsLate, 3 * SECOND),
+    "10 s": wrapped(RIGHT, ActsLate, 10 * SECOND),
+    "at multiples of 5 s": wrapped(RIGHT, Polls, 5 * SECOND),
+    "half a second before each write": wrapped(RIGHT, WritesLate, SECOND // 2),
+    "3 s before each write": wrapped(RIGHT, WritesLate, 3 * SECOND),
+}
+
+
+def convicted(under_test: Implementation, edition: str = "") -> dict[str, list[str]]:
+    """The violations that are found in each scenario, by scenario."""
+    found = {}
+    for name, scenario in SCENARIOS.items():
+        if name.startswith("jobset/"):
+            run = run_one(scenario, under_test, DEFAULT_SEED, edition=edition)
+            found[name] = [
+                f"{each.claim}: {each.because}"
+                for each in run.verdicts
+                if each.outcome is Outcome.FAILED
+            ]
+    return {name: broken for name, broken in found.items() if broken}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_what_the_norm_leaves_open_convicts_nobody(name: str) -> None:
+    assert convicted(OTHERS[name]) == {}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_slowness_convicts_nobody(name: str) -> None:
+    assert convicted(LATE[name]) == {}
+
+
+def test_the_order_of_requests_convicts_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reference_controller.jobset.reconcile.changes", _backwards)
+    assert convicted(RIGHT) == {}
+
+
+def test_the_first_rule_may_decide_in_the_edition_of_released_controllers_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("reference_controller.jobset.reconcile.judge", _tells_the_rules)
+    under_test = replace(RIGHT, rules=TakesTheFirstRule)
+    assert convicted(under_test, RELEASED) == {}
+    assert {name.rpartition("/")[0] for name in convicted(under_test, KEP)} == {
+        "jobset/two-failures/seen-at-once"
+    }
 
 
 def _split(before: Object, after: Object, first: str) -> Object | None:
@@ -138,7 +250,7 @@ WRITTEN: dict[str, Callable[[Sequence[Entry]], Iterator[Entry]]] = {
 @pytest.mark.parametrize("way", WRITTEN)
 @pytest.mark.parametrize("scenario", TELLING)
 def test_the_same_written_otherwise_convicts_nobody(scenario: str, way: str) -> None:
-    run = run_one(SCENARIOS[scenario], implementation("reference", "jobset"), DEFAULT_SEED)
+    run = run_one(SCENARIOS[scenario], RIGHT, DEFAULT_SEED)
     entries = list(WRITTEN[way](run.entries))
     verdicts = claims.judge(History(run.header, entries))
     assert [found.because for found in verdicts if found.outcome is Outcome.FAILED] == []

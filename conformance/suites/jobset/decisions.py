@@ -55,8 +55,9 @@ LIMITED_PARTIAL_RESTARTS: Final = Decision(
     "J8",
     "RestartReplicatedJob and RestartJob spend the same budget as RestartJobSet. A Job that "
     "restarts alone starts again 1 s after its failure, at the earliest, then 2 s, 4 s and so on "
-    "up to 60 s, and after 10 minutes of running 1 s again.",
-    "the norm wants some limit for them, and leaves open which",
+    "up to 60 s, and after 10 minutes of running 1 s again. It is there half a minute after that.",
+    "the norm wants some limit for them, and leaves open which; a pause that is longer by half a "
+    "minute is another back-off, and a shorter one may be a slow controller",
 )
 KILLED_PODS: Final = Decision(
     "J9",

@@ -8,9 +8,16 @@ from chaos.choice import PodChoice, Which
 from chaos.faults import KillPod
 from conformance.handle import Condition, Handle
 from conformance.suites.jobset.api import JOB_SET
-from conformance.suites.jobset.view.snapshots import partial_restarts
-from vocabulary.kinds import JOB, Kind
-from vocabulary.objects import Object, condition_status, get_path, is_terminating
+from vocabulary.kinds import JOB, POD, Kind
+from vocabulary.objects import (
+    Object,
+    condition_status,
+    controller_of,
+    get_path,
+    is_terminating,
+    name_of,
+    uid_of,
+)
 
 
 class JobSet(Handle):
@@ -26,7 +33,8 @@ class JobSet(Handle):
     @property
     def partial_restarts(self) -> int:
         """Restarts of single Jobs and of replicated jobs."""
-        return sum(partial_restarts(self.now).values())
+        records = get_path(self.now, "status.partialRestarts") or ()
+        return sum(int(record.get("restarts", 0)) for record in records)
 
     @property
     def jobs(self) -> list[Object]:
@@ -62,6 +70,19 @@ class JobSet(Handle):
             return 0 < wanted == len(jobs) and all(map(_is_ready, jobs))
 
         return Condition(f"{self} is ready", holds)
+
+    def has_started(self, name: str) -> Condition:
+        """A pod of the child Job of that name is running, ready or not."""
+
+        def holds() -> bool:
+            uids = {uid_of(job) for job in self.jobs if name_of(job) == self.job(name)}
+            return any(
+                get_path(pod, "status.phase") == "Running"
+                and (controller_of(pod) or {}).get("uid") in uids
+                for pod in self.world.list(POD, namespace=self.namespace)
+            )
+
+        return Condition(f"Job {self.job(name)} has a running pod", holds)
 
     def has_failed_job(self, name: str) -> Condition:
         """The child Job of that name, such as `workers-1`, is Failed."""

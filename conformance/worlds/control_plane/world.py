@@ -40,7 +40,8 @@ from vocabulary.selectors import parse_selector
 REPLICAS: Final = 2
 """Of an operator that the suite starts; the second one is started by some scenarios and faults."""
 QUIET_US: Final = 1_500_000
-"""Nothing was written in the run's namespace for so long, and the workload is settled."""
+"""Nothing was written in the run's namespace for so long, or for as long as an operator may take to
+react if that is more, and the workload is settled."""
 PATIENCE_US: Final = 90 * SECOND
 PATIENCE_ATTEMPTS: Final = 3
 """A wait lasts for so many attempts at their longest, if that is more."""
@@ -72,6 +73,10 @@ class ControlPlaneWorld(World):
             role: RoleOperators(session, scenario, role, stretch) for role in self.roles
         }
         self.durations = self._of_role[scenario.timed_by].settings.durations
+        latencies = (
+            each.implementation.facts.detection_latency_us or 0 for each in self._of_role.values()
+        )
+        self._quiet_us = max(QUIET_US, *latencies)
         self._chaos_lock = threading.RLock()
         """Rules and injector are made for one thread; many are at work here."""
         self._rngs: dict[str, random.Random] = {}
@@ -310,7 +315,7 @@ class ControlPlaneWorld(World):
 
     def is_stable(self) -> bool:
         """Every object under test is where it may stay, and nothing was written for a while."""
-        if wall_us() - self._last_write_us < QUIET_US or self._is_operator_on_its_way():
+        if wall_us() - self._last_write_us < self._quiet_us or self._is_operator_on_its_way():
             return False
         uses = [use for each in self._of_role.values() for use in each.suite.kinds]
         seen = all(use.is_at_rest(obj) for use in uses for obj in self._own(use.kind))

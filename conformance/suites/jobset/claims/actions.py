@@ -36,7 +36,7 @@ def where(run: JobSetRun, fits: Callable[[Answer, Matched], bool]) -> Obligation
 
 
 def triggered(run: JobSetRun, fits: Callable[[Matched], bool]) -> Obligations:
-    """That each failure that fits is answered in time, and as the policy demands."""
+    """That each failure that fits is answered, and as the policy demands."""
     for response in responses(run):
         if fits(response.matched):
             yield response.obligation

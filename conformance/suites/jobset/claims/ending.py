@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from conformance.norm import Obligations, eventually, met, undecided, violated
+from conformance.norm import Obligations, in_the_end, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import KEPT_JOBS
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, implementation, motivation
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
+from conformance.suites.jobset.view.answers import answers
 
 JS_021 = Claim(
     id="JS-021",
@@ -33,18 +34,17 @@ def failed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
     for child in run.standing(end.n):
         ended = child.succeeded or child.failed
         if ended is None or ended.n > end.n:
-            yield eventually(
+            yield in_the_end(
                 run,
                 f"the deletion of {child}",
                 since=end,
-                within_us=0,
                 happened=child.deletion,
                 unless=ended or run.hindrance(end),
             )
         elif child.deletion is None or child.deletion.n < end.n:
             yield met(end)
-        elif ended.t >= run.operator.timing.seen_us(child.deletion.t):
-            yield undecided(end, f"{child} finished while it was deleted")
+        elif ended.n > _known_n(run, end):
+            yield undecided(end, f"{child} may have finished unseen by the controller")
         elif _is_kept_by(run, child, end):
             yield undecided(end, f"{child} went with {run}, or another client deleted it")
         else:
@@ -54,6 +54,18 @@ def failed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
                 f"finished at {when(ended)} and shows why it failed.",
                 end,
             )
+
+
+def _known_n(run: JobSetRun, end: Snapshot) -> int:
+    """The position up to which the controller knew its Jobs when it failed the JobSet: that of the
+    first failure that it may have answered by that."""
+    answer = next((each for each in answers(run) if each.step.first.n == end.n), None)
+    known = (
+        [failure.n for failure in run.failures if failure.n < end.n]
+        if answer is None or not answer.candidates
+        else [each.failure.n for each in answer.candidates]
+    )
+    return min(known, default=-1)
 
 
 def _is_kept_by(run: JobSetRun, child: Child, end: Snapshot) -> bool:

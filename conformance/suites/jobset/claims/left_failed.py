@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.history import Moment
-from conformance.norm import Obligation, Obligations, eventually, met, undecided, violated
+from conformance.norm import Obligation, Obligations, in_the_end, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.api import FAIL_JOB
@@ -44,11 +44,10 @@ def failed_job_is_left(run: JobSetRun) -> Obligations:
     if run.end is not None:
         yield _ended_rightly(run, left, run.end)
     elif (finished := _finished(run, left)) is not None:
-        yield eventually(
+        yield in_the_end(
             run,
             "its end, since all Jobs have finished,",
             since=run.unsuspended_since(finished, None) or finished,
-            within_us=0,
             happened=None,
             unless=run.hindrance(finished),
         )

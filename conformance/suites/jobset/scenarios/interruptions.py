@@ -153,7 +153,8 @@ def failure_in_a_start_in_order(world: World, action: Any) -> None:
     jobs = [replicated_job("driver", behaviour="ready-after 5s"), replicated_job("w", 2)]
     in_order = {"startupPolicyOrder": "InOrder"}
     its = JobSet.submit(world, job_set(jobs, [action], startupPolicy=in_order))
-    world.wait(7 * SECOND)
+    world.until(its.has_started("driver-0"))
+    world.wait(2 * SECOND)
     its.fail("driver-0")
     world.until(its.has_restarted(1))
     world.until(its.is_ready())
@@ -185,7 +186,7 @@ def success_before_a_failure(world: World, action: Any) -> None:
     its.fail("w-0", 0)
     its.fail("v-0")
     world.until(its.has_ended("Completed") | its.has_ended("Failed") | its.has_restarted(1))
-    world.wait(10 * SECOND)
     if its.restarts:
+        world.until(its.is_ready())
         its.fail("w-0", 0)
     world.until(its.has_ended("Completed") | its.has_ended("Failed"))

@@ -117,6 +117,7 @@ def name_is_taken(world: World) -> None:
     """A foreign Job of a child's name delays that child alone, until it is gone."""
     world.inject(CreateObject(FOREIGN))
     its = JobSet.submit(world, job_set([replicated_job("w", 3)], [UNCOUNTED]))
+    world.until(its.has_started("w-0"))
     world.wait(10 * SECOND)
     its.fail("w-0")
     world.until(its.has_restarted(1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.history import Moment
-from conformance.norm import Obligation, eventually, never, shared, undecided
+from conformance.norm import Obligation, in_the_end, never, shared, undecided
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.status_steps import Step, steps
 from vocabulary.objects import get_path
@@ -30,15 +30,13 @@ def successor(run: JobSetRun, child: Child) -> Child | None:
 
 
 def deleted(run: JobSetRun, step: Step, child: Child) -> Obligation:
-    """The obligation to delete a Job that a step restarts; marking it first takes one more pass."""
-    return eventually(
+    """The obligation to delete a Job that a step restarts."""
+    return in_the_end(
         run,
         f"the deletion of {child}",
         since=step.after,
-        within_us=0,
         happened=child.deletion,
         unless=_overtaken(run, step),
-        steps=2,
     )
 
 
@@ -57,14 +55,12 @@ def created_again(run: JobSetRun, step: Step, child: Child) -> Obligation | None
     created = None if following is None else following.track.created
     if was_refused(run, child.name, since, created):
         return undecided(since, f"the creation of {child} was refused")
-    return eventually(
+    return in_the_end(
         run,
         f"the creation of the successor of {child}",
         since=since,
-        within_us=0,
         happened=created,
         unless=_overtaken(run, step),
-        steps=2,
     )
 
 

@@ -1,4 +1,4 @@
-"""The response to each failure: that one came, in time, whichever it was."""
+"""The response to each failure: that one came, whichever it was, and however late."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from conformance.history import Moment
-from conformance.norm import Obligation, eventually, shared, undecided, violated
+from conformance.norm import Obligation, in_the_end, shared, undecided, violated
 from conformance.norm.words import when
 from conformance.suites.jobset.api import FAIL_JOB
 from conformance.suites.jobset.view.answers import was_deleted_by_others
@@ -57,11 +57,10 @@ def _answered(run: JobSetRun, failure: Failure) -> Obligation:
     since = run.unsuspended_since(failure, answer)
     if since is None:
         return undecided(failure, f"{run} was suspended and not resumed")
-    return eventually(
+    return in_the_end(
         run,
         f"the answer to the failure of {failure}",
         since=since,
-        within_us=0,
         happened=answer,
         unless=run.hindrance(
             since, failure.child if was_deleted_by_others(run, failure.child) else None

@@ -20,6 +20,8 @@ from vocabulary.objects import annotations_of, labels_of
 FIRST_BACKOFF_US: Final = SECOND
 MAX_BACKOFF_US: Final = MINUTE
 HEALTHY_US: Final = 10 * MINUTE
+LATE_US: Final = MINUTE // 2
+"""How much later than after its back-off a Job may come back: a longer back-off is another one."""
 _START_US: Final = MINUTE
 """A Job runs at least as long as it is there, less this span for its start."""
 ATTEMPT_SUFFIX: Final = "restart-attempt"
@@ -79,7 +81,7 @@ def attempt_stays(run: JobSetRun, step: Step) -> Iterator[Obligation]:
 
 
 def comes_back(run: JobSetRun, step: Step) -> Iterator[Obligation]:
-    """That each Job which a partial restart concerns comes back after its back-off, and then."""
+    """That each Job which a partial restart concerns comes back, soon after its back-off."""
     for child in run.standing(step.first.n):
         removed = child.track.removed
         if not step.concerns(child) or removed is None or is_gated(run, child.replicated_job):
@@ -94,11 +96,11 @@ def comes_back(run: JobSetRun, step: Step) -> Iterator[Obligation]:
             run,
             f"the creation of the successor of {child}",
             since=since,
-            within_us=backoff_us(_most_in_a_row(run, step, child)),
+            within_us=backoff_us(_most_in_a_row(run, step, child)) + LATE_US,
             happened=created,
             unless=_overtaken(run, step),
             steps=2,
-            origin="the back-off of restarted Jobs",
+            origin="the back-off of restarted Jobs and 30s",
         )
 
 
