@@ -8,6 +8,7 @@ it was written to arm; the checkers of all claims run on its history anyway.
 from __future__ import annotations
 
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -52,6 +53,8 @@ class Scenario:
     """It stops what other scenarios stand on: on real clusters it has a cluster of its own."""
     only_simulated: str = ""
     """Non-empty: why this can only run in the simulation."""
+    large: bool = False
+    """It has thousands of pods, takes minutes, and runs only when asked for."""
     untouched: bool = False
     """Nothing triggers a resync of the operator: it is judged by its own polling."""
     namespaces: tuple[str, ...] = ()
@@ -97,7 +100,12 @@ class Scenario:
 
 
 SCENARIOS: Final[dict[str, Scenario]] = {}
-"""Every scenario by id, filled as the modules of suites are imported."""
+"""Every scenario that runs within a second or so, by id, filled as the modules of suites are
+imported."""
+LARGE_SCENARIOS: Final[dict[str, Scenario]] = {}
+"""Those of thousands of pods, by id."""
+ALL_SCENARIOS: Final = ChainMap(SCENARIOS, LARGE_SCENARIOS)
+"""Both."""
 
 
 def scenario(
@@ -110,6 +118,7 @@ def scenario(
     config: Mapping[str, Any] | None = None,
     alone: bool = False,
     only_simulated: str = "",
+    large: bool = False,
     untouched: bool = False,
     needs_users: bool = False,
     namespaces: Sequence[str] = (),
@@ -139,9 +148,10 @@ def scenario(
         title = function.__doc__.strip().splitlines()[0]
         for number, (case, value) in enumerate((cases or {"": None}).items()):
             name = f"{base}/{case}" if case else base
-            if name in SCENARIOS:
+            if name in ALL_SCENARIOS:
                 raise ValueError(f"scenario {name} is defined twice; rename one of the functions")
-            SCENARIOS[name] = Scenario(
+            registered = LARGE_SCENARIOS if large else SCENARIOS
+            registered[name] = Scenario(
                 id=name,
                 title=f"{title.removesuffix('.')}: {case}." if case else title,
                 arms=tuple(arms),
@@ -154,6 +164,7 @@ def scenario(
                 config=config or {},
                 alone=alone,
                 only_simulated=only_simulated,
+                large=large,
                 untouched=untouched,
                 needs_users=needs_users,
                 namespaces=tuple(namespaces),

@@ -8,10 +8,10 @@ from conformance import suite
 from conformance.manifests import load_manifests
 from conformance.nearest import meant
 from conformance.norm.claim import CLAIMS
-from conformance.scenario_type import SCENARIOS, Scenario
+from conformance.scenario_type import ALL_SCENARIOS, LARGE_SCENARIOS, SCENARIOS, Scenario
 from vocabulary.objects import Object
 
-__all__ = ["SCENARIOS", "all_crds"]
+__all__ = ["ALL_SCENARIOS", "LARGE_SCENARIOS", "SCENARIOS", "all_crds"]
 
 
 def require_known(scenarios: Iterable[Scenario], roles: Collection[str]) -> None:
@@ -33,7 +33,7 @@ def require_known(scenarios: Iterable[Scenario], roles: Collection[str]) -> None
 
 suite.load()
 require_known(
-    SCENARIOS.values(), [name for name, each in suite.load().items() if name in each.roles]
+    ALL_SCENARIOS.values(), [name for name, each in suite.load().items() if name in each.roles]
 )
 
 

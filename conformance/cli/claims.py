@@ -67,7 +67,7 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
     assay claims show AW-015
     """
     from conformance.cli.judging import claim_named
-    from conformance.scenarios import SCENARIOS
+    from conformance.scenarios import ALL_SCENARIOS
 
     found = claim_named(claim)
     typer.secho(f"{found.id} {found.name}", bold=True)
@@ -83,7 +83,7 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
         typer.echo(f"    because {decision.because}")
     if found.not_judged:
         typer.echo(f"\nnot judged: {found.not_judged}")
-    arming = [scenario for scenario in SCENARIOS.values() if found.id in scenario.arms]
+    arming = [scenario for scenario in ALL_SCENARIOS.values() if found.id in scenario.arms]
     typer.echo(f"\narmed by {len(arming)} scenarios" + (":" if arming else ""))
     for scenario in arming:
         typer.echo(f"    {scenario.id}\n        {scenario.title}")
@@ -96,10 +96,10 @@ def scenarios(
     ] = None,
 ) -> None:
     """List the scenarios, with the claims that each is written to arm."""
-    from conformance.scenarios import SCENARIOS
+    from conformance.scenarios import ALL_SCENARIOS
 
-    every = {s.id: f"{s.id} {s.title} {' '.join(s.arms)}" for s in SCENARIOS.values()}
-    for scenario in map(SCENARIOS.__getitem__, _holding(words or (), every, "scenario", every)):
+    every = {s.id: f"{s.id} {s.title} {' '.join(s.arms)}" for s in ALL_SCENARIOS.values()}
+    for scenario in map(ALL_SCENARIOS.__getitem__, _holding(words or (), every, "scenario", every)):
         typer.secho(scenario.id, bold=True)
         typer.echo(f"    {scenario.title}\n    arms {', '.join(scenario.arms)}")
 

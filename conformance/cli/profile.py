@@ -149,6 +149,6 @@ def _file(name: str) -> Path:
     if found is None:
         raise BadInputError(
             f"{name!r} is neither a shipped profile nor a .yaml file; "
-            f"{meant(name, shipped_profiles())}"
+            f"{meant(name, shipped_profiles())} List them: assay profile list"
         )
     return found

@@ -78,7 +78,7 @@ def replay(
     from conformance.running.suite import require_a_beginning
     from conformance.running.why_not_run import reason_not_run, why_one_process
     from conformance.running.workers import Task, workers
-    from conformance.scenarios import SCENARIOS
+    from conformance.scenarios import ALL_SCENARIOS
     from vocabulary.history import write_history
     from vocabulary.implementations import by_role, in_one_text, named_roles, overlaid
 
@@ -87,7 +87,7 @@ def replay(
     if explain:
         typer.echo(loaded.describe())
         return
-    scenario = SCENARIOS.get(loaded.scenario)
+    scenario = ALL_SCENARIOS.get(loaded.scenario)
     if scenario is None:
         raise BadInputError(
             f"{plan}: scenario: there is no scenario {loaded.scenario!r}; "

@@ -40,7 +40,7 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     from conformance.cli.interrupted import ending_when_told_to
     from conformance.cli.progress import showing_progress
     from conformance.cli.run_grounds import GROUNDS
-    from conformance.cli.run_rules import require_that_options_agree
+    from conformance.cli.run_rules import require_that_campaigns_end, require_that_options_agree
     from conformance.cli.selection import claims_asked_for, require_edition, resolve
     from conformance.implementation import with_role
     from conformance.profiles.choosing import simulated, under_test
@@ -53,7 +53,9 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
     words = resolve(asked.selection or ())
     require_edition(asked.edition, words)
     is_real = asked.cluster != "simulated"
-    roles = roles_of(select(words, one_case=asked.one_case))
+    chosen = select(words, one_case=asked.one_case, large=asked.large)
+    require_that_campaigns_end(asked, chosen)
+    roles = roles_of(chosen)
     spelled = with_role(asked.implementation, roles, under_test if is_real else simulated)
     asked = replace(asked, implementation=spelled)
     typed.params["implementation"] = spelled

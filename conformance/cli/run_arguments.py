@@ -94,6 +94,14 @@ class RunArguments:
             "run, which arms the same claims.",
         ),
     ] = False
+    large: Annotated[
+        bool,
+        typer.Option(
+            "--large",
+            help="Also run the scenarios of thousands of pods, which take minutes each "
+            "(simulated only).",
+        ),
+    ] = False
     crash_points: Annotated[
         bool,
         typer.Option(
@@ -265,6 +273,7 @@ class RunArguments:
             seed=self.seed,
             jobs=self.jobs,
             one_case=self.one_case,
+            large=self.large,
             crash_points=self.crash_points,
             sample=self.sample,
             random_plans=self.random_plans,

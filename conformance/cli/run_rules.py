@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from conformance.cli.problems import BadInputError
 from conformance.cli.run_arguments import RunArguments
 from vocabulary.implementations import named_roles
+
+if TYPE_CHECKING:
+    from conformance.scenario_type import Scenario
 
 WITH_NODES: Final = ("existing", "kind")
 """Clusters whose nodes run images."""
@@ -28,6 +31,11 @@ RULES: Final = (
         "--cluster-folder",
         lambda asked: asked.cluster_folder is not None and asked.cluster != "control-plane",
         "is a control plane's, and --cluster is {cluster}; add --cluster control-plane",
+    ),
+    Rule(
+        "--large",
+        lambda asked: asked.large and asked.cluster != "simulated",
+        "only the simulated cluster holds thousands of pods; leave it out",
     ),
     Rule(
         "--sample",
@@ -98,4 +106,20 @@ def require_that_options_agree(asked: RunArguments) -> None:
             text = f"{rule.option}: {rule.because}"
             raise BadInputError(
                 text.format(cluster=asked.cluster, implementation=asked.implementation)
+            )
+
+
+def require_that_campaigns_end(asked: RunArguments, chosen: Iterable[Scenario]) -> None:
+    """BadInputError if scenarios that take minutes would be repeated hundreds of times."""
+    large = [found.id for found in chosen if found.large]
+    campaigns = {
+        "--crash-points": asked.crash_points,
+        "--random-plans": asked.random_plans,
+        "--fault-pairs": asked.fault_pairs,
+    }
+    for option, is_asked_for in campaigns.items():
+        if large and is_asked_for:
+            raise BadInputError(
+                f"{option}: {large[0]} takes minutes, and is not repeated under faults; run it "
+                "without"
             )

@@ -64,7 +64,7 @@ def claims_asked_for(words: Sequence[str], edition: str = "") -> tuple[str, ...]
     """
     from conformance import claims, editions, suite
     from conformance.running.suite import select
-    from conformance.scenarios import SCENARIOS
+    from conformance.scenarios import ALL_SCENARIOS
 
     known = {claim.id for claim in claims.load()}
     suites = suite.load()
@@ -72,14 +72,17 @@ def claims_asked_for(words: Sequence[str], edition: str = "") -> tuple[str, ...]
     for word in words:
         if word in known:
             asked.add(word)
-        elif word in SCENARIOS:
-            asked.update(SCENARIOS[word].arms)
+        elif word in ALL_SCENARIOS:
+            asked.update(ALL_SCENARIOS[word].arms)
         else:
             asked.update(
                 claim.id for claim in claims.judged_on(word, frozenset(suites[word].roles))
             )
             asked.update(
-                claim for found in SCENARIOS.values() if found.suite == word for claim in found.arms
+                claim
+                for found in ALL_SCENARIOS.values()
+                if found.suite == word
+                for claim in found.arms
             )
     chosen = select(words)
     in_force = _in_force(chosen, edition)
@@ -121,7 +124,7 @@ def complete(incomplete: str) -> list[str]:
 def _known() -> list[str]:
     """Every suite, claim and scenario."""
     from conformance import claims
-    from conformance.scenarios import SCENARIOS
+    from conformance.scenarios import ALL_SCENARIOS
 
-    suites = {scenario.suite for scenario in SCENARIOS.values()}
-    return [*sorted(suites), *(claim.id for claim in claims.load()), *sorted(SCENARIOS)]
+    suites = {scenario.suite for scenario in ALL_SCENARIOS.values()}
+    return [*sorted(suites), *(claim.id for claim in claims.load()), *sorted(ALL_SCENARIOS)]

@@ -11,7 +11,7 @@ import msgspec
 from conformance.norm.verdict import Verdict
 from conformance.report.conformance_report import ReportError
 from conformance.report.run_result import RunResult
-from conformance.scenarios import SCENARIOS
+from conformance.scenarios import ALL_SCENARIOS
 from vocabulary.clock import SECOND
 from vocabulary.history import Entry, Header, HistoryError, read_history
 from vocabulary.regular_files import path_below
@@ -21,7 +21,7 @@ Judge: TypeAlias = Callable[[Header, Sequence[Entry]], Sequence[Verdict]]
 
 def recorded_run(header: Header, entries: Sequence[Entry]) -> RunResult:
     """The run of a history, without verdicts; what a history does not keep of one is empty."""
-    known = SCENARIOS.get(header.scenario)
+    known = ALL_SCENARIOS.get(header.scenario)
     return RunResult(
         scenario=header.scenario,
         title=header.scenario if known is None else known.title,

@@ -28,7 +28,7 @@ from conformance.report.recorded import SIMULATED
 from conformance.report.stored_run import Judge
 from conformance.report.struct_diff import Finding
 from conformance.report.yaml_text import read_report_at, report_path
-from conformance.scenarios import SCENARIOS
+from conformance.scenarios import ALL_SCENARIOS
 from conformance.suite import judged_on
 
 
@@ -81,7 +81,7 @@ def _of_its_suites(report: ConformanceReport, claims: Mapping[str, Claim]) -> di
     # The digest of a selection is of the claims that were not asked for, too.
     ran = {test.scenario for claim in report.claims for test in claim.tests}
     for scenario in ran:
-        roles = SCENARIOS[scenario].roles if scenario in SCENARIOS else ()
+        roles = ALL_SCENARIOS[scenario].roles if scenario in ALL_SCENARIOS else ()
         suites |= {each.name for each in judged_on(scenario, roles)}
     return {
         id_: claim

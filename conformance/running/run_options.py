@@ -31,6 +31,8 @@ class RunOptions:
     """How many scenarios run side by side; 0 means as many as the machine has cores."""
     one_case: bool = False
     """Of scenarios that differ in their case alone, run only the first."""
+    large: bool = False
+    """Also run the scenarios of thousands of pods."""
     crash_points: bool = False
     """Also repeat each scenario with the operator killed at each of its crash points."""
     sample: int = 0

@@ -29,7 +29,7 @@ from conformance.report.failures import by_entry, contradictions, violated
 from conformance.report.run_result import RunResult
 from conformance.running.runner import run_one
 from conformance.running.side_by_side import side_by_side
-from conformance.scenarios import SCENARIOS
+from conformance.scenarios import ALL_SCENARIOS
 from vocabulary.history import Entry, Write
 from vocabulary.kinds import kind_of
 from vocabulary.objects import Object
@@ -85,7 +85,7 @@ def whole_plan(run: RunResult) -> Plan:
     has_own = any("injection" in step["when"] for step in run.struck)
     plan = plan_from_data({**run.plan, "exhaustive": has_own, "faults": list(run.struck)})
     submitted = list(_submitted(run.entries))
-    nodes = SCENARIOS[run.scenario].nodes
+    nodes = ALL_SCENARIOS[run.scenario].nodes
     replicas = max(map(most_replicas, submitted), default=1)
     names = (subject_kind(kind_of(obj)).component_names(obj) for obj in submitted)
     components = tuple(dict.fromkeys(chain.from_iterable(names)))
@@ -100,7 +100,7 @@ def whole_plan(run: RunResult) -> Plan:
 def shrunk(failure: Failure) -> RunResult | None:
     """The simulated run of the smallest plan found that violates the claims; None if none is
     smaller."""
-    scenario = SCENARIOS[failure.plan.scenario]
+    scenario = ALL_SCENARIOS[failure.plan.scenario]
     under_test = implementations(failure.implementation, scenario.roles)
     return smallest_run(failure, lambda plan: run_one(scenario, under_test, plan.seed, plan))
 

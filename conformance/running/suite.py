@@ -33,7 +33,7 @@ from conformance.running.shrunk import failures, shrink_all
 from conformance.running.why_not_run import not_run, out_of_reach, reason_not_run, why_one_process
 from conformance.running.workers import Task, workers
 from conformance.scenario_type import Scenario
-from conformance.scenarios import SCENARIOS
+from conformance.scenarios import ALL_SCENARIOS, LARGE_SCENARIOS, SCENARIOS
 from vocabulary.errors import ApiError
 
 FEW: Final = 24
@@ -46,7 +46,7 @@ def run_suite(
     """Run what the words select (suites, scenarios, claims; nothing means everything)."""
     began = time.perf_counter()
     profiles = profiles_named(options.implementation)
-    chosen = select(selection, one_case=options.one_case)
+    chosen = select(selection, one_case=options.one_case, large=options.large)
     is_real = options.cluster != "simulated"
     roles = roles_of(chosen)
     spelled = with_role(options.implementation, roles, under_test if is_real else simulated)
@@ -97,7 +97,7 @@ def run_suite(
 def _all_runs(options: RunOptions, baseline: Sequence[Task], count: _Count) -> UnderWay:
     """The baseline and the campaigns; that they cannot be cleaned up after does not undo them."""
     is_campaign = options.crash_points or options.random_plans or options.fault_pairs
-    roles = roles_of(SCENARIOS[task.scenario] for task in baseline)
+    roles = roles_of(ALL_SCENARIOS[task.scenario] for task in baseline)
     whole: UnderWay | None = None
     try:
         with workers(options, roles, many=bool(is_campaign) or len(baseline) > FEW) as run_all:
@@ -149,11 +149,12 @@ def _lacked(profiles: Sequence[ImplementationProfile], *, switched_off: bool) ->
     return tuple(lack.feature for lack in lacks if lack.switched_off is switched_off)
 
 
-def select(words: Iterable[str], *, one_case: bool = False) -> list[Scenario]:
+def select(words: Iterable[str], *, one_case: bool = False, large: bool = False) -> list[Scenario]:
     """The scenarios that the words name: suites, scenario ids, or claims that they arm.
 
     With `one_case`, of those that differ in their case alone only the first, which arms the same
-    claims; another one where the words name it by its id.
+    claims; another one where the words name it by its id. Without `large`, the same holds for
+    those of thousands of pods.
     """
     wanted = list(words)
 
@@ -161,9 +162,10 @@ def select(words: Iterable[str], *, one_case: bool = False) -> list[Scenario]:
         if found.id in wanted:
             return True
         is_meant = not wanted or any(word == found.suite or word in found.arms for word in wanted)
-        return is_meant and not (one_case and found.case)
+        return is_meant and not (one_case and found.case) and (large or not found.large)
 
-    return [found for found in SCENARIOS.values() if is_wanted(found)]
+    every = (*SCENARIOS.values(), *LARGE_SCENARIOS.values())
+    return [found for found in every if is_wanted(found)]
 
 
 def roles_of(scenarios: Iterable[Scenario]) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from conformance.running.collecting import collecting_seldom
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
 from conformance.running.runner import run_one, run_really
 from conformance.running.side_by_side import side_by_side
-from conformance.scenarios import SCENARIOS, all_crds
+from conformance.scenarios import ALL_SCENARIOS, all_crds
 from vocabulary.history import Mark, history_digest
 from vocabulary.implementations import REFERENCE
 
@@ -91,7 +91,7 @@ class UnknownClusterError(ValueError):
 def run_task(task: Task) -> RunResult:
     """Make one simulated run; what a worker process does."""
     plan = None if task.plan is None else plan_from_data(task.plan)
-    scenario = SCENARIOS[task.scenario]
+    scenario = ALL_SCENARIOS[task.scenario]
     result = run_one(
         scenario,
         implementations(task.implementation, scenario.roles),
@@ -142,7 +142,7 @@ def _on_control_plane(options: RunOptions, roles: Sequence[str]) -> Iterator[Run
             # Long ones first: a long one that begins last is waited for by nobody but everybody.
             order = sorted(range(len(tasks)), key=lambda n: -_expected_length(tasks[n].scenario))
             futures = {
-                n: (alone if SCENARIOS[tasks[n].scenario].alone else together)()(tasks[n])
+                n: (alone if ALL_SCENARIOS[tasks[n].scenario].alone else together)()(tasks[n])
                 for n in order
             }
             return (futures[n].result() for n in range(len(tasks)))
@@ -201,7 +201,7 @@ def _on_kind(options: RunOptions, roles: Sequence[str]) -> Iterator[RunAll]:
         open_until_end.callback(session.end_now)
 
         def run_all(tasks: Sequence[Task]) -> Iterator[RunResult]:
-            is_alone = [SCENARIOS[task.scenario].alone for task in tasks]
+            is_alone = [ALL_SCENARIOS[task.scenario].alone for task in tasks]
             futures = [
                 None if single else together.submit(_run_in_time, session, task)
                 for task, single in zip(tasks, is_alone, strict=True)
@@ -258,7 +258,7 @@ def _run_in_time(session: Session, task: Task) -> RunResult | None:
 
 def _run_on(session: Session, task: Task) -> RunResult:
     plan = None if task.plan is None else plan_from_data(task.plan)
-    scenario = SCENARIOS[task.scenario]
+    scenario = ALL_SCENARIOS[task.scenario]
     result = run_really(
         session, scenario, task.seed, plan, task.variant, task.stretch, task.edition
     )
@@ -270,8 +270,8 @@ def _expected_length(scenario: str) -> float:
     """How long the steps of a run take in the simulation without further faults; a guess, good
     enough for an order."""
     result = run_one(
-        SCENARIOS[scenario],
-        implementations(REFERENCE, SCENARIOS[scenario].roles),
+        ALL_SCENARIOS[scenario],
+        implementations(REFERENCE, ALL_SCENARIOS[scenario].roles),
         DEFAULT_SEED,
     )
     steps = (e.t for e in result.entries if isinstance(e, Mark) and e.mark == "faults-stopped")

@@ -20,6 +20,7 @@ from reference_controller.jobset.job_set import (
 from reference_controller.jobset.names import CONTROLLER_NAME, GROUP, JOB_SET
 from reference_controller.jobset.rules import RIGHT, Rules
 from reference_controller.jobset.rules.admission import FAILURE_REASONS
+from reference_controller.jobset.templates import coordinator_of
 from reference_controller.runtime.admission_review import Operation, UserInfo
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, get_path, name_of, without_path
@@ -164,12 +165,10 @@ def _flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
         yield Cause("spec.managedBy", f"is {managed_by!r}; write a domain, a slash and a name")
     for index, replicated_job in enumerate(replicated_jobs(job_set)):
         yield from _replicated_job_flaws(job_set, replicated_job, index, names)
-    for field in ("successPolicy",):
-        targets = get_path(job_set, f"spec.{field}.targetReplicatedJobs") or ()
-        yield from _target_flaws(targets, f"spec.{field}.targetReplicatedJobs", names)
-    coordinator = spec_of(job_set).get("coordinator")
-    if coordinator is not None and coordinator.get("replicatedJob") not in names:
-        yield _no_such(coordinator.get("replicatedJob"), "spec.coordinator.replicatedJob")
+    path = "spec.successPolicy.targetReplicatedJobs"
+    yield from _target_flaws(get_path(job_set, path) or (), path, names)
+    if spec_of(job_set).get("coordinator") is not None:
+        yield from _coordinator_flaws(job_set, spec_of(job_set)["coordinator"])
     yield from _policy_flaws(job_set, names, rules)
 
 
@@ -198,6 +197,33 @@ def _replicated_job_flaws(
             yield Cause(f"{at}.name", f"{need.get('name')!r} is no replicated job before this one")
         if need.get("status") not in ("Ready", "Complete"):
             yield Cause(f"{at}.status", f"{need.get('status')!r}; write Ready or Complete")
+
+
+def _coordinator_flaws(job_set: Object, coordinator: Object) -> Iterator[Cause]:
+    name = coordinator.get("replicatedJob")
+    of = next((each for each in replicated_jobs(job_set) if each.get("name") == name), None)
+    if of is None:
+        yield _no_such(name, "spec.coordinator.replicatedJob")
+        return
+    pods = int(get_path(of, "template.spec.completions", 1))
+    for field, count in (("jobIndex", replicas_of(of)), ("podIndex", pods)):
+        if not 0 <= int(coordinator.get(field, 0)) < count:
+            yield Cause(
+                f"spec.coordinator.{field}",
+                f"is {coordinator[field]}, and there are {count}; the first is 0",
+            )
+    if get_path(of, "template.spec.completionMode") == "NonIndexed":
+        yield Cause(
+            "spec.coordinator.replicatedJob",
+            f"the pods of {name!r} have no index; write completionMode: Indexed there",
+        )
+    address = coordinator_of(job_set, coordinator)
+    if len(address) > MAX_NAME_LENGTH:
+        yield Cause(
+            "spec.coordinator",
+            f"its pod would be called {address!r}, which is a label of every pod; "
+            f"a label's value has up to {MAX_NAME_LENGTH} characters",
+        )
 
 
 def _policy_flaws(job_set: Object, names: list[str], rules: Rules) -> Iterator[Cause]:

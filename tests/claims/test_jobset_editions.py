@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
+from msgspec import structs
 
+from conformance import claims
+from conformance.history import History
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
+from vocabulary.history import Entry, Write
+from vocabulary.objects import Object
 
+claims.load()
 FIRST_RULE_IS_OF_THE_LATER = "jobset/two-failures/seen-at-once/default-then-fail"
 
 
@@ -43,3 +50,53 @@ def test_failures_that_are_apart_are_answered_alike_in_both_editions() -> None:
     assert not [v for v in run.verdicts if v.outcome is Outcome.FAILED]
     judged = {v.claim for v in run.verdicts}
     assert judged.isdisjoint({"JS-006", "JS-009", "JS-024", "JS-025", "JS-045", "JS-071"})
+
+
+def _by_index(job_set: Object, action: str, fields: Sequence[str]) -> Mapping[str, Any]:
+    """A JobSet with the fields and the action by which released controllers restart Jobs."""
+    spec = job_set["spec"]
+    policy = {**spec["failurePolicy"], "rules": [{"name": "first", "action": action}]}
+    status = dict(job_set.get("status") or {})
+    records = status.pop("partialRestarts", ())
+    counts = {each["name"]: [0] * int(each.get("replicas", 1)) for each in spec["replicatedJobs"]}
+    for each in records:
+        counts[each["replicatedJob"]][int(each["job"].rsplit("-", 1)[1])] = each["restarts"]
+    if "replicatedJobsStatus" in status:
+        status["replicatedJobsStatus"] = [
+            {**each, **dict.fromkeys(fields, counts[each["name"]])}
+            for each in status["replicatedJobsStatus"]
+        ]
+    return {**job_set, "spec": {**spec, "failurePolicy": policy}, "status": status}
+
+
+def _as_released(entries: Sequence[Entry], action: str, fields: Sequence[str]) -> Iterator[Entry]:
+    for entry in entries:
+        if isinstance(entry, Write) and entry.kind.startswith("JobSet") and entry.object:
+            yield structs.replace(entry, object=_by_index(entry.object, action, fields))
+        else:
+            yield entry
+
+
+@pytest.mark.parametrize(
+    ("action", "fields", "is_right"),
+    [
+        ("RestartJob", ("jobRestarts", "jobRestartsCountTowardsMax"), True),
+        ("RestartJob", ("jobRestarts",), False),
+        ("RestartJobAndIgnoreMaxRestarts", ("jobRestarts",), True),
+        (
+            "RestartJobAndIgnoreMaxRestarts",
+            ("jobRestarts", "jobRestartsCountTowardsMax"),
+            False,
+        ),
+    ],
+)
+def test_restarts_of_a_job_count_as_released_controllers_write_them(
+    action: str, fields: Sequence[str], is_right: bool
+) -> None:
+    scenario = SCENARIOS["jobset/partial-restarts/job-restarts"]
+    run = run_one(scenario, implementation("reference", "jobset"), 1729, edition="released")
+    entries = list(_as_released(run.entries, action, fields))
+    verdicts = {v.claim: v for v in claims.judge(History(run.header, entries))}
+    assert verdicts["JS-060"].outcome is (Outcome.PASSED if is_right else Outcome.FAILED)
+    failed = {v.claim for v in verdicts.values() if v.outcome is Outcome.FAILED}
+    assert bool(failed) is not is_right

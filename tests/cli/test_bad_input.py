@@ -442,3 +442,19 @@ def test_a_missing_optional_package_is_named_with_what_to_install(
     ended = assay("controller", "run", "appwrapper")
     assert ended.code == 4
     assert "install it with: pip install 'assay[cluster]'" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("asked", "complaint"),
+    [
+        (("jobset", "--large", "--crash-points"), "--crash-points: jobset/scale/thousands"),
+        (("thousands-of-pods-restart", "--random-plans", 3), "--random-plans: jobset/scale/"),
+        (("jobset", "--large", "--cluster", "control-plane"), "--large: only the simulated"),
+    ],
+)
+def test_large_scenarios_run_once_and_in_the_simulation(
+    assay: Assay, asked: tuple[str, ...], complaint: str
+) -> None:
+    ended = assay("run", *asked)
+    assert ended.code == 2
+    assert ended.err.startswith(f"assay: {complaint}")

@@ -184,12 +184,16 @@ def test_of_very_many_mistakes_the_rest_is_counted(
     assert last == f"assay: {file}: and 3 more mistakes"
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("somebody", "assay profile list"), (RELEASED.replace("-v", "v"), f"mean {RELEASED}")],
+)
 def test_a_name_that_is_no_profile_is_told_with_those_that_are(
-    monkeypatch: pytest.MonkeyPatch, capsys: Capture
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, name: str, told: str
 ) -> None:
-    ended = assay(monkeypatch, capsys, "profile", "check", "somebody")
+    ended = assay(monkeypatch, capsys, "profile", "check", name)
     assert ended.code == 2
-    assert RELEASED in ended.err
+    assert told in ended.err
 
 
 def test_the_list_says_how_to_build_what_is_not_built(

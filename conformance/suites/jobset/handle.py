@@ -8,6 +8,7 @@ from chaos.choice import PodChoice, Which
 from chaos.faults import KillPod
 from conformance.handle import Condition, Handle
 from conformance.suites.jobset.api import JOB_SET
+from conformance.suites.jobset.view.snapshots import partial_restarts
 from vocabulary.kinds import JOB, POD, Kind
 from vocabulary.objects import (
     Object,
@@ -33,8 +34,7 @@ class JobSet(Handle):
     @property
     def partial_restarts(self) -> int:
         """Restarts of single Jobs and of replicated jobs."""
-        records = get_path(self.now, "status.partialRestarts") or ()
-        return sum(int(record.get("restarts", 0)) for record in records)
+        return sum(partial_restarts(self.now).values())
 
     @property
     def jobs(self) -> list[Object]:

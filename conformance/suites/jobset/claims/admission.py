@@ -37,7 +37,7 @@ ACTIONS: Final = frozenset(
         names.RESTART_REPLICATED_JOB,
         names.RESTART_JOB,
         names.FAIL_JOB,
-        "RestartJobAndIgnoreMaxRestarts",
+        names.RESTART_JOB_UNCOUNTED,
     }
 )
 """Those of the norm, and one that released controllers have beside them."""

@@ -160,7 +160,7 @@ def back_off_doubles(world: World, only: dict[str, object]) -> None:
     world.until(its.has_ended("Failed"))
 
 
-@scenario(arms=["JS-073"])
+@scenario(arms=["JS-073"], only_simulated="its Job runs for more than ten minutes")
 def back_off_begins_again(world: World) -> None:
     """A Job that has run for more than ten minutes comes back as after its first failure."""
     its = JobSet.submit(world, job_set([replicated_job("w")], [OF_ONE], max_restarts=9))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -45,26 +46,19 @@ class Snapshot:
         return int(get_path(self.object, "status.restartsCountTowardsMax", 0))
 
     @cached_property
-    def partial(self) -> dict[tuple[str, str], int]:
-        """Partial restarts by replicated job and Job; the latter is "" for all of them.
+    def partial(self) -> Mapping[tuple[str, str], int]:
+        """Partial restarts by replicated job and Job; the latter is "" for all of them."""
+        return partial_restarts(self.object)
 
-        Released controllers have those of Jobs by index, in the status of each replicated job.
-        """
-        found = {
-            (each.get("replicatedJob", ""), each.get("job", "")): int(each.get("restarts", 0))
-            for each in get_path(self.object, "status.partialRestarts") or ()
-        }
-        for each in get_path(self.object, "status.replicatedJobsStatus") or ():
-            for index, restarts in enumerate(each.get("jobRestarts") or ()):
-                if restarts:
-                    job = f"{name_of(self.object)}-{each['name']}-{index}"
-                    found[each["name"], job] = int(restarts)
-        return found
+    @cached_property
+    def partial_counted(self) -> Mapping[tuple[str, str], int]:
+        """Those that count towards the maximum."""
+        return partial_restarts(self.object, "jobRestartsCountTowardsMax")
 
     @cached_property
     def used(self) -> int:
         """The part of the budget that is used."""
-        return self.counted + sum(self.partial.values())
+        return self.counted + sum(self.partial_counted.values())
 
     @cached_property
     def max_restarts(self) -> int:
@@ -100,3 +94,21 @@ class Snapshot:
     @property
     def is_terminating(self) -> bool:
         return is_terminating(self.object)
+
+
+def partial_restarts(job_set: Object, by_index: str = "jobRestarts") -> dict[tuple[str, str], int]:
+    """The partial restarts in a JobSet's status, by replicated job and Job.
+
+    All of the norm's count towards the maximum. Released controllers have those of Jobs by index,
+    in the status of each replicated job: all of them in one field, those that count in another.
+    """
+    found = {
+        (each.get("replicatedJob", ""), each.get("job", "")): int(each.get("restarts", 0))
+        for each in get_path(job_set, "status.partialRestarts") or ()
+    }
+    for each in get_path(job_set, "status.replicatedJobsStatus") or ():
+        for index, restarts in enumerate(each.get(by_index) or ()):
+            if restarts:
+                job = f"{name_of(job_set)}-{each['name']}-{index}"
+                found[each["name"], job] = int(restarts)
+    return found

@@ -15,12 +15,14 @@ from conformance.suites.jobset.api import (
     FAIL_JOB_SET,
     RESTART_JOB,
     RESTART_JOB_SET,
+    RESTART_JOB_UNCOUNTED,
     RESTART_REPLICATED_JOB,
     RESTART_UNCOUNTED,
 )
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.snapshots import Snapshot
 
+_PARTIAL: Final = (RESTART_JOB, RESTART_JOB_UNCOUNTED, RESTART_REPLICATED_JOB)
 _COUNT_ALONE: Final = "a counted restart that is none"
 
 
@@ -68,9 +70,7 @@ def steps(run: JobSetRun) -> Iterator[Step]:
         if is_second:
             is_second = False
             continue
-        partial = (
-            _partial(before, after)[0] if taken in (RESTART_JOB, RESTART_REPLICATED_JOB) else None
-        )
+        partial = _partial(before, after)[0] if taken in _PARTIAL else None
         following = found[position + 1] if position + 1 < len(found) else None
         if (
             following is not None
@@ -124,8 +124,10 @@ def _taken(before: Snapshot, after: Snapshot) -> str | None:
         return RESTART_JOB_SET if counted else RESTART_UNCOUNTED
     if restarts == 0 and counted == 0 and len(partial) == 1:
         key, times = partial[0], after.partial[partial[0]] - before.partial.get(partial[0], 0)
+        if times == 1 and not key[1]:
+            return RESTART_REPLICATED_JOB
         if times == 1:
-            return RESTART_JOB if key[1] else RESTART_REPLICATED_JOB
+            return RESTART_JOB if after.used > before.used else RESTART_JOB_UNCOUNTED
     if restarts < 0 or counted < 0:
         return None
     return (
