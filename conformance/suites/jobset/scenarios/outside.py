@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from chaos.faults import CreateObject, DeleteObject, DeletePod, EditObject, Tamper
+from chaos.faults import CreateObject, DeleteObject, DeletePod, EditObject, Pause, Tamper
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_ATTEMPT, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
@@ -213,3 +213,23 @@ def job_of_a_failed_jobset_is_deleted(world: World) -> None:
     world.wait(5 * SECOND)
     world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
     world.wait(30 * SECOND)
+
+
+@scenario(arms=["JS-090", "JS-091"], alone=True)
+def jobs_of_a_namesake_are_left(world: World) -> None:
+    """A failed Job that is left of an earlier JobSet of this name is no failure of the new one."""
+    first = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=0))
+    world.until(first.is_ready())
+    first.fail("w-0")
+    world.until(first.has_ended("Failed"))
+    world.wait(5 * SECOND)
+    world.inject(Pause("garbage-collector"))
+    first.delete()
+    world.until(first.is_gone())
+    again = JobSet.submit(world, job_set([replicated_job("w", 2)]))
+    world.wait(10 * SECOND)
+    world.revert(Pause("garbage-collector"))
+    world.until(again.is_ready())
+    again.fail("w-1")
+    world.until(again.has_restarted(1))
+    world.until(again.is_ready())
