@@ -48,7 +48,7 @@ def deletion_is_stuck(world: World, action: str) -> None:
     world.inject(held)
     its.fail("w-0")
     world.until(its.has_restarted(1))
-    world.wait(5 * MINUTE)
+    world.wait(MINUTE)
     world.inject(ReleaseObject(kind="Job", name=its.job("w-2")))
     world.until(its.is_ready())
 
