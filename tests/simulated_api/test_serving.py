@@ -140,6 +140,10 @@ class TestKubectl:
 
         return run
 
+    def test_generators_work_which_send_protobuf(self, kubectl: Callable[..., str]) -> None:
+        kubectl("create", "configmap", "c", "--from-literal=key=value")
+        assert kubectl("get", "configmap", "c", "-o", "jsonpath={.data.key}") == "value"
+
     def test_apply_creates_then_finds_nothing_to_change(self, kubectl: Callable[..., str]) -> None:
         manifest = yaml.safe_dump(job())
         assert kubectl("apply", "-f", "-", text=manifest) == "job.batch/j created\n"

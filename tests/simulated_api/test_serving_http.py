@@ -68,17 +68,6 @@ class TestHttp:
     ) -> None:
         assert ask(served, path, method, config_map())[0] == code
 
-    def test_protobuf_is_refused_with_what_to_do_instead(self, served: ServedCluster) -> None:
-        code, status = ask(
-            served,
-            "/api/v1/namespaces/default/configmaps",
-            "POST",
-            {},
-            content_type="application/vnd.kubernetes.protobuf",
-        )
-        assert code == 415
-        assert "apply -f" in status["message"]
-
     def test_items_of_a_built_in_list_do_not_repeat_their_kind(
         self, cluster: Cluster, served: ServedCluster
     ) -> None:
