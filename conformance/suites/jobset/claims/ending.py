@@ -69,11 +69,13 @@ def _known_n(run: JobSetRun, end: Snapshot) -> int:
 
 
 def _is_kept_by(run: JobSetRun, child: Child, end: Snapshot) -> bool:
-    """True if the controller did not delete the Job by itself after the end."""
-    deletion = child.deletion
-    assert deletion is not None
+    """True if the controller did not delete the Job by itself between the end and the removal of
+    the JobSet."""
+    assert child.deletion is not None
+    removed = run.track.removed
+    until = child.deletion.n if removed is None else min(child.deletion.n, removed.n)
     asked = run.operator.deletes.get(("Job.batch", run.track.namespace, child.name), ())
-    return not any(end.n < write.n <= deletion.n for write in asked)
+    return not any(end.n < write.n <= until for write in asked)
 
 
 JS_093 = Claim(

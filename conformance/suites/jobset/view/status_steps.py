@@ -127,7 +127,8 @@ def _taken(before: Snapshot, after: Snapshot) -> str | None:
         if times == 1 and not key[1]:
             return RESTART_REPLICATED_JOB
         if times == 1:
-            return RESTART_JOB if after.used > before.used else RESTART_JOB_UNCOUNTED
+            is_counted = after.partial_counted.get(key, 0) > before.partial_counted.get(key, 0)
+            return RESTART_JOB if is_counted else RESTART_JOB_UNCOUNTED
     if restarts < 0 or counted < 0:
         return None
     return (
