@@ -22,11 +22,11 @@ CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 
 
 def envelope(api_version: str, kind: str, raw: bytes = b"") -> bytes:
-    type_meta = _field(1, api_version.encode()) + _field(2, kind.encode())
-    return MAGIC + _field(1, type_meta) + _field(2, raw)
+    type_meta = field(1, api_version.encode()) + field(2, kind.encode())
+    return MAGIC + field(1, type_meta) + field(2, raw)
 
 
-def _field(number: int, value: bytes) -> bytes:
+def field(number: int, value: bytes) -> bytes:
     assert len(value) < 128, "a longer one has another length prefix"
     return bytes([number << 3 | 2, len(value)]) + value
 
@@ -48,11 +48,11 @@ def test_a_body_is_what_the_real_server_writes_as_json(kind: str) -> None:
 
 
 def test_an_object_is_created_and_deleted(served: ServedCluster) -> None:
-    metadata = _field(1, b"web") + _field(11, _field(1, b"app") + _field(2, b"x"))
-    code, made = send(served, CONFIG_MAPS, envelope("v1", "ConfigMap", _field(1, metadata)))
+    metadata = field(1, b"web") + field(11, field(1, b"app") + field(2, b"x"))
+    code, made = send(served, CONFIG_MAPS, envelope("v1", "ConfigMap", field(1, metadata)))
     assert code == 201, made
     assert made["metadata"]["labels"] == {"app": "x"}
-    options = envelope("v1", "DeleteOptions", _field(4, b"Background"))
+    options = envelope("v1", "DeleteOptions", field(4, b"Background"))
     code, _ = send(served, f"{CONFIG_MAPS}/web", options, "DELETE")
     assert code == 200
     assert send(served, f"{CONFIG_MAPS}/web", options, "DELETE")[0] == 404
@@ -63,7 +63,7 @@ def test_an_object_is_created_and_deleted(served: ServedCluster) -> None:
     [
         (b"{}", 400, "does not begin with the magic"),
         (envelope("v1", "ConfigMap")[:-4], 400, "cut short"),
-        (envelope("v1", "ConfigMap", _field(1, _field(1, b"\xff"))), 400, "can't decode"),
+        (envelope("v1", "ConfigMap", field(1, field(1, b"\xff"))), 400, "can't decode"),
         (envelope("v1", "ConfigMap", bytes([1 << 3, 5])), 400, "is a number"),
         (envelope("example.org/v1", "Thing"), 415, "of built-in kinds"),
     ],

@@ -1,0 +1,81 @@
+"""Events by `events.k8s.io/v1`: those of `v1` under other names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fixtures.simulated.serve.server import ServedCluster
+from tests.simulated_api.cluster import Cluster
+from tests.simulated_api.served import ask
+from tests.simulated_api.test_protobuf import envelope, field, send
+from vocabulary.kinds import EVENT
+
+EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
+REGARDING = {"kind": "Job", "name": "j", "namespace": "default", "apiVersion": "batch/v1"}
+
+
+def event(name: str = "e", **fields: Any) -> dict[str, Any]:
+    return {
+        "apiVersion": "events.k8s.io/v1",
+        "kind": "Event",
+        "metadata": {"name": name},
+        "eventTime": "2026-01-02T03:04:05.000006Z",
+        "regarding": REGARDING,
+        "reportingController": "c",
+        "reportingInstance": "i",
+        "action": "Reconciling",
+        "reason": "Restarted",
+        "note": "once",
+        "type": "Normal",
+        **fields,
+    }
+
+
+def test_an_event_is_the_same_by_both_apis(cluster: Cluster, served: ServedCluster) -> None:
+    code, made = ask(served, EVENTS, "POST", event())
+    assert code == 201
+    assert (made["apiVersion"], made["regarding"], made["note"]) == (
+        "events.k8s.io/v1",
+        REGARDING,
+        "once",
+    )
+    stored = cluster.get(EVENT, "e")
+    assert (stored["apiVersion"], stored["involvedObject"], stored["message"]) == (
+        "v1",
+        REGARDING,
+        "once",
+    )
+    assert stored["reportingComponent"] == "c"
+
+
+def test_lists_and_watches_show_its_names(served: ServedCluster) -> None:
+    ask(served, EVENTS, "POST", event("a"))
+    ask(served, EVENTS, "POST", event("b", regarding={**REGARDING, "name": "k"}))
+    _, listed = ask(served, f"{EVENTS}?fieldSelector=regarding.name%3Dk")
+    assert listed["apiVersion"] == "events.k8s.io/v1"
+    assert [item["note"] for item in listed["items"]] == ["once"]
+
+
+def test_a_series_is_patched(served: ServedCluster) -> None:
+    ask(served, EVENTS, "POST", event())
+    series = {"series": {"count": 2, "lastObservedTime": "2026-01-02T03:05:05.000006Z"}}
+    code, patched = ask(
+        served, f"{EVENTS}/e", "PATCH", series, content_type="application/merge-patch+json"
+    )
+    assert code == 200
+    assert patched["series"]["count"] == 2
+    assert patched["regarding"] == REGARDING
+
+
+def test_it_is_discovered(served: ServedCluster) -> None:
+    _, groups = ask(served, "/apis")
+    assert "events.k8s.io" in [group["name"] for group in groups["groups"]]
+    _, resources = ask(served, "/apis/events.k8s.io/v1")
+    assert [each["name"] for each in resources["resources"]] == ["events"]
+
+
+def test_it_takes_protobuf(cluster: Cluster, served: ServedCluster) -> None:
+    raw = field(1, field(1, b"e")) + field(8, field(3, b"j")) + field(10, b"once")
+    code, made = send(served, EVENTS, envelope("events.k8s.io/v1", "Event", raw))
+    assert (code, made.get("note")) == (201, "once")
+    assert cluster.get(EVENT, "e")["involvedObject"] == {"name": "j"}
