@@ -33,6 +33,9 @@ SILENCE_SECONDS: Final = 600.0
 """A process from which nothing is heard for so long is ended: longer than any run may take."""
 _MOST_TIMED_OUT: Final = 2
 """After so many runs that had to be ended, the others are not tried."""
+_MOST_BROKE_OFF: Final = 3
+"""After so many runs whose steps did not come to their end, as the reference's did, the others are
+not tried: the suite would not pass, whatever they showed."""
 _CHUNK: Final = 12
 _PRELOAD: Final = (
     "coverage",
@@ -84,6 +87,7 @@ class Sound(msgspec.Struct, frozen=True, kw_only=True):
     passed: tuple[str, ...]
     seconds: float
     """Of processor time."""
+    broke_off: bool = False
 
 
 class Measured(msgspec.Struct, frozen=True, kw_only=True):
@@ -170,6 +174,7 @@ def _sound(run: Any, began: os.times_result) -> Sound:
         failed=_with_outcome(run, Outcome.FAILED),
         passed=_with_outcome(run, Outcome.PASSED),
         seconds=ended.user + ended.system - began.user - began.system,
+        broke_off=bool(run.error),
     )
 
 
@@ -305,15 +310,20 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
         passed.update(_with_outcome(run, Outcome.PASSED))
         if history_digest(run.header, run.entries) != sound.digest:
             differs.append(name)
-        if run.error:
+        if run.error and not sound.broke_off:
             broke_off.append(name)
+            if len(broke_off) == _MOST_BROKE_OFF:
+                break
     if timed_out:
         return {"fate": "timed out", "scenario": timed_out[0], "runs": len(task.scenarios)}
-    lost = {claim for sound in task.sound.values() for claim in sound.passed} - passed
+    tried = task.scenarios[:runs]
+    lost = {claim for name in tried for claim in task.sound[name].passed} - passed
+    if len(tried) < len(task.scenarios):
+        lost = set()  # the others might have shown these
     return {
         "fate": "inconclusive" if lost or broke_off else "survived",
         "reason": ", ".join(sorted(lost)),
-        "runs": len(task.scenarios),
+        "runs": len(tried),
         "differs": tuple(differs),
         "broke_off": tuple(broke_off),
     }

@@ -10,7 +10,7 @@ A tour, in the order in which a pass over one JobSet runs through it:
 - `children`, `startup`: the Jobs that are stale, missing, or suspended wrongly, pure.
 - `templates`, `numbering`: the Jobs and the Service as they are created.
 - `rules`: every decision that could be made wrongly, one small method each.
-- `admission`: defaulting and validation of submitted JobSets.
+- `admission`, `spec_admission`: defaulting and validation of submitted JobSets.
 - `events`, `metrics`: output for users and administrators.
 - `manifests/`: the CRD, permissions, deployment and webhooks for a real cluster.
 - `mutants`: the same controller with one decision made wrong, many times over.

@@ -1,81 +1,31 @@
-"""Admission of a JobSet on create and update: defaulting and validation.
+"""Admission of a JobSet on create and update: defaulting and validation of its failure policy.
 
 Pure, so that the simulated API server and the webhook server of a real cluster run the same code.
 Rejections name the field and the reason. A field that is not implemented is refused, never
-ignored.
+ignored. `spec_admission` has the rest of the spec.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterator
 
-from reference_controller.jobset.job_set import (
-    is_suspended,
-    replicas_of,
-    replicated_jobs,
-    spec_of,
-)
-from reference_controller.jobset.names import CONTROLLER_NAME, GROUP, JOB_SET
+from reference_controller.jobset.job_set import failure_policy, spec_of
+from reference_controller.jobset.names import GROUP, JOB_SET
 from reference_controller.jobset.rules import RIGHT, Rules
 from reference_controller.jobset.rules.admission import FAILURE_REASONS
-from reference_controller.jobset.templates import coordinator_of
+from reference_controller.jobset.spec_admission import (
+    STAYS,
+    Cause,
+    changes,
+    flaws,
+    names_of,
+    target_flaws,
+    unknown_fields,
+    with_defaults,
+)
 from reference_controller.runtime.admission_review import Operation, UserInfo
 from vocabulary.errors import ApiError
-from vocabulary.objects import Object, get_path, name_of, without_path
-
-MAX_INT32: Final = 2**31 - 1
-MAX_NAME_LENGTH: Final = 63
-_DNS_LABEL: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
-_RULE_NAME: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
-_MAX_RULE_NAME: Final = 128
-_KNOWN: Final[Mapping[str, frozenset[str]]] = {
-    "spec": frozenset(
-        {
-            "replicatedJobs",
-            "network",
-            "successPolicy",
-            "failurePolicy",
-            "startupPolicy",
-            "suspend",
-            "coordinator",
-            "managedBy",
-            "ttlSecondsAfterFinished",
-        }
-    ),
-    "spec.network": frozenset({"enableDNSHostnames", "subdomain", "publishNotReadyAddresses"}),
-    "spec.successPolicy": frozenset({"operator", "targetReplicatedJobs"}),
-    "spec.failurePolicy": frozenset({"maxRestarts", "restartStrategy", "rules"}),
-    "spec.startupPolicy": frozenset({"startupPolicyOrder"}),
-    "spec.coordinator": frozenset({"replicatedJob", "jobIndex", "podIndex"}),
-}
-_KNOWN_OF_RULE: Final = frozenset({"name", "action", "onJobFailureReasons", "targetReplicatedJobs"})
-_KNOWN_OF_REPLICATED_JOB: Final = frozenset(
-    {"name", "groupName", "replicas", "template", "dependsOn"}
-)
-LASTING: Final = (
-    "failurePolicy",
-    "successPolicy",
-    "startupPolicy",
-    "network",
-    "coordinator",
-    "managedBy",
-)
-"""The fields of the spec that no update changes, adds or removes."""
-_CHANGED_BY_QUEUES: Final = (
-    "metadata.labels",
-    "metadata.annotations",
-    "spec.nodeSelector",
-    "spec.tolerations",
-    "spec.schedulingGates",
-)
-"""The fields of a pod template that may change while the JobSet is suspended."""
-
-
-class Cause(NamedTuple):
-    field: str
-    message: str
+from vocabulary.objects import Object, get_path, name_of
 
 
 def mutate(
@@ -83,23 +33,14 @@ def mutate(
 ) -> Object:
     """Return the JobSet with defaults filled in."""
     del operation, old, user
-    spec = dict(spec_of(new))
-    spec["replicatedJobs"] = [_defaulted(each) for each in spec.get("replicatedJobs") or ()]
-    spec["network"] = {
-        "enableDNSHostnames": True,
-        "publishNotReadyAddresses": True,
-        **(spec.get("network") or {}),
-    }
-    spec["successPolicy"] = {"operator": "All", **(spec.get("successPolicy") or {})}
-    spec["startupPolicy"] = {"startupPolicyOrder": "AnyOrder", **(spec.get("startupPolicy") or {})}
-    if spec.get("failurePolicy") is not None:
-        policy = {"maxRestarts": 0, "restartStrategy": "Recreate", **spec["failurePolicy"]}
+    spec = with_defaults(spec_of(new))
+    if (policy := spec.get("failurePolicy")) is not None:
+        spec["failurePolicy"] = {"maxRestarts": 0, **policy}
         if policy.get("rules"):
-            policy["rules"] = [
+            spec["failurePolicy"]["rules"] = [
                 {"name": rules.default_rule_name(index), **rule}
                 for index, rule in enumerate(policy["rules"])
             ]
-        spec["failurePolicy"] = policy
     return {**new, "spec": spec}
 
 
@@ -110,22 +51,12 @@ def validate(
     del user
     if operation == "UPDATE":
         assert old is not None, "an UPDATE comes with the old object"
-        causes = list(_changed_for_good(new, old, rules))
+        causes = [*_policy_changes(new, old, rules), *changes(new, old)]
     else:
-        causes = [*_unknown(new), *_flaws(new, rules)]
+        causes = [*unknown_fields(new), *flaws(new), *_policy_flaws(new, rules)]
     if causes:
         raise _denied(new, causes)
     return new
-
-
-def _defaulted(replicated_job: Object) -> Object:
-    template = dict(replicated_job.get("template") or {})
-    job = {"completionMode": "Indexed", **(template.get("spec") or {})}
-    pod_template = dict(job.get("template") or {})
-    pod_template["spec"] = {"restartPolicy": "OnFailure", **(pod_template.get("spec") or {})}
-    job["template"] = pod_template
-    filled = {"groupName": "default", "replicas": 1, **replicated_job}
-    return {**filled, "template": {**template, "spec": job}}
 
 
 def _denied(job_set: Object, causes: list[Cause]) -> ApiError:
@@ -140,109 +71,10 @@ def _denied(job_set: Object, causes: list[Cause]) -> ApiError:
     return ApiError(422, "Invalid", message, details)
 
 
-def _unknown(job_set: Object) -> Iterator[Cause]:
-    """Fields that are not implemented."""
-    for path, known in _KNOWN.items():
-        yield from _beyond(get_path(job_set, path), path, known)
+def _policy_flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
+    names = names_of(job_set)
     for index, rule in enumerate(get_path(job_set, "spec.failurePolicy.rules") or ()):
-        yield from _beyond(rule, f"spec.failurePolicy.rules[{index}]", _KNOWN_OF_RULE)
-    for index, replicated_job in enumerate(replicated_jobs(job_set)):
-        path = f"spec.replicatedJobs[{index}]"
-        yield from _beyond(replicated_job, path, _KNOWN_OF_REPLICATED_JOB)
-
-
-def _beyond(found: Any, path: str, known: Collection[str]) -> Iterator[Cause]:
-    if isinstance(found, Mapping):
-        for key in found:
-            if key not in known:
-                yield Cause(f"{path}.{key}", "is not implemented; leave it out")
-
-
-def _flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
-    names = [each.get("name", "") for each in replicated_jobs(job_set)]
-    managed_by = spec_of(job_set).get("managedBy")
-    if managed_by is not None and managed_by != CONTROLLER_NAME and "/" not in str(managed_by):
-        yield Cause("spec.managedBy", f"is {managed_by!r}; write a domain, a slash and a name")
-    for index, replicated_job in enumerate(replicated_jobs(job_set)):
-        yield from _replicated_job_flaws(job_set, replicated_job, index, names)
-    path = "spec.successPolicy.targetReplicatedJobs"
-    yield from _target_flaws(get_path(job_set, path) or (), path, names)
-    if spec_of(job_set).get("coordinator") is not None:
-        yield from _coordinator_flaws(job_set, spec_of(job_set)["coordinator"])
-    yield from _policy_flaws(job_set, names, rules)
-
-
-def _replicated_job_flaws(
-    job_set: Object, replicated_job: Object, index: int, names: list[str]
-) -> Iterator[Cause]:
-    path = f"spec.replicatedJobs[{index}]"
-    name = names[index]
-    longest = f"{name_of(job_set)}-{name}-{max(replicas_of(replicated_job) - 1, 0)}"
-    if name in names[:index]:
-        yield Cause(f"{path}.name", f"{name!r} is the name of another one, too")
-    if not _DNS_LABEL.fullmatch(longest) or len(longest) > MAX_NAME_LENGTH:
-        yield Cause(
-            f"{path}.name",
-            f"a Job would be called {longest!r}; a name has up to {MAX_NAME_LENGTH} lower-case "
-            "letters, digits and dashes",
-        )
-    pods = replicas_of(replicated_job) * int(
-        get_path(replicated_job, "template.spec.parallelism", 1)
-    )
-    if pods > MAX_INT32:
-        yield Cause(path, f"replicas times parallelism is {pods}, more than {MAX_INT32}")
-    for position, need in enumerate(replicated_job.get("dependsOn") or ()):
-        at = f"{path}.dependsOn[{position}]"
-        if need.get("name") not in names[:index]:
-            yield Cause(f"{at}.name", f"{need.get('name')!r} is no replicated job before this one")
-        if need.get("status") not in ("Ready", "Complete"):
-            yield Cause(f"{at}.status", f"{need.get('status')!r}; write Ready or Complete")
-
-
-def _coordinator_flaws(job_set: Object, coordinator: Object) -> Iterator[Cause]:
-    name = coordinator.get("replicatedJob")
-    of = next((each for each in replicated_jobs(job_set) if each.get("name") == name), None)
-    if of is None:
-        yield _no_such(name, "spec.coordinator.replicatedJob")
-        return
-    pods = int(get_path(of, "template.spec.completions", 1))
-    for field, count in (("jobIndex", replicas_of(of)), ("podIndex", pods)):
-        if not 0 <= int(coordinator.get(field, 0)) < count:
-            yield Cause(
-                f"spec.coordinator.{field}",
-                f"is {coordinator[field]}, and there are {count}; the first is 0",
-            )
-    if get_path(of, "template.spec.completionMode") == "NonIndexed":
-        yield Cause(
-            "spec.coordinator.replicatedJob",
-            f"the pods of {name!r} have no index; write completionMode: Indexed there",
-        )
-    address = coordinator_of(job_set, coordinator)
-    if len(address) > MAX_NAME_LENGTH:
-        yield Cause(
-            "spec.coordinator",
-            f"its pod would be called {address!r}, which is a label of every pod; "
-            f"a label's value has up to {MAX_NAME_LENGTH} characters",
-        )
-
-
-def _policy_flaws(job_set: Object, names: list[str], rules: Rules) -> Iterator[Cause]:
-    policy = spec_of(job_set).get("failurePolicy") or {}
-    strategy = policy.get("restartStrategy", "Recreate")
-    if strategy not in ("Recreate", "BlockingRecreate"):
-        yield Cause(
-            "spec.failurePolicy.restartStrategy",
-            f"{strategy!r} is not implemented; write Recreate or BlockingRecreate",
-        )
-    rule_names: list[str] = []
-    for index, rule in enumerate(policy.get("rules") or ()):
         path = f"spec.failurePolicy.rules[{index}]"
-        name = str(rule.get("name", ""))
-        if not _RULE_NAME.fullmatch(name) or len(name) > _MAX_RULE_NAME:
-            yield Cause(f"{path}.name", f"{name!r} is no name of a rule")
-        if name in rule_names:
-            yield Cause(f"{path}.name", f"{name!r} is the name of another rule, too")
-        rule_names.append(name)
         reasons = rule.get("onJobFailureReasons") or ()
         for reason in reasons:
             if not rules.is_failure_reason(reason):
@@ -253,21 +85,11 @@ def _policy_flaws(job_set: Object, names: list[str], rules: Rules) -> Iterator[C
                 )
         targets = rule.get("targetReplicatedJobs") or ()
         if rules.targets_must_exist():
-            yield from _target_flaws(targets, f"{path}.targetReplicatedJobs", names)
+            yield from target_flaws(targets, f"{path}.targetReplicatedJobs", names)
         if rules.reasons_are_unique():
             yield from _repeats(reasons, f"{path}.onJobFailureReasons")
         if rules.targets_are_unique():
             yield from _repeats(targets, f"{path}.targetReplicatedJobs")
-
-
-def _target_flaws(targets: Collection[str], path: str, names: list[str]) -> Iterator[Cause]:
-    for target in targets:
-        if target not in names:
-            yield _no_such(target, path)
-
-
-def _no_such(name: object, path: str) -> Cause:
-    return Cause(path, f"there is no replicated job {name!r}")
 
 
 def _repeats(values: Collection[str], path: str) -> Iterator[Cause]:
@@ -275,25 +97,6 @@ def _repeats(values: Collection[str], path: str) -> Iterator[Cause]:
         yield Cause(path, "has a value twice; its values are unique")
 
 
-def _changed_for_good(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:
-    """Changes of immutable fields by an update."""
-    for field in LASTING:
-        if not rules.may_become(spec_of(old).get(field), spec_of(new).get(field)):
-            yield Cause(f"spec.{field}", "cannot be changed, added or removed")
-    is_open = is_suspended(new) or is_suspended(old)
-    now, before = (list(replicated_jobs(each)) for each in (new, old))
-    if is_open:
-        now, before = ([_closed(each) for each in some] for some in (now, before))
-    if now != before:
-        yield Cause(
-            "spec.replicatedJobs",
-            "cannot be changed; while the JobSet is suspended, its pod templates' labels, "
-            "annotations, node selectors, tolerations and scheduling gates can",
-        )
-
-
-def _closed(replicated_job: Object) -> Object:
-    """The part of a replicated job that cannot be changed while it is suspended."""
-    for field in _CHANGED_BY_QUEUES:
-        replicated_job = without_path(replicated_job, f"template.spec.template.{field}")
-    return replicated_job
+def _policy_changes(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:
+    if not rules.may_become(failure_policy(old), failure_policy(new)):
+        yield Cause("spec.failurePolicy", STAYS)

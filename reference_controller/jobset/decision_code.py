@@ -1,4 +1,8 @@
-"""Decision code: modules in which a bug breaks requirements."""
+"""Decision code: modules in which a bug breaks requirements.
+
+KEP-262 is about failures. What the API of JobSets has beside them is not listed, since no
+requirement speaks of it: `spec_admission` for the rest of the spec.
+"""
 
 from __future__ import annotations
 

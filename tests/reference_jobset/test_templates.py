@@ -43,10 +43,10 @@ def test_a_job_and_its_pods_carry_the_same_marks_as_labels_and_annotations() -> 
 
 
 def test_the_coordinator_is_named_by_its_pods_host() -> None:
-    coordinator = {"replicatedJob": "c", "jobIndex": 1, "podIndex": 2}
+    coordinator = {"replicatedJob": "c", "jobIndex": 1, "podIndex": 0}
     made = standing(*THREE, coordinator=coordinator, network={"subdomain": "net"})
     assert {labels_of(job.object)[DOMAIN + "coordinator"] for job in jobs_of(made)} == {
-        "js-c-1-2.net"
+        "js-c-1-0.net"
     }
 
 
