@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import threading
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -73,6 +74,11 @@ ALWAYS_WRITTEN: Final = types.MappingProxyType({"always_written": True})
 """Metadata of a field that is spelled out even where it equals its default, for readers."""
 
 
+_converting: Final = threading.Lock()
+"""At the first use of a dataclass msgspec describes it, and another thread would crash on a
+description that is not complete."""
+
+
 def read_fields(cls: type[T], data: Any, path: str) -> T:
     """An instance of the dataclass from a mapping of its fields; raises PlanError."""
     found: T = read_value(cls, data, path)
@@ -83,7 +89,8 @@ def read_value(hint: Any, data: Any, path: str) -> Any:
     """The value of a type that plain data spells; raises PlanError."""
     prepared = _prepared(_shape(hint), data, path)
     try:
-        return msgspec.convert(prepared, hint)
+        with _converting:
+            return msgspec.convert(prepared, hint)
     except msgspec.ValidationError as error:
         mistake = mistake_of(error, hint)
         raise PlanError(_joined(path, mistake.field), mistake.what) from error
