@@ -49,9 +49,9 @@ def changes(seen: Observation, rules: Rules) -> Changes:
             for job, is_marked in marked.items()
             if not is_marked and not job.is_terminating
         ),
-        suspensions=tuple(_suspensions(seen)) if suspended else (),
+        suspensions=tuple(_suspensions(seen, rules)) if suspended else (),
         deletes=_deletes([job for job, is_marked in marked.items() if is_marked], namespace, rules),
-        resumptions=() if suspended else tuple(_resumptions(seen, allowed)),
+        resumptions=() if suspended else tuple(_resumptions(seen, allowed, rules)),
         creates=creates,
         wake_at_us=wake_at_us,
     )
@@ -59,7 +59,7 @@ def changes(seen: Observation, rules: Rules) -> Changes:
 
 def leftovers(seen: Observation, rules: Rules) -> tuple[Delete, ...]:
     """The deletes of what a finished JobSet leaves."""
-    left = [job for job in (*seen.stale, *seen.current) if rules.goes_at_the_end(job)]
+    left = [job for job in (*seen.stale, *seen.current) if rules.goes_at_the_end(job, seen.job_set)]
     return _deletes(left, namespace_of(seen.job_set), rules)
 
 
@@ -110,19 +110,18 @@ def _not_before_us(job_set: Object, child: ChildId, name: str) -> Micros:
     )
 
 
-def _suspensions(seen: Observation) -> Iterator[Patch]:
+def _suspensions(seen: Observation, rules: Rules) -> Iterator[Patch]:
     for job in seen.current:
-        if not (job.is_finished or job.is_terminating or job.is_suspended):
+        if rules.is_to_suspend(job):
             yield _patch(job, seen, {"suspend": True})
 
 
-def _resumptions(seen: Observation, allowed: Collection[str]) -> Iterator[Patch]:
+def _resumptions(seen: Observation, allowed: Collection[str], rules: Rules) -> Iterator[Patch]:
     """Resume Jobs with the pod templates as a queue left them in the JobSet. A Job that is still
     stopping takes no other template; it is resumed once it has stopped."""
     of_name = {each["name"]: each for each in replicated_jobs(seen.job_set)}
     for job in seen.current:
-        is_due = job.is_suspended and job.child.replicated_job in allowed
-        if not is_due or job.is_finished or job.is_terminating:
+        if job.child.replicated_job not in allowed or not rules.is_to_resume(job):
             continue
         template = resumed_template(of_name[job.child.replicated_job], job)
         if not template:

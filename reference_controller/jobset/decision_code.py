@@ -28,6 +28,7 @@ _MODULES: Final = (
     "rules.restarts",
     "rules.startup",
     "rules.success",
+    "rules.suspension",
     "startup",
     "status",
     "templates",

@@ -40,7 +40,7 @@ from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.events import Note, Told, send
 from reference_controller.shared.own_writes import OwnWrites, revision_of
 from reference_controller.shared.reading import read
-from vocabulary.clock import SECOND, Micros, parse_rfc3339
+from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, SERVICE
 from vocabulary.objects import Object, condition, is_terminating, labels_of, meta, name_of, uid_of
@@ -224,7 +224,7 @@ class Reconciliation:
         ttl = spec_of(self.job_set).get("ttlSecondsAfterFinished")
         if ttl is None:
             return None
-        due_us = _finished_at_us(self.job_set) + int(ttl) * SECOND
+        due_us = self.rules.lives_until_us(_finished_at_us(self.job_set), int(ttl))
         if self.clock() < due_us:
             return due_us
         if not (yield from self._is_current()):

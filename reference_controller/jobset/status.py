@@ -31,9 +31,11 @@ class StatusDraft:
     def done(self) -> Object:
         return self._status
 
-    def restart(self, *, restarts: int, counted: int) -> StatusDraft:
+    def restart(self, *, restarts: int, counted: int, partial: Sequence[Object]) -> StatusDraft:
         self._status["restarts"] = restarts
         self._status["restartsCountTowardsMax"] = counted
+        if partial_restarts_of(self._job_set):
+            self._status["partialRestarts"] = [*partial]
         return self
 
     def partial_restart(self, record: Object) -> StatusDraft:

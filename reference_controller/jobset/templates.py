@@ -8,7 +8,6 @@ from typing import Any, Final
 
 from reference_controller.jobset.job_set import (
     ChildId,
-    is_suspended,
     job_name,
     partial_restarts_of_child,
     replicas_of,
@@ -49,7 +48,7 @@ def build(
     name = rules.job_name(job_set, child)
     marks = marks_of(job_set, child, replicated_job, numbering, rules)
     template = replicated_job["template"]
-    spec = dict(template.get("spec") or {})
+    spec = dict(rules.spec_of(template))
     pod_template = dict(spec.get("template") or {})
     pod_spec = dict(pod_template.get("spec") or {})
     if _has_dns(job_set):
@@ -59,15 +58,15 @@ def build(
         pod_spec["affinity"] = _exclusive(pod_spec.get("affinity") or {}, topology, marks[JOB_KEY])
     spec["template"] = {
         **pod_template,
-        "metadata": _marked(meta(pod_template), marks),
+        "metadata": _marked(meta(pod_template), marks, rules),
         "spec": pod_spec,
     }
-    spec["suspend"] = is_suspended(job_set)
+    spec["suspend"] = rules.starts_suspended(job_set)
     return {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": {
-            **_marked(meta(template), marks),
+            **_marked(meta(template), marks, rules),
             "name": name,
             "namespace": namespace_of(job_set),
             "ownerReferences": [rules.owner_reference(job_set, name_of(job_set))],
@@ -175,10 +174,10 @@ def _has_dns(job_set: Object) -> bool:
     return bool(get_path(job_set, "spec.network.enableDNSHostnames", True))
 
 
-def _marked(metadata: Object, marks: Mapping[str, str]) -> dict[str, Any]:
+def _marked(metadata: Object, marks: Mapping[str, str], rules: Rules) -> dict[str, Any]:
     return {
         "labels": {**(metadata.get("labels") or {}), **marks},
-        "annotations": {**(metadata.get("annotations") or {}), **marks},
+        "annotations": {**(metadata.get("annotations") or {}), **rules.as_annotations(marks)},
     }
 
 

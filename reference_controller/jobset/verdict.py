@@ -77,6 +77,7 @@ def _acted(draft: StatusDraft, seen: Observation, job: Job, action: str, rules: 
         draft.restart(
             restarts=rules.restarts_after(seen.job_set),
             counted=rules.counted_after(seen.job_set, action),
+            partial=rules.partial_restarts_kept(seen.job_set),
         )
     else:
         draft.partial_restart(_partial_restart(seen, job, action, rules))

@@ -12,7 +12,7 @@ from conformance.history import History
 from conformance.norm.claim import Claim
 from conformance.norm.verdict import Outcome
 from conformance.suites.appwrapper.sources import FAULT_TOLERANCE, MLBATCH_GUIDE
-from conformance.suites.jobset.sources import KEP
+from conformance.suites.jobset.sources import API, KEP
 from tests.claims import stories
 from tests.claims.judging import assert_passes, verdict_of
 from tests.claims.story import Story
@@ -27,7 +27,8 @@ OF_JOBSET = (
     *(40, 41, 42, 43, 44, 45, 46, 47, 48),
     *(60, 61, 62),
     *(70, 71, 72, 73, 74, 75, 76, 77),
-    *(90, 91, 92, 93, 94, 95, 96, 97),
+    *(90, 91, 92, 93, 94, 95, 96, 97, 98, 99),
+    *(101, 102, 103, 104),
 )
 WHAT_MUST_BE_CLAIMED = [
     *(f"AW-{n:03}" for n in range(1, 8)),
@@ -47,7 +48,7 @@ WHAT_MUST_BE_CLAIMED = [
 ]
 SOURCES = {
     "appwrapper": (FAULT_TOLERANCE, MLBATCH_GUIDE),
-    "jobset": (KEP,),
+    "jobset": (KEP, API),
     "mlbatch": (FAULT_TOLERANCE, MLBATCH_GUIDE),
 }
 SUITES = {"AW": "appwrapper", "INV": "appwrapper", "JS": "jobset", "MLB": "mlbatch"}

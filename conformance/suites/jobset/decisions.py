@@ -123,3 +123,39 @@ EXCLUSIVE_DOMAINS: Final = Decision(
     "domain at a time, whichever of them were restarted.",
     "the norm's manifests use the annotation, and its text does not speak of it",
 )
+SUCCESS_POLICY: Final = Decision(
+    "J19",
+    "The success policy is about the Jobs since the last restart that concerns them. A Job that "
+    "had completed before a restart and was not created again counts as well. Jobs that are left "
+    "failed are not asked for.",
+    "the norm ends JobSets that fail, and leaves it to the API which ones succeed; completed Jobs "
+    "need not be recreated",
+)
+SUSPENDED_JOBS: Final = Decision(
+    "J20",
+    "A Job follows its JobSet into a suspension and out of it, unless it has finished, is replaced "
+    "or waits for other replicated jobs. No Job of a suspended JobSet is created running.",
+    "the norm does not speak of suspension; a Job that ran on would use what the JobSet gave back",
+)
+TIME_TO_LIVE: Final = Decision(
+    "J21",
+    "The time to live counts from the transition time of the condition by which the JobSet ended. "
+    "The JobSet is deleted half a minute after that, at the latest.",
+    "the norm says how JobSets end, and leaves it to the API how long they are kept; one that is "
+    "kept longer by half a minute has another time to live",
+)
+CHILD_MARKS: Final = Decision(
+    "J22",
+    "Each of these keys is a label and an annotation of the Job and of its pod template. The "
+    "restart attempt is the number of restarts that count, or in the edition released that of all.",
+    "the norm speaks of an annotation and finds Jobs by their replicated job; rules of others "
+    "select by labels, and pods read their own",
+)
+MADE_OF_TEMPLATE: Final = Decision(
+    "J23",
+    "A Job has all that its template has, value for value, and may have more: marks, affinity, "
+    "what the API server fills in. Whether it is suspended, and its subdomain, follow from the "
+    "JobSet.",
+    "the norm's stories depend on podFailurePolicy and backoffLimit of the template, and it does "
+    "not say what is added",
+)

@@ -1,4 +1,4 @@
-"""The document that claims come from, and how a claim cites it."""
+"""The documents that claims come from, and how a claim cites one."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import Final
 from conformance.norm.claim import Source
 
 KEP: Final = "jobset-failure-policy"
+API: Final = "jobset-api"
+"""The comments of the API that the proposal extends: jobset.x-k8s.io/v1alpha2."""
 
 
 def api(sentence: str) -> Source:
@@ -36,3 +38,8 @@ def test_plan(sentence: str) -> Source:
 
 def future_work(sentence: str) -> Source:
     return Source(KEP, "Future Work", sentence)
+
+
+def field(section: str, sentence: str) -> Source:
+    """A sentence of the API, under the type whose field it describes."""
+    return Source(API, section, sentence)

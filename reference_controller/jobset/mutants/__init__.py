@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from reference_controller.jobset.mutants import (
     admission,
+    children,
     endings,
     partial_restarts,
     policy,
     restarts,
+    success,
+    suspension,
 )
 from reference_controller.jobset.mutants.registry import MUTANTS
 
-__all__ = ["MUTANTS", "admission", "endings", "partial_restarts", "policy", "restarts"]
+__all__ = [
+    "MUTANTS",
+    "admission",
+    "children",
+    "endings",
+    "partial_restarts",
+    "policy",
+    "restarts",
+    "success",
+    "suspension",
+]

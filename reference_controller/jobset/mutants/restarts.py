@@ -156,3 +156,14 @@ class NeverWaits(Rules):
     def waits_for_stale(self, strategy: str) -> bool:
         del strategy
         return False
+
+
+@MUTANTS.wrong_rules(
+    "restart-of-all-refunds-parts",
+    "It gives partial restarts back when the whole JobSet restarts.",
+    "JS-092",
+)
+class RestartOfAllRefundsParts(Rules):
+    def partial_restarts_kept(self, job_set: Object) -> tuple[Object, ...]:
+        del job_set
+        return ()

@@ -5,7 +5,8 @@ The rest of the controller asks `Rules` and carries out what it says:
 - `policy`: which rule a failure matches, and what its action leads to.
 - `restarts`: what counts, which Jobs are stale, when they come back.
 - `startup`: what waits for what.
-- `success`: when a JobSet has completed.
+- `success`: when a JobSet has completed, and how long it is kept.
+- `suspension`: which Jobs rest.
 - `creation`: whose a Job is, names that are taken, what is deleted how.
 - `admission`: what is refused, and what is filled in.
 """
@@ -21,6 +22,7 @@ from reference_controller.jobset.rules.policy import PolicyRules
 from reference_controller.jobset.rules.restarts import RestartRules
 from reference_controller.jobset.rules.startup import StartupRules
 from reference_controller.jobset.rules.success import SuccessRules
+from reference_controller.jobset.rules.suspension import SuspensionRules
 
 __all__ = ["RIGHT", "Rules"]
 
@@ -30,6 +32,7 @@ class Rules(
     RestartRules,
     StartupRules,
     SuccessRules,
+    SuspensionRules,
     CreationRules,
     AdmissionRules,
     rules.Rules,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 
 from reference_controller.jobset.job_set import ChildId, job_name
@@ -13,7 +14,7 @@ from vocabulary.requests import Delete, PropagationPolicy
 
 
 class CreationRules:
-    """JS-021, 091, 094."""
+    """JS-021, 091, 094, 102, 103, 104."""
 
     def is_ours(self, obj: Object, job_set: Object) -> bool:
         """True if the JobSet controls the object; a namesake's Jobs have another uid."""
@@ -50,9 +51,19 @@ class CreationRules:
     def delete(self, job: Job, namespace: str) -> Delete:
         return Delete(JOB, namespace, job.name, propagation_policy=self.propagation(), uid=job.uid)
 
-    def goes_at_the_end(self, job: Job) -> bool:
+    def goes_at_the_end(self, job: Job, job_set: Object) -> bool:
         """True if a Job of a finished JobSet is deleted: those that are finished are kept."""
+        del job_set
         return not job.is_finished
+
+    def as_annotations(self, marks: Mapping[str, str]) -> Mapping[str, str]:
+        """The annotations of a Job and its pods: the same as their labels."""
+        return marks
+
+    def spec_of(self, template: Object) -> Object:
+        """The spec of a Job by the template of its replicated job."""
+        spec: Object = template.get("spec") or {}
+        return spec
 
     def on_taken_name(self, standing: Object, job_set: Object) -> Literal["ours", "foreign"]:
         return "ours" if self.is_ours(standing, job_set) else "foreign"

@@ -45,6 +45,10 @@ class RestartRules:
         """`status.restartsCountTowardsMax` once the JobSet restarts."""
         return counted_restarts_of(job_set) + (1 if action == Action.RESTART_JOB_SET else 0)
 
+    def partial_restarts_kept(self, job_set: Object) -> tuple[Object, ...]:
+        """`status.partialRestarts` once the JobSet restarts: they stay spent."""
+        return partial_restarts_of(job_set)
+
     def partial_restarts_after(self, record: Object) -> int:
         return int(record.get("restarts", 0)) + 1
 

@@ -6,11 +6,16 @@ from collections.abc import Collection
 
 from reference_controller.jobset.job_set import is_finished
 from reference_controller.jobset.observation import Job
+from vocabulary.clock import SECOND, Micros
 from vocabulary.objects import Object
 
 
 class SuccessRules:
-    """The success policy; JS-072."""
+    """The success policy, and what follows an end; JS-072, 093, 098, 101."""
+
+    def lives_until_us(self, ended_at_us: Micros, ttl_seconds: int) -> Micros:
+        """The time at which a JobSet with a TTL is deleted that has ended."""
+        return ended_at_us + ttl_seconds * SECOND
 
     def is_over(self, job_set: Object) -> bool:
         """True if the JobSet has ended, whatever becomes of its Jobs."""

@@ -12,5 +12,9 @@
 - `ending`: what an end leaves, and that it lasts.
 - `partial_restarts`: restarts of a Job, and of a replicated job.
 - `left_failed`: Jobs that are left failed.
+- `success`: when a JobSet completes, and what it leaves.
+- `suspension`: Jobs are suspended and resumed with their JobSet.
+- `lifetime`: how long a JobSet is kept that has ended.
+- `children`: what is written to a child Job.
 - `topology`: Jobs that have a topology domain to themselves.
 """

@@ -57,8 +57,8 @@ JS_092 = Claim(
     name="counters-only-grow",
     level=Level.DERIVED,
     suite="jobset",
-    text="The numbers of restarts MUST never decrease; those that count MUST be at most all of "
-    "them, and at most maxRestarts.",
+    text="The numbers of restarts, of the JobSet and of its parts, MUST never decrease; those of "
+    "the JobSet that count MUST be at most all of them, and at most maxRestarts.",
     source=api("MaxRestarts defines the limit on the number of JobSet restarts."),
 )
 
@@ -76,6 +76,14 @@ def counters_only_grow(run: JobSetRun) -> Obligations:
             if is_ < was:
                 yield violated(
                     after, f"{when(after)}: {key} of {run} went from {was} to {is_}.", before
+                )
+        for (replicated_job, job), was in before.partial.items():
+            if (is_ := after.partial.get((replicated_job, job), 0)) < was:
+                yield violated(
+                    after,
+                    f"{when(after)}: the restarts of {job or replicated_job} alone in {run} went "
+                    f"from {was} to {is_}.",
+                    before,
                 )
     for step in steps(run):
         if not step.is_open:

@@ -28,9 +28,13 @@ JS_021 = Claim(
 
 @judges(JS_021, armed_by="JobSet that failed with Jobs")
 def failed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
-    end = run.end
-    if end is None or not end.has_failed:
-        return
+    if run.end is not None and run.end.has_failed:
+        yield from left_at_the_end(run, run.end, _known_n(run, run.end))
+
+
+def left_at_the_end(run: JobSetRun, end: Snapshot, known_n: int) -> Obligations:
+    """That the controller deletes the Jobs that run when the JobSet ends, and no others. It knew
+    its Jobs up to that position."""
     for child in run.standing(end.n):
         ended = child.succeeded or child.failed
         if ended is None or ended.n > end.n:
@@ -43,7 +47,7 @@ def failed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
             )
         elif child.deletion is None or child.deletion.n < end.n:
             yield met(end)
-        elif ended.n > _known_n(run, end):
+        elif ended.n > known_n:
             yield undecided(end, f"{child} may have finished unseen by the controller")
         elif _is_kept_by(run, child, end):
             yield undecided(end, f"{child} went with {run}, or another client deleted it")
@@ -51,7 +55,7 @@ def failed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
             yield violated(
                 child.deletion,
                 f"{when(child.deletion)}: the controller deleted {child} of {run}, which had "
-                f"finished at {when(ended)} and shows why it failed.",
+                f"finished at {when(ended)} and shows how it ended.",
                 end,
             )
 

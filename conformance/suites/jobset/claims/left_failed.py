@@ -6,16 +6,15 @@ from conformance.history import Moment
 from conformance.norm import Obligation, Obligations, in_the_end, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import listed, when
-from conformance.suites.jobset.api import FAIL_JOB
 from conformance.suites.jobset.decisions import LEFT_FAILED
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import future_work
 from conformance.suites.jobset.view import Child, Failure, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import answers, was_deleted_by_others
 from conformance.suites.jobset.view.generations import is_gated
-from conformance.suites.jobset.view.matching import matched_by
 from conformance.suites.jobset.view.status_steps import is_replaced
-from vocabulary.objects import get_path, labels_of
+from conformance.suites.jobset.view.success import left_failed, targets
+from vocabulary.objects import labels_of
 
 JS_072 = Claim(
     id="JS-072",
@@ -35,7 +34,7 @@ JS_072 = Claim(
 
 @judges(JS_072, armed_by="failure of a Job that is left failed")
 def failed_job_is_left(run: JobSetRun) -> Obligations:
-    left = [failure for failure in run.failures if _is_left(run, failure)]
+    left = list(left_failed(run))
     if not left:
         return
     for failure in left:
@@ -51,13 +50,6 @@ def failed_job_is_left(run: JobSetRun) -> Obligations:
             happened=None,
             unless=run.hindrance(finished),
         )
-
-
-def _is_left(run: JobSetRun, failure: Failure) -> bool:
-    standing = run.at(failure.n)
-    if standing is None or standing.has_ended or is_replaced(run, failure.child, failure.n):
-        return False
-    return matched_by(standing.policy, failure).action == FAIL_JOB
 
 
 def _stays(run: JobSetRun, failure: Failure) -> Obligation:
@@ -104,14 +96,7 @@ def _is_out_of_reach(run: JobSetRun, left: list[Failure], at: Moment) -> bool | 
     if any(is_gated(run, job) for job, _ in run.wanted.values()):
         return None
     names = {failure.child.name for failure in left if failure.child.track.exists_at(at.n)}
-    return _targets(run) <= names
-
-
-def _targets(run: JobSetRun) -> set[str]:
-    """The names of the Jobs that the success policy is about."""
-    spec = run.track.first.get("spec") or {}
-    targets = get_path(spec, "successPolicy.targetReplicatedJobs") or ()
-    return {name for name, (job, _) in run.wanted.items() if not targets or job in targets}
+    return set(targets(run)) <= names
 
 
 def _ended_rightly(run: JobSetRun, left: list[Failure], end: Snapshot) -> Obligation:
@@ -121,8 +106,8 @@ def _ended_rightly(run: JobSetRun, left: list[Failure], end: Snapshot) -> Obliga
     if not end.has_completed or not current:
         return met(left[0], end)
     names = {failure.child.name for failure in current}
-    targets = _targets(run)
-    if targets and targets <= names:
+    aimed_at = set(targets(run))
+    if aimed_at and aimed_at <= names:
         return violated(
             end,
             f"{when(end)}: {run} completed, though all Jobs of its success policy are left failed.",

@@ -5,6 +5,8 @@
 - `matching`: rules that match, and rules that do not.
 - `outside`: other clients interfere.
 - `restarts`: restarts of the whole JobSet.
+- `success`: JobSets that succeed, by each success policy.
+- `suspension`: JobSets that are suspended and resumed.
 - `two_failures`: two failures, at once or one after the other.
 - `stories`: the norm's user stories.
 - `workloads`: JobSets built from a few arguments.

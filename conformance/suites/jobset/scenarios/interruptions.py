@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from chaos.fault import Fault
-from chaos.faults import ApiErrors, DelayWatch, Kill, LoseReply, Start
+from chaos.faults import ApiErrors, DelayWatch, Kill, LoseReply, StaleReads, Start
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
@@ -69,6 +69,23 @@ def counter_is_written_and_not_seen(world: World) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-090", "JS-092"])
+def controller_starts_with_an_old_state(world: World) -> None:
+    """A controller that starts from a list without its last restart counts no failure twice."""
+    its = _running(world, [COUNTED])
+    kept_back = ApiErrors(verb=("delete", "patch"), kind="Job", times=0)
+    stale = StaleReads(kind="jobset.x-k8s.io/v1alpha2/JobSet")
+    world.inject(stale)
+    world.inject(kept_back)
+    its.fail("w-1")
+    world.wait(10 * SECOND)
+    world.inject(Kill(restart_after=2 * SECOND))
+    world.wait(10 * SECOND)
+    world.revert(kept_back)
+    world.revert(stale)
+    world.until(its.is_ready())
+
+
 @scenario(arms=["JS-022", "JS-092"])
 def controller_dies_between_restarts(world: World) -> None:
     """A controller that dies between restarts knows how many there have been."""
@@ -121,7 +138,7 @@ def failure_at_a_resumption(world: World, action: Any) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-001", "JS-060"])
+@scenario(arms=["JS-001", "JS-060", "JS-099"])
 def suspension_in_a_restart(world: World) -> None:
     """A JobSet that is suspended while it restarts goes on when it is resumed."""
     workers = replicated_job("w", 2, behaviour="run forever, stop 5s")

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from chaos.faults import CreateObject, DeleteObject, DeletePod, EditObject, Pause, Tamper
+from chaos.faults import (
+    ApiErrors,
+    CreateObject,
+    DeleteObject,
+    DeletePod,
+    EditObject,
+    HoldObject,
+    Pause,
+    ReleaseObject,
+    StaleReads,
+    Tamper,
+)
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_ATTEMPT, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
@@ -14,11 +25,16 @@ from vocabulary.clock import SECOND
 from vocabulary.kinds import RESOURCE_QUOTA
 
 UNCOUNTED = rule(RESTART_UNCOUNTED)
+OF_JOB_SETS = "jobset.x-k8s.io/v1alpha2/JobSet"
 POLICIES = {each.lower(): each for each in ("Background", "Foreground", "Orphan")}
 
 
+def _submit_running(world: World, **job: Any) -> JobSet:
+    return JobSet.submit(world, job_set([replicated_job("w", 3, **job)], [UNCOUNTED]))
+
+
 def _running(world: World, **job: Any) -> JobSet:
-    its = JobSet.submit(world, job_set([replicated_job("w", 3, **job)], [UNCOUNTED]))
+    its = _submit_running(world, **job)
     world.until(its.is_ready())
     return its
 
@@ -123,6 +139,31 @@ def name_is_taken(world: World) -> None:
     world.until(its.has_restarted(1))
     world.wait(10 * SECOND)
     world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-091"], cases={"at-once": False, "late": True})
+def name_is_used_again(world: World, seen_late: bool) -> None:
+    """A JobSet with the name of a deleted one has neither its failures nor its Jobs."""
+    its = _running(world)
+    unanswered = ApiErrors(verb=("update", "patch"), kind=OF_JOB_SETS, times=0)
+    stale = StaleReads(kind=OF_JOB_SETS)
+    world.inject(unanswered)
+    its.fail("w-0")
+    world.until(its.has_failed_job("w-0"))
+    world.inject(HoldObject(kind="Job", name=its.job("w-0")))
+    if seen_late:
+        world.inject(stale)
+    its.delete()
+    world.until(its.is_gone())
+    _submit_running(world)
+    world.wait(5 * SECOND)
+    world.revert(unanswered)
+    world.wait(30 * SECOND)
+    if seen_late:
+        world.revert(stale)
+    world.wait(10 * SECOND)
+    world.inject(ReleaseObject(kind="Job", name=its.job("w-0")))
     world.until(its.is_ready())
 
 

@@ -10,6 +10,7 @@ from conformance.suites.jobset.api import (
     EXCLUSIVE_TOPOLOGY,
     FAIL_JOB,
     RESTART_JOB,
+    RESTART_JOB_SET,
     RESTART_REPLICATED_JOB,
     RESTART_UNCOUNTED,
 )
@@ -147,6 +148,39 @@ def all_restarts_share_one_budget(world: World) -> None:
     world.until(its.is_ready())
     its.fail("driver-0")
     world.until(its.has_restarted(2))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-022", "JS-073"], cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
+def no_restart_is_left_for_all(world: World, only: dict[str, object]) -> None:
+    """Once partial restarts have used up the budget, a failure that restarts all fails instead."""
+    jobs = [replicated_job("driver", **failing_by_policy()), replicated_job("w", 2)]
+    rules = [rule(RESTART_JOB_SET, [BY_POLICY]), only]
+    its = JobSet.submit(world, job_set(jobs, rules, max_restarts=2))
+    for times in (1, 2):
+        world.until(its.is_ready())
+        its.fail(f"w-{times - 1}")
+        world.until(its.has_partly_restarted(times))
+    world.until(its.is_ready())
+    its.fail("driver-0", NON_RETRIABLE)
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-073", "JS-092"], cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
+def suspension_between_partial_restarts(world: World, only: dict[str, object]) -> None:
+    """A suspension leaves the budget of partial restarts as it is."""
+    jobs = [replicated_job("driver"), replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(jobs, [only], max_restarts=2))
+    for times in (1, 2):
+        world.until(its.is_ready())
+        its.fail("w-1")
+        world.until(its.has_partly_restarted(times))
+        its.suspend()
+        world.wait(10 * SECOND)
+        its.resume()
+        world.wait(5 * SECOND)
     world.until(its.is_ready())
     its.fail("w-1")
     world.until(its.has_ended("Failed"))

@@ -125,7 +125,7 @@ class JobSetRun:
 
     @cached_property
     def snapshots(self) -> tuple[Snapshot, ...]:
-        return tuple(Snapshot(version) for version in self.track.versions)
+        return tuple(Snapshot(version, self._filled_in) for version in self.track.versions)
 
     @cached_property
     def changes(self) -> tuple[tuple[Snapshot, Snapshot], ...]:
@@ -135,7 +135,16 @@ class JobSetRun:
     def at(self, n: int) -> Snapshot | None:
         """The state that is stored after position n."""
         version = self.track.version_at(n)
-        return None if version is None else Snapshot(version)
+        return None if version is None else Snapshot(version, self._filled_in)
+
+    @cached_property
+    def _filled_in(self) -> int | None:
+        """The `maxRestarts` that admission made of none; None if that is not known."""
+        asked = get_path(self.track.created.submitted or {}, "spec.failurePolicy")
+        if not isinstance(asked, dict) or asked.get("maxRestarts") is not None:
+            return None
+        found: int | None = get_path(self.track.first, "spec.failurePolicy.maxRestarts")
+        return found
 
     @cached_property
     def wanted(self) -> Mapping[str, tuple[str, int]]:
@@ -155,6 +164,17 @@ class JobSetRun:
             if track.kind == _JOB
             and (controller_of(track.first) or {}).get("uid") == self.track.uid
         )
+
+    @cached_property
+    def _by_name(self) -> Mapping[str, Sequence[Child]]:
+        found: dict[str, list[Child]] = {}
+        for child in self.children:
+            found.setdefault(child.name, []).append(child)
+        return found
+
+    def children_of(self, name: str) -> Sequence[Child]:
+        """The Jobs of that name that the JobSet has controlled, by order of creation."""
+        return self._by_name.get(name, ())
 
     @cached_property
     def failures(self) -> tuple[Failure, ...]:

@@ -23,6 +23,8 @@ class Snapshot:
     """A version of a JobSet; it is a moment of the history."""
 
     write: Write
+    filled_in: int | None = None
+    """The `maxRestarts` that admission filled in where the default is 0."""
 
     @property
     def n(self) -> int:
@@ -62,7 +64,8 @@ class Snapshot:
 
     @cached_property
     def max_restarts(self) -> int:
-        return int(get_path(self.object, "spec.failurePolicy.maxRestarts", 0))
+        found = int(get_path(self.object, "spec.failurePolicy.maxRestarts", 0))
+        return 0 if found == self.filled_in else found
 
     @cached_property
     def policy(self) -> Object | None:

@@ -1,0 +1,170 @@
+"""JS-103, 104: what is written to a child Job: its marks, and the template that it is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import accumulate
+from typing import Any, Final
+
+from conformance.norm import Obligations, met, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.jobset.api import (
+    DOMAIN,
+    INDEX_LABEL,
+    NAME_LABEL,
+    RELEASED,
+    REPLICATED_JOB_LABEL,
+    RESTART_ATTEMPT,
+)
+from conformance.suites.jobset.decisions import CHILD_MARKS, MADE_OF_TEMPLATE
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import field, implementation
+from conformance.suites.jobset.view import Child, JobSetRun
+from vocabulary.objects import Object, annotations_of, get_path, labels_of
+
+JOB_KEY: Final = f"{DOMAIN}/job-key"
+
+JS_103 = Claim(
+    id="JS-103",
+    name="jobs-are-marked",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="Each Job and its pod template MUST have labels and annotations that name the JobSet, the "
+    "replicated job, their sizes, its indexes in both, the restart attempt and the coordinator.",
+    source=implementation(
+        "without ever incrementing jobset.sigs.k8s.io/restart-attempt annotation."
+    ),
+    decision=CHILD_MARKS,
+)
+
+
+@judges(JS_103, armed_by="Job of a JobSet")
+def jobs_are_marked(run: JobSetRun) -> Obligations:
+    sizes = {
+        each["name"]: int(each.get("replicas", 1))
+        for each in get_path(run.track.first, "spec.replicatedJobs") or ()
+    }
+    before = dict(zip(sizes, (0, *accumulate(sizes.values())), strict=False))
+    for child in run.children:
+        if child.name not in run.wanted:
+            continue  # JS-091 is about those
+        wanted = {
+            NAME_LABEL: run.track.name,
+            f"{DOMAIN}/jobset-uid": run.track.uid,
+            REPLICATED_JOB_LABEL: child.replicated_job,
+            f"{DOMAIN}/replicatedjob-replicas": str(sizes[child.replicated_job]),
+            f"{DOMAIN}/global-replicas": str(sum(sizes.values())),
+            INDEX_LABEL: str(child.index),
+            f"{DOMAIN}/job-global-index": str(before[child.replicated_job] + child.index),
+            **_coordinator(run),
+        }
+        created = child.track.created
+        flaw = next(_flaws(child, wanted, _attempts(run, child)), None)
+        if flaw is None:
+            yield met(created)
+        else:
+            yield violated(created, f"{when(created)}: {child} of {run} was created with {flaw}.")
+
+
+def _coordinator(run: JobSetRun) -> dict[str, str]:
+    found = get_path(run.track.first, "spec.coordinator")
+    if not found:
+        return {}
+    subdomain = get_path(run.track.first, "spec.network.subdomain") or run.track.name
+    job = f"{run.track.name}-{found['replicatedJob']}-{int(found.get('jobIndex', 0))}"
+    return {f"{DOMAIN}/coordinator": f"{job}-{int(found.get('podIndex', 0))}.{subdomain}"}
+
+
+def _attempts(run: JobSetRun, child: Child) -> set[str]:
+    """The numbers of restarts that the controller may have known of when it created a Job."""
+    created = child.track.created
+    seen_us = run.operator.timing.seen_us(created.t)
+    found: set[str] = set()
+    for position, each in enumerate(run.snapshots):
+        following = run.snapshots[position + 1 : position + 2]
+        if each.n < created.n and (not following or following[0].t >= seen_us):
+            found.add(str(each.counted))
+            if run.edition == RELEASED:
+                found.add(str(each.restarts))
+    return found
+
+
+def _flaws(child: Child, wanted: Mapping[str, str], attempts: set[str]) -> Iterator[str]:
+    job = child.track.first
+    template = get_path(job, "spec.template") or {}
+    for of, obj in (("", job), (" of its pod template", template)):
+        for what, found in (("label", labels_of(obj)), ("annotation", annotations_of(obj))):
+            for key, value in wanted.items():
+                if found.get(key) != value:
+                    is_ = repr(found[key]) if key in found else "missing"
+                    yield f"the {what} {key}{of} {is_}; it should be {value!r}"
+            if found.get(RESTART_ATTEMPT) not in attempts:
+                is_ = found.get(RESTART_ATTEMPT, "missing")
+                known = " or ".join(sorted(attempts))
+                yield f"the {what} {RESTART_ATTEMPT}{of} {is_}; it should be {known}"
+            if not found.get(JOB_KEY):
+                yield f"the {what} {JOB_KEY}{of} missing"
+
+
+JS_104 = Claim(
+    id="JS-104",
+    name="jobs-are-made-of-their-template",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="Each Job MUST be created as the template of its replicated job says, also when it is "
+    "created again, and nothing of the template MUST be left out or changed.",
+    source=field("ReplicatedJob", "template defines the template of the Job that will be created."),
+    decision=MADE_OF_TEMPLATE,
+)
+_SET_OTHERWISE: Final = ("spec.suspend", "spec.template.spec.subdomain")
+"""The fields that follow from the JobSet."""
+
+
+@judges(JS_104, armed_by="Job of a JobSet")
+def jobs_are_made_of_their_template(run: JobSetRun) -> Obligations:
+    for child in run.children:
+        created = child.track.created
+        standing = run.at(created.n)
+        if standing is None or child.name not in run.wanted:
+            continue
+        templates = {
+            each["name"]: each.get("template") or {}
+            for each in get_path(standing.object, "spec.replicatedJobs") or ()
+        }
+        template = templates.get(child.replicated_job, {})
+        flaw = next(_missing(template, child.track.first, ""), None)
+        if flaw is None:
+            yield met(created)
+        elif template != _first_template(run, child):
+            continue  # it was changed meanwhile
+        else:
+            yield violated(
+                created,
+                f"{when(created)}: {child} of {run} was created with {flaw}.",
+                standing,
+            )
+
+
+def _first_template(run: JobSetRun, child: Child) -> Object:
+    found = get_path(run.track.first, "spec.replicatedJobs") or ()
+    return next(
+        (each.get("template") or {} for each in found if each["name"] == child.replicated_job), {}
+    )
+
+
+def _missing(wanted: Any, found: Any, path: str) -> Iterator[str]:
+    """The fields of a template that an object does not have; it may have more than that."""
+    if path in _SET_OTHERWISE or path.endswith(".resources"):
+        return  # an API server may write quantities otherwise
+    if isinstance(wanted, Mapping):
+        for key, value in wanted.items():
+            inner = found.get(key) if isinstance(found, Mapping) else None
+            yield from _missing(value, inner, f"{path}.{key}" if path else key)
+    elif isinstance(wanted, list):
+        items = found if isinstance(found, list) else []
+        for position, value in enumerate(wanted):
+            inner = items[position] if position < len(items) else None
+            yield from _missing(value, inner, f"{path}[{position}]")
+    elif wanted not in (found, None) and (wanted or found is not None):
+        yield f"{path} {found!r}; its template has {wanted!r}"

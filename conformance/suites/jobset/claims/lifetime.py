@@ -1,0 +1,79 @@
+"""JS-101: how long a JobSet is kept that has ended."""
+
+from __future__ import annotations
+
+from conformance.history.tracks import Instant
+from conformance.norm import WRITERS, Obligations, eventually, met, not_before, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.jobset.decisions import TIME_TO_LIVE
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import field
+from conformance.suites.jobset.view import JobSetRun
+from conformance.suites.jobset.view.scopes import LATE_US
+from vocabulary.clock import SECOND, parse_rfc3339
+from vocabulary.history import Write
+from vocabulary.objects import condition, get_path
+
+JS_101 = Claim(
+    id="JS-101",
+    name="ended-jobset-lives-on",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="The controller MUST delete a JobSet once ttlSecondsAfterFinished have passed since its "
+    "end, and MUST NOT delete it before, or if it has none.",
+    source=field(
+        "JobSetSpec",
+        "If this field is set, TTLSecondsAfterFinished after the JobSet finishes, it is eligible "
+        "to be automatically deleted. If this field is unset, the JobSet won't be automatically "
+        "deleted.",
+    ),
+    decision=TIME_TO_LIVE,
+)
+
+
+@judges(JS_101, armed_by="JobSet ended", needs=(WRITERS,))
+def ended_jobset_lives_on(run: JobSetRun) -> Obligations:
+    end, deletion = run.end, _deletion(run)
+    standing = end if deletion is None else run.at(deletion.n - 1) or end
+    ttl: int | None = get_path(
+        {} if standing is None else standing.object, "spec.ttlSecondsAfterFinished"
+    )
+    if deletion is not None and (end is None or end.n > deletion.n or ttl is None):
+        why = "has not ended" if end is None or end.n > deletion.n else "has no time to live"
+        yield violated(
+            deletion,
+            f"{when(deletion)}: the controller deleted {run}, which {why}.",
+            run.track.created,
+        )
+    elif end is not None and ttl is None:
+        yield met(end)
+    elif end is not None and ttl is not None:
+        found = condition(end.object, "Failed" if end.has_failed else "Completed") or {}
+        stamped_us = parse_rfc3339(found["lastTransitionTime"]) - run.history.header.began_us
+        yield not_before(
+            run,
+            "its deletion",
+            since=Instant(end.n, stamped_us),
+            at_least_us=ttl * SECOND,
+            happened=deletion,
+            own=False,
+            origin="its time to live",
+            evidence=(end,),
+        )
+        yield eventually(
+            run,
+            "its deletion",
+            since=end,
+            within_us=ttl * SECOND + LATE_US,
+            happened=deletion,
+            unless=run.hindrance(end),
+            origin="its time to live and 30s",
+        )
+
+
+def _deletion(run: JobSetRun) -> Write | None:
+    """The first request by which the controller deleted it."""
+    track = run.track
+    asked = run.operator.deletes.get((track.kind, track.namespace, track.name), ())
+    return next((write for write in asked if track.exists_at(write.n - 1)), None)

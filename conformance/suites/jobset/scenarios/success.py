@@ -1,0 +1,94 @@
+"""JobSets that succeed, by each success policy, and what is not a success yet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from chaos.faults import Kill, Start
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+COUNTED: Final = rule(RESTART_JOB_SET)
+ALL: Final = {"operator": "All"}
+ANY: Final = {"operator": "Any"}
+OF_W: Final = {"targetReplicatedJobs": ["w"]}
+
+
+@scenario(
+    arms=["JS-098", "JS-102"],
+    cases={
+        "all": (None, ("w-0", "v-0", "w-1")),
+        "all-of-one": ({**ALL, **OF_W}, ("w-0", "w-1")),
+        "all-of-one-later": ({**ALL, **OF_W}, ("v-0", "w-0", "w-1")),
+        "any": (ANY, ("v-0",)),
+        "any-of-one": ({**ANY, **OF_W}, ("v-0", "w-1")),
+    },
+)
+def jobs_succeed_in_turn(
+    world: World, case: tuple[Mapping[str, Any] | None, tuple[str, ...]]
+) -> None:
+    """A JobSet completes with the last of the Jobs that its success policy asks for."""
+    policy, order = case
+    spec: dict[str, Any] = {} if policy is None else {"successPolicy": policy}
+    jobs = [replicated_job("w", 2), replicated_job("v")]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED], **spec))
+    world.until(its.is_ready())
+    for name in order:
+        its.fail(name, 0)
+        world.until(its.has_job(name, "Complete"))
+        world.wait(10 * SECOND)
+    world.until(its.has_ended("Completed"))
+    world.wait(10 * SECOND)
+
+
+@scenario(arms=["JS-098"])
+def success_before_a_restart(world: World) -> None:
+    """A JobSet that restarts after some of its Jobs had succeeded completes with all of them."""
+    jobs = [replicated_job("once", behaviour="run 5s, exit 0"), replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED]))
+    world.until(its.has_job("once-0", "Complete"))
+    its.fail("w-0", 0)
+    world.until(its.has_job("w-0", "Complete"))
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+    its.fail("w-1", 0)
+    world.until(its.has_job("w-1", "Complete"))
+    world.wait(10 * SECOND)
+    its.fail("w-0", 0)
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-098"])
+def success_of_a_later_job_is_awaited(world: World) -> None:
+    """A JobSet does not complete before the Jobs that wait for others have succeeded, too."""
+    jobs = [replicated_job("first"), replicated_job("then")]
+    jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED]))
+    world.until(its.has_started("first-0"))
+    its.fail("first-0", 0)
+    world.until(its.is_ready())
+    its.fail("then-0", 0)
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-093", "JS-095"])
+def success_beside_the_end(world: World) -> None:
+    """A JobSet that a failure has ended stays Failed, though all that it waited for succeed."""
+    jobs = [replicated_job("w"), replicated_job("v")]
+    policy = {**ALL, **OF_W}
+    its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET)], successPolicy=policy))
+    world.until(its.is_ready())
+    world.inject(Kill(restart_after=None))
+    its.fail("v-0")
+    world.wait(5 * SECOND)
+    its.fail("w-0", 0)
+    world.wait(5 * SECOND)
+    world.inject(Start())
+    world.until(its.has_ended("Failed"))
+    world.wait(30 * SECOND)

@@ -1,0 +1,64 @@
+"""JobSets that are suspended and resumed."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chaos.faults import DeleteObject
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import RESTART_JOB_SET
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+COUNTED: Final = rule(RESTART_JOB_SET)
+
+
+@scenario(arms=["JS-099"])
+def running_jobset_is_suspended(world: World) -> None:
+    """The Jobs of a JobSet stop when it is suspended, and run again when it is resumed."""
+    jobs = [replicated_job("once", behaviour="run 2s, exit 0"), replicated_job("w", 3)]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED]))
+    world.until(its.has_job("once-0", "Complete"))
+    world.until(its.is_ready())
+    for _ in range(2):
+        its.suspend()
+        world.wait(20 * SECOND)
+        its.resume()
+        world.wait(5 * SECOND)
+        world.until(its.is_ready())
+
+
+@scenario(arms=["JS-099"])
+def jobset_is_created_suspended(world: World) -> None:
+    """No Job of a JobSet runs that is created suspended, until it is resumed."""
+    jobs = [replicated_job("driver"), replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED], suspend=True))
+    world.wait(20 * SECOND)
+    its.resume()
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-099"])
+def jobset_stays_suspended(world: World) -> None:
+    """The Jobs of a JobSet that is suspended for good come to rest, each of them."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 3), replicated_job("v")], [COUNTED]))
+    world.until(its.is_ready())
+    its.suspend()
+    world.wait(10 * SECOND)
+
+
+@scenario(arms=["JS-099"])
+def job_is_deleted_from_a_suspended_jobset(world: World) -> None:
+    """A Job that a user deletes from a suspended JobSet does not come back running."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [COUNTED]))
+    world.until(its.is_ready())
+    its.suspend()
+    world.wait(10 * SECOND)
+    world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+    world.wait(10 * SECOND)
+    its.resume()
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())

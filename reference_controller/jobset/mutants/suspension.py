@@ -1,0 +1,34 @@
+"""Jobs that run while their JobSet is suspended, or rest while it is not."""
+
+from __future__ import annotations
+
+from reference_controller.jobset.mutants.registry import MUTANTS
+from reference_controller.jobset.observation import Job
+from reference_controller.jobset.rules import Rules
+from vocabulary.objects import Object
+
+
+@MUTANTS.wrong_rules(
+    "jobs-start-in-suspension", "It creates running Jobs in a suspended JobSet.", "JS-099"
+)
+class JobsStartInSuspension(Rules):
+    def starts_suspended(self, job_set: Object) -> bool:
+        del job_set
+        return False
+
+
+@MUTANTS.wrong_rules(
+    "jobs-run-on-in-suspension", "It leaves Jobs running when it is suspended.", "JS-099"
+)
+class JobsRunOnInSuspension(Rules):
+    def is_to_suspend(self, job: Job) -> bool:
+        del job
+        return False
+
+
+@MUTANTS.wrong_rules(
+    "first-jobs-resume", "It resumes the first Job of each replicated job alone.", "JS-099"
+)
+class FirstJobsResume(Rules):
+    def is_to_resume(self, job: Job) -> bool:
+        return super().is_to_resume(job) and job.child.number == 0
