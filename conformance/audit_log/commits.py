@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from conformance.audit_log.events import Event
+from conformance.recorded_objects import recorded
 from vocabulary.history import Event as Change
 from vocabulary.objects import is_terminating, meta, uid_of
 
@@ -70,7 +71,7 @@ def name_key(event: Event) -> str:
 
 
 def _effect(change: Change, obj: dict[str, Any]) -> Effect:
-    return Effect(change, without_managed_fields(obj), version_of(obj), uid_of(obj))
+    return Effect(change, recorded(obj), version_of(obj), uid_of(obj))
 
 
 def _updated(obj: dict[str, Any]) -> Change:
@@ -113,12 +114,6 @@ def _bound(event: Event, stored: Mapping[str, dict[str, Any]]) -> Iterator[Effec
         "status": {**status, "conditions": [*others, scheduled]},
     }
     yield Effect("MODIFIED", bound, 0, uid_of(last))
-
-
-def without_managed_fields(obj: dict[str, Any]) -> dict[str, Any]:
-    """Field managers double an object's size, and no claim reads them."""
-    metadata = {key: value for key, value in meta(obj).items() if key != "managedFields"}
-    return {**obj, "metadata": metadata}
 
 
 def version_of(obj: Mapping[str, Any]) -> int:

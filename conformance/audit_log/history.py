@@ -24,9 +24,9 @@ from conformance.audit_log.commits import (
     is_blind,
     name_key,
     version_of,
-    without_managed_fields,
 )
 from conformance.audit_log.events import AuditLogError, Event, Log, Status
+from conformance.recorded_objects import recorded
 from conformance.suite import ACTORS, Suite
 from vocabulary.clock import Micros
 from vocabulary.errors import kept_message
@@ -332,7 +332,7 @@ class _Conversion:
         is_person = not event.user.username.startswith("system:")
         if not is_whole or not is_person or event.request_object is None:
             return None
-        return without_managed_fields(event.request_object)
+        return recorded(event.request_object)
 
     def _actor(self, username: str) -> str:
         """As histories name those who write; people by the names that they have."""

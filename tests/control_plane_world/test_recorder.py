@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from conformance.worlds.control_plane.recorder import Recorder
-from vocabulary.kinds import POD
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, POD
 
 
 def pod(name: str, rv: int) -> dict[str, Any]:
@@ -26,3 +26,19 @@ def test_a_deletion_that_a_list_finds_out_comes_after_all_that_was_committed_bef
         (9, "DELETED"),
     ]
     assert recorder.was_interrupted("run-0", 0)
+
+
+def test_of_a_definition_its_columns_are_recorded_and_its_schema_is_not() -> None:
+    column = {"name": "Status", "type": "string", "jsonPath": ".status.phase"}
+    version = {"name": "v1", "additionalPrinterColumns": [column]}
+    metadata = {"name": "as", "uid": "as", "resourceVersion": "3", "managedFields": [{}]}
+    stored = {
+        "kind": "CustomResourceDefinition",
+        "metadata": metadata,
+        "spec": {"group": "g", "versions": [{**version, "schema": {"openAPIV3Schema": {}}}]},
+    }
+    recorder = Recorder(None, [CUSTOM_RESOURCE_DEFINITION], None)  # type: ignore[arg-type]
+    recorder.replaced("", CUSTOM_RESOURCE_DEFINITION, (stored,), "4")
+    (commit,) = recorder.commits(["as"])
+    assert commit.object["spec"] == {"group": "g", "versions": [version]}
+    assert "managedFields" not in commit.object["metadata"]

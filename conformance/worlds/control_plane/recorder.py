@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from conformance.recorded_objects import recorded
 from fixtures.control_plane import audit
 from fixtures.control_plane.waiting import WaitTimeoutError
 from reference_controller.runtime.connection import Connection
@@ -248,7 +249,7 @@ class Recorder:
             return
         scope = namespace_of(obj) or name_of(obj)
         self.revision = max(self.revision, int(_rv_text(obj)))
-        plain = _without_managed_fields(obj)
+        plain = recorded(obj)
         if kind == NODE and is_heartbeat(self.stored(kind, "", name_of(obj)), plain):
             return
         revision = revision or int(_rv_text(obj))
@@ -297,9 +298,3 @@ def _lasting(node: Object) -> tuple[Any, ...]:
 
 def _rv_text(obj: Object) -> str:
     return str(obj["metadata"]["resourceVersion"])
-
-
-def _without_managed_fields(obj: Object) -> dict[str, Any]:
-    """Field managers double an object's size, and no claim reads them."""
-    metadata = {key: value for key, value in obj["metadata"].items() if key != "managedFields"}
-    return {**obj, "metadata": metadata}
