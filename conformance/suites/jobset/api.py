@@ -8,6 +8,8 @@ from vocabulary.kinds import Kind
 
 JOB_SET: Final = Kind("jobset.x-k8s.io", "v1alpha2", "JobSet", "jobsets")
 DOMAIN: Final = "jobset.sigs.k8s.io"
+CONTROLLER_NAME: Final = f"{DOMAIN}/jobset-controller"
+"""The value of `spec.managedBy` that means the same as none."""
 NAME_LABEL: Final = f"{DOMAIN}/jobset-name"
 REPLICATED_JOB_LABEL: Final = f"{DOMAIN}/replicatedjob-name"
 INDEX_LABEL: Final = f"{DOMAIN}/job-index"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from conformance.suites.jobset.api import CONTROLLER_NAME
 from vocabulary.objects import Object, condition_status, get_path
 
 
@@ -12,10 +13,15 @@ def is_finished(job_set: Object) -> bool:
     )
 
 
+def is_managed(job_set: Object) -> bool:
+    """True if it is the JobSet controller's to manage."""
+    return get_path(job_set, "spec.managedBy") in (None, CONTROLLER_NAME)
+
+
 def is_at_rest(job_set: Object) -> bool:
-    """True if a JobSet may stay as it is indefinitely: it has ended, is suspended, or all of its
-    Jobs are ready or done."""
-    if is_finished(job_set):
+    """True if a JobSet may stay as it is indefinitely: it has ended, is suspended, is another
+    controller's to manage, or all of its Jobs are ready or done."""
+    if is_finished(job_set) or not is_managed(job_set):
         return True
     if get_path(job_set, "spec.suspend", False):
         return condition_status(job_set, "Suspended") == "True"

@@ -99,3 +99,17 @@ class PolicyIsRemoved(Rules):
 class PolicyIsAdded(Rules):
     def may_become(self, standing: Any, asked: Any) -> bool:
         return super().may_become(standing, asked) or standing is None
+
+
+@MUTANTS.wrong_rules(
+    "strategy-is-changed", "It lets the restart strategy in force be changed.", "JS-096"
+)
+class StrategyIsChanged(Rules):
+    def may_become(self, standing: Any, asked: Any) -> bool:
+        return super().may_become(_without_strategy(standing), _without_strategy(asked))
+
+
+def _without_strategy(policy: Any) -> Any:
+    if not isinstance(policy, dict):
+        return policy
+    return {key: value for key, value in policy.items() if key != "restartStrategy"}

@@ -167,3 +167,14 @@ class RestartOfAllRefundsParts(Rules):
     def partial_restarts_kept(self, job_set: Object) -> tuple[Object, ...]:
         del job_set
         return ()
+
+
+@MUTANTS.wrong_rules(
+    "waiting-jobs-stay-away",
+    "After a restart it never creates the Jobs that wait for others.",
+    "JS-001",
+    "JS-091",
+)
+class WaitingJobsStayAway(Rules):
+    def satisfies(self, job: Job, status: str) -> bool:
+        return job.restarts == 0 and super().satisfies(job, status)

@@ -22,6 +22,7 @@ from conformance.suites.jobset.judging import judges_history
 from conformance.suites.jobset.sources import api, constraints, future_work, stories
 from conformance.suites.jobset.view import JobSetHistory
 from conformance.suites.jobset.view.submissions import (
+    Submission,
     refused_changes,
     rules_of,
     submissions,
@@ -50,7 +51,7 @@ REASONS: Final = frozenset(
         "FailedIndexes",
     }
 )
-_NAME_OF_RULE: Final = re.compile(r"rules\[\d+\]\.name\b")
+_NAME_OF_RULE: Final = re.compile(r"rules\[(\d+)\]\.name\b")
 
 JS_004 = Claim(
     id="JS-004",
@@ -155,8 +156,19 @@ def rules_need_no_name(view: JobSetHistory) -> Obligations:
             continue
         if each.is_admitted:
             yield met(each.write)
-        elif each.is_refused and _NAME_OF_RULE.search(each.write.message):
+        elif each.is_refused and _is_for_lack_of_a_name(each):
             yield violated(each.write, f"{when(each.write)}: {each.write.message}.")
+
+
+def _is_for_lack_of_a_name(submission: Submission) -> bool:
+    """True if the refusal names the name of a rule that has none."""
+    listed = get_path(submission.job_set, "spec.failurePolicy.rules")
+    nameless = {
+        position
+        for position, rule in enumerate(listed if isinstance(listed, list) else ())
+        if isinstance(rule, dict) and "name" not in rule
+    }
+    return any(int(found) in nameless for found in _NAME_OF_RULE.findall(submission.write.message))
 
 
 JS_046 = Claim(
@@ -249,7 +261,7 @@ JS_096 = Claim(
 def policy_in_force_stays(view: JobSetHistory) -> Obligations:
     for run in view.subjects:
         for before, after in run.changes:
-            if _in_force(before.policy) != _in_force(after.policy):
+            if _is_another(before.policy, after.policy):
                 yield violated(
                     after,
                     f"{when(after)}: the failure policy of {run} is {_told(after.policy)}; it was "
@@ -258,7 +270,7 @@ def policy_in_force_stays(view: JobSetHistory) -> Obligations:
                 )
     for write, standing in refused_changes(view.history):
         asked = get_path(write.submitted or {}, "spec.failurePolicy")
-        if _in_force(asked) != _in_force(get_path(standing, "spec.failurePolicy")):
+        if _is_another(get_path(standing, "spec.failurePolicy"), asked):
             yield met(write)
 
 
@@ -281,6 +293,25 @@ def _replicated_jobs(job_set: Object) -> list[Object]:
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
 
 
+def _is_another(before: Any, after: Any) -> bool:
+    """True if a policy is not what it was; fields that were filled in or left out, and decide
+    nothing, change nothing."""
+    if _in_force(before) != _in_force(after):
+        return True
+    if before is None:
+        return False
+    pairs = [(before, after), *zip(rules_of(before), rules_of(after), strict=True)]
+    return any(
+        key not in _IN_FORCE and old[key] != new[key]
+        for old, new in pairs
+        for key in old.keys() & new.keys()
+    )
+
+
+_IN_FORCE: Final = ("maxRestarts", "rules", "onJobFailureReasons", "targetReplicatedJobs")
+"""Fields whose absence, or the order of whose values, means nothing."""
+
+
 def _in_force(policy: Any) -> tuple[Any, ...] | None:
     """The part of a policy that decides; defaults that were filled in later change nothing."""
     if policy is None:
@@ -300,4 +331,8 @@ def _told(policy: Object | None) -> str:
     if policy is None:
         return "none"
     actions = [str(rule.get("action")) for rule in rules_of(policy)]
-    return f"maxRestarts {policy.get('maxRestarts', 0)} with the rules {', '.join(actions) or '-'}"
+    names = [str(rule.get("name", "-")) for rule in rules_of(policy)]
+    return (
+        f"maxRestarts {policy.get('maxRestarts', 0)} with the rules {', '.join(actions) or '-'}, "
+        f"their names {', '.join(names) or '-'}, restartStrategy {policy.get('restartStrategy')}"
+    )

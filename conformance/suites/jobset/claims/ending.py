@@ -10,6 +10,7 @@ from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, implementation, motivation
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import answers
+from conformance.suites.jobset.view.status_steps import is_replaced
 
 JS_021 = Claim(
     id="JS-021",
@@ -49,6 +50,8 @@ def left_at_the_end(run: JobSetRun, end: Snapshot, known_n: int) -> Obligations:
             yield met(end)
         elif ended.n > known_n:
             yield undecided(end, f"{child} may have finished unseen by the controller")
+        elif is_replaced(run, child, end.n):
+            yield undecided(end, f"{child} is of an earlier restart, which has it deleted")
         elif _is_kept_by(run, child, end):
             yield undecided(end, f"{child} went with {run}, or another client deleted it")
         else:

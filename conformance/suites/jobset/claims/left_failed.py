@@ -11,7 +11,7 @@ from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import future_work
 from conformance.suites.jobset.view import Child, Failure, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import answers, was_deleted_by_others
-from conformance.suites.jobset.view.generations import is_gated
+from conformance.suites.jobset.view.startup import is_gated
 from conformance.suites.jobset.view.status_steps import is_replaced
 from conformance.suites.jobset.view.success import left_failed, targets
 from vocabulary.objects import labels_of

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import KEP, RESTART, RESTART_UNCOUNTED
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import implementation, stories
-from conformance.suites.jobset.view import JobSetRun
+from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.generations import replaced_by, successor
-from conformance.suites.jobset.view.status_steps import generation_of, steps
+from conformance.suites.jobset.view.status_steps import Step, generation_of, is_replaced, steps
 from vocabulary.history import Write
 from vocabulary.objects import annotations_of
 
@@ -34,7 +36,7 @@ def uncounted_restarts_are_marked(run: JobSetRun) -> Obligations:
     for step in steps(run):
         if step.taken != RESTART_UNCOUNTED or step.is_open:
             continue
-        for child in replaced_by(run, step):
+        for child in _restarted_by(run, step):
             deletion = child.deletion
             if deletion is None or not run.operator.is_by(deletion.actor):
                 continue
@@ -105,7 +107,7 @@ def _attempts(run: JobSetRun) -> Obligations:
     for step in steps(run):
         if step.taken != RESTART_UNCOUNTED or step.is_open:
             continue
-        for child in replaced_by(run, step):
+        for child in _restarted_by(run, step):
             following = successor(run, child)
             if following is None:
                 continue
@@ -114,6 +116,15 @@ def _attempts(run: JobSetRun) -> Obligations:
                 yield undecided(created, f"{following} came after another restart")
                 continue
             yield _same_attempt(run, child.attempt, following.attempt, created, str(following))
+
+
+def _restarted_by(run: JobSetRun, step: Step) -> Iterator[Child]:
+    """Leaves out those that another restart had replaced, or whose deletion had begun before."""
+    for child in replaced_by(run, step):
+        deletion = child.deletion
+        is_going = deletion is not None and deletion.n < step.first.n
+        if not is_going and not is_replaced(run, child, step.first.n):
+            yield child
 
 
 def _same_attempt(run: JobSetRun, was: str, is_: str, created: Write, name: str) -> Obligation:

@@ -13,11 +13,11 @@ from conformance.suites.jobset.view.answers import answers, was_deleted_by_other
 from conformance.suites.jobset.view.generations import (
     created_again,
     deleted,
-    is_gated,
     none_too_early,
     replaced_by,
     was_refused,
 )
+from conformance.suites.jobset.view.startup import is_held_back
 from conformance.suites.jobset.view.status_steps import is_replaced, steps
 
 JS_001 = Claim(
@@ -132,7 +132,7 @@ def _there_once(run: JobSetRun, name: str, standing: list[Child]) -> Obligation:
         former = [child for child in run.children if child.name == name]
         if former and former[-1].succeeded is not None:
             return undecided(end, f"{former[-1]} had completed")
-        if is_gated(run, run.wanted[name][0]):
+        if is_held_back(run, run.wanted[name][0], end.n):
             return undecided(end, f"job/{name} may wait for others")
         if was_refused(run, name, former[-1].track.created if former else run.track.created):
             return undecided(end, f"the creation of job/{name} was refused")
@@ -170,6 +170,9 @@ JS_094 = Claim(
 def no_pods_beside_predecessors(run: JobSetRun) -> Obligations:
     latest: dict[tuple[str, str], Child] = {}
     for child in run.children:
+        if child.slot is None:
+            yield undecided(child.track.created, f"nothing tells which Job {child} would replace")
+            continue
         former = latest.get(child.slot)
         latest[child.slot] = child
         pods = [pod for pod in run.history.owned.get(child.track.uid, ()) if pod.kind == "Pod"]

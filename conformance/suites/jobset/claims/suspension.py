@@ -13,7 +13,7 @@ from conformance.suites.jobset.decisions import SUSPENDED_JOBS
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
-from conformance.suites.jobset.view.generations import is_gated
+from conformance.suites.jobset.view.startup import is_gated
 from conformance.suites.jobset.view.status_steps import steps
 from vocabulary.history import Write
 from vocabulary.objects import Object, condition_status, get_path

@@ -14,6 +14,7 @@ from conformance.suites.jobset.decisions import BOUNDED_WORK
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import motivation
 from conformance.suites.jobset.view import Child, JobSetRun
+from conformance.suites.jobset.view.startup import has_started
 from conformance.suites.jobset.view.status_steps import Step, steps
 from vocabulary.history import Write
 from vocabulary.kinds import JOB
@@ -47,8 +48,37 @@ JS_047 = Claim(
 def restart_work_is_bounded(run: JobSetRun) -> Obligations:
     restarts = [step for step in steps(run) if step.is_global]
     for step, following in zip_longest(restarts, restarts[1:]):
-        until = run.history.end.n + 1 if following is None else following.first.n
-        yield _bounded(run, step, until)
+        last = run.history.end.n + 1 if following is None else following.first.n
+        yield _bounded(run, step, min(last, _done(run, step)))
+
+
+def _done(run: JobSetRun, step: Step) -> int:
+    """The position from which work is not for that restart any more: all Jobs are ready or have
+    finished, or a suspension takes them back."""
+    suspensions = [
+        after.n
+        for before, after in run.changes
+        if after.n > step.first.n and after.is_suspended and not before.is_suspended
+    ]
+    came = [_came_back(run, name, step.first.n) for name in run.wanted]
+    return min(run.history.end.n + 1, *suspensions[:1], max(came, default=step.first.n))
+
+
+def _came_back(run: JobSetRun, name: str, since: int) -> int:
+    """The position at which a Job of that name was ready or had finished that the restart does
+    not replace; beyond the end of the history if none was."""
+    for child in run.children:
+        if child.name == name and (child.succeeded is not None or child.track.created.n > since):
+            for version in child.track.versions:
+                if version.n > since and _is_ready_or_done(version.object or {}):
+                    return version.n
+            if child.succeeded is not None and child.track.exists_at(since):
+                return since
+    return run.history.end.n + 1
+
+
+def _is_ready_or_done(job: Object) -> bool:
+    return condition_status(job, "Failed") == "True" or has_started(job)
 
 
 def _bounded(run: JobSetRun, step: Step, until: int) -> Obligation:
@@ -62,7 +92,9 @@ def _bounded(run: JobSetRun, step: Step, until: int) -> Obligation:
     writes = [
         write
         for write in run.operator.writes
-        if step.first.n < write.n < until and 200 <= write.code < 300
+        if step.first.n < write.n < until
+        and 200 <= write.code < 300
+        and write.namespace == run.track.namespace
     ]
     if len({write.actor for write in writes}) > 1:
         return undecided(

@@ -105,6 +105,10 @@ CHANGES: Final[Mapping[str, Any]] = {
         BY_RULE,
         {**BY_RULE, "rules": [rule(RESTART_UNCOUNTED, [BY_BACKOFF]), COUNTED]},
     ),
+    "another-strategy": (
+        {**BY_RULE, "restartStrategy": "Recreate"},
+        {**BY_RULE, "restartStrategy": "BlockingRecreate"},
+    ),
     "no-rules": (BY_RULE, {"maxRestarts": 1}),
     "removed": (BY_RULE, None),
 }

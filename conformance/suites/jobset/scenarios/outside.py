@@ -11,9 +11,11 @@ from chaos.faults import (
     DeletePod,
     EditObject,
     HoldObject,
+    Kill,
     Pause,
     ReleaseObject,
     StaleReads,
+    Start,
     Tamper,
 )
 from conformance.scenario_type import scenario
@@ -66,6 +68,38 @@ def failed_job_is_deleted(world: World) -> None:
     world.until(its.has_failed_job("w-2") | its.has_restarted(1))
     world.inject(DeleteObject("Job", its.job("w-2"), propagation="Background"))
     world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-091", "JS-093"])
+def failed_job_is_deleted_unseen(world: World) -> None:
+    """A Job that fails and is deleted while the controller is away is created again, and its
+    JobSet completes."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [rule(RESTART_JOB_SET)]))
+    world.until(its.is_ready())
+    world.inject(Kill(restart_after=None))
+    its.fail("w-0")
+    world.until(its.has_failed_job("w-0"))
+    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    world.wait(5 * SECOND)
+    world.inject(Start())
+    world.until(its.is_ready())
+    its.fail("w-0", 0)
+    its.fail("w-1", 0)
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-001", "JS-091"])
+def another_controller_manages_one(world: World) -> None:
+    """A JobSet that `spec.managedBy` gives to another controller is left alone beside one that
+    restarts."""
+    workers = [replicated_job("w", 2)]
+    other = job_set(workers, name="other", managedBy="kueue.x-k8s.io/multikueue")
+    JobSet.submit(world, other)
+    its = JobSet.submit(world, job_set(workers))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
     world.until(its.is_ready())
 
 

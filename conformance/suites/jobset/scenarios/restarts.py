@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Final
+
 from chaos.faults import HoldObject, ReleaseObject
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_JOB, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
-from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.suites.jobset.scenarios.workloads import (
+    BY_POLICY,
+    NON_RETRIABLE,
+    failing_by_policy,
+    job_set,
+    replicated_job,
+    rule,
+)
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
 
@@ -101,3 +111,70 @@ def one_job_restarts_alone(world: World) -> None:
     jobs = [replicated_job("driver"), replicated_job("w", 2, behaviour="run 1s, exit 1")]
     its = JobSet.submit(world, job_set(jobs, rules, max_restarts=6))
     world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-024", "JS-025"])
+def uncounted_restart_follows_a_counted_one(world: World) -> None:
+    """A restart that does not count comes before a counted one has all of its Jobs replaced."""
+    slow = replicated_job("slow", behaviour="run forever, stop 20s")
+    workers = replicated_job("w", **failing_by_policy())
+    its = JobSet.submit(world, job_set([slow, workers], [rule(RESTART_UNCOUNTED, [BY_POLICY])]))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.wait(6 * SECOND)
+    world.until(its.has_started("w-0"))
+    its.fail("w-0", NON_RETRIABLE)
+    world.until(its.has_restarted(2))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-047"])
+def evicted_often_after_a_restart(world: World) -> None:
+    """The cost of later suspensions is not the cost of the restart before them."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 4)], [rule(RESTART_JOB_SET)]))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+    for _ in range(6):
+        its.suspend()
+        world.wait(10 * SECOND)
+        its.resume()
+        world.until(its.is_ready())
+
+
+@scenario(arms=["JS-022", "JS-090"])
+def one_failure_spends_the_last_restart(world: World) -> None:
+    """The failure that the last restart answers does not fail the JobSet while its Job is going."""
+    workers = replicated_job("w", 2, behaviour="run forever, stop 5s")
+    its = JobSet.submit(world, job_set([workers], [rule(RESTART_JOB_SET)], max_restarts=1))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+ORDERS: Final[Mapping[str, tuple[dict[str, Any], dict[str, Any]]]] = {
+    "in-order": ({}, {"startupPolicy": {"startupPolicyOrder": "InOrder"}}),
+    "depends-on": ({"dependsOn": [{"name": "driver", "status": "Ready"}]}, {}),
+}
+
+
+@scenario(arms=["JS-001", "JS-091"], cases=ORDERS)
+def replicated_jobs_wait_for_others(
+    world: World, order: tuple[dict[str, Any], dict[str, Any]]
+) -> None:
+    """Jobs that wait for those of another replicated job come back once these are ready."""
+    waits, spec = order
+    workers = {**replicated_job("w", 2), **waits}
+    its = JobSet.submit(
+        world, job_set([replicated_job("driver"), workers], [rule(RESTART_JOB_SET)], **spec)
+    )
+    world.until(its.is_ready())
+    for times, name in enumerate(("driver-0", "w-1"), start=1):
+        its.fail(name)
+        world.until(its.has_restarted(times))
+        world.wait(5 * SECOND)
+        world.until(its.is_ready())

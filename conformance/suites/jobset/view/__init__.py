@@ -9,6 +9,7 @@
 - `generations`: the Jobs that a restart replaces.
 - `success`: when its success policy held.
 - `responses`: that each failure was answered.
+- `startup`: the replicated jobs that wait for others.
 - `scopes`: the Jobs that a partial restart concerns, and its back-off.
 - `placement`: the topology domains in which its pods run.
 - `submissions`: the JobSets that users asked for.

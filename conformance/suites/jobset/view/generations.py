@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from conformance.history import Moment
 from conformance.norm import Obligation, in_the_end, never, shared, undecided
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
+from conformance.suites.jobset.view.startup import is_held_back
 from conformance.suites.jobset.view.status_steps import Step, steps
 from vocabulary.objects import get_path
 
@@ -43,16 +44,18 @@ def deleted(run: JobSetRun, step: Step, child: Child) -> Obligation:
 def created_again(run: JobSetRun, step: Step, child: Child) -> Obligation | None:
     """The obligation to create the successor of a Job once it is gone; None if others come first.
 
-    It may wait until all Jobs that restart are gone.
+    It may wait until all Jobs that restart are gone, and as long as it has to wait for others.
     """
     awaited = [each for each in run.standing(step.first.n) if step.concerns(each)]
     gone = [each.track.removed for each in awaited if each.track.removed is not None]
-    if is_gated(run, child.replicated_job) or len(gone) < len(awaited):
+    following = successor(run, child)
+    created = None if following is None else following.track.created
+    end = run.history.end
+    is_free = created is not None or not is_held_back(run, child.replicated_job, end.n)
+    if not is_free or len(gone) < len(awaited):
         return None
     causes: list[Moment] = [step.after, *gone]
     since = max(causes, key=lambda moment: moment.n)
-    following = successor(run, child)
-    created = None if following is None else following.track.created
     if was_refused(run, child.name, since, created):
         return undecided(since, f"the creation of {child} was refused")
     return in_the_end(
@@ -82,18 +85,6 @@ def none_too_early(run: JobSetRun, step: Step) -> Iterator[Obligation]:
 def _is_blocking(step: Step) -> bool:
     found = get_path(step.after.object, "spec.failurePolicy.restartStrategy")
     return bool(found == "BlockingRecreate")
-
-
-def is_gated(run: JobSetRun, replicated_job: str) -> bool:
-    """True if its Jobs wait for those of other replicated jobs."""
-    spec = run.track.first.get("spec") or {}
-    if get_path(spec, "startupPolicy.startupPolicyOrder") == "InOrder":
-        return True
-    return any(
-        each.get("dependsOn")
-        for each in spec.get("replicatedJobs") or ()
-        if each["name"] == replicated_job
-    )
 
 
 def was_refused(run: JobSetRun, name: str, since: Moment, until: Moment | None = None) -> bool:

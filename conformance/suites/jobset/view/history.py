@@ -10,6 +10,7 @@ from conformance.history.operator import OperatorView
 from conformance.norm.claim import Claim
 from conformance.norm.obligations import Obligation
 from conformance.suites.jobset.api import JOB_SET
+from conformance.suites.jobset.at_rest import is_managed
 from conformance.suites.jobset.view.job_set import JobSetRun
 
 ROLE: Final = "jobset"
@@ -29,8 +30,12 @@ class JobSetHistory:
 
     @cached_property
     def subjects(self) -> tuple[JobSetRun, ...]:
-        tracks = self.history.by_kind.get(str(JOB_SET), ())
-        return tuple(JobSetRun(self.history, self.operator, track) for track in tracks)
+        """The JobSets of the controller under test; others may be another one's to manage."""
+        return tuple(
+            JobSetRun(self.history, self.operator, track)
+            for track in self.history.by_kind.get(str(JOB_SET), ())
+            if is_managed(track.first)
+        )
 
     def excused(self, claim: Claim, broken: Obligation) -> Obligation | None:
         """No decision leaves a violation undecided."""

@@ -43,10 +43,13 @@ class Child:
         return self.track.name
 
     @cached_property
-    def slot(self) -> tuple[str, str]:
-        """The replicated job and the index that its labels name, whatever its name is."""
+    def slot(self) -> tuple[str, str] | None:
+        """The replicated job and the index that its labels name, or else its name; None if neither
+        does."""
         labels = labels_of(self.track.first)
-        return labels.get(REPLICATED_JOB_LABEL, ""), labels.get(INDEX_LABEL, "")
+        if REPLICATED_JOB_LABEL in labels and INDEX_LABEL in labels:
+            return labels[REPLICATED_JOB_LABEL], labels[INDEX_LABEL]
+        return (self.replicated_job, str(self.index)) if self.replicated_job else None
 
     @cached_property
     def attempt(self) -> str:

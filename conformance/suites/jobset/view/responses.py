@@ -36,7 +36,8 @@ def responses(run: JobSetRun) -> Iterator[Response]:
 
 
 def _answered(run: JobSetRun, failure: Failure) -> Obligation:
-    end = run.end
+    end, deletion = run.end, failure.child.deletion
+    is_lost = was_deleted_by_others(run, failure.child)
     answer: Moment | None = next(
         (
             step.first
@@ -48,6 +49,8 @@ def _answered(run: JobSetRun, failure: Failure) -> Obligation:
     if answer is None and end is not None:
         if success_policy_held(run, failure.n):
             return undecided(failure, f"{run} had succeeded by then")
+        if is_lost and deletion is not None and deletion.n < end.n:
+            return undecided(failure, f"{failure.child} was deleted by another client before")
         return violated(
             end,
             f"{when(end)}: {run} completed, though {failure} had failed before it could, at "
@@ -62,8 +65,6 @@ def _answered(run: JobSetRun, failure: Failure) -> Obligation:
         f"the answer to the failure of {failure}",
         since=since,
         happened=answer,
-        unless=run.hindrance(
-            since, failure.child if was_deleted_by_others(run, failure.child) else None
-        ),
+        unless=run.hindrance(since, failure.child if is_lost else None),
         evidence=(failure,),
     )

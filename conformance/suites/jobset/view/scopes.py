@@ -11,8 +11,9 @@ from conformance.norm import Obligation, eventually, met, not_before, undecided,
 from conformance.norm.words import when
 from conformance.suites.jobset.api import DOMAIN
 from conformance.suites.jobset.view.answers import was_deleted_by_others
-from conformance.suites.jobset.view.generations import is_gated, successor, was_refused
+from conformance.suites.jobset.view.generations import successor, was_refused
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
+from conformance.suites.jobset.view.startup import is_gated
 from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
 from vocabulary.clock import MINUTE, SECOND, Micros
 from vocabulary.objects import annotations_of, labels_of

@@ -1,0 +1,60 @@
+"""The order in which replicated jobs start: the startup policy, and `dependsOn`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from conformance.suites.jobset.view.job_set import JobSetRun
+from conformance.suites.jobset.view.status_steps import is_replaced
+from vocabulary.objects import Object, condition_status, get_path
+
+
+def is_gated(run: JobSetRun, replicated_job: str) -> bool:
+    """True if its Jobs wait for those of other replicated jobs."""
+    return any(True for _ in _needs(run, replicated_job))
+
+
+def is_held_back(run: JobSetRun, replicated_job: str, n: int) -> bool:
+    """True if a Job that its Jobs wait for is neither ready nor complete after position n."""
+    return any(
+        not _stands(run, name, status, n)
+        for needed, status in _needs(run, replicated_job)
+        for name, (job, _) in run.wanted.items()
+        if job == needed
+    )
+
+
+def has_started(job: Object) -> bool:
+    """True if as many pods of a Job as run side by side are ready or have succeeded."""
+    parallelism = int(get_path(job, "spec.parallelism", 1))
+    completions = get_path(job, "spec.completions")
+    wanted = parallelism if completions is None else min(parallelism, int(completions))
+    pods = int(get_path(job, "status.ready", 0)) + int(get_path(job, "status.succeeded", 0))
+    return pods >= wanted or condition_status(job, "Complete") == "True"
+
+
+def _needs(run: JobSetRun, replicated_job: str) -> Iterator[tuple[str, str]]:
+    """Each replicated job that one waits for, and whether it is to be `Ready` or `Complete`."""
+    spec = run.track.first.get("spec") or {}
+    in_order = get_path(spec, "startupPolicy.startupPolicyOrder") == "InOrder"
+    for each in spec.get("replicatedJobs") or ():
+        if each["name"] == replicated_job:
+            for need in each.get("dependsOn") or ():
+                yield need["name"], need["status"]
+            return
+        if in_order:
+            yield each["name"], "Ready"
+
+
+def _stands(run: JobSetRun, name: str, status: str, n: int) -> bool:
+    for child in run.standing(n):
+        version = child.track.version_at(n)
+        if child.name != name or version is None or is_replaced(run, child, n):
+            continue
+        job = version.object or {}
+        if condition_status(job, "Failed") == "True":
+            return False
+        return condition_status(job, "Complete") == "True" or (
+            status == "Ready" and has_started(job)
+        )
+    return False

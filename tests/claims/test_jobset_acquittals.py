@@ -1,0 +1,83 @@
+"""Correct controllers of JobSets in situations that once looked like violations."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from conformance.suites.jobset.api import DOMAIN, FAIL_JOB_SET, RESTART_JOB_SET
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.world import World
+from reference_controller.jobset.job_set import restarts_of
+from reference_controller.jobset.observation import Job
+from reference_controller.jobset.rules import Rules
+from tests.claims.jobset_runs import RIGHT, judged_with, run_of, run_scenario, violated
+from vocabulary.clock import SECOND
+from vocabulary.errors import ApiError
+from vocabulary.objects import Object, labels_of
+
+
+class DeletesFailedJobsLast(Rules):
+    """Failed Jobs of an earlier restart go when the JobSet has ended, in this scenario."""
+
+    has_ended = False
+    restarts = 0
+
+    def is_over(self, job_set: Object) -> bool:
+        self.has_ended = super().is_over(job_set)
+        return self.has_ended
+
+    def is_stale(self, job: Job, job_set: Object) -> bool:
+        self.restarts = restarts_of(job_set)
+        return super().is_stale(job, job_set)
+
+    def needs_delete(self, job: Job) -> bool:
+        return super().needs_delete(job) and (self.has_ended or not job.has_failed)
+
+    def goes_at_the_end(self, job: Job) -> bool:
+        return super().goes_at_the_end(job) or job.restarts < self.restarts
+
+
+def test_a_failed_job_of_an_earlier_restart_may_go_after_the_end() -> None:
+    def steps(world: World) -> None:
+        jobs = [replicated_job("w"), replicated_job("v")]
+        its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)], max_restarts=1))
+        world.until(its.is_ready())
+        its.fail("w-0")
+        world.until(its.has_restarted(1))
+        world.wait(5 * SECOND)
+        its.fail("v-0")
+        world.until(its.has_ended("Failed"))
+        world.wait(10 * SECOND)
+
+    run = run_of(steps, replace(RIGHT, rules=DeletesFailedJobsLast))
+    assert "JS-021" in {each.claim for each in run.verdicts}
+    assert violated(run.verdicts) == {}
+
+
+def test_the_bad_name_of_one_rule_is_no_lack_of_a_name_of_another() -> None:
+    rules = [rule(FAIL_JOB_SET), {**rule(RESTART_JOB_SET), "name": "not a name!"}]
+
+    def steps(world: World) -> None:
+        with pytest.raises(ApiError, match=r"rules\[1\]\.name"):
+            JobSet.submit(world, job_set([replicated_job("w")], rules))
+        world.wait(SECOND)
+
+    assert violated(run_of(steps).verdicts) == {}
+
+
+def _without_labels(job: Object) -> Object:
+    metadata = dict(job["metadata"])
+    metadata["labels"] = {
+        key: value for key, value in labels_of(job).items() if not key.startswith(DOMAIN)
+    }
+    return {**job, "metadata": metadata}
+
+
+def test_jobs_without_labels_are_told_apart_by_their_names() -> None:
+    run = run_scenario("restarts/all-replicated-jobs-restart/counted")
+    verdicts = judged_with(run, "Job.batch", _without_labels)
+    assert "JS-094" in {each.claim for each in verdicts}
+    assert "JS-094" not in violated(verdicts)
