@@ -13,6 +13,7 @@ from reference_controller.jobset.job_set import (
     status_of,
 )
 from reference_controller.jobset.observation import Job, Observation
+from reference_controller.jobset.rules import Rules
 from reference_controller.shared.conditions import with_condition
 from vocabulary.clock import Micros
 from vocabulary.objects import Object, condition
@@ -62,14 +63,14 @@ class StatusDraft:
         self._status["conditions"] = with_condition(standing, new, self._now_us)
         return self
 
-    def counts(self, seen: Observation) -> StatusDraft:
+    def counts(self, seen: Observation, rules: Rules) -> StatusDraft:
         """Count the current Jobs of each replicated job. The results of a JobSet that has finished
         stay, when Jobs are deleted by others."""
         known = {each["name"]: each for each in self._status.get("replicatedJobsStatus") or ()}
         counted = []
         for replicated_job in replicated_jobs(self._job_set):
             name = replicated_job["name"]
-            count = {"name": name, **_counts(seen.current_of.get(name, ()))}
+            count = {"name": name, **_counts(seen.current_of.get(name, ()), rules)}
             if is_finished(self._job_set) and name in known:
                 count |= {key: known[name][key] for key in _RESULTS if key in known[name]}
             if replicas_of(replicated_job):
@@ -78,9 +79,9 @@ class StatusDraft:
         return self
 
 
-def _counts(jobs: Sequence[Job]) -> dict[str, Any]:
+def _counts(jobs: Sequence[Job], rules: Rules) -> dict[str, Any]:
     return {
-        "ready": sum(job.is_ready and not job.is_finished for job in jobs),
+        "ready": sum(rules.counts_as_ready(job) for job in jobs),
         "succeeded": sum(job.has_succeeded for job in jobs),
         "failed": sum(job.has_failed for job in jobs),
         "active": sum(job.is_active for job in jobs),

@@ -129,11 +129,7 @@ def build_service(job_set: Object, rules: Rules) -> Object:
             "namespace": namespace_of(job_set),
             "ownerReferences": [rules.owner_reference(job_set, name_of(job_set))],
         },
-        "spec": {
-            "clusterIP": "None",
-            "selector": {NAME: name_of(job_set)},
-            "publishNotReadyAddresses": publishes,
-        },
+        "spec": rules.service_spec({NAME: name_of(job_set)}, publishes),
     }
 
 

@@ -36,7 +36,7 @@ class Verdict:
 
 def judge(seen: Observation, rules: Rules) -> Verdict:
     """The next status: by a failure, a success, a suspension, or the numbers of Jobs alone."""
-    draft = StatusDraft(seen.job_set, seen.now_us).counts(seen)
+    draft = StatusDraft(seen.job_set, seen.now_us).counts(seen, rules)
     if rules.is_over(seen.job_set):
         return Verdict(draft.done())
     left_failed: list[Job] = []

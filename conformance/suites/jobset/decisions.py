@@ -159,3 +159,22 @@ MADE_OF_TEMPLATE: Final = Decision(
     "the norm's stories depend on podFailurePolicy and backoffLimit of the template, and it does "
     "not say what is added",
 )
+STARTED_JOBS: Final = Decision(
+    "J24",
+    "A Job is ready once as many of its pods are ready or have succeeded as run side by side, or "
+    "once it has finished. After a restart or a resumption it is waited for anew.",
+    "the norm leaves it to the API in which order Jobs start, also when they start again",
+)
+COUNTED_JOBS: Final = Decision(
+    "J25",
+    "The counts are about the Jobs since the last restart that concerns them; finished ones are "
+    "neither ready nor active nor suspended.",
+    "people and queues read the counts, and the API's text leaves open what is counted twice",
+)
+HEADLESS_SERVICE: Final = Decision(
+    "J26",
+    "The Service has the name of spec.network.subdomain, or else of the JobSet, and publishes "
+    "addresses that are not ready unless the JobSet says otherwise. DNS hostnames are the default.",
+    "workers of one JobSet that restart have to find each other again, and the norm does not say "
+    "how they do",
+)

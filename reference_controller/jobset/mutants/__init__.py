@@ -9,6 +9,7 @@ from reference_controller.jobset.mutants import (
     partial_restarts,
     policy,
     restarts,
+    startup,
     success,
     suspension,
 )
@@ -22,6 +23,7 @@ __all__ = [
     "partial_restarts",
     "policy",
     "restarts",
+    "startup",
     "success",
     "suspension",
 ]

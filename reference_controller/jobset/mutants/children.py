@@ -23,3 +23,13 @@ class PodFailuresAreRetried(Rules):
     def spec_of(self, template: Object) -> Object:
         spec = super().spec_of(template)
         return {key: value for key, value in spec.items() if key != "podFailurePolicy"}
+
+
+@MUTANTS.wrong_rules("service-has-an-address", "Its Service is not headless.", "JS-106")
+class ServiceHasAnAddress(Rules):
+    def service_spec(self, selector: Mapping[str, str], publishes: bool) -> Object:
+        spec = super().service_spec(selector, publishes)
+        return {
+            **{key: each for key, each in spec.items() if key != "clusterIP"},
+            "ports": [{"port": 80}],
+        }

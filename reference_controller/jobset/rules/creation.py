@@ -14,7 +14,7 @@ from vocabulary.requests import Delete, PropagationPolicy
 
 
 class CreationRules:
-    """JS-021, 091, 094, 102, 103, 104."""
+    """JS-021, 091, 094, 102, 103, 104, 106."""
 
     def is_ours(self, obj: Object, job_set: Object) -> bool:
         """True if the JobSet controls the object; a namesake's Jobs have another uid."""
@@ -39,6 +39,14 @@ class CreationRules:
         JobSet that asks for it."""
         del partial_restarts
         return True
+
+    def service_spec(self, selector: Mapping[str, str], publishes: bool) -> Object:
+        """The spec of the headless Service."""
+        return {
+            "clusterIP": "None",
+            "selector": selector,
+            "publishNotReadyAddresses": publishes,
+        }
 
     def propagation(self) -> PropagationPolicy:
         """In the foreground: the name is free once all pods are gone."""

@@ -6,10 +6,14 @@ from reference_controller.jobset.observation import Job
 
 
 class StartupRules:
-    """The startup policy, and `dependsOn`."""
+    """The startup policy, and `dependsOn`; JS-100, 105."""
 
     def is_in_order(self, order: str) -> bool:
         return order == "InOrder"
+
+    def counts_as_ready(self, job: Job) -> bool:
+        """True if the status counts a Job as ready: finished ones have counts of their own."""
+        return job.is_ready and not job.is_finished
 
     def has_started(self, job: Job) -> bool:
         return job.is_ready or job.is_finished

@@ -16,5 +16,8 @@
 - `suspension`: Jobs are suspended and resumed with their JobSet.
 - `lifetime`: how long a JobSet is kept that has ended.
 - `children`: what is written to a child Job.
+- `startup`: replicated jobs start in the order that their JobSet asks for.
+- `status`: a JobSet's status counts its Jobs.
+- `network`: the headless Service by which pods find each other.
 - `topology`: Jobs that have a topology domain to themselves.
 """

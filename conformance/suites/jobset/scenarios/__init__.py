@@ -5,6 +5,7 @@
 - `matching`: rules that match, and rules that do not.
 - `outside`: other clients interfere.
 - `restarts`: restarts of the whole JobSet.
+- `startup`: replicated jobs that wait for others.
 - `success`: JobSets that succeed, by each success policy.
 - `suspension`: JobSets that are suspended and resumed.
 - `two_failures`: two failures, at once or one after the other.

@@ -1,0 +1,103 @@
+"""JS-106: the headless Service by which the pods of a JobSet find each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from conformance.history import Track
+from conformance.norm import Obligations, in_the_end, met, undecided, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.jobset.api import NAME_LABEL
+from conformance.suites.jobset.decisions import HEADLESS_SERVICE
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import field
+from conformance.suites.jobset.view import Child, JobSetRun
+from vocabulary.objects import Object, get_path, labels_of
+
+JS_106 = Claim(
+    id="JS-106",
+    name="pods-find-each-other",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="A JobSet that enables DNS hostnames MUST have a headless Service of its subdomain's name "
+    "that selects its pods, and the pods MUST be of that subdomain.",
+    source=field("Network", "enableDNSHostnames allows pods to be reached via their hostnames."),
+    decision=HEADLESS_SERVICE,
+)
+
+
+@judges(JS_106, armed_by="JobSet with DNS hostnames")
+def pods_find_each_other(run: JobSetRun) -> Obligations:
+    network = get_path(run.track.first, "spec.network") or {}
+    if not network.get("enableDNSHostnames", True):
+        return
+    subdomain = str(network.get("subdomain") or run.track.name)
+    for child in run.children:
+        created = child.track.created
+        found = get_path(child.track.first, "spec.template.spec.subdomain")
+        own = _own_subdomain(run, child.replicated_job)
+        if found in (subdomain, own or subdomain):
+            yield met(created)
+        else:
+            yield violated(
+                created,
+                f"{when(created)}: {child} of {run} was created with pods of the subdomain "
+                f"{found!r}; it is {subdomain!r}.",
+            )
+    services = run.history.named("Service", run.track.namespace, subdomain)
+    own_services = [each for each in services if each in run.history.owned.get(run.track.uid, ())]
+    for service in own_services:
+        flaw = next(_flaws(run, service.first, network), None)
+        if flaw is not None:
+            yield violated(service.created, f"{when(service.created)}: {service} of {run} {flaw}.")
+    yield from _is_there(run, subdomain, services)
+
+
+def _own_subdomain(run: JobSetRun, replicated_job: str) -> str:
+    listed = get_path(run.track.first, "spec.replicatedJobs") or ()
+    return next(
+        (
+            str(get_path(each, "template.spec.template.spec.subdomain", ""))
+            for each in listed
+            if each["name"] == replicated_job
+        ),
+        "",
+    )
+
+
+def _flaws(run: JobSetRun, service: Object, network: Object) -> Iterator[str]:
+    spec = service.get("spec") or {}
+    if spec.get("clusterIP") != "None":
+        yield f"is not headless: its clusterIP is {spec.get('clusterIP')!r}"
+    selector = spec.get("selector") or {}
+    if run.children and not (selector and any(_selects(selector, child) for child in run.children)):
+        yield f"selects {selector!r}, which no pod template of it has"
+    if selector.get(NAME_LABEL, run.track.name) != run.track.name:
+        yield f"selects the pods of {selector[NAME_LABEL]!r}"
+    wanted = bool(network.get("publishNotReadyAddresses", True))
+    if bool(spec.get("publishNotReadyAddresses", False)) != wanted:
+        yield f"has publishNotReadyAddresses {not wanted}"
+
+
+def _selects(selector: Object, child: Child) -> bool:
+    labels = labels_of(get_path(child.track.first, "spec.template") or {})
+    return all(labels.get(key) == value for key, value in selector.items())
+
+
+def _is_there(run: JobSetRun, subdomain: str, services: Sequence[Track]) -> Obligations:
+    end = run.history.end
+    last = run.at(end.n)
+    if last is None or last.has_ended or last.is_terminating or not run.children:
+        return
+    standing = [each for each in services if each.exists_at(end.n)]
+    removed = [each.removed for each in services if each.removed is not None]
+    if any(write.kind == "Service" for write in run.operator.refused_creates):
+        yield undecided(run.track.created, "the creation of the Service was refused")
+        return
+    yield in_the_end(
+        run,
+        f"the Service {subdomain}",
+        since=removed[-1] if removed else run.children[0].track.created,
+        happened=standing[-1].created if standing else None,
+    )

@@ -1,0 +1,90 @@
+"""JS-105: a JobSet's status counts its Jobs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from conformance.norm import Obligations, in_the_end
+from conformance.norm.claim import Claim, Level
+from conformance.suites.jobset.decisions import COUNTED_JOBS
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import field
+from conformance.suites.jobset.view import JobSetRun
+from conformance.suites.jobset.view.status_steps import is_replaced
+from vocabulary.history import Write
+from vocabulary.objects import Object, condition_status, get_path
+
+JS_105 = Claim(
+    id="JS-105",
+    name="status-counts-the-jobs",
+    level=Level.DERIVED,
+    suite="jobset",
+    text="When a JobSet that has not ended comes to rest, its status MUST say of each replicated "
+    "job how many Jobs are ready, active and suspended, and how many have succeeded and failed.",
+    source=field(
+        "ReplicatedJobStatus",
+        "ready is the number of child Jobs where the number of ready pods and completed pods is "
+        "greater than or equal to the total expected pod count for the Job",
+    ),
+    decision=COUNTED_JOBS,
+)
+_KEYS: Final = ("ready", "succeeded", "failed", "active", "suspended")
+
+
+@judges(JS_105, armed_by="JobSet came to rest before its end")
+def status_counts_the_jobs(run: JobSetRun) -> Obligations:
+    end = run.history.end
+    last = run.at(end.n)
+    if not run.history.is_stable or last is None or last.has_ended or last.is_terminating:
+        return
+    told = {
+        each["name"]: each for each in get_path(last.object, "status.replicatedJobsStatus") or ()
+    }
+    by_job: dict[str, list[Write]] = {job: [] for job, _ in run.wanted.values()}
+    for child in run.standing(end.n):
+        if child.replicated_job not in by_job:
+            continue
+        if child.deletion is not None or is_replaced(run, child, end.n):
+            del by_job[child.replicated_job]  # it is in between
+        else:
+            by_job[child.replicated_job].append(child.track.versions[-1])
+    for replicated_job, jobs in by_job.items():
+        counts = _counts([job.object or {} for job in jobs])
+        found = told.get(replicated_job, {})
+        fits = all(int(found.get(key, 0)) == count for key, count in counts.items())
+        since = max(jobs, key=lambda write: write.n, default=run.track.created)
+        yield in_the_end(
+            run,
+            f"the count of the Jobs of {replicated_job}, {_words(counts)}, instead of "
+            f"{_words({key: int(found.get(key, 0)) for key in _KEYS})},",
+            since=since,
+            happened=last if fits else None,
+        )
+
+
+def _counts(jobs: Sequence[Object]) -> dict[str, int]:
+    open_ = [job for job in jobs if not (_is(job, "Complete") or _is(job, "Failed"))]
+    return {
+        "ready": sum(map(_is_ready, open_)),
+        "succeeded": sum(_is(job, "Complete") for job in jobs),
+        "failed": sum(_is(job, "Failed") for job in jobs),
+        "active": sum(int(get_path(job, "status.active", 0)) > 0 for job in open_),
+        "suspended": sum(bool(get_path(job, "spec.suspend", False)) for job in open_),
+    }
+
+
+def _is(job: Object, type_: str) -> bool:
+    return condition_status(job, type_) == "True"
+
+
+def _is_ready(job: Object) -> bool:
+    parallelism = int(get_path(job, "spec.parallelism", 1))
+    completions = get_path(job, "spec.completions")
+    wanted = parallelism if completions is None else min(parallelism, int(completions))
+    done = int(get_path(job, "status.ready", 0)) + int(get_path(job, "status.succeeded", 0))
+    return done >= wanted
+
+
+def _words(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {key}" for key, count in counts.items())

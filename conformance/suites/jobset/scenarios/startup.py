@@ -1,0 +1,64 @@
+"""Replicated jobs that wait for others when they start."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import RESTART_JOB_SET
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+COUNTED: Final = rule(RESTART_JOB_SET)
+IN_ORDER: Final[dict[str, Any]] = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
+
+
+def _jobs(**of_workers: Any) -> list[dict[str, Any]]:
+    """A replicated job that takes a while to be ready, and workers."""
+    slow = replicated_job("driver", 2, behaviour="ready-after 10s")
+    return [slow, {**replicated_job("w", 2), **of_workers}]
+
+
+@scenario(
+    arms=["JS-100"],
+    cases={
+        "in-order": (_jobs(), IN_ORDER),
+        "when-ready": (_jobs(dependsOn=[{"name": "driver", "status": "Ready"}]), {}),
+    },
+)
+def later_jobs_wait(world: World, case: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
+    """Jobs that wait for others start once these are ready: at first, and after a restart."""
+    jobs, spec = case
+    its = JobSet.submit(world, job_set(jobs, [COUNTED], **spec))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-100"])
+def later_jobs_wait_for_success(world: World) -> None:
+    """Jobs that wait for the success of others do not start when these are ready alone."""
+    jobs = [replicated_job("first", 2), replicated_job("then")]
+    jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED]))
+    for name in ("first-0", "first-1"):
+        world.until(its.has_started(name))
+        world.wait(10 * SECOND)
+        its.fail(name, 0)
+        world.until(its.has_job(name, "Complete"))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-099", "JS-100"])
+def jobs_are_resumed_in_order(world: World) -> None:
+    """Jobs of a suspended JobSet are resumed in order, as they are started."""
+    its = JobSet.submit(world, job_set(_jobs(), [COUNTED], **IN_ORDER))
+    world.until(its.is_ready())
+    its.suspend()
+    world.wait(20 * SECOND)
+    its.resume()
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
