@@ -8,7 +8,8 @@ A tour, in the order in which a pass over one JobSet runs through it:
 - `observe` → `observation`: the JobSet, the Jobs that it controls, its Service, from the caches.
 - `verdict`, `status`: the next status, pure: which failure is acted on, how the JobSet ends.
 - `children`, `startup`: the Jobs that are stale, missing, or suspended wrongly, pure.
-- `templates`, `numbering`: the Jobs and the Service as they are created.
+- `templates`, `numbering`, `network`, `resumption`: the Jobs and the Service as they are created,
+  and Jobs as they are resumed.
 - `rules`: every decision that could be made wrongly, one small method each.
 - `admission`, `spec_admission`: defaulting and validation of submitted JobSets.
 - `events`, `metrics`: output for users and administrators.

@@ -15,9 +15,10 @@ from reference_controller.jobset.job_set import (
 from reference_controller.jobset.names import RESTART
 from reference_controller.jobset.numbering import Numbering
 from reference_controller.jobset.observation import Job, Observation
+from reference_controller.jobset.resumption import resumed_template
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.startup import may_start
-from reference_controller.jobset.templates import build, resumed_template
+from reference_controller.jobset.templates import build
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.kinds import JOB
 from vocabulary.objects import Object, get_path, namespace_of

@@ -1,7 +1,8 @@
 """Decision code: modules in which a bug breaks requirements.
 
 KEP-262 is about failures. What the API of JobSets has beside them is not listed, since no
-requirement speaks of it: `spec_admission` for the rest of the spec.
+requirement speaks of it: the rest of the spec (`spec_admission`), the order of starts (`startup`),
+and what queues change in pod templates (`resumption`). Nor is `expectations`, which saves requests.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ _ROOM: Final = "reference_controller.jobset"
 _MODULES: Final = (
     "admission",
     "children",
-    "expectations",
     "job_set",
     "job_set_controller",
+    "network",
     "numbering",
     "observation",
     "observe",
@@ -26,15 +27,25 @@ _MODULES: Final = (
     "rules.creation",
     "rules.policy",
     "rules.restarts",
-    "rules.startup",
     "rules.success",
     "rules.suspension",
-    "startup",
     "status",
     "templates",
     "verdict",
 )
 DECISION_CODE: Final = DecisionCode(
     modules=(*(f"{_ROOM}.{name}" for name in _MODULES), *SHARED_DECISIONS),
-    told=frozenset({"Note", "_denied", "_tell", "count", "count_verdict", "event_for"}),
+    told=frozenset(
+        {
+            "Note",
+            "_count_delete",
+            "_denied",
+            "_if_new",
+            "_tell",
+            "count",
+            "count_verdict",
+            "event_for",
+            "startup_condition",
+        }
+    ),
 )

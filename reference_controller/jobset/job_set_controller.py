@@ -63,8 +63,6 @@ class JobSetController:
         if kind == JOB and caches[kind].get(namespace_of(obj), name_of(obj)) is None:
             self._job_writes.forget(key_of(obj))
         if not is_update or old is None:
-            if kind == JOB and caches[kind].get(namespace_of(obj), name_of(obj)) is None:
-                self._job_writes.forget(key_of(obj))
             return _owner(obj)
         if kind == JOB and _telling(obj) == _telling(old):
             return ()

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from reference_controller.jobset.job_set import children_of
+from reference_controller.jobset.network import subdomain_of
 from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
-from reference_controller.jobset.templates import subdomain_of
 from reference_controller.runtime.controller import key_of
 from reference_controller.shared.own_writes import OwnWrites
 from reference_controller.shared.reading import Reading, read

@@ -31,10 +31,10 @@ from reference_controller.jobset.names import (
     Condition,
     Reason,
 )
+from reference_controller.jobset.network import build_service, has_dns
 from reference_controller.jobset.observation import Observation
 from reference_controller.jobset.observe import observe, under
 from reference_controller.jobset.rules import Rules
-from reference_controller.jobset.templates import build_service, needs_service
 from reference_controller.jobset.verdict import Verdict, judge
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.events import Note, Told, send
@@ -135,7 +135,7 @@ class Reconciliation:
         if self.rules.is_over(self.job_set):
             return (yield from self._end(seen))
         wanted = changes(seen, self.rules)
-        lacks_service = needs_service(self.job_set) and not seen.has_service
+        lacks_service = has_dns(self.job_set) and not seen.has_service
         refused = yield from self._send((*wanted.marks, *wanted.suspensions, *wanted.deletes))
         if wanted.resumptions or wanted.creates or lacks_service:
             if not (yield from self._is_current()):
@@ -167,9 +167,12 @@ class Reconciliation:
                 continue
             if request.kind == JOB and uid_of(answer):
                 self.job_writes.remember(key_of(answer), answer)
-            if isinstance(request, Delete) and request.kind == JOB:
-                self.metrics.count("jobset_job_deleted_total", namespace=self.key.namespace)
+            self._count_delete(request)
         return refused
+
+    def _count_delete(self, request: Request) -> None:
+        if isinstance(request, Delete) and request.kind == JOB:
+            self.metrics.count("jobset_job_deleted_total", namespace=self.key.namespace)
 
     def _create_service(self) -> Generator[Request, Any, None]:
         """Create the Service before the first Job, whose pods look for it."""
@@ -258,11 +261,8 @@ def _raise(refused: ApiError | None) -> None:
 
 def _finished_at_us(job_set: Object) -> Micros:
     """The time of the terminal condition."""
-    for type_ in (Condition.COMPLETED, Condition.FAILED):
-        found = condition(job_set, type_)
-        if found is not None and found["status"] == "True":
-            return parse_rfc3339(found["lastTransitionTime"])
-    raise AssertionError("the JobSet is finished")
+    ends = (condition(job_set, type_) for type_ in (Condition.COMPLETED, Condition.FAILED))
+    return max(parse_rfc3339(end["lastTransitionTime"]) for end in ends if end is not None)
 
 
 def _is_managed(job_set: Object) -> bool:

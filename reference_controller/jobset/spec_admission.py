@@ -17,7 +17,7 @@ from reference_controller.jobset.job_set import (
     spec_of,
 )
 from reference_controller.jobset.names import CONTROLLER_NAME
-from reference_controller.jobset.templates import coordinator_of
+from reference_controller.jobset.network import coordinator_of
 from vocabulary.objects import Object, get_path, name_of, without_path
 
 MAX_INT32: Final = 2**31 - 1

@@ -14,8 +14,7 @@ from vocabulary.objects import Object, get_path
 
 def may_start(seen: Observation, rules: Rules) -> set[str]:
     """The names of the replicated jobs whose Jobs may run now."""
-    order = str(get_path(seen.job_set, "spec.startupPolicy.startupPolicyOrder", ""))
-    in_order = rules.is_in_order(order)
+    in_order = _is_in_order(seen.job_set, rules)
     of_name = {each["name"]: each for each in replicated_jobs(seen.job_set)}
     allowed: set[str] = set()
     for replicated_job in of_name.values():
@@ -42,7 +41,9 @@ def never_start(job_set: Object, left_failed: Set[str]) -> set[str]:
 
 
 def startup_condition(draft: StatusDraft, seen: Observation, rules: Rules) -> None:
-    """Tell how far a start in order has come."""
+    """Tell how far a start in order has come, if it is one."""
+    if not _is_in_order(seen.job_set, rules):
+        return
     done = all(
         _all_are(seen, replicated_job, "Ready", rules)
         for replicated_job in replicated_jobs(seen.job_set)
@@ -55,6 +56,10 @@ def startup_condition(draft: StatusDraft, seen: Observation, rules: Rules) -> No
     draft.condition(
         Condition.STARTED, "True" if done else "False", *(started if done else starting)
     )
+
+
+def _is_in_order(job_set: Object, rules: Rules) -> bool:
+    return rules.is_in_order(str(get_path(job_set, "spec.startupPolicy.startupPolicyOrder", "")))
 
 
 def _all_are(seen: Observation, replicated_job: Object, status: str, rules: Rules) -> bool:

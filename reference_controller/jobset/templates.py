@@ -1,10 +1,10 @@
-"""The Jobs and the Service of a JobSet, as they are created."""
+"""The Jobs of a JobSet, as they are created."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 
 from reference_controller.jobset.job_set import (
     ChildId,
@@ -32,13 +32,10 @@ from reference_controller.jobset.names import (
     RESTARTS,
     UID,
 )
+from reference_controller.jobset.network import coordinator_of, has_dns, subdomain_of
 from reference_controller.jobset.numbering import Numbering, group_of
-from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
-from vocabulary.objects import Object, annotations_of, get_path, meta, name_of, namespace_of, uid_of
-
-_LISTS: Final = ("tolerations", "schedulingGates")
-"""The lists in a pod template that a queue sets while a Job is suspended."""
+from vocabulary.objects import Object, annotations_of, meta, name_of, namespace_of, uid_of
 
 
 def build(
@@ -51,7 +48,7 @@ def build(
     spec = dict(rules.spec_of(template))
     pod_template = dict(spec.get("template") or {})
     pod_spec = dict(pod_template.get("spec") or {})
-    if _has_dns(job_set):
+    if has_dns(job_set):
         pod_spec.setdefault("subdomain", subdomain_of(job_set))
     topology = _exclusive_topology(job_set, replicated_job)
     if topology and rules.is_exclusive(int(marks[PARTIAL_RESTARTS])):
@@ -101,73 +98,6 @@ def marks_of(
     if coordinator:
         marks[COORDINATOR] = coordinator_of(job_set, coordinator)
     return marks
-
-
-def coordinator_of(job_set: Object, coordinator: Object) -> str:
-    """The DNS name of the coordinator's pod."""
-    child = ChildId(coordinator["replicatedJob"], int(coordinator.get("jobIndex", 0)))
-    host = f"{job_name(job_set, child)}-{int(coordinator.get('podIndex', 0))}"
-    return f"{host}.{subdomain_of(job_set)}"
-
-
-def subdomain_of(job_set: Object) -> str:
-    return str(get_path(job_set, "spec.network.subdomain") or name_of(job_set))
-
-
-def needs_service(job_set: Object) -> bool:
-    return _has_dns(job_set)
-
-
-def build_service(job_set: Object, rules: Rules) -> Object:
-    """The headless Service by which pods find each other."""
-    publishes = bool(get_path(job_set, "spec.network.publishNotReadyAddresses", True))
-    return {
-        "apiVersion": "v1",
-        "kind": "Service",
-        "metadata": {
-            "name": subdomain_of(job_set),
-            "namespace": namespace_of(job_set),
-            "ownerReferences": [rules.owner_reference(job_set, name_of(job_set))],
-        },
-        "spec": rules.service_spec({NAME: name_of(job_set)}, publishes),
-    }
-
-
-def resumed_template(replicated_job: Object, job: Job) -> Object:
-    """A merge patch of a suspended Job's pod template, to where a queue would have its pods run by
-    now. A selector or toleration of an earlier admission goes; labels and annotations are added,
-    since the API server has some of its own."""
-    wanted = get_path(replicated_job, "template.spec.template", {})
-    standing = get_path(job.object, "spec.template", {})
-    patch: dict[str, Any] = {}
-    metadata = {
-        key: dict(meta(wanted)[key])
-        for key in ("labels", "annotations")
-        if not _holds(meta(standing).get(key) or {}, meta(wanted).get(key) or {})
-    }
-    if metadata:
-        patch["metadata"] = metadata
-    wanted_spec, standing_spec = wanted.get("spec") or {}, standing.get("spec") or {}
-    spec: dict[str, Any] = {
-        key: list(wanted_spec.get(key) or ())
-        for key in _LISTS
-        if list(wanted_spec.get(key) or ()) != list(standing_spec.get(key) or ())
-    }
-    selector: dict[str, str] = dict(wanted_spec.get("nodeSelector") or {})
-    before: Mapping[str, str] = standing_spec.get("nodeSelector") or {}
-    if selector != before:
-        spec["nodeSelector"] = {**dict.fromkeys(before), **selector}
-    if spec:
-        patch["spec"] = spec
-    return patch
-
-
-def _holds(standing: Mapping[str, str], wanted: Mapping[str, str]) -> bool:
-    return all(standing.get(key) == value for key, value in wanted.items())
-
-
-def _has_dns(job_set: Object) -> bool:
-    return bool(get_path(job_set, "spec.network.enableDNSHostnames", True))
 
 
 def _marked(metadata: Object, marks: Mapping[str, str], rules: Rules) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from reference_controller.jobset.startup import never_start, startup_condition
 from reference_controller.jobset.status import StatusDraft
 from reference_controller.shared.events import Note
 from vocabulary.clock import to_rfc3339_micro
-from vocabulary.objects import Object, condition_status, get_path
+from vocabulary.objects import Object, condition_status
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,14 +153,17 @@ def _hopeless(seen: Observation, left_failed: list[Job]) -> dict[str, int]:
 
 
 def _suspended(draft: StatusDraft, seen: Observation, rules: Rules) -> Verdict:
-    was_suspended = condition_status(seen.job_set, Condition.SUSPENDED) == "True"
     if is_suspended(seen.job_set):
         note = Note(Reason.SUSPENDED_JOBS, "jobset is suspended")
         draft.condition(Condition.SUSPENDED, "True", note.reason, note.message)
-        return Verdict(draft.done(), None if was_suspended else note)
-    note = Note(Reason.RESUMED_JOBS, "jobset is resumed")
-    draft.condition(Condition.SUSPENDED, "False", note.reason, note.message)
-    order = get_path(seen.job_set, "spec.startupPolicy.startupPolicyOrder", "")
-    if rules.is_in_order(order):
+    else:
+        note = Note(Reason.RESUMED_JOBS, "jobset is resumed")
+        draft.condition(Condition.SUSPENDED, "False", note.reason, note.message)
         startup_condition(draft, seen, rules)
-    return Verdict(draft.done(), note if was_suspended else None)
+    return Verdict(draft.done(), _if_new(note, seen.job_set))
+
+
+def _if_new(note: Note, job_set: Object) -> Note | None:
+    """The Event about a suspension or a resumption, unless the status tells of it already."""
+    was_suspended = condition_status(job_set, Condition.SUSPENDED) == "True"
+    return None if was_suspended == is_suspended(job_set) else note

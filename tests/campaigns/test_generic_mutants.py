@@ -14,6 +14,7 @@ from conformance.mutating.mutants import SourceMutant, Sources, UnknownMutantErr
 from conformance.running.generic_mutants import EQUIVALENT, GenericResult, run_generic
 from conformance.running.run_options import RunOptions
 from reference_controller.appwrapper.decision_code import DECISION_CODE
+from reference_controller.jobset.decision_code import DECISION_CODE as JOB_SET_DECISION_CODE
 
 QUOTA = "reference_controller.appwrapper.rules.quota"
 SCENARIOS_THAT_DELETE = ["appwrapper/deletion/slow-pods-hold-their-quota"]
@@ -112,7 +113,11 @@ def test_a_mutant_that_cannot_be_loaded_does_not_run(results: dict[str, GenericR
 
 
 def test_each_mutant_that_is_argued_to_be_equivalent_is_one_of_the_code_as_it_stands() -> None:
-    sources = Sources(DECISION_CODE.modules, DECISION_CODE.told)
+    decided = (DECISION_CODE, JOB_SET_DECISION_CODE)
+    sources = Sources(
+        {name for each in decided for name in each.modules},
+        {name for each in decided for name in each.told},
+    )
     for argued in equivalents(EQUIVALENT).values():
         found: SourceMutant = sources.by_id(argued.id)
         assert argued.where == f"{found.module}:{found.function}"

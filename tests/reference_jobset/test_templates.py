@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from reference_controller.jobset.network import build_service
 from reference_controller.jobset.rules import RIGHT
-from reference_controller.jobset.templates import build_service
 from tests.reference_jobset.driver import replicated_job
 from tests.reference_jobset.observed import jobs_of, standing
 from vocabulary.objects import annotations_of, labels_of, with_path

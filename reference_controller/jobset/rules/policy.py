@@ -24,11 +24,11 @@ class PolicyRules:
         return self.default_action()
 
     def reason_matches(self, rule: Object, job: Job) -> bool:
-        reasons = rule.get("onJobFailureReasons") or ()
+        reasons = rule.get("onJobFailureReasons")
         return not reasons or job.failure_reason in reasons
 
     def target_matches(self, rule: Object, job: Job) -> bool:
-        targets = rule.get("targetReplicatedJobs") or ()
+        targets = rule.get("targetReplicatedJobs")
         return not targets or job.child.replicated_job in targets
 
     def default_action(self) -> str:
