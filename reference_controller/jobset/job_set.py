@@ -83,6 +83,11 @@ def partial_restarts_of(job_set: Object) -> tuple[Object, ...]:
     return tuple(status_of(job_set).get("partialRestarts") or ())
 
 
+def left_failed_of(job_set: Object) -> tuple[Object, ...]:
+    """`status.leftFailed`: one record per Job, as it was created."""
+    return tuple(status_of(job_set).get("leftFailed") or ())
+
+
 def partial_restarts_of_child(job_set: Object, child: ChildId, name: str) -> int:
     """How many partial restarts have concerned that Job."""
     return sum(

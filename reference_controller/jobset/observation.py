@@ -120,6 +120,8 @@ class Observation:
     """The Jobs that it controls which a restart has to replace."""
     current: tuple[Job, ...] = ()
     """The others that it controls, in the order of the spec."""
+    left_failed: frozenset[ChildId] = frozenset()
+    """The Jobs that were left failed, and are gone."""
     current_of: Mapping[str, tuple[Job, ...]] = field(default_factory=dict)
     """These by the replicated job."""
 

@@ -40,7 +40,9 @@ def under(seen: Observation, job_set: Object, rules: Rules) -> Observation:
 
 
 def sorted_out(seen: Observation, jobs: Iterable[Job], rules: Rules) -> Observation:
-    """The Jobs as the status has them: stale or current."""
+    """The Jobs as the status has them: stale or current, or gone and left failed."""
+    jobs = tuple(jobs)
+    standing = {job.child for job in jobs}
     stale: list[Job] = []
     current_of: dict[str, list[Job]] = {}
     for job in jobs:
@@ -52,5 +54,10 @@ def sorted_out(seen: Observation, jobs: Iterable[Job], rules: Rules) -> Observat
         seen,
         stale=tuple(stale),
         current=tuple(job for some in current_of.values() for job in some),
+        left_failed=frozenset(
+            child
+            for child, _ in children_of(seen.job_set)
+            if child not in standing and rules.stays_left_failed(child, seen.job_set)
+        ),
         current_of={name: tuple(some) for name, some in current_of.items()},
     )

@@ -50,6 +50,22 @@ class StatusDraft:
         self._status["partialRestarts"] = [*kept, record]
         return self
 
+    def left_failed(self, job: Job) -> StatusDraft:
+        """Remember a Job that is left failed: it may be deleted, and is not created again."""
+        record = {
+            "replicatedJob": job.child.replicated_job,
+            "index": job.child.number,
+            "restarts": job.restarts,
+            "partialRestarts": job.partial_restarts,
+        }
+        kept = [
+            each
+            for each in self._status.get("leftFailed") or ()
+            if (each["replicatedJob"], each["index"]) != job.child
+        ]
+        self._status["leftFailed"] = [*kept, record]
+        return self
+
     def finished(self, state: str, reason: str, message: str) -> StatusDraft:
         """Set the terminal condition, `Completed` or `Failed`."""
         self._status["terminalState"] = state
@@ -71,6 +87,7 @@ class StatusDraft:
         for replicated_job in replicated_jobs(self._job_set):
             name = replicated_job["name"]
             count = {"name": name, **_counts(seen.current_of.get(name, ()), rules)}
+            count["failed"] += sum(child.replicated_job == name for child in seen.left_failed)
             if is_finished(self._job_set) and name in known:
                 count |= {key: known[name][key] for key in _RESULTS if key in known[name]}
             if replicas_of(replicated_job):

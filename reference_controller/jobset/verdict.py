@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from reference_controller.jobset.job_set import (
+    ChildId,
     failure_policy,
     is_suspended,
     partial_restarts_of,
@@ -39,11 +40,12 @@ def judge(seen: Observation, rules: Rules) -> Verdict:
     draft = StatusDraft(seen.job_set, seen.now_us).counts(seen, rules)
     if rules.is_over(seen.job_set):
         return Verdict(draft.done())
-    left_failed: list[Job] = []
+    left_failed = [*seen.left_failed]
     for job in rules.in_order_of_failure([job for job in seen.current if job.has_failed]):
         action = _action(seen.job_set, job, rules)
         if rules.is_left_failed(action):
-            left_failed.append(job)
+            left_failed.append(job.child)
+            draft.left_failed(job)
         elif is_suspended(seen.job_set) and not rules.acts_while_suspended():
             return _suspended(draft, seen, rules)  # nor is a success: the failure goes first
         else:
@@ -114,20 +116,21 @@ def _partial_restart(seen: Observation, job: Job, action: str, rules: Rules) -> 
 
 
 def _succeeded(
-    draft: StatusDraft, seen: Observation, left_failed: list[Job], rules: Rules
+    draft: StatusDraft, seen: Observation, left_failed: list[ChildId], rules: Rules
 ) -> Verdict | None:
     policy = spec_of(seen.job_set).get("successPolicy") or {}
     targets = policy.get("targetReplicatedJobs") or ()
     aimed_at = [rj for rj in replicated_jobs(seen.job_set) if rules.is_target(rj["name"], targets)]
     names = {rj["name"] for rj in aimed_at}
-    lost = sum(job.child.replicated_job in names for job in left_failed)
+    lost = sum(child.replicated_job in names for child in left_failed)
     wanted = sum(map(replicas_of, aimed_at)) - lost
     jobs = [job for name in names for job in seen.current_of.get(name, ())]
     hopeless = _hopeless(seen, left_failed)
     unfinished = 0
     if left_failed:
         asked_for = sum(map(replicas_of, replicated_jobs(seen.job_set))) - sum(hopeless.values())
-        unfinished = asked_for - sum(job.is_finished for job in seen.current)
+        finished = len(seen.left_failed) + sum(job.is_finished for job in seen.current)
+        unfinished = asked_for - finished
     operator = str(policy.get("operator", "All"))
     out_of_hope = sum(count for name, count in hopeless.items() if name in names)
     if left_failed and rules.is_out_of_reach(operator, wanted, out_of_hope):
@@ -140,13 +143,15 @@ def _succeeded(
     return None
 
 
-def _hopeless(seen: Observation, left_failed: list[Job]) -> dict[str, int]:
+def _hopeless(seen: Observation, left_failed: list[ChildId]) -> dict[str, int]:
     """By replicated job: the Jobs that will never be created, since one that theirs waits for is
     left failed."""
-    failed = {job.child.replicated_job for job in left_failed}
+    failed = {child.replicated_job for child in left_failed}
     blocked = never_start(seen.job_set, failed)
     return {
-        rj["name"]: replicas_of(rj) - len(seen.current_of.get(rj["name"], ()))
+        rj["name"]: replicas_of(rj)
+        - len(seen.current_of.get(rj["name"], ()))
+        - sum(child.replicated_job == rj["name"] for child in seen.left_failed)
         for rj in replicated_jobs(seen.job_set)
         if rj["name"] in blocked
     }

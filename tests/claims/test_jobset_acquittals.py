@@ -6,7 +6,13 @@ from dataclasses import replace
 
 import pytest
 
-from conformance.suites.jobset.api import DOMAIN, FAIL_JOB_SET, RESTART_JOB_SET
+from conformance.suites.jobset.api import (
+    DOMAIN,
+    FAIL_JOB,
+    FAIL_JOB_SET,
+    RESTART_JOB,
+    RESTART_JOB_SET,
+)
 from conformance.suites.jobset.handle import JobSet
 from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
 from conformance.world import World
@@ -14,7 +20,7 @@ from reference_controller.jobset.job_set import restarts_of
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
 from tests.claims.jobset_runs import RIGHT, judged_with, run_of, run_scenario, violated
-from vocabulary.clock import SECOND
+from vocabulary.clock import SECOND, Micros, to_rfc3339_micro
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, labels_of
 
@@ -81,3 +87,53 @@ def test_jobs_without_labels_are_told_apart_by_their_names() -> None:
     verdicts = judged_with(run, "Job.batch", _without_labels)
     assert "JS-094" in {each.claim for each in verdicts}
     assert "JS-094" not in violated(verdicts)
+
+
+class BacksOffForEachJob(Rules):
+    """The back-off of a replicated job's Jobs does not add up."""
+
+    def streak_after(self, record: Object, ran_us: Micros) -> int:
+        return super().streak_after(record, ran_us) if record.get("job") else 1
+
+
+def test_failures_of_several_jobs_add_up_to_no_longer_back_off() -> None:
+    under_test = replace(RIGHT, rules=BacksOffForEachJob)
+    run = run_scenario("partial-restarts/driver-fails-after-its-workers", under_test)
+    assert violated(run.verdicts) == {}
+
+
+class EndsBackOffs(Rules):
+    """A restart of the JobSet ends the back-off of those of its Jobs that restarted alone."""
+
+    def partial_restarts_kept(self, job_set: Object) -> tuple[Object, ...]:
+        records = super().partial_restarts_kept(job_set)
+        return tuple({**record, "notBefore": to_rfc3339_micro(0)} for record in records)
+
+
+def test_a_job_that_restarts_with_all_others_need_not_back_off() -> None:
+    def steps(world: World) -> None:
+        rules = [rule(RESTART_JOB, targets=["w"])]
+        jobs = [replicated_job("driver"), replicated_job("w")]
+        its = JobSet.submit(world, job_set(jobs, rules, max_restarts=20))
+        for times in range(1, 6):
+            world.until(its.is_ready())
+            its.fail("w-0")
+            world.until(its.has_partly_restarted(times))
+        its.fail("driver-0")
+        world.until(its.has_restarted(1))
+        world.until(its.is_ready())
+
+    assert violated(run_of(steps, replace(RIGHT, rules=EndsBackOffs)).verdicts) == {}
+
+
+def test_a_job_that_is_left_failed_counts_as_failed_once_its_ttl_has_it_deleted() -> None:
+    def steps(world: World) -> None:
+        workers = replicated_job("w", 2, ttlSecondsAfterFinished=5)
+        its = JobSet.submit(world, job_set([workers], [rule(FAIL_JOB)]))
+        world.until(its.is_ready())
+        its.fail("w-0")
+        world.until(its.has_failed_job("w-0"))
+        world.wait(30 * SECOND)
+        assert len(its.jobs) == 1
+
+    assert violated(run_of(steps).verdicts) == {}

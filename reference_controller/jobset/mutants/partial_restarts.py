@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from reference_controller.jobset.job_set import counted_restarts_of, partial_restarts_of
+from reference_controller.jobset.job_set import (
+    ChildId,
+    counted_restarts_of,
+    partial_restarts_of,
+)
 from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.names import Action
 from reference_controller.jobset.observation import Job
@@ -149,3 +153,14 @@ class NoDomainIsExclusive(Rules):
 class DomainsAreSharedLater(Rules):
     def is_exclusive(self, partial_restarts: int) -> bool:
         return not partial_restarts
+
+
+@MUTANTS.wrong_rules(
+    "left-failed-comes-back",
+    "It starts a Job again that FailJob left failed, once its TTL has it deleted.",
+    "JS-072",
+)
+class LeftFailedComesBack(Rules):
+    def stays_left_failed(self, child: ChildId, job_set: Object) -> bool:
+        del child, job_set
+        return False

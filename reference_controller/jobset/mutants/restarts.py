@@ -13,8 +13,8 @@ from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.names import Action
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
-from vocabulary.clock import Micros
-from vocabulary.objects import Object
+from vocabulary.clock import SECOND, Micros, parse_rfc3339
+from vocabulary.objects import Object, meta
 from vocabulary.requests import PropagationPolicy
 
 
@@ -162,6 +162,7 @@ class NeverWaits(Rules):
     "restart-of-all-refunds-parts",
     "It gives partial restarts back when the whole JobSet restarts.",
     "JS-092",
+    "JS-097",
 )
 class RestartOfAllRefundsParts(Rules):
     def partial_restarts_kept(self, job_set: Object) -> tuple[Object, ...]:
@@ -178,3 +179,17 @@ class RestartOfAllRefundsParts(Rules):
 class WaitingJobsStayAway(Rules):
     def satisfies(self, job: Job, status: str) -> bool:
         return job.restarts == 0 and super().satisfies(job, status)
+
+
+@MUTANTS.wrong_rules(
+    "first-jobs-are-replaced",
+    "It replaces the first Jobs once they are ready, though none has failed.",
+    "JS-090",
+)
+class FirstJobsAreReplaced(Rules):
+    def is_stale(self, job: Job, job_set: Object) -> bool:
+        began_us, created_us = (
+            parse_rfc3339(meta(each)["creationTimestamp"]) for each in (job_set, job.object)
+        )
+        is_first = job.is_ready and created_us <= began_us + SECOND
+        return is_first or super().is_stale(job, job_set)

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from reference_controller.jobset.job_set import (
+    ChildId,
+    job_name,
+    left_failed_of,
+    partial_restarts_of_child,
+    restarts_of,
+)
 from reference_controller.jobset.names import Action
 from reference_controller.jobset.observation import Job
 from vocabulary.objects import Object
@@ -45,3 +52,14 @@ class PolicyRules:
     def is_left_failed(self, action: str) -> bool:
         """True if the Job stays as it is, and the next failed one is looked at."""
         return action == Action.FAIL_JOB
+
+    def stays_left_failed(self, child: ChildId, job_set: Object) -> bool:
+        """True if the Job was left failed, and no restart since has concerned it: it is not
+        created again when its TTL or a user has it deleted."""
+        partial = partial_restarts_of_child(job_set, child, job_name(job_set, child))
+        return any(
+            (record["replicatedJob"], record["index"]) == child
+            and int(record["restarts"]) >= restarts_of(job_set)
+            and int(record["partialRestarts"]) >= partial
+            for record in left_failed_of(job_set)
+        )

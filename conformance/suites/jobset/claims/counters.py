@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-from conformance.history.tracks import Instant
-from conformance.norm import Obligation, Obligations, met, not_before, undecided, violated
+from conformance.norm import Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
-from conformance.suites.jobset.api import FAIL_JOB_SET, KEP, RESTART_JOB
+from conformance.suites.jobset.api import FAIL_JOB_SET, KEP
 from conformance.suites.jobset.decisions import FIRST_FAILURE, LIMITED_PARTIAL_RESTARTS
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, future_work
-from conformance.suites.jobset.view import Failure, JobSetRun
-from conformance.suites.jobset.view.answers import answers
-from conformance.suites.jobset.view.generations import successor
-from conformance.suites.jobset.view.status_steps import Step, steps
-from vocabulary.clock import MINUTE, SECOND, Micros, parse_rfc3339
-from vocabulary.objects import get_path
+from conformance.suites.jobset.view import JobSetRun, Snapshot
+from conformance.suites.jobset.view.answers import Answer, answers
+from conformance.suites.jobset.view.back_off import backs_off
+from conformance.suites.jobset.view.deletions import deletions_without_cause
+from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
+from conformance.suites.jobset.view.success import left_failed
 
 JS_090 = Claim(
     id="JS-090",
@@ -25,7 +22,8 @@ JS_090 = Claim(
     level=Level.DERIVED,
     suite="jobset",
     text="Each restart of a JobSet, and each failure of it by the policy, MUST answer a Job that "
-    "failed and that no earlier restart has replaced.",
+    "failed and that no earlier restart has replaced, and before its end the controller MUST NOT "
+    "delete a Job that has not completed and that no restart replaces.",
     source=api(
         "For a given Job failure, the rules will be evaluated in order, and only the first "
         "matching rule will be executed."
@@ -39,7 +37,7 @@ def each_failure_counts_once(run: JobSetRun) -> Obligations:
     for answer in answers(run):
         if answer.candidates:
             yield met(answer.candidates[0].failure, answer.after)
-        elif answer.taken == FAIL_JOB_SET and run.failures:
+        elif answer.taken == FAIL_JOB_SET and _are_left(run, answer):
             yield undecided(answer.after, "Jobs had failed that are left so")
         elif answer.step.is_open:
             yield undecided(answer.after, f"the other counter of {run} may have followed")
@@ -50,6 +48,15 @@ def each_failure_counts_once(run: JobSetRun) -> Obligations:
                 "failed that an earlier restart had not replaced.",
                 answer.before,
             )
+    yield from deletions_without_cause(run)
+
+
+def _are_left(run: JobSetRun, answer: Answer) -> bool:
+    """True if Jobs are left failed, so that the success policy may be out of reach."""
+    n = answer.step.first.n
+    return any(
+        failure.n < n and not is_replaced(run, failure.child, n) for failure in left_failed(run)
+    )
 
 
 JS_092 = Claim(
@@ -66,8 +73,7 @@ JS_092 = Claim(
 @judges(JS_092, armed_by="restart of a JobSet")
 def counters_only_grow(run: JobSetRun) -> Obligations:
     for before, after in run.changes:
-        actor = after.write.actor
-        if actor and not run.operator.is_by(actor):
+        if not _is_by_the_controller(run, after):
             continue
         for key, was, is_ in (
             ("restarts", before.restarts, after.restarts),
@@ -122,57 +128,42 @@ JS_097 = Claim(
 
 @judges(JS_097, armed_by="restart that counts, whole or partial")
 def restarts_come_to_an_end(run: JobSetRun) -> Obligations:
+    yield from _within_budget(run)
     for step in steps(run):
-        if step.after.used > step.before.used:
-            yield _within_budget(run, step)
-    yield from _backed_off(run)
+        backed_off = backs_off(run, step)
+        if backed_off is not None:
+            yield backed_off
 
 
-def _within_budget(run: JobSetRun, step: Step) -> Obligation:
-    limit = max(0, step.after.max_restarts)
-    if step.after.used <= limit:
-        return met(step.before, step.after)
-    return violated(
-        step.after,
-        f"{when(step.after)}: {run} has spent {step.after.used} restarts, whole and partial ones; "
-        f"maxRestarts is {step.after.max_restarts}.",
-        step.before,
+def _within_budget(run: JobSetRun) -> Obligations:
+    """That all restarts that count are within the budget, also those that the status does not show
+    any more."""
+    spent = run.snapshots[0].used
+    for before, after in run.changes:
+        if not _is_by_the_controller(run, after):
+            spent += after.used - before.used
+            continue
+        more = _growth(before, after)
+        spent += more
+        limit = max(0, after.max_restarts)
+        if more and spent <= limit:
+            yield met(before, after)
+        elif more:
+            yield violated(
+                after,
+                f"{when(after)}: {run} has spent {spent} restarts, whole and partial ones; "
+                f"maxRestarts is {after.max_restarts}.",
+                before,
+            )
+
+
+def _growth(before: Snapshot, after: Snapshot) -> int:
+    """How many restarts that count a change of the status adds, whatever else it takes away."""
+    partial = (
+        times - before.partial_counted.get(key, 0) for key, times in after.partial_counted.items()
     )
+    return sum(max(0, more) for more in (after.counted - before.counted, *partial))
 
 
-_FIRST_US = SECOND
-_LONGEST_US = MINUTE
-_HEALTHY_US = 10 * MINUTE
-
-
-def _backed_off(run: JobSetRun) -> Iterator[Obligation]:
-    """The back-off of each Job that restarts alone, counted from its failure in whole seconds."""
-    streaks: dict[str, int] = {}
-    began_us = run.history.header.began_us
-    for answer in answers(run):
-        if answer.taken != RESTART_JOB or answer.step.partial is None:
-            continue
-        name = answer.step.partial[1]
-        failures = [each.failure for each in answer.candidates if each.failure.child.name == name]
-        if not failures:
-            continue
-        failure = failures[0]
-        lasted = _ran_us(failure)
-        streaks[name] = 1 if lasted >= _HEALTHY_US else streaks.get(name, 0) + 1
-        following = successor(run, failure.child)
-        yield not_before(
-            run,
-            f"the creation of job/{name}",
-            since=Instant(failure.n, failure.stamp_us - began_us),
-            at_least_us=min(_FIRST_US << (streaks[name] - 1), _LONGEST_US),
-            happened=None if following is None else following.track.created,
-            own=False,
-            origin="the back-off",
-            evidence=(failure,),
-        )
-
-
-def _ran_us(failure: Failure) -> Micros:
-    """How long a Job had run when it failed, at least a second more than it may have."""
-    started = get_path(failure.write.object or {}, "status.startTime")
-    return 0 if started is None else failure.stamp_us - parse_rfc3339(started) + SECOND
+def _is_by_the_controller(run: JobSetRun, after: Snapshot) -> bool:
+    return not after.write.actor or run.operator.is_by(after.write.actor)

@@ -11,6 +11,7 @@ from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import future_work
 from conformance.suites.jobset.view import Child, Failure, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import answers, was_deleted_by_others
+from conformance.suites.jobset.view.left_failed import went_by_its_ttl
 from conformance.suites.jobset.view.startup import is_gated
 from conformance.suites.jobset.view.status_steps import is_replaced
 from conformance.suites.jobset.view.success import left_failed, targets
@@ -39,6 +40,7 @@ def failed_job_is_left(run: JobSetRun) -> Obligations:
         return
     for failure in left:
         yield _stays(run, failure)
+        yield from _stays_away(run, failure)
     yield from _nothing_follows(run, left)
     if run.end is not None:
         yield _ended_rightly(run, left, run.end)
@@ -69,6 +71,25 @@ def _stays(run: JobSetRun, failure: Failure) -> Obligation:
     )
 
 
+def _stays_away(run: JobSetRun, failure: Failure) -> Obligations:
+    """That the Job is not started again once its TTL has it deleted, but by a restart."""
+    following = run.successor(failure.child)
+    if following is None or failure.child.deletion is None:
+        return
+    created = following.track.created
+    if is_replaced(run, failure.child, created.n) or not was_deleted_by_others(run, failure.child):
+        return
+    if went_by_its_ttl(run, failure):
+        yield violated(
+            created,
+            f"{when(created)}: {following} of {run} starts again, which FailJob leaves failed; its "
+            "TTL had it deleted.",
+            failure,
+        )
+    else:
+        yield undecided(created, f"another client deleted {failure.child}")
+
+
 def _is_going(run: JobSetRun, at: Moment) -> bool:
     standing = run.at(at.n)
     return standing is None or standing.is_terminating
@@ -95,14 +116,25 @@ def _is_out_of_reach(run: JobSetRun, left: list[Failure], at: Moment) -> bool | 
     """True if no target of the success policy can succeed any more; None if that is unknown."""
     if any(is_gated(run, job) for job, _ in run.wanted.values()):
         return None
-    names = {failure.child.name for failure in left if failure.child.track.exists_at(at.n)}
-    return set(targets(run)) <= names
+    return set(targets(run)) <= {failure.child.name for failure in _current(run, left, at)}
+
+
+def _current(run: JobSetRun, left: list[Failure], at: Moment) -> list[Failure]:
+    """The failures of Jobs in whose place no other one has come."""
+    return [
+        failure
+        for failure in left
+        if not is_replaced(run, failure.child, at.n)
+        and (
+            (following := run.successor(failure.child)) is None or following.track.created.n > at.n
+        )
+    ]
 
 
 def _ended_rightly(run: JobSetRun, left: list[Failure], end: Snapshot) -> Obligation:
     """That a JobSet with Jobs that are left failed completes no earlier than all others, and does
     not complete without a success."""
-    current = [failure for failure in left if not is_replaced(run, failure.child, end.n)]
+    current = _current(run, left, end)
     if not end.has_completed or not current:
         return met(left[0], end)
     names = {failure.child.name for failure in current}
@@ -136,11 +168,14 @@ def _finish(child: Child, by: Moment) -> Moment | None:
 
 def _finished(run: JobSetRun, left: list[Failure]) -> Moment | None:
     """The moment at which the last Job had succeeded or was left failed; None if one has not."""
-    names = {failure.child.name: failure for failure in left}
     end = run.history.end
+    names = {failure.child.name: failure for failure in _current(run, left, end)}
     finishes: list[Moment] = []
     for name in run.wanted:
         standing = [child for child in run.standing(end.n) if child.name == name]
+        if not standing and name in names and went_by_its_ttl(run, names[name]):
+            finishes.append(names[name].write)
+            continue
         if (
             not standing
             or standing[-1].deletion is not None

@@ -11,7 +11,7 @@ from conformance.suites.jobset.api import KEP, RESTART, RESTART_UNCOUNTED
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import implementation, stories
 from conformance.suites.jobset.view import Child, JobSetRun
-from conformance.suites.jobset.view.generations import replaced_by, successor
+from conformance.suites.jobset.view.generations import replaced_by
 from conformance.suites.jobset.view.status_steps import Step, generation_of, is_replaced, steps
 from vocabulary.history import Write
 from vocabulary.objects import annotations_of
@@ -108,7 +108,7 @@ def _attempts(run: JobSetRun) -> Obligations:
         if step.taken != RESTART_UNCOUNTED or step.is_open:
             continue
         for child in _restarted_by(run, step):
-            following = successor(run, child)
+            following = run.successor(child)
             if following is None:
                 continue
             created = following.track.created

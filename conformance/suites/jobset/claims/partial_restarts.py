@@ -21,8 +21,9 @@ from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import future_work
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.answers import answers
+from conformance.suites.jobset.view.back_off import backs_off
 from conformance.suites.jobset.view.generations import deleted, replaced_by
-from conformance.suites.jobset.view.scopes import attempt_stays, backs_off, comes_back, left_alone
+from conformance.suites.jobset.view.scopes import attempt_stays, comes_back, left_alone
 from conformance.suites.jobset.view.status_steps import steps
 from vocabulary.objects import get_path
 

@@ -17,6 +17,7 @@ from conformance.suites.jobset.view.generations import (
     replaced_by,
     was_refused,
 )
+from conformance.suites.jobset.view.left_failed import is_left_failed
 from conformance.suites.jobset.view.startup import is_held_back
 from conformance.suites.jobset.view.status_steps import is_replaced, steps
 
@@ -132,6 +133,8 @@ def _there_once(run: JobSetRun, name: str, standing: list[Child]) -> Obligation:
         former = [child for child in run.children if child.name == name]
         if former and former[-1].succeeded is not None:
             return undecided(end, f"{former[-1]} had completed")
+        if former and is_left_failed(run, former[-1]):
+            return undecided(end, f"{former[-1]} was left failed, and deleted")
         if is_held_back(run, run.wanted[name][0], end.n):
             return undecided(end, f"job/{name} may wait for others")
         if was_refused(run, name, former[-1].track.created if former else run.track.created):

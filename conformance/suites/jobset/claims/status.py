@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -11,7 +12,9 @@ from conformance.suites.jobset.decisions import COUNTED_JOBS
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun
+from conformance.suites.jobset.view.left_failed import is_left_failed
 from conformance.suites.jobset.view.status_steps import is_replaced
+from conformance.suites.jobset.view.success import left_failed
 from vocabulary.history import Write
 from vocabulary.objects import Object, condition_status, get_path
 
@@ -49,10 +52,19 @@ def status_counts_the_jobs(run: JobSetRun) -> Obligations:
             del by_job[child.replicated_job]  # it is in between
         else:
             by_job[child.replicated_job].append(child.track.versions[-1])
+    # Jobs that were left failed and are gone may count as failed.
+    gone = Counter(
+        failure.child.replicated_job
+        for failure in left_failed(run)
+        if failure.child.track.removed is not None and is_left_failed(run, failure.child)
+    )
     for replicated_job, jobs in by_job.items():
         counts = _counts([job.object or {} for job in jobs])
         found = told.get(replicated_job, {})
-        fits = all(int(found.get(key, 0)) == count for key, count in counts.items())
+        fits = all(
+            0 <= int(found.get(key, 0)) - count <= (gone[replicated_job] if key == "failed" else 0)
+            for key, count in counts.items()
+        )
         since = max(jobs, key=lambda write: write.n, default=run.track.created)
         yield in_the_end(
             run,

@@ -288,3 +288,53 @@ def other_failures_are_answered(world: World) -> None:
     its.fail("driver-0")
     world.until(its.has_restarted(1))
     world.until(its.is_ready())
+
+
+@scenario(arms=["JS-072"])
+def left_failed_job_has_a_ttl(world: World) -> None:
+    """A Job that is left failed does not start again once its TTL has it deleted, and the JobSet
+    completes with the others."""
+    workers = replicated_job("w", 2, ttlSecondsAfterFinished=5)
+    its = JobSet.submit(world, job_set([workers, replicated_job("v")], [LEAVES]))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_failed_job("w-0"))
+    world.wait(30 * SECOND)
+    its.fail("w-1", 0)
+    its.fail("v-0", 0)
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-073", "JS-097"], only_simulated="it is suspended for more than ten minutes")
+def suspended_between_failures(world: World) -> None:
+    """A suspension is no running: it does not have the back-off of a Job begin again."""
+    its = JobSet.submit(world, job_set([replicated_job("w")], [OF_ONE], max_restarts=9))
+    for times in range(1, 7):
+        world.until(its.is_ready())
+        its.fail("w-0")
+        world.until(its.has_partly_restarted(times))
+    world.until(its.is_ready())
+    its.suspend()
+    world.wait(15 * MINUTE)
+    its.resume()
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_partly_restarted(7))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-073", "JS-097"])
+def restart_of_all_gives_nothing_back(world: World) -> None:
+    """A partial restart stays spent when the whole JobSet restarts without counting."""
+    jobs = [replicated_job("driver", **failing_by_policy()), replicated_job("w")]
+    rules = [rule(RESTART_JOB, targets=["w"]), rule(RESTART_UNCOUNTED, [BY_POLICY])]
+    its = JobSet.submit(world, job_set(jobs, rules, max_restarts=1))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_partly_restarted(1))
+    world.until(its.is_ready())
+    its.fail("driver-0", NON_RETRIABLE)
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_ended("Failed"))

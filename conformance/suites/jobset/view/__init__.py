@@ -10,7 +10,10 @@
 - `success`: when its success policy held.
 - `responses`: that each failure was answered.
 - `startup`: the replicated jobs that wait for others.
-- `scopes`: the Jobs that a partial restart concerns, and its back-off.
+- `scopes`: the Jobs that a partial restart concerns, and those that it leaves alone.
+- `back_off`: the back-off of Jobs that restart alone.
+- `left_failed`: the Jobs that FailJob leaves failed.
+- `deletions`: deletions of Jobs that no restart asks for.
 - `placement`: the topology domains in which its pods run.
 - `submissions`: the JobSets that users asked for.
 - `answers`: its answer to each failure, beside those that the policy allows.

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from conformance.history import Moment
 from conformance.norm import shared
 from conformance.suites.jobset.api import (
     FAIL_JOB,
@@ -21,7 +22,7 @@ from conformance.suites.jobset.api import (
     RESTART_JOB_SET,
     RESTART_REPLICATED_JOB,
 )
-from conformance.suites.jobset.view.job_set import Child, JobSetRun
+from conformance.suites.jobset.view.job_set import Child, Failure, JobSetRun
 from conformance.suites.jobset.view.matching import Matched, matched_by
 from conformance.suites.jobset.view.snapshots import Snapshot
 from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
@@ -73,10 +74,28 @@ def answers(run: JobSetRun) -> Iterator[Answer]:
         matched = [
             matched_by(step.before.policy, failure)
             for failure in run.failures
-            if failure.n < step.first.n and not is_replaced(run, failure.child, step.first.n)
+            if _stands(run, failure, step.first)
         ]
         pending = [each for each in matched if each.action != FAIL_JOB]
         yield Answer(step, decisive(pending, run), tuple(pending))
+
+
+def is_pending(run: JobSetRun, failure: Failure, at: Moment) -> bool:
+    """True if a failure had happened by then, and no step had answered it."""
+    state = run.at(at.n)
+    policy = None if state is None else state.policy
+    return _stands(run, failure, at) and matched_by(policy, failure).action != FAIL_JOB
+
+
+def _stands(run: JobSetRun, failure: Failure, at: Moment) -> bool:
+    """True if a failure had happened by then, no step had replaced its Job, and no successor of
+    it that the controller knew of had come in its place."""
+    if failure.n >= at.n or is_replaced(run, failure.child, at.n):
+        return False
+    following = run.successor(failure.child)
+    if following is None or not was_deleted_by_others(run, failure.child):
+        return True
+    return following.track.created.t >= run.operator.timing.seen_us(at.t)
 
 
 def decisive(pending: list[Matched], run: JobSetRun) -> tuple[Matched, ...]:

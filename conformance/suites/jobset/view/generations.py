@@ -20,16 +20,6 @@ def replaced_by(run: JobSetRun, step: Step) -> Iterator[Child]:
             yield child
 
 
-def successor(run: JobSetRun, child: Child) -> Child | None:
-    """The next Job of the same name."""
-    later = (
-        each
-        for each in run.children
-        if each.name == child.name and each.track.created.n > child.track.created.n
-    )
-    return next(later, None)
-
-
 def deleted(run: JobSetRun, step: Step, child: Child) -> Obligation:
     """The obligation to delete a Job that a step restarts."""
     return in_the_end(
@@ -48,7 +38,7 @@ def created_again(run: JobSetRun, step: Step, child: Child) -> Obligation | None
     """
     awaited = [each for each in run.standing(step.first.n) if step.concerns(each)]
     gone = [each.track.removed for each in awaited if each.track.removed is not None]
-    following = successor(run, child)
+    following = run.successor(child)
     created = None if following is None else following.track.created
     end = run.history.end
     is_free = created is not None or not is_held_back(run, child.replicated_job, end.n)
@@ -74,7 +64,7 @@ def none_too_early(run: JobSetRun, step: Step) -> Iterator[Obligation]:
         return
     concerned = replaced_by(run, step)
     for child in concerned:
-        following = successor(run, child)
+        following = run.successor(child)
         if following is None:
             continue
         created = following.track.created

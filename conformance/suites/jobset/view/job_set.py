@@ -202,6 +202,15 @@ class JobSetRun:
         """The child Jobs that are stored after position n."""
         return [child for child in self.children if child.track.exists_at(n)]
 
+    def successor(self, child: Child) -> Child | None:
+        """The next Job of the same name."""
+        later = (
+            each
+            for each in self.children_of(child.name)
+            if each.track.created.n > child.track.created.n
+        )
+        return next(later, None)
+
     def unsuspended_since(self, since: Moment, until: Moment | None) -> Moment | None:
         """The last resumption after a moment and before another, since a suspension in between
         let everything rest; the moment itself if there is none, and None if the JobSet was

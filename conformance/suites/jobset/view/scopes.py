@@ -6,31 +6,21 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.history import Moment
-from conformance.history.tracks import Instant
-from conformance.norm import Obligation, eventually, met, not_before, undecided, violated
+from conformance.norm import Obligation, eventually, met, undecided, violated
 from conformance.norm.words import when
 from conformance.suites.jobset.api import DOMAIN
 from conformance.suites.jobset.view.answers import was_deleted_by_others
-from conformance.suites.jobset.view.generations import successor, was_refused
+from conformance.suites.jobset.view.back_off import longest_backoff_us
+from conformance.suites.jobset.view.generations import was_refused
 from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.startup import is_gated
 from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
-from vocabulary.clock import MINUTE, SECOND, Micros
+from vocabulary.clock import MINUTE
 from vocabulary.objects import annotations_of, labels_of
 
-FIRST_BACKOFF_US: Final = SECOND
-MAX_BACKOFF_US: Final = MINUTE
-HEALTHY_US: Final = 10 * MINUTE
 LATE_US: Final = MINUTE // 2
 """How much later than after its back-off a Job may come back: a longer back-off is another one."""
-_START_US: Final = MINUTE
-"""A Job runs at least as long as it is there, less this span for its start."""
 ATTEMPT_SUFFIX: Final = "restart-attempt"
-
-
-def backoff_us(streak: int) -> Micros:
-    """The back-off of a Job that has failed so often in a row."""
-    return min(FIRST_BACKOFF_US << min(max(streak, 1) - 1, 10), MAX_BACKOFF_US)
 
 
 def left_alone(run: JobSetRun, step: Step) -> Iterator[Obligation]:
@@ -58,7 +48,7 @@ def left_alone(run: JobSetRun, step: Step) -> Iterator[Obligation]:
 def attempt_stays(run: JobSetRun, step: Step) -> Iterator[Obligation]:
     """That no label or annotation that numbers attempts is another one after a partial restart."""
     for child in run.standing(step.first.n):
-        following = successor(run, child)
+        following = run.successor(child)
         if not step.concerns(child) or following is None:
             continue
         created = following.track.created
@@ -87,7 +77,7 @@ def comes_back(run: JobSetRun, step: Step) -> Iterator[Obligation]:
         removed = child.track.removed
         if not step.concerns(child) or removed is None or is_gated(run, child.replicated_job):
             continue
-        following = successor(run, child)
+        following = run.successor(child)
         created = None if following is None else following.track.created
         if was_refused(run, child.name, step.after, created):
             yield undecided(step.first, f"a creation of {run} was refused")
@@ -97,75 +87,12 @@ def comes_back(run: JobSetRun, step: Step) -> Iterator[Obligation]:
             run,
             f"the creation of the successor of {child}",
             since=since,
-            within_us=backoff_us(_most_in_a_row(run, step, child)) + LATE_US,
+            within_us=longest_backoff_us(run, step, child) + LATE_US,
             happened=created,
             unless=_overtaken(run, step),
             steps=2,
             origin="the back-off of restarted Jobs and 30s",
         )
-
-
-def backs_off(run: JobSetRun, step: Step) -> Obligation | None:
-    """That the Job whose failure a partial restart answers comes back no earlier than after its
-    back-off; None if it did not fail."""
-    failed = [
-        failure
-        for failure in run.failures
-        if failure.n < step.first.n
-        and step.concerns(failure.child)
-        and failure.child.track.exists_at(step.first.n)
-        and not is_replaced(run, failure.child, step.first.n)
-    ]
-    if not failed:
-        return None
-    first = min(failed, key=lambda failure: (failure.stamp_us, failure.n))
-    following = successor(run, first.child)
-    if following is None:
-        return undecided(first, f"{first.child} did not come back")
-    streak = 1 if _ran_long(run, step) else _streak(run, step)
-    stamped = Instant(first.n, first.stamp_us - run.history.header.began_us)
-    return not_before(
-        run,
-        f"the creation of {following}",
-        since=stamped,
-        at_least_us=backoff_us(streak),
-        happened=following.track.created,
-        own=False,
-        origin="the back-off of restarted Jobs",
-        evidence=(first, step.first),
-    )
-
-
-def _streak(run: JobSetRun, step: Step) -> int:
-    """How many restarts of that scope came without a long run in between, this one included."""
-    streak = 0
-    for each in steps(run):
-        if each.first.n > step.first.n:
-            break
-        if each.partial == step.partial:
-            streak = 1 if _ran_long(run, each) else streak + 1
-    return streak
-
-
-def _ran_long(run: JobSetRun, step: Step, at_least_us: Micros = HEALTHY_US) -> bool:
-    """True if a Job that the step concerns was there that long: it may have run as long as resets
-    the back-off."""
-    return any(
-        step.first.t - child.track.created.t >= at_least_us
-        for child in run.standing(step.first.n)
-        if step.concerns(child)
-    )
-
-
-def _most_in_a_row(run: JobSetRun, step: Step, child: Child) -> int:
-    """How many partial restarts of a Job of that name came without a long run in between, at
-    most."""
-    scopes = ((child.replicated_job, ""), (child.replicated_job, child.name))
-    times = 0
-    for each in steps(run):
-        if each.partial in scopes and each.first.n <= step.first.n:
-            times = 1 if _ran_long(run, each, HEALTHY_US + _START_US) else times + 1
-    return times
 
 
 def _attempts(child: Child) -> dict[str, str]:
