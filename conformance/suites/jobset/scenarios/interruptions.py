@@ -69,6 +69,16 @@ def counter_is_written_and_not_seen(world: World) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-001", "JS-091"])
+def deletions_are_refused(world: World) -> None:
+    """Deletions that an API server refuses at first are asked for again."""
+    its = _running(world, [COUNTED])
+    world.inject(ApiErrors(verb=("delete",), kind="Job", times=3))
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
 @scenario(arms=["JS-090", "JS-092"])
 def controller_starts_with_an_old_state(world: World) -> None:
     """A controller that starts from a list without its last restart counts no failure twice."""

@@ -10,6 +10,8 @@ from vocabulary.objects import Object
 
 NON_RETRIABLE: Final = 42
 """The exit code upon which `failing_by_policy` has a Job fail by its podFailurePolicy."""
+LABELS: Final = {"example.com/team": "research"}
+"""The user's own, of Jobs and pods."""
 BY_POLICY: Final = "PodFailurePolicy"
 BY_BACKOFF: Final = "BackoffLimitExceeded"
 
@@ -39,14 +41,15 @@ def replicated_job(
 ) -> dict[str, Any]:
     """A replicated job with pods of a behaviour; keyword arguments are fields of its Jobs."""
     template = {
-        "metadata": {"annotations": {"assay.dev/behaviour": behaviour}},
+        "metadata": {"annotations": {"assay.dev/behaviour": behaviour}, "labels": LABELS},
         "spec": {
             "restartPolicy": "Never",
             "containers": [{"name": "main", "image": "docker.io/library/bash:5"}],
         },
     }
     spec = {"parallelism": 1, "completions": 1, "backoffLimit": 0, **job, "template": template}
-    return {"name": name, "replicas": replicas, "template": {"spec": spec}}
+    of_jobs = {"labels": LABELS, "annotations": LABELS}
+    return {"name": name, "replicas": replicas, "template": {"metadata": of_jobs, "spec": spec}}
 
 
 def failing_by_policy() -> dict[str, Any]:
