@@ -51,7 +51,11 @@ def validate(
     del user
     if operation == "UPDATE":
         assert old is not None, "an UPDATE comes with the old object"
-        causes = [*_policy_changes(new, old, rules), *changes(new, old)]
+        causes = [
+            *unknown_fields(new),
+            *_policy_changes(new, old, rules),
+            *changes(new, old),
+        ]
     else:
         causes = [*unknown_fields(new), *flaws(new), *_policy_flaws(new, rules)]
     if causes:

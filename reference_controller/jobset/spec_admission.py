@@ -129,6 +129,13 @@ def flaws(job_set: Object) -> Iterator[Cause]:
         yield Cause("spec.managedBy", f"is {managed_by!r}; write a domain, a slash and a name")
     for index, replicated_job in enumerate(replicated_jobs(job_set)):
         yield from _replicated_job_flaws(job_set, replicated_job, index, names)
+    subdomain = get_path(job_set, "spec.network.subdomain")
+    if subdomain and not (_DNS_LABEL.fullmatch(subdomain) and len(subdomain) <= MAX_NAME_LENGTH):
+        yield Cause(
+            "spec.network.subdomain",
+            f"is {subdomain!r}; it is the name of a Service, which has up to {MAX_NAME_LENGTH} "
+            "lower-case letters, digits and dashes",
+        )
     path = "spec.successPolicy.targetReplicatedJobs"
     yield from target_flaws(get_path(job_set, path) or (), path, names)
     if spec_of(job_set).get("coordinator") is not None:

@@ -45,3 +45,17 @@ def test_a_coordinator_that_cannot_be_is_refused(coordinator: dict[str, Any], fi
 def test_a_coordinator_whose_address_is_too_long_for_a_label_is_refused() -> None:
     with pytest.raises(ApiError, match="up to 63 characters"):
         submitted(coordinator={"replicatedJob": "a"}, network={"subdomain": LONG})
+
+
+@pytest.mark.parametrize("subdomain", ["Not_Valid", "a.b", "a" * 64])
+def test_a_subdomain_that_names_no_service_is_refused(subdomain: str) -> None:
+    with pytest.raises(ApiError) as refused:
+        submitted(network={"subdomain": subdomain})
+    assert [each["field"] for each in refused.value.details["causes"]] == ["spec.network.subdomain"]
+
+
+def test_an_update_with_a_field_that_is_not_implemented_is_refused() -> None:
+    old = {"metadata": {"name": "js"}, "spec": {"replicatedJobs": [replicated_job("a")]}}
+    new = {**old, "spec": {**old["spec"], "volumeClaimPolicies": []}}
+    with pytest.raises(ApiError, match="volumeClaimPolicies: is not implemented"):
+        validate("UPDATE", new, old, USER)

@@ -122,13 +122,16 @@ def _describe_update(write: Write, old: Object | None) -> str:
     if write.object is not None and is_terminating(write.object) and not is_terminating(old):
         told.append(f"deletion began{_options(write)}")
     told += _taint_words(old, write.object)
+    # The counters of a whole object say more than those of its parts, which lie deeper.
     ranked = sorted(
-        ((rank, index, words) for index, d in enumerate(changes) for rank, words in _words(d)),
+        (rank, difference.path.count("."), index, words)
+        for index, difference in enumerate(changes)
+        for rank, words in _words(difference)
     )
-    told += [words for rank, _, words in ranked if rank < _PLAIN]
+    told += [words for rank, *_, words in ranked if rank < _PLAIN]
     if not told:
         # Nothing that has a name of its own happened: then the paths are what there is to tell.
-        told = [words for rank, _, words in ranked if rank == _PLAIN]
+        told = [words for rank, *_, words in ranked if rank == _PLAIN]
     if not told:
         told = [_plainly(difference) for difference in changes]
     if not told:

@@ -178,3 +178,30 @@ HEADLESS_SERVICE: Final = Decision(
     "workers of one JobSet that restart have to find each other again, and the norm does not say "
     "how they do",
 )
+FAILED_JOBS: Final = Decision(
+    "J27",
+    "A Job has failed once its condition Failed is True. A controller may act as soon as its "
+    "condition FailureTarget is.",
+    "the norm was written before FailureTarget, which has the same reason a little earlier",
+)
+COUNTERS: Final = Decision(
+    "J28",
+    "status.restarts counts the restarts of the whole JobSet, status.restartsCountTowardsMax those "
+    "of them that count, and status.partialRestarts those of replicated jobs and of Jobs; a "
+    "restart is counted before its Jobs are deleted. In the edition released partial restarts are "
+    "in status.replicatedJobsStatus.",
+    "the norm counts restarts and names no field; the first two are those of released controllers",
+)
+TARGET_OF_PARTIAL: Final = Decision(
+    "J29",
+    "RestartReplicatedJob restarts the replicated job whose Job failed, whatever else its rule "
+    "targets.",
+    "the norm speaks of the target replicated job; a rule may have several, or none, and to "
+    "restart those of a rule without targets would be RestartJobSet",
+)
+OWN_MARK: Final = Decision(
+    "J30",
+    "The annotation restart is the controller's own. What becomes of a Job that another client "
+    "annotates is not judged.",
+    "the norm has the controller annotate Jobs and delete them, and speaks of no other client",
+)

@@ -6,10 +6,15 @@ from conformance.norm import Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import FAIL_JOB_SET, KEP
-from conformance.suites.jobset.decisions import FIRST_FAILURE, LIMITED_PARTIAL_RESTARTS
+from conformance.suites.jobset.decisions import (
+    COUNTERS,
+    FAILED_JOBS,
+    FIRST_FAILURE,
+    LIMITED_PARTIAL_RESTARTS,
+)
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, future_work
-from conformance.suites.jobset.view import JobSetRun, Snapshot
+from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import Answer, answers
 from conformance.suites.jobset.view.back_off import backs_off
 from conformance.suites.jobset.view.deletions import deletions_without_cause
@@ -28,7 +33,7 @@ JS_090 = Claim(
         "For a given Job failure, the rules will be evaluated in order, and only the first "
         "matching rule will be executed."
     ),
-    decision=FIRST_FAILURE,
+    decision=(FIRST_FAILURE, FAILED_JOBS, COUNTERS),
 )
 
 
@@ -41,6 +46,12 @@ def each_failure_counts_once(run: JobSetRun) -> Obligations:
             yield undecided(answer.after, "Jobs had failed that are left so")
         elif answer.step.is_open:
             yield undecided(answer.after, f"the other counter of {run} may have followed")
+        elif (failing := _is_failing(run, answer)) is not None:
+            yield undecided(
+                answer.after,
+                f"{failing} was to fail by its FailureTarget",
+                decision=FAILED_JOBS.id,
+            )
         else:
             yield violated(
                 answer.after,
@@ -56,6 +67,19 @@ def _are_left(run: JobSetRun, answer: Answer) -> bool:
     n = answer.step.first.n
     return any(
         failure.n < n and not is_replaced(run, failure.child, n) for failure in left_failed(run)
+    )
+
+
+def _is_failing(run: JobSetRun, answer: Answer) -> Child | None:
+    """A Job that is about to fail, and that no earlier restart has replaced."""
+    n = answer.step.first.n
+    return next(
+        (
+            child
+            for child in run.standing(n)
+            if child.is_failing_at(n) and not is_replaced(run, child, n)
+        ),
+        None,
     )
 
 

@@ -10,7 +10,7 @@ from conformance.suites.jobset.claims.actions import as_allowed, where
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, motivation, stories
 from conformance.suites.jobset.view import JobSetRun
-from conformance.suites.jobset.view.answers import NEED_BUDGET, Answer, answers
+from conformance.suites.jobset.view.answers import NEED_BUDGET, Answer, Budget, answers
 
 JS_020 = Claim(
     id="JS-020",
@@ -27,7 +27,7 @@ JS_020 = Claim(
 def failed_at_once(run: JobSetRun) -> Obligations:
     for answer in answers(run):
         if any(each.action == FAIL_JOB_SET for each in answer.candidates):
-            yield as_allowed(run, answer)
+            yield as_allowed(run, answer, Budget.COUNTED)
             if answer.taken == FAIL_JOB_SET:
                 yield _counters_unchanged(run, answer)
 
@@ -61,7 +61,7 @@ JS_022 = Claim(
 
 @judges(JS_022, armed_by="failure that restarts the JobSet and counts")
 def restarts_are_limited(run: JobSetRun) -> Obligations:
-    return where(run, lambda _, each: each.action == RESTART_JOB_SET)
+    return where(run, lambda _, each: each.action == RESTART_JOB_SET, Budget.COUNTED)
 
 
 JS_023 = Claim(
@@ -77,7 +77,7 @@ JS_023 = Claim(
 
 @judges(JS_023, armed_by="failure that restarts the JobSet and does not count")
 def ignored_restarts_do_not_count(run: JobSetRun) -> Obligations:
-    return where(run, lambda _, each: each.action == RESTART_UNCOUNTED)
+    return where(run, lambda _, each: each.action == RESTART_UNCOUNTED, Budget.COUNTED)
 
 
 JS_028 = Claim(
@@ -102,6 +102,7 @@ def ignored_restarts_leave_the_budget(run: JobSetRun) -> Obligations:
         lambda answer, each: (
             each.action in NEED_BUDGET and answer.before.restarts > answer.before.counted
         ),
+        Budget.COUNTED,
     )
 
 

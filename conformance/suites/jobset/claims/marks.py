@@ -8,6 +8,7 @@ from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, v
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import KEP, RESTART, RESTART_UNCOUNTED
+from conformance.suites.jobset.decisions import OWN_MARK
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import implementation, stories
 from conformance.suites.jobset.view import Child, JobSetRun
@@ -27,6 +28,7 @@ JS_024 = Claim(
         "To restart the JobSet without counting it against MaxRestarts, the controller will add "
         "an annotation jobset.sigs.k8s.io/restart to mark Jobs which need to be restarted."
     ),
+    decision=OWN_MARK,
     editions=(KEP,),
 )
 

@@ -14,13 +14,15 @@ from conformance.suites.jobset.claims.actions import as_allowed, triggered, wher
 from conformance.suites.jobset.decisions import (
     ACTIVE_JOBS,
     ATTEMPT_LABELS,
+    COUNTERS,
     LIMITED_PARTIAL_RESTARTS,
     REPAIRED_FUTURE,
+    TARGET_OF_PARTIAL,
 )
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import future_work
 from conformance.suites.jobset.view import JobSetRun
-from conformance.suites.jobset.view.answers import answers
+from conformance.suites.jobset.view.answers import Budget, answers
 from conformance.suites.jobset.view.back_off import backs_off
 from conformance.suites.jobset.view.generations import deleted, replaced_by
 from conformance.suites.jobset.view.scopes import attempt_stays, comes_back, left_alone
@@ -42,7 +44,7 @@ JS_070 = Claim(
         "child jobs of the target replicated job, without incrementing the restart attempt "
         "annotation."
     ),
-    decision=ACTIVE_JOBS,
+    decision=(ACTIVE_JOBS, TARGET_OF_PARTIAL),
 )
 
 
@@ -94,7 +96,7 @@ JS_073 = Claim(
     source=future_work(
         "since we do not want to restart indefinitely, there needs to be some limit"
     ),
-    decision=LIMITED_PARTIAL_RESTARTS,
+    decision=(LIMITED_PARTIAL_RESTARTS, COUNTERS),
     editions=(KEP,),
 )
 
@@ -105,8 +107,9 @@ def partial_restarts_are_limited(run: JobSetRun) -> Obligations:
         run,
         lambda answer, each: (
             each.action in PARTIAL
-            or (each.action == RESTART_JOB_SET and answer.before.used > answer.before.counted)
+            or (each.action == RESTART_JOB_SET and answer.used > answer.counted)
         ),
+        Budget.SHARED,
     )
     for step in steps(run):
         if step.taken in PARTIAL:

@@ -17,7 +17,7 @@ from conformance.suites.jobset.decisions import KILLED_PODS
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import stories
 from conformance.suites.jobset.view import JobSetRun
-from conformance.suites.jobset.view.answers import Answer
+from conformance.suites.jobset.view.answers import Answer, Budget
 from conformance.suites.jobset.view.exits import exits
 from conformance.suites.jobset.view.matching import Matched
 
@@ -69,6 +69,7 @@ def maintenance_restarts_the_jobset(run: JobSetRun) -> Obligations:
         lambda answer, each: (
             each.rule is None and each.has_policy and _has_rule(answer, FAIL_JOB_SET)
         ),
+        Budget.COUNTED,
     )
 
 
@@ -118,7 +119,7 @@ def all_workers_restart_together(run: JobSetRun) -> Obligations:
         conditions = rule.get("onJobFailureReasons") or rule.get("targetReplicatedJobs")
         return each.rule is not None and each.action == RESTART_JOB_SET and not conditions
 
-    return where(run, fits)
+    return where(run, fits, Budget.COUNTED)
 
 
 JS_044 = Claim(
@@ -143,6 +144,7 @@ def maintenance_is_free_and_others_count(run: JobSetRun) -> Obligations:
             _has_rule(answer, RESTART_UNCOUNTED)
             and (each.rule is None or each.action == RESTART_UNCOUNTED)
         ),
+        Budget.COUNTED,
     )
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum, auto
 
 from conformance.history import Moment
 from conformance.norm import shared
@@ -28,6 +29,17 @@ from conformance.suites.jobset.view.snapshots import Snapshot
 from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
 
 NEED_BUDGET = (RESTART_JOB_SET, RESTART_REPLICATED_JOB, RESTART_JOB)
+
+
+class Budget(Enum):
+    """What a claim says about maxRestarts."""
+
+    ANY = auto()
+    """Nothing: it is about the rule that matches. Once it is spent, either action is right."""
+    COUNTED = auto()
+    """That restarts of the whole JobSet are limited; those of parts may have their own limit."""
+    SHARED = auto()
+    """That restarts of the whole and of parts share it."""
 
 
 @dataclass(frozen=True)
@@ -53,18 +65,30 @@ class Answer:
         return self.step.taken
 
     @property
-    def is_within_budget(self) -> bool:
-        return self.before.used < self.before.max_restarts
+    def counted(self) -> int:
+        """Restarts of the whole JobSet that had been counted."""
+        return self.before.counted
 
     @property
-    def allowed(self) -> frozenset[str]:
-        """The actions that the policy and the budget demand for the failures that it may answer."""
+    def used(self) -> int:
+        """All that had been counted, those of parts included."""
+        return self.before.used + self.step.earlier
+
+    def allowed(self, budget: Budget) -> frozenset[str]:
+        """The actions that are right for the failures that it may answer."""
         return frozenset(
-            FAIL_JOB_SET
-            if each.action in NEED_BUDGET and not self.is_within_budget
-            else each.action
-            for each in self.candidates
+            action for each in self.candidates for action in self.demanded(each, budget)
         )
+
+    def demanded(self, each: Matched, budget: Budget) -> frozenset[str]:
+        """The actions that are right for one failure, as far as a claim asks for the budget."""
+        most = self.before.max_restarts
+        if each.action not in NEED_BUDGET:
+            return frozenset({each.action})
+        if self.used < most:
+            return frozenset({each.action})
+        is_open = budget is Budget.ANY or (budget is Budget.COUNTED and self.counted < most)
+        return frozenset({each.action, FAIL_JOB_SET} if is_open else {FAIL_JOB_SET})
 
 
 @shared

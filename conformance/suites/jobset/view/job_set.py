@@ -64,6 +64,12 @@ class Child:
         """The write by which it failed."""
         return self._turned("Failed")
 
+    def is_failing_at(self, n: int) -> bool:
+        """True if it is to fail, and has not failed, since its pods are on their way out."""
+        version = self.track.version_at(n)
+        job = {} if version is None else version.object or {}
+        return condition_status(job, "FailureTarget") == "True" != condition_status(job, "Failed")
+
     @cached_property
     def succeeded(self) -> Write | None:
         return self._turned("Complete")
@@ -101,6 +107,12 @@ class Failure:
     @property
     def t(self) -> Micros:
         return self.write.t
+
+    @cached_property
+    def message(self) -> str:
+        """The message of its Failed condition."""
+        found = condition(self.write.object or {}, "Failed") or {}
+        return str(found.get("message", ""))
 
     @cached_property
     def stamp_us(self) -> Micros:

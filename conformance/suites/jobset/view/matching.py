@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import re2
+
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET
 from conformance.suites.jobset.view.job_set import Failure
 from vocabulary.objects import Object
@@ -27,9 +29,17 @@ def matched_by(policy: Object | None, failure: Failure) -> Matched:
     if policy is None:
         return Matched(failure, FAIL_JOB_SET, None, has_policy=False)
     for index, rule in enumerate(policy.get("rules") or ()):
-        if reason_matches(rule, failure) and target_matches(rule, failure):
+        if rule_matches(rule, failure):
             return Matched(failure, str(rule["action"]), index)
     return Matched(failure, RESTART_JOB_SET, None)
+
+
+def rule_matches(rule: Object, failure: Failure) -> bool:
+    return (
+        reason_matches(rule, failure)
+        and target_matches(rule, failure)
+        and message_matches(rule, failure)
+    )
 
 
 def reason_matches(rule: Object, failure: Failure) -> bool:
@@ -42,10 +52,23 @@ def target_matches(rule: Object, failure: Failure) -> bool:
     return not targets or failure.child.replicated_job in targets
 
 
+def message_matches(rule: Object, failure: Failure) -> bool:
+    """True if one of the rule's expressions is found in the Job's message, or it has none.
+
+    Released controllers have this condition beside those of the norm. They admit an expression
+    that is none, and never find it.
+    """
+    patterns = rule.get("onJobFailureMessagePatterns") or ()
+    return not patterns or any(_is_found(pattern, failure.message) for pattern in patterns)
+
+
+def _is_found(pattern: str, message: str) -> bool:
+    try:
+        return re2.search(pattern, message) is not None
+    except re2.error:
+        return False
+
+
 def all_matches(rules: Sequence[Object], failure: Failure) -> list[int]:
     """The positions of all rules that a failure matches."""
-    return [
-        index
-        for index, rule in enumerate(rules)
-        if reason_matches(rule, failure) and target_matches(rule, failure)
-    ]
+    return [index for index, rule in enumerate(rules) if rule_matches(rule, failure)]

@@ -28,7 +28,8 @@ def left_alone(run: JobSetRun, step: Step) -> Iterator[Obligation]:
     until = _next(run, step)
     for child in run.standing(step.first.n):
         deletion = child.deletion
-        if step.concerns(child) or is_replaced(run, child, step.first.n):
+        # The position after its own: one write may record several steps.
+        if step.concerns(child) or is_replaced(run, child, step.first.n + 1):
             continue
         if deletion is None or (until is not None and deletion.n > until.n):
             yield met(step.first)

@@ -23,7 +23,8 @@ from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.snapshots import Snapshot
 
 _PARTIAL: Final = (RESTART_JOB, RESTART_JOB_UNCOUNTED, RESTART_REPLICATED_JOB)
-_COUNT_ALONE: Final = "a counted restart that is none"
+_COUNT_ALONE: Final = "one more restart that counts, and no restart"
+_PARTS: Final = "several partial restarts"
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +41,8 @@ class Step:
     """The replicated job, and the Job or "", that restart partially."""
     is_open: bool = False
     """True if its second counter may still follow."""
+    earlier: int = 0
+    """Counted restarts of the same write that come before it."""
 
     @property
     def is_global(self) -> bool:
@@ -70,6 +73,9 @@ def steps(run: JobSetRun) -> Iterator[Step]:
         if is_second:
             is_second = False
             continue
+        if taken == _PARTS:
+            yield from _each_part(before, after)
+            continue
         partial = _partial(before, after)[0] if taken in _PARTIAL else None
         following = found[position + 1] if position + 1 < len(found) else None
         if (
@@ -86,6 +92,15 @@ def steps(run: JobSetRun) -> Iterator[Step]:
             and not run.history.is_whole
         )
         yield Step(before, after, after, taken, partial, is_open)
+
+
+def _each_part(before: Snapshot, after: Snapshot) -> Iterator[Step]:
+    """The partial restarts that one write records, each as a step of its own."""
+    counted = 0
+    for key in _partial(before, after):
+        taken = _taken_part(before, after, key)
+        yield Step(before, after, after, taken, key, earlier=counted)
+        counted += taken != RESTART_JOB_UNCOUNTED
 
 
 def _has_failure_between(run: JobSetRun, first: Snapshot, second: Snapshot) -> bool:
@@ -122,21 +137,35 @@ def _taken(before: Snapshot, after: Snapshot) -> str | None:
         return _COUNT_ALONE
     if restarts == 1 and counted in (0, 1) and not partial:
         return RESTART_JOB_SET if counted else RESTART_UNCOUNTED
-    if restarts == 0 and counted == 0 and len(partial) == 1:
-        key, times = partial[0], after.partial[partial[0]] - before.partial.get(partial[0], 0)
-        if times == 1 and not key[1]:
-            return RESTART_REPLICATED_JOB
-        if times == 1:
-            is_counted = after.partial_counted.get(key, 0) > before.partial_counted.get(key, 0)
-            return RESTART_JOB if is_counted else RESTART_JOB_UNCOUNTED
+    once = all(after.partial[key] - before.partial.get(key, 0) == 1 for key in partial)
+    if restarts == 0 and counted == 0 and once:
+        return _taken_part(before, after, partial[0]) if len(partial) == 1 else _PARTS
     if restarts < 0 or counted < 0:
         return None
-    return (
-        f"a change of restarts from {before.restarts} to {after.restarts}, of counted ones from "
-        f"{before.counted} to {after.counted} and of {len(partial)} partial ones"
-    )
+    return " and ".join(_in_words(before, after))
+
+
+def _taken_part(before: Snapshot, after: Snapshot, key: tuple[str, str]) -> str:
+    """The action that one more partial restart of a replicated job, or of a Job, shows."""
+    if not key[1]:
+        return RESTART_REPLICATED_JOB
+    is_counted = after.partial_counted.get(key, 0) > before.partial_counted.get(key, 0)
+    return RESTART_JOB if is_counted else RESTART_JOB_UNCOUNTED
 
 
 def _partial(before: Snapshot, after: Snapshot) -> list[tuple[str, str]]:
     """The keys of the partial restarts that a change adds."""
     return [key for key, restarts in after.partial.items() if restarts > before.partial.get(key, 0)]
+
+
+def _in_words(before: Snapshot, after: Snapshot) -> Iterator[str]:
+    """The counters that a change of status raises, each with both its values."""
+    of_all = {"restarts": (before.restarts, after.restarts)}
+    of_all["restartsCountTowardsMax"] = (before.counted, after.counted)
+    for name, (old, new) in of_all.items():
+        if new != old:
+            yield f"{name} {old} → {new}"
+    for key in _partial(before, after):
+        replicated_job, job = key
+        old, new = before.partial.get(key, 0), after.partial[key]
+        yield f"restarts of {job or replicated_job} {old} → {new}"
