@@ -1,4 +1,4 @@
-"""JobSets of which the norm leaves open how they are recorded, or limited: nobody is convicted."""
+"""A JobSet may be recorded, and limited, in ways that the norm leaves open."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def violated(verdicts: tuple[Verdict, ...] | list[Verdict]) -> dict[str, str]:
 
 
 def retold(run: RunResult, change: Callable[[Object], Object]) -> dict[str, str]:
-    """What is violated in the same run, had the JobSets been written otherwise."""
+    """The violations of the same run, had the JobSets been written otherwise."""
 
     def entries() -> Iterator[Entry]:
         for entry in run.entries:

@@ -32,7 +32,7 @@ NEED_BUDGET = (RESTART_JOB_SET, RESTART_REPLICATED_JOB, RESTART_JOB)
 
 
 class Budget(Enum):
-    """What a claim says about maxRestarts."""
+    """The reach of maxRestarts that a claim judges."""
 
     ANY = auto()
     """Nothing: it is about the rule that matches. Once it is spent, either action is right."""
