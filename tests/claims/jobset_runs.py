@@ -25,9 +25,11 @@ _ANY: Final = SCENARIOS["jobset/restarts/a-job-has-completed"]
 
 
 def run_of(steps: Callable[[World], None], under_test: Implementation = RIGHT) -> RunResult:
-    """A run of these steps, whatever its verdicts."""
+    """A run of these steps to their end, whatever its verdicts."""
     scenario = replace(_ANY, id="jobset/restarts/of-a-test", steps=steps, arms=())
-    return run_one(scenario, under_test, DEFAULT_SEED)
+    run = run_one(scenario, under_test, DEFAULT_SEED)
+    assert not run.error
+    return run
 
 
 def run_scenario(name: str, under_test: Implementation = RIGHT) -> RunResult:

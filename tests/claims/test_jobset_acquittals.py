@@ -29,21 +29,16 @@ class DeletesFailedJobsLast(Rules):
     """Failed Jobs of an earlier restart go when the JobSet has ended, in this scenario."""
 
     has_ended = False
-    restarts = 0
 
     def is_over(self, job_set: Object) -> bool:
         self.has_ended = super().is_over(job_set)
         return self.has_ended
 
-    def is_stale(self, job: Job, job_set: Object) -> bool:
-        self.restarts = restarts_of(job_set)
-        return super().is_stale(job, job_set)
-
     def needs_delete(self, job: Job) -> bool:
         return super().needs_delete(job) and (self.has_ended or not job.has_failed)
 
-    def goes_at_the_end(self, job: Job) -> bool:
-        return super().goes_at_the_end(job) or job.restarts < self.restarts
+    def goes_at_the_end(self, job: Job, job_set: Object) -> bool:
+        return super().goes_at_the_end(job, job_set) or job.restarts < restarts_of(job_set)
 
 
 def test_a_failed_job_of_an_earlier_restart_may_go_after_the_end() -> None:
