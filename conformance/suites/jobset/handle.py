@@ -41,6 +41,13 @@ class JobSet(Handle):
         """Its Jobs in order of their names, terminating ones included."""
         return self.owned(JOB)
 
+    @property
+    def _wanted(self) -> int:
+        """How many Jobs it has when none is missing."""
+        return sum(
+            int(each.get("replicas", 1)) for each in get_path(self.now, "spec.replicatedJobs") or ()
+        )
+
     # Conditions to wait for.
 
     def has_ended(self, state: str) -> Condition:
@@ -62,12 +69,8 @@ class JobSet(Handle):
 
         def holds() -> bool:
             jobs = self.jobs
-            wanted = sum(
-                int(each.get("replicas", 1))
-                for each in get_path(self.now, "spec.replicatedJobs") or ()
-            )
             # Before the JobSet is seen, none of none is no readiness.
-            return 0 < wanted == len(jobs) and all(map(_is_ready, jobs))
+            return 0 < self._wanted == len(jobs) and all(map(_is_ready, jobs))
 
         return Condition(f"{self} is ready", holds)
 
@@ -105,6 +108,24 @@ class JobSet(Handle):
         """The pods of a child Job, for faults."""
         return PodChoice(owner=self.job(name), which=which)
 
+    def runs(self, name: str) -> bool:
+        """True if the child Job of that name is there and ready, and has not finished."""
+        found = self.world.get(JOB, self.job(name), namespace=self.namespace)
+        return found is not None and _is_ready(found) and not _has_finished(found)
+
+    def has_settled(self) -> Condition:
+        """It has ended, or all of its Jobs are there, and each has finished or is ready."""
+
+        def holds() -> bool:
+            if any(condition_status(self.now, end) == "True" for end in ("Completed", "Failed")):
+                return True
+            jobs = self.jobs
+            return len(jobs) == self._wanted and all(
+                not is_terminating(job) and (_has_finished(job) or _is_ready(job)) for job in jobs
+            )
+
+        return Condition(f"{self} has settled", holds)
+
     def fail(self, name: str, exit_code: int = 1) -> None:
         """End one pod of a child Job with an exit code."""
         self.world.inject(KillPod(self.pods_of(name, "first"), exit_code=exit_code))
@@ -127,3 +148,7 @@ def _is_ready(job: Object) -> bool:
     status = job.get("status") or {}
     parallelism = int(get_path(job, "spec.parallelism", 1))
     return int(status.get("ready", 0)) + int(status.get("succeeded", 0)) >= parallelism
+
+
+def _has_finished(job: Object) -> bool:
+    return any(condition_status(job, end) == "True" for end in ("Complete", "Failed"))

@@ -105,6 +105,10 @@ CHANGES: Final[Mapping[str, Any]] = {
         BY_RULE,
         {**BY_RULE, "rules": [rule(RESTART_UNCOUNTED, [BY_BACKOFF]), COUNTED]},
     ),
+    "another-order": (
+        {**BY_RULE, "rules": [{**COUNTED, "name": "a"}, {**rule(RESTART_UNCOUNTED), "name": "b"}]},
+        {**BY_RULE, "rules": [{**rule(RESTART_UNCOUNTED), "name": "b"}, {**COUNTED, "name": "a"}]},
+    ),
     "another-strategy": (
         {**BY_RULE, "restartStrategy": "Recreate"},
         {**BY_RULE, "restartStrategy": "BlockingRecreate"},

@@ -232,3 +232,62 @@ def maximum_is_missing(world: World) -> None:
     world.until(its.is_ready())
     its.fail("w-0")
     world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-002", "JS-022"])
+def later_rule_does_not_step_in(world: World) -> None:
+    """A rule that has no restart left fails the JobSet, though a later one matches, too."""
+    its = JobSet.submit(
+        world, job_set([replicated_job("w", 2)], [COUNTED, UNCOUNTED], max_restarts=1)
+    )
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-002", "JS-060"])
+def general_rule_stands_first(world: World) -> None:
+    """A rule without conditions that stands first decides before one with conditions."""
+    rules = [UNCOUNTED, rule(FAIL_JOB_SET, [BY_BACKOFF], ["w"])]
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], rules))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-005", "JS-060"])
+def lists_are_empty(world: World) -> None:
+    """A rule with empty lists of reasons and targets matches any failure."""
+    written_out = {**UNCOUNTED, "onJobFailureReasons": [], "targetReplicatedJobs": []}
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [written_out, FAIL]))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-005", "JS-008"])
+def reason_stands_in_two_rules(world: World) -> None:
+    """Several rules may name one reason, each for other targets."""
+    rules = [rule(FAIL_JOB_SET, [BY_BACKOFF], ["v"]), rule(RESTART_UNCOUNTED, [BY_BACKOFF], ["w"])]
+    its = JobSet.submit(world, job_set([replicated_job("v"), replicated_job("w", 2)], rules))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-023"], cases={"none-that-count": 0, "one-that-counts": 1})
+def ignored_restarts_have_no_end(world: World, max_restarts: int) -> None:
+    """Restarts that do not count go on and on, whatever maxRestarts is."""
+    manifest = job_set([replicated_job("w")], [UNCOUNTED], max_restarts=max_restarts)
+    its = JobSet.submit(world, manifest)
+    for times in range(1, 15):
+        world.until(its.is_ready())
+        its.fail("w-0")
+        world.until(its.has_restarted(times))
+    world.until(its.is_ready())

@@ -240,10 +240,17 @@ def others_complete(world: World, failing: tuple[str, ...]) -> None:
     world.until(its.has_ended("Completed"))
 
 
-@scenario(arms=["JS-072"])
-def all_are_left_failed(world: World) -> None:
-    """A JobSet of which all Jobs are left failed has failed."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [LEAVES]))
+@scenario(
+    arms=["JS-072"],
+    cases={"all": {}, "any": {"operator": "Any", "targetReplicatedJobs": ["w"]}},
+)
+def all_are_left_failed(world: World, policy: dict[str, object]) -> None:
+    """A JobSet of which all Jobs that it asks for are left failed has failed."""
+    jobs = [replicated_job("w", 2), *([replicated_job("v")] if policy else [])]
+    manifest = job_set(jobs, [LEAVES])
+    if policy:
+        manifest["spec"]["successPolicy"] = policy
+    its = JobSet.submit(world, manifest)
     world.until(its.is_ready())
     its.fail("w-0")
     world.until(its.has_failed_job("w-0"))
@@ -338,3 +345,80 @@ def restart_of_all_gives_nothing_back(world: World) -> None:
     world.until(its.is_ready())
     its.fail("w-0")
     world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-071"])
+def names_of_jobs_begin_alike(world: World) -> None:
+    """The Job that restarts is the one of that name, and none whose name begins with it."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 11)], [OF_ONE]))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_partly_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-070"])
+def names_of_replicated_jobs_begin_alike(world: World) -> None:
+    """The replicated job that restarts is the one of that name, and none that begins with it."""
+    jobs = [replicated_job("w", 2), replicated_job("w-more"), replicated_job("w0")]
+    its = JobSet.submit(world, job_set(jobs, [OF_WORKERS]))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_partly_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-070", "JS-071", "JS-073"])
+def job_restarts_after_its_replicated_job(world: World) -> None:
+    """Restarts of a replicated job and of one of its Jobs are counted each for itself."""
+    workers = replicated_job("w", 2, **failing_by_policy())
+    rules = [rule(RESTART_REPLICATED_JOB, [BY_POLICY], ["w"]), OF_ONE]
+    its = JobSet.submit(world, job_set([workers, replicated_job("v")], rules))
+    for times, code in enumerate((NON_RETRIABLE, 1), start=1):
+        world.until(its.is_ready())
+        its.fail("w-0", code)
+        world.until(its.has_partly_restarted(times))
+    world.until(its.is_ready())
+    its.fail("w-1", NON_RETRIABLE)
+    world.until(its.has_partly_restarted(3))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-073", "JS-097"])
+def controller_dies_between_back_offs(world: World) -> None:
+    """A controller that dies between partial restarts knows how often the Job has failed."""
+    its = JobSet.submit(world, job_set([replicated_job("w")], [OF_ONE], max_restarts=9))
+    for times in range(1, 5):
+        world.until(its.is_ready())
+        its.fail("w-0")
+        world.until(its.has_partly_restarted(times))
+        world.until(its.is_ready())
+        world.inject(Kill(restart_after=SECOND))
+
+
+@scenario(arms=["JS-073"])
+def short_back_off_beside_a_long_one(world: World) -> None:
+    """A Job whose back-off is short does not wait for another whose back-off is long."""
+    jobs = [replicated_job("w"), replicated_job("v")]
+    its = JobSet.submit(world, job_set(jobs, [OF_ONE], max_restarts=99))
+    for times in range(1, 8):
+        world.until(its.is_ready())
+        its.fail("w-0")
+        world.until(its.has_partly_restarted(times))
+    its.fail("v-0")
+    world.until(its.has_partly_restarted(8))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-073"], only_simulated="its JobSet is suspended for more than ten minutes")
+def back_off_goes_on_after_a_suspension(world: World) -> None:
+    """A Job that stood suspended has not been running, and its back-off goes on."""
+    its = JobSet.submit(world, job_set([replicated_job("w")], [OF_ONE], max_restarts=9))
+    for times in range(1, 5):
+        world.until(its.is_ready())
+        its.fail("w-0")
+        world.until(its.has_partly_restarted(times))
+        world.until(its.is_ready())
+        its.suspend()
+        world.wait(12 * MINUTE)
+        its.resume()

@@ -40,6 +40,7 @@ ORDERS: Final = {
     "job-then-all": [_to(RESTART_JOB, "w"), _to(RESTART_JOB_SET, "v")],
     "all-then-job": [_to(RESTART_JOB, "v"), _to(RESTART_JOB_SET, "w")],
     "default-then-fail": [_to(FAIL_JOB_SET, "v")],
+    "counted-then-counted": [rule(RESTART_JOB_SET)],
 }
 """Rules that the first failure and the second one match, as Appendix B of the claims has them."""
 
