@@ -39,6 +39,6 @@ def test_its_readme_leads_to_it_and_it_is_no_burden(folder: Path) -> None:
     assert sum(file.stat().st_size for file in folder.rglob("*")) < MOST_BYTES
 
 
-def test_there_are_reports_of_a_released_operator() -> None:
+def test_there_are_reports_of_released_operators() -> None:
     owners = {folder.parent.name for folder in HANDED_IN}
-    assert owners == {"project-codeflare-appwrapper"}
+    assert owners == {"kubernetes-sigs-jobset", "project-codeflare-appwrapper"}
