@@ -52,6 +52,15 @@ def failed_job_is_left(run: JobSetRun) -> Obligations:
             happened=None,
             unless=run.hindrance(finished),
         )
+    elif _is_out_of_reach(run, left, left[-1]):
+        yield in_the_end(
+            run,
+            "its failure, since no Job that its success policy asks for can succeed,",
+            since=run.unsuspended_since(left[-1], None) or left[-1],
+            happened=None,
+            unless=run.hindrance(left[-1]),
+            evidence=(left[-1],),
+        )
 
 
 def _stays(run: JobSetRun, failure: Failure) -> Obligation:

@@ -45,12 +45,13 @@ def controller_dies_before_it_deletes(world: World, action: Any) -> None:
         "refusals": ApiErrors(
             verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet", code=500, times=3
         ),
-        "lost-reply": LoseReply(verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet"),
+        "lost-reply": LoseReply(verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet", times=3),
     },
 )
 def counter_is_written_with_difficulty(world: World, fault: Fault) -> None:
     """A write of the counters that is refused, or whose reply is lost, counts once."""
     its = _running(world, [COUNTED])
+    world.wait(5 * SECOND)  # until the status shows that all is ready: that is no counter
     world.inject(fault)
     its.fail("w-1")
     world.until(its.has_restarted(1))
@@ -61,8 +62,9 @@ def counter_is_written_with_difficulty(world: World, fault: Fault) -> None:
 def counter_is_written_and_not_seen(world: World) -> None:
     """A controller that neither learns of its own write nor sees it counts no failure twice."""
     its = _running(world, [COUNTED])
+    world.wait(5 * SECOND)
     world.inject(DelayWatch(kind="jobset.x-k8s.io/v1alpha2/JobSet", by=10 * SECOND))
-    world.inject(LoseReply(verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet"))
+    world.inject(LoseReply(verb=("update",), kind="jobset.x-k8s.io/v1alpha2/JobSet", times=3))
     its.fail("w-1")
     world.until(its.has_restarted(1))
     world.wait(30 * SECOND)
