@@ -36,10 +36,12 @@ def test_each_step_has_a_line_with_its_seconds_and_share() -> None:
 
 def test_what_runs_beside_the_steps_is_timed_by_itself() -> None:
     code, lines = run(
-        "work() { SECONDS=$((SECONDS + 7)); }; step all; beside mutants work & wait $!; steps_table"
+        "work() { SECONDS=$((SECONDS + 700)); }; step all; beside mutants work & wait $!; "
+        "steps_table"
     )
     assert code == 0
-    assert lines[-1][:4] == ["beside", "these:", "mutants", "7"]
+    assert lines[-1][:3] == ["beside", "these:", "mutants"]
+    assert 700 <= int(lines[-1][3]) < 760, "the machine may take seconds of its own"
 
 
 def test_what_fails_beside_the_steps_keeps_its_exit_code_and_ends_there() -> None:
