@@ -117,8 +117,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def run_scenario(request: pytest.FixtureRequest) -> Iterator[RunScenario]:
     """Runs a scenario on the cluster that the options name, and judges it."""
-    from conformance.implementation import implementations
-    from conformance.profiles.choosing import all_under_test
+    from conformance.profiles.choosing import all_simulated, all_under_test
     from conformance.running.rearming import STRETCHES, unarmed
     from conformance.running.runner import run_one, run_really
     from conformance.scenarios import SCENARIOS
@@ -127,7 +126,7 @@ def run_scenario(request: pytest.FixtureRequest) -> Iterator[RunScenario]:
     name = request.config.getoption("--assay-implementation")
     cluster = request.config.getoption("--assay-cluster")
     if cluster == "simulated":
-        yield lambda scenario: run_one(scenario, implementations(name, scenario.roles), seed)
+        yield lambda scenario: run_one(scenario, all_simulated(name, scenario.roles), seed)
         return
     roles = sorted({role for scenario in SCENARIOS.values() for role in scenario.roles})
     under_test = all_under_test(name, roles)

@@ -41,6 +41,7 @@ _CODES: Final = {
     "reference_controller.runtime.options.OptionsError": ExitCode.BAD_INPUT,
     "conformance.profiles.program.ProgramMissingError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.builder.BuildError": ExitCode.ENVIRONMENT,
+    "fixtures.go_time.overlay.OverlayError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.launch.AlreadyRunningError": ExitCode.ENVIRONMENT,
     "fixtures.control_plane.starting.StartError": ExitCode.ENVIRONMENT,
     "conformance.worlds.control_plane.control_plane_lock.LockError": ExitCode.ENVIRONMENT,

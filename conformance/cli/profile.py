@@ -69,11 +69,25 @@ def check(
 
 
 @app.command("build")
-def build(name: Name) -> None:
+def build(
+    name: Name,
+    *,
+    virtual_time: Annotated[
+        bool,
+        typer.Option(
+            "--virtual-time",
+            help="Build it for the simulated cluster, whose time is not that of the machine.",
+        ),
+    ] = False,
+) -> None:
     """Build the program of a profile from its Go module into the cache; once.
+
+    With --virtual-time, the source is compiled against a changed Go runtime, which takes the time
+    from the simulated cluster.
 
     \b
     assay profile build $SUITE-v1.1.2
+    assay profile build $SUITE-v1.1.2 --virtual-time    for the simulated cluster
     """
     from conformance.cli.building import showing_build
     from conformance.profiles.program import build as build_program
@@ -81,7 +95,7 @@ def build(name: Name) -> None:
 
     path = _file(name)
     with showing_build() as show:
-        program = build_program(read_profile(path), path, show)
+        program = build_program(read_profile(path), path, show, in_virtual_time=virtual_time)
     typer.echo(f"program: {program}")
 
 

@@ -87,6 +87,7 @@ def plain_lines(write: Callable[[str], None], *, tell_failures: bool = True) -> 
         if tell_failures and progress.outcome is Outcome.FAILED:
             write(f"FAILED {progress.scenario}")
         tenths = progress.done * 10 // max(progress.total, 1)
+        told_tenths = min(told_tenths, tenths)  # a campaign has added its runs
         if tenths > told_tenths or progress.done == progress.total:
             told_tenths = tenths
             write(f"{progress.done}/{progress.total} runs: {counts_text(counts)}")

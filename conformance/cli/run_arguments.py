@@ -122,8 +122,8 @@ class RunArguments:
         int,
         typer.Option(
             metavar="N",
-            help="Repeat each scenario N times under faults drawn at random. On a control plane: "
-            "N such runs in all, drawn by the seed.",
+            help="Repeat each scenario N times under faults drawn at random. Of a released "
+            "operator, and on a control plane: N such runs in all, drawn by the seed.",
             min=0,
         ),
     ] = 0

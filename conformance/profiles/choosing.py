@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import Final
 
 from conformance.implementation import (
@@ -30,28 +31,45 @@ def under_test(name: str, role: str) -> UnderTest:
     profiled = profiled_or_none(name)
     if profiled is None:
         return implementation(name, role).on_real_clusters()
-    if profiled.role != role:
-        raise UnknownImplementationError(
-            f"{name} describes an operator of {profiled.role}, and that of {role} is to be run; "
-            f"name one of these: --implementation {role}=NAME"
-        )
+    _require_role(profiled, name, role)
     return profiled
 
 
-def simulated(name: str, role: str) -> Implementation:
-    """The same for the simulated cluster."""
-    if profiled_or_none(name) is not None:
+def simulated(name: str, role: str) -> Implementation | Profiled:
+    """The same for the simulated cluster: a program runs there in virtual time, if it was built
+    for that. Raises ProgramMissingError if it was not."""
+    profiled = profiled_or_none(name)
+    if profiled is None:
+        return implementation(name, role)
+    if profiled.profile.process is None:
         raise UnknownImplementationError(
-            f"{name} is a program of its own, which virtual time cannot slow down; "
-            "add --cluster control-plane"
+            f"{name} is installed in a cluster, and the simulated one has no place for it; "
+            "add --cluster existing"
         )
-    return implementation(name, role)
+    _require_role(profiled, name, role)
+    found = replace(profiled, in_virtual_time=True)
+    found.program  # noqa: B018  # its error says how to build it
+    return found
+
+
+def all_simulated(spelled: str, roles: Collection[str]) -> dict[str, Implementation | Profiled]:
+    """The implementations of these roles on the simulated cluster."""
+    named = by_role(with_role(spelled, roles, simulated), roles)
+    return {role: simulated(name, role) for role, name in named.items()}
 
 
 def all_under_test(spelled: str, roles: Collection[str]) -> dict[str, UnderTest]:
     """The implementations of these roles that a text names, see `vocabulary.implementations`."""
     named = by_role(with_role(spelled, roles, under_test), roles)
     return {role: under_test(name, role) for role, name in named.items()}
+
+
+def _require_role(profiled: Profiled, name: str, role: str) -> None:
+    if profiled.role != role:
+        raise UnknownImplementationError(
+            f"{name} describes an operator of {profiled.role}, and that of {role} is to be run; "
+            f"name one of these: --implementation {role}=NAME"
+        )
 
 
 def profiled_or_none(name: str) -> Profiled | None:

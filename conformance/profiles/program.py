@@ -23,6 +23,8 @@ from conformance.profiles.reading import Problem
 from conformance.suite import shipped_profiles
 from fixtures.control_plane import builder, versions
 from fixtures.control_plane.binaries import cache_root
+from fixtures.go_time.lockstep_patches import PATCHES
+from fixtures.go_time.overlay import digest, write_overlay
 from vocabulary.regular_files import open_regular
 from vocabulary.safe_yaml import YamlError
 
@@ -44,8 +46,18 @@ class Downloaded:
     folder: Path
 
 
-def program_of(profile: ImplementationProfile, path: Path) -> Path:
-    """The program's file; `path` is the profile's. ProgramMissingError if it is not there."""
+def program_of(
+    profile: ImplementationProfile, path: Path, *, in_virtual_time: bool = False
+) -> Path:
+    """The program's file; `path` is the profile's. ProgramMissingError if it is not there.
+
+    In virtual time it is another build of the same source, see `fixtures.go_time`.
+    """
+    if in_virtual_time and profile.program.go_module is None:
+        raise ProgramMissingError(
+            f"{path}: names no program.goModule, and only a program that is built here can be "
+            "given virtual time; run it elsewhere, for instance with --cluster control-plane"
+        )
     if profile.program.go_module is None:
         if not profile.program.path:
             raise ProgramMissingError(
@@ -55,20 +67,30 @@ def program_of(profile: ImplementationProfile, path: Path) -> Path:
         if not found.is_file():
             raise ProgramMissingError(f"{path}: program.path: {found} {NOT_THERE}")
         return found.resolve()
-    found = built_folder(profile) / PROGRAM
+    found = built_folder(profile, in_virtual_time=in_virtual_time) / PROGRAM
     if not found.is_file():
+        how = " for virtual time" if in_virtual_time else ""
+        option = " --virtual-time" if in_virtual_time else ""
+        instead = "; or run it elsewhere: --cluster control-plane" if in_virtual_time else ""
         raise ProgramMissingError(
-            f"{profile.name} is not built; build it once, in some minutes, with: "
-            f"assay profile build {_name_or_file(profile, path)}"
+            f"{profile.name} is not built{how}; build it once, in some minutes, with: "
+            f"assay profile build {_name_or_file(profile, path)}{option}{instead}"
         )
     return found
 
 
-def manifests_of(profile: ImplementationProfile, path: Path, patterns: Iterable[str]) -> list[str]:
+def manifests_of(
+    profile: ImplementationProfile,
+    path: Path,
+    patterns: Iterable[str],
+    *,
+    in_virtual_time: bool = False,
+) -> list[str]:
     """The texts of the manifests that the patterns name, in the order of patterns and names."""
     if profile.program != Program():
-        program_of(profile, path)  # what was not built has no manifests either
-    base = _base(profile, path)
+        # What was not built has no manifests either.
+        program_of(profile, path, in_virtual_time=in_virtual_time)
+    base = _base(profile, path, in_virtual_time=in_virtual_time)
     return [_text_of(file) for p in patterns for file in _matching(base, p, path)]
 
 
@@ -82,27 +104,35 @@ def _text_of(manifest: Path) -> str:
         raise YamlError(f"{manifest}: is not UTF-8: {error.reason}; save it as UTF-8") from error
 
 
-def built_folder(profile: ImplementationProfile) -> Path:
+def built_folder(profile: ImplementationProfile, *, in_virtual_time: bool = False) -> Path:
     """Where the built program is, or will be."""
-    decides = {
+    decides: dict[str, object] = {
         "module": profile.program.go_module,
         "version": profile.implementation.version,
         "environment": versions.BUILD_ENVIRONMENT,
         "manifests": _patterns(profile),
     }
-    digest = hashlib.sha256(repr(decides).encode()).hexdigest()[:12]
-    return cache_root() / "implementations" / f"{profile.name}-{digest}"
+    if in_virtual_time:
+        decides["patches"] = digest(PATCHES)
+    name = hashlib.sha256(repr(decides).encode()).hexdigest()[:12]
+    kind = "-lockstep" if in_virtual_time else ""
+    return cache_root() / "implementations" / f"{profile.name}{kind}-{name}"
 
 
 def build(
-    profile: ImplementationProfile, path: Path, progress: builder.Progress | None = None
+    profile: ImplementationProfile,
+    path: Path,
+    progress: builder.Progress | None = None,
+    *,
+    in_virtual_time: bool = False,
 ) -> Path:
-    """Build what the cache lacks; the program's file. BuildError if that does not succeed."""
+    """Build what the cache lacks; the program's file. BuildError if that does not succeed, and
+    OverlayError if virtual time cannot be given to programs of the installed Go."""
     wanted = profile.program.go_module
     if wanted is None:
-        return program_of(profile, path)
+        return program_of(profile, path, in_virtual_time=in_virtual_time)
     report = progress or (lambda _step: None)
-    target = built_folder(profile)
+    target = built_folder(profile, in_virtual_time=in_virtual_time)
     target.parent.mkdir(parents=True, exist_ok=True)
     with builder.locked(target.parent / f"{target.name}.lock", report):
         if (target / PROGRAM).is_file():
@@ -117,7 +147,12 @@ def build(
                     kept = made / MODULE / file.relative_to(module.folder)
                     kept.parent.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(file, kept)
-            builder.build_into(module, {PROGRAM: wanted.package}, made, report)
+            overlay = (
+                write_overlay(Path(scratch) / "overlay", PATCHES, builder.go_toolchain())
+                if in_virtual_time
+                else None
+            )
+            builder.build_into(module, {PROGRAM: wanted.package}, made, report, overlay=overlay)
             made.replace(target)
     return target / PROGRAM
 
@@ -163,9 +198,11 @@ def missing_files(profile: ImplementationProfile, path: Path) -> Iterator[Proble
                 yield f"manifests.{field}[{index}]", _no_match(base, pattern)
 
 
-def _base(profile: ImplementationProfile, path: Path) -> Path:
+def _base(profile: ImplementationProfile, path: Path, *, in_virtual_time: bool = False) -> Path:
     """The folder that the patterns of the manifests are relative to."""
-    return path.parent if profile.program.go_module is None else built_folder(profile) / MODULE
+    if profile.program.go_module is None:
+        return path.parent
+    return built_folder(profile, in_virtual_time=in_virtual_time) / MODULE
 
 
 def _patterns(profile: ImplementationProfile) -> tuple[str, ...]:

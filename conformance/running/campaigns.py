@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from conformance.profiles.choosing import profiles_named
 from conformance.report.recorded import digest_of
 from conformance.report.run_result import RunResult
 from conformance.running.counted_campaigns import in_one_line
@@ -96,43 +97,46 @@ def with_longer_durations(suite: UnderWay) -> None:
 def once_more(suite: UnderWay) -> None:
     """Every scenario as it was, to compare the histories byte by byte."""
     again = suite.run(suite.baseline)
-    suite.mismatches = sum(
-        digest_of(first) != digest_of(second)
+    differing = [
+        first.scenario
         for first, second in zip(suite.first_runs, again, strict=True)
-    )
+        if digest_of(first) != digest_of(second)
+    ]
+    suite.mismatches = len(differing)
+    suite.notes += [f"{name} gave another history the second time" for name in differing]
 
 
 def at_crash_points(suite: UnderWay) -> None:
     """Every scenario with the operator killed at each of its crash points, or at a sample."""
     options = suite.options
     is_simulated = options.cluster == "simulated"
+    is_of_programs = _is_of_programs(options)
     tasks = list(_of_each(suite, lambda run: crash_tasks(run, options.implementation)))
     existing = len(tasks)
     most = options.sample or (existing if is_simulated else FEW_ENOUGH)
     runs = list(suite.run_more(drawn(tasks, most, options.seed)))
     suite.crash_points = (sum(run.strikes > 0 for run in runs), existing)
-    if is_simulated:
-        suite.runs += map(unless_missed, runs)
-    else:
+    if not is_simulated:
         suite.notes += in_words(runs, existing)
+    if is_of_programs:
         suite.notes.append(in_one_line("crash points", runs, suite.without_plans))
-        suite.runs += runs
+    suite.runs += map(unless_missed, runs) if is_simulated else runs
 
 
 def under_random_faults(suite: UnderWay) -> None:
-    """Scenarios under faults drawn at random, and under pairs of their kinds: in the simulation
-    each of them so often as asked for, on a control plane so many in all."""
+    """Scenarios under faults drawn at random, and under pairs of their kinds: of a reference in the
+    simulation each of them so often as asked for, of a program so many in all."""
     options = suite.options
-    is_simulated = options.cluster == "simulated"
+    is_of_programs = _is_of_programs(options)
     wanted, pairs = options.random_plans, options.fault_pairs
-    count = wanted if is_simulated else math.ceil(wanted / len(suite.baseline))
+    count = math.ceil(wanted / len(suite.baseline)) if is_of_programs else wanted
     tasks = list(
         _of_each(suite, lambda run: random_tasks(run, options.implementation, count, pairs=pairs))
     )
-    if not is_simulated:
+    if is_of_programs:
         tasks = drawn(tasks, wanted, options.seed, "random plans")
     runs = list(map(in_spite_of_its_faults, suite.run_more(tasks)))
-    if not is_simulated:
+    if is_of_programs:
         suite.notes.append(in_one_line("random plans", runs, suite.without_plans))
     suite.random_plans = len(runs)
     suite.runs += runs
@@ -151,6 +155,11 @@ def with_fewer_faults(suite: UnderWay) -> None:
         if run is not None
         for claim in failure.shown_for
     }
+
+
+def _is_of_programs(options: RunOptions) -> bool:
+    """True if a run takes as long as processes need, and campaigns are samples."""
+    return options.cluster != "simulated" or bool(profiles_named(options.implementation))
 
 
 def _of_each(suite: UnderWay, tasks_of: Callable[[RunResult], Iterable[Task]]) -> Iterator[Task]:

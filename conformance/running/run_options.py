@@ -38,8 +38,8 @@ class RunOptions:
     sample: int = 0
     """How many crash points at most; 0: all in the simulation, some minutes' worth elsewhere."""
     random_plans: int = 0
-    """So many times repeat each scenario under faults drawn at random; on a control plane so many
-    such runs in all."""
+    """So many times repeat each scenario under faults drawn at random; of a program so many such
+    runs in all."""
     fault_pairs: bool = False
     """Also repeat each scenario under each fault and each pair of faults; only simulated."""
     shrink: bool = True

@@ -21,6 +21,7 @@ from conformance.scenario_type import Scenario
 from conformance.suite import SuiteError
 from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
+from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.simulated.world import SimulatedWorld
 from vocabulary.clock import SECOND
 from vocabulary.entry_points import line_that_raised
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 def run_one(
     scenario: Scenario,
-    implementation: Implementation | Mapping[str, Implementation],
+    implementation: Implementation | Mapping[str, Implementation | UnderTest],
     seed: int,
     plan: Plan | None = None,
     variant: str = "",
@@ -60,7 +61,7 @@ def run_one(
                 _options_of(under_test), lambda: world.pods, lambda: world.loop.steps
             ):
                 error = _play(scenario, world)
-        except HungError as hung:
+        except (HungError, BusyError) as hung:
             world.give_up(str(hung))
             error = world.given_up
         result = _judged(world, under_test, plan, variant, error, began, edition)

@@ -21,9 +21,9 @@ from chaos.plan import Plan, plan_from_data
 from chaos.scale import Scale
 from chaos.shrinking import MAX_RUNS, shrink
 from chaos.subject_kind import subject_kind
-from conformance.implementation import implementations
 from conformance.norm.claim import CLAIMS
 from conformance.pod_templates import most_replicas
+from conformance.profiles.choosing import all_simulated
 from conformance.report.build import test_name
 from conformance.report.failures import by_entry, contradictions, violated
 from conformance.report.run_result import RunResult
@@ -101,7 +101,7 @@ def shrunk(failure: Failure) -> RunResult | None:
     """The simulated run of the smallest plan found that violates the claims; None if none is
     smaller."""
     scenario = ALL_SCENARIOS[failure.plan.scenario]
-    under_test = implementations(failure.implementation, scenario.roles)
+    under_test = all_simulated(failure.implementation, scenario.roles)
     return smallest_run(failure, lambda plan: run_one(scenario, under_test, plan.seed, plan))
 
 

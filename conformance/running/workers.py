@@ -14,12 +14,13 @@ import msgspec
 from chaos.plan import plan_from_data
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
-from conformance.profiles.choosing import all_under_test
+from conformance.profiles.choosing import all_simulated, all_under_test, profiles_named
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
 from conformance.running.runner import run_one, run_really
 from conformance.running.side_by_side import side_by_side
+from conformance.running.why_not_run import why_one_process
 from conformance.scenarios import ALL_SCENARIOS, all_crds
 from vocabulary.history import Mark, history_digest
 from vocabulary.implementations import REFERENCE
@@ -80,8 +81,16 @@ def _workers(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterat
         with _on_kind(options, roles) as run_all:
             yield run_all
         return
-    with collecting_seldom(), side_by_side(options.jobs, many=many) as each:
+    with collecting_seldom(), side_by_side(_processes(options, roles), many=many) as each:
         yield lambda tasks: each(run_task, tasks, max(1, min(32, len(tasks) // 16)))
+
+
+def _processes(options: RunOptions, roles: Sequence[str]) -> int:
+    """How many processes run simulations; 0: one per core."""
+    is_alone = profiles_named(options.implementation) and why_one_process(
+        options.implementation, roles
+    )
+    return 1 if is_alone else options.jobs
 
 
 class UnknownClusterError(ValueError):
@@ -94,7 +103,7 @@ def run_task(task: Task) -> RunResult:
     scenario = ALL_SCENARIOS[task.scenario]
     result = run_one(
         scenario,
-        implementations(task.implementation, scenario.roles),
+        all_simulated(task.implementation, scenario.roles),
         task.seed,
         plan,
         task.variant,

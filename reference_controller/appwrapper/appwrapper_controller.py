@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from reference_controller.appwrapper.autopilot import marked_resources
 from reference_controller.appwrapper.config import OperatorConfig
+from reference_controller.appwrapper.echoes import EchoedWrites
 from reference_controller.appwrapper.metrics import Metrics
 from reference_controller.appwrapper.names import APPWRAPPER, APPWRAPPER_LABEL
 from reference_controller.appwrapper.observe import Observer
@@ -16,7 +17,6 @@ from reference_controller.appwrapper.watched_kinds import WATCHED_KINDS
 from reference_controller.runtime.caches import field
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.events import Told
-from reference_controller.shared.own_writes import OwnWrites
 from vocabulary.clock import Micros
 from vocabulary.kinds import NODE, POD, Kind
 from vocabulary.objects import (
@@ -52,7 +52,7 @@ class AppWrapperController:
         self._observer: Observer | None = None
         if clock is not None:
             self.use_clock(clock)
-        self._writes = OwnWrites()
+        self._writes = EchoedWrites()
         self._told = Told()
 
     @property

@@ -20,6 +20,7 @@ _MODULES: Final = (
     "autopilot",
     "config",
     "decide",
+    "echoes",
     "observation",
     "observe",
     "parameters",

@@ -16,11 +16,9 @@ from reference_controller.jobset.rules.admission import FAILURE_REASONS
 from reference_controller.jobset.spec_admission import (
     STAYS,
     Cause,
-    changes,
-    flaws,
     names_of,
+    other_flaws,
     target_flaws,
-    unknown_fields,
     with_defaults,
 )
 from reference_controller.runtime.admission_review import Operation, UserInfo
@@ -35,7 +33,7 @@ def mutate(
     del operation, old, user
     spec = with_defaults(spec_of(new))
     if (policy := spec.get("failurePolicy")) is not None:
-        spec["failurePolicy"] = {"maxRestarts": 0, **policy}
+        spec["failurePolicy"] = {**policy, "maxRestarts": rules.max_restarts(policy)}
         if policy.get("rules"):
             spec["failurePolicy"]["rules"] = [
                 {"name": rules.default_rule_name(index), **rule}
@@ -49,15 +47,12 @@ def validate(
 ) -> Object:
     """Return the JobSet as it is. Raises ApiError (422) if it is rejected."""
     del user
+    causes = [*other_flaws(operation, new, old)]
     if operation == "UPDATE":
         assert old is not None, "an UPDATE comes with the old object"
-        causes = [
-            *unknown_fields(new),
-            *_policy_changes(new, old, rules),
-            *changes(new, old),
-        ]
+        causes += _policy_changes(new, old, rules)
     else:
-        causes = [*unknown_fields(new), *flaws(new), *_policy_flaws(new, rules)]
+        causes += _policy_flaws(new, rules)
     if causes:
         raise _denied(new, causes)
     return new

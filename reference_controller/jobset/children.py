@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from reference_controller.jobset.expectations import shown_by_us
 from reference_controller.jobset.job_set import (
     ChildId,
     children_of,
@@ -15,7 +16,7 @@ from reference_controller.jobset.job_set import (
 from reference_controller.jobset.names import RESTART
 from reference_controller.jobset.numbering import Numbering
 from reference_controller.jobset.observation import Job, Observation
-from reference_controller.jobset.resumption import resumed_template
+from reference_controller.jobset.resumption import is_at_rest, resumed_template
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.startup import may_start
 from reference_controller.jobset.templates import build
@@ -45,13 +46,9 @@ def changes(seen: Observation, rules: Rules) -> Changes:
     allowed = may_start(seen, rules)
     creates, wake_at_us = _creates(seen, allowed, rules)
     return Changes(
-        marks=tuple(
-            _mark(job, namespace)
-            for job, is_marked in marked.items()
-            if not is_marked and not job.is_terminating
-        ),
+        marks=tuple(_mark(job, namespace) for job, is_marked in marked.items() if not is_marked),
         suspensions=tuple(_suspensions(seen, rules)) if suspended else (),
-        deletes=_deletes([job for job, is_marked in marked.items() if is_marked], namespace, rules),
+        deletes=_deletes([job for job, is_marked in marked.items() if is_marked], seen, rules),
         resumptions=() if suspended else tuple(_resumptions(seen, allowed, rules)),
         creates=creates,
         wake_at_us=wake_at_us,
@@ -61,11 +58,11 @@ def changes(seen: Observation, rules: Rules) -> Changes:
 def leftovers(seen: Observation, rules: Rules) -> tuple[Delete, ...]:
     """The deletes of what a finished JobSet leaves."""
     left = [job for job in (*seen.stale, *seen.current) if rules.goes_at_the_end(job, seen.job_set)]
-    return _deletes(left, namespace_of(seen.job_set), rules)
+    return _deletes(left, seen, rules)
 
 
-def _deletes(jobs: list[Job], namespace: str, rules: Rules) -> tuple[Delete, ...]:
-    return tuple(rules.delete(job, namespace) for job in jobs if rules.needs_delete(job))
+def _deletes(jobs: list[Job], seen: Observation, rules: Rules) -> tuple[Delete, ...]:
+    return tuple(rules.delete(job, seen.job_set) for job in jobs if rules.needs_delete(job))
 
 
 def _mark(job: Job, namespace: str) -> Patch:
@@ -84,7 +81,7 @@ def _creates(
     standing = {job.child for job in (*seen.stale, *seen.current)}
     numbering = Numbering(job_set)
     due: list[Create] = []
-    wake_at_us: Micros | None = None
+    wake_at_us: list[Micros] = []
     for child, replicated_job in children_of(job_set):
         may = is_suspended(job_set) or child.replicated_job in allowed
         if child in standing or child in seen.left_failed or not may:
@@ -92,11 +89,12 @@ def _creates(
         name = rules.job_name(job_set, child)
         at_us = _not_before_us(job_set, child, name)
         if at_us > seen.now_us:
-            wake_at_us = at_us if wake_at_us is None else min(at_us, wake_at_us)
+            wake_at_us.append(at_us)
             continue
         obj = build(job_set, child, replicated_job, numbering, rules)
         due.append(Create(JOB, obj, namespace_of(job_set), name))
-    return tuple(due), wake_at_us
+        wake_at_us.append(shown_by_us(seen.now_us))  # it may be gone before its event comes
+    return tuple(due), min(wake_at_us, default=None)
 
 
 def _not_before_us(job_set: Object, child: ChildId, name: str) -> Micros:
@@ -127,7 +125,7 @@ def _resumptions(seen: Observation, allowed: Collection[str], rules: Rules) -> I
         template = resumed_template(of_name[job.child.replicated_job], job)
         if not template:
             yield _patch(job, seen, {"suspend": False})
-        elif job.is_at_rest:
+        elif is_at_rest(job):
             yield _patch(job, seen, {"suspend": False, "template": template})
 
 

@@ -2,7 +2,8 @@
 
 KEP-262 is about failures. What the API of JobSets has beside them is not listed, since no
 requirement speaks of it: the rest of the spec (`spec_admission`), the order of starts (`startup`),
-and what queues change in pod templates (`resumption`). Nor is `expectations`, which saves requests.
+and what queues change in pod templates (`resumption`). Nor is `expectations`, which saves requests,
+and `freshness`: every requirement excuses a controller that has not seen yet what it did not heed.
 """
 
 from __future__ import annotations
@@ -38,10 +39,11 @@ DECISION_CODE: Final = DecisionCode(
     told=frozenset(
         {
             "Note",
-            "_count_delete",
             "_denied",
             "_if_new",
+            "_count",
             "_tell",
+            "_tell_refusal",
             "count",
             "count_verdict",
             "event_for",

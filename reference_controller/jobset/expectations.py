@@ -10,26 +10,35 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Final
 
+from reference_controller.jobset.names import PARTIAL_RESTARTS, RESTARTS
 from vocabulary.clock import SECOND, Micros
+from vocabulary.objects import labels_of
+from vocabulary.requests import Create
 
 BEHIND_US: Final = SECOND
 """How far a cache is believed to be behind."""
 _MAX: Final = 50_000
 
 
+def shown_by_us(now_us: Micros) -> Micros:
+    """The time by which the cache shows what is created now, or never will."""
+    return now_us + BEHIND_US
+
+
 class Expectations:
-    """The times of creations, by what was created. They may be forgotten."""
+    """The times at which Jobs were created. They may be forgotten."""
 
     def __init__(self) -> None:
         self._since_us: dict[Hashable, Micros] = {}
 
-    def add(self, key: Hashable, now_us: Micros) -> None:
+    def add(self, create: Create, now_us: Micros) -> None:
         if len(self._since_us) >= _MAX:
             self._since_us.clear()
-        self._since_us[key] = now_us
+        self._since_us[_attempt(create)] = now_us
 
-    def holds(self, key: Hashable, now_us: Micros) -> bool:
+    def holds(self, create: Create, now_us: Micros) -> bool:
         """True if that was created a moment ago."""
+        key = _attempt(create)
         since_us = self._since_us.get(key)
         if since_us is None:
             return False
@@ -37,3 +46,9 @@ class Expectations:
             return True
         del self._since_us[key]
         return False
+
+
+def _attempt(create: Create) -> Hashable:
+    """A key of a creation; that of another attempt has another one."""
+    marks = labels_of(create.object)
+    return create.namespace, create.name, marks[RESTARTS], marks[PARTIAL_RESTARTS]

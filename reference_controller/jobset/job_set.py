@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from reference_controller.jobset.names import Condition
-from vocabulary.objects import Object, condition_status, get_path, name_of
+from vocabulary.objects import Object, condition_status, name_of
 
 _EMPTY: Object = {}
 
@@ -19,7 +19,7 @@ class ChildId(NamedTuple):
 
 
 def spec_of(job_set: Object) -> Object:
-    spec: Object = job_set.get("spec") or _EMPTY
+    spec: Object = job_set["spec"]
     return spec
 
 
@@ -29,11 +29,11 @@ def status_of(job_set: Object) -> Object:
 
 
 def replicated_jobs(job_set: Object) -> tuple[Object, ...]:
-    return tuple(spec_of(job_set).get("replicatedJobs") or ())
+    return tuple(spec_of(job_set)["replicatedJobs"])
 
 
 def replicas_of(replicated_job: Object) -> int:
-    return int(replicated_job.get("replicas", 1))
+    return int(replicated_job["replicas"])
 
 
 def children_of(job_set: Object) -> Iterator[tuple[ChildId, Object]]:
@@ -48,7 +48,7 @@ def job_name(job_set: Object, child: ChildId) -> str:
 
 
 def is_suspended(job_set: Object) -> bool:
-    return bool(spec_of(job_set).get("suspend", False))
+    return bool(spec_of(job_set).get("suspend"))
 
 
 def is_finished(job_set: Object) -> bool:
@@ -65,7 +65,8 @@ def failure_policy(job_set: Object) -> Object | None:
 
 
 def max_restarts(job_set: Object) -> int:
-    return int(get_path(job_set, "spec.failurePolicy.maxRestarts", 0))
+    """`spec.failurePolicy.maxRestarts`, of a JobSet that has a failure policy."""
+    return int(spec_of(job_set)["failurePolicy"]["maxRestarts"])
 
 
 def restarts_of(job_set: Object) -> int:
@@ -91,7 +92,7 @@ def left_failed_of(job_set: Object) -> tuple[Object, ...]:
 def partial_restarts_of_child(job_set: Object, child: ChildId, name: str) -> int:
     """How many partial restarts have concerned that Job."""
     return sum(
-        int(record.get("restarts", 0))
+        int(record["restarts"])
         for record in partial_restarts_of(job_set)
-        if record.get("replicatedJob") == child.replicated_job and record.get("job") in ("", name)
+        if record["replicatedJob"] == child.replicated_job and record["job"] in ("", name)
     )

@@ -12,6 +12,7 @@ from reference_controller.jobset.metrics import Metrics
 from reference_controller.jobset.names import JOB_SET, RESTART
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.reconcile import Reconciliation
+from reference_controller.jobset.resumption import is_at_rest
 from reference_controller.jobset.rules import Rules
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.events import Told
@@ -34,10 +35,9 @@ class JobSetController:
     watches: Final = (JOB_SET, JOB, SERVICE)
 
     def __init__(self, config: JobSetConfig, rules: Rules) -> None:
-        self.config = config
+        del config
         self.rules = rules
         self.metrics = Metrics()
-        self._clock: Callable[[], Micros] = lambda: 0
         self._writes = OwnWrites()
         self._job_writes = OwnWrites()
         self._told = Told()
@@ -45,28 +45,21 @@ class JobSetController:
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock."""
-        self._clock = clock
+        self._clock: Callable[[], Micros] = clock
         self.rules.use_clock(clock)
 
     def keys_for(
         self, kind: Kind, obj: Object, old: Object | None, caches: Caches
     ) -> Iterable[Key]:
-        """The JobSet itself, or those that control a Job or a Service, or did so."""
-        is_update = (
-            old is not None
-            and old is not obj
-            and caches[kind].get(namespace_of(obj), name_of(obj)) is obj
-        )
+        """The JobSet itself, or the one that controls a Job or a Service, or did so until now: the
+        names of Jobs are of one JobSet, which tries to create those that it lacks."""
         if kind == JOB_SET:
-            key = key_of(obj)
-            return () if is_update and self._writes.is_echo(key, obj) else (key,)
-        if kind == JOB and caches[kind].get(namespace_of(obj), name_of(obj)) is None:
+            return (key_of(obj),)
+        if caches[kind].get(namespace_of(obj), name_of(obj)) is None:
             self._job_writes.forget(key_of(obj))
-        if not is_update or old is None:
-            return _owner(obj)
-        if kind == JOB and _telling(obj) == _telling(old):
+        elif kind == JOB and old is not None and _telling(obj) == _telling(old):
             return ()
-        return dict.fromkeys((*_owner(old), *_owner(obj)))
+        return _owner(old or obj)
 
     def reconcile(self, key: Key, now_us: Micros) -> Reconcile:
         del now_us
@@ -97,9 +90,9 @@ def _telling(obj: Object) -> Any:
     return (
         meta(obj).get("ownerReferences"),
         job.is_terminating,
-        RESTART in job.annotations,
+        job.annotations.get(RESTART),
         job.is_suspended,
-        job.is_at_rest,
+        is_at_rest(job),
         job.is_active,
         job.is_ready,
         job.has_failed,

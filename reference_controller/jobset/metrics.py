@@ -7,6 +7,7 @@ from typing import Final
 from reference_controller.jobset.job_set import counted_restarts_of, restarts_of, status_of
 from reference_controller.shared.counters import LabelledCounters
 from vocabulary.objects import Object
+from vocabulary.requests import Create, Delete, Patch
 
 HELP: Final = {
     "jobset_restart_total": "Restarts of whole JobSets, by namespace and if they count.",
@@ -21,6 +22,13 @@ class Metrics(LabelledCounters):
     """Counters of one controller."""
 
     help = HELP
+
+    def count_request(self, request: Create | Patch | Delete) -> None:
+        """Count a Job that was created or deleted."""
+        if isinstance(request, Create):
+            self.count("jobset_job_created_total", namespace=request.namespace)
+        elif isinstance(request, Delete):
+            self.count("jobset_job_deleted_total", namespace=request.namespace)
 
     def count_verdict(self, namespace: str, before: Object, after: Object) -> None:
         """Count a restart or an end that was written."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reference_controller.jobset.job_set import ChildId, job_name
+from reference_controller.jobset.job_set import ChildId, job_name, spec_of
 from reference_controller.jobset.names import NAME
 from reference_controller.jobset.rules import Rules
 from vocabulary.objects import Object, get_path, name_of, namespace_of
@@ -21,17 +21,17 @@ def subdomain_of(job_set: Object) -> str:
 
 def has_dns(job_set: Object) -> bool:
     """True if pods have host names, which needs the Service."""
-    return bool(get_path(job_set, "spec.network.enableDNSHostnames", True))
+    return bool(spec_of(job_set)["network"]["enableDNSHostnames"])
 
 
 def build_service(job_set: Object, rules: Rules) -> Object:
     """The headless Service by which pods find each other."""
-    publishes = bool(get_path(job_set, "spec.network.publishNotReadyAddresses", True))
+    publishes = bool(spec_of(job_set)["network"]["publishNotReadyAddresses"])
     return {
         "apiVersion": "v1",
         "kind": "Service",
         "metadata": {
-            "name": subdomain_of(job_set),
+            "name": rules.service_name(subdomain_of(job_set)),
             "namespace": namespace_of(job_set),
             "ownerReferences": [rules.owner_reference(job_set, name_of(job_set))],
         },

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from reference_controller.jobset.job_set import ChildId, replicas_of, replicated_jobs
 from vocabulary.objects import Object
-
-DEFAULT_GROUP: Final = "default"
 
 
 class Numbering:
@@ -40,4 +36,4 @@ class Numbering:
 
 
 def group_of(replicated_job: Object) -> str:
-    return str(replicated_job.get("groupName", DEFAULT_GROUP))
+    return str(replicated_job["groupName"])

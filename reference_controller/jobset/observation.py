@@ -73,27 +73,22 @@ class Job:
 
     @property
     def failure_reason(self) -> str:
-        return str((condition(self.object, "Failed") or {}).get("reason", ""))
+        """Of a Job that has failed."""
+        return str(self._failure["reason"])
 
     @property
     def failed_at_us(self) -> Micros:
-        text = (condition(self.object, "Failed") or {}).get("lastTransitionTime")
-        return 0 if text is None else parse_rfc3339(text)
+        """Of a Job that has failed."""
+        return parse_rfc3339(self._failure["lastTransitionTime"])
 
     @property
-    def started_at_us(self) -> Micros | None:
-        text = get_path(self.object, "status.startTime")
-        return None if text is None else parse_rfc3339(text)
+    def started_at_us(self) -> Micros:
+        """Of a Job that runs or has failed."""
+        return parse_rfc3339(self.object["status"]["startTime"])
 
     @property
     def is_suspended(self) -> bool:
-        return bool(get_path(self.object, "spec.suspend", False))
-
-    @property
-    def is_at_rest(self) -> bool:
-        """True if the API server lets the pod template's scheduling directives be changed."""
-        has_stopped = condition_status(self.object, "Suspended") == "True"
-        return self.is_suspended and not self.is_active and (has_stopped or not self.started_at_us)
+        return bool(self.object["spec"].get("suspend"))
 
     @property
     def is_active(self) -> bool:
@@ -102,11 +97,17 @@ class Job:
     @property
     def is_ready(self) -> bool:
         """True if as many pods as run side by side are ready or have succeeded."""
-        parallelism = int(get_path(self.object, "spec.parallelism", 1))
-        completions = get_path(self.object, "spec.completions")
+        spec = self.object["spec"]
+        parallelism, completions = int(spec["parallelism"]), spec.get("completions")
         wanted = parallelism if completions is None else min(parallelism, int(completions))
         ready = int(get_path(self.object, "status.ready", 0))
         return ready + int(get_path(self.object, "status.succeeded", 0)) >= wanted
+
+    @property
+    def _failure(self) -> Object:
+        failed = condition(self.object, "Failed")
+        assert failed is not None, f"{self.name} has not failed"
+        return failed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -129,9 +130,5 @@ class Observation:
 def _stamped(job: Object, key: str) -> int:
     """A number that the Job was created with. The copy in its pod template is the one that no
     client can change while the Job runs. A Job without it is of no restart at all, and so stale."""
-    template = get_path(job, "spec.template", {})
-    for texts in (labels_of(template), annotations_of(template)):
-        text = texts.get(key, "")
-        if text.isdecimal():
-            return int(text)
-    return -1
+    text = labels_of(job["spec"]["template"]).get(key, "")
+    return int(text) if text.isdecimal() else -1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import replace
 
 from reference_controller.jobset.job_set import children_of
@@ -23,7 +23,8 @@ def observe(
     """Look each Job up by its name: labels can be changed by any client, and a namespace may be
     full of Jobs of others."""
     namespace = namespace_of(job_set)
-    service = yield from read(SERVICE, namespace, subdomain_of(job_set), live=False)
+    service_name = rules.service_name(subdomain_of(job_set))
+    service = yield from read(SERVICE, namespace, service_name, live=False)
     has_service = service is not None and rules.is_ours(service, job_set)
     jobs: list[Job] = []
     for child, _ in children_of(job_set):
@@ -31,7 +32,7 @@ def observe(
         if found is not None and rules.is_ours(found, job_set):
             # A cache that is behind on our own marks and deletes must not have them sent again.
             jobs.append(Job(job_writes.later(key_of(found), found), child))
-    return sorted_out(Observation(job_set, now_us, has_service), jobs, rules)
+    return sorted_out(Observation(job_set, now_us, has_service), tuple(jobs), rules)
 
 
 def under(seen: Observation, job_set: Object, rules: Rules) -> Observation:
@@ -39,9 +40,8 @@ def under(seen: Observation, job_set: Object, rules: Rules) -> Observation:
     return sorted_out(replace(seen, job_set=job_set), (*seen.stale, *seen.current), rules)
 
 
-def sorted_out(seen: Observation, jobs: Iterable[Job], rules: Rules) -> Observation:
+def sorted_out(seen: Observation, jobs: Sequence[Job], rules: Rules) -> Observation:
     """The Jobs as the status has them: stale or current, or gone and left failed."""
-    jobs = tuple(jobs)
     standing = {job.child for job in jobs}
     stale: list[Job] = []
     current_of: dict[str, list[Job]] = {}

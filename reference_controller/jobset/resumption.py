@@ -6,10 +6,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from reference_controller.jobset.observation import Job
-from vocabulary.objects import Object, get_path, meta
+from vocabulary.objects import Object, condition_status, get_path, meta
 
 _LISTS: Final = ("tolerations", "schedulingGates")
 """The lists in a pod template that a queue sets while a Job is suspended."""
+
+
+def is_at_rest(job: Job) -> bool:
+    """True if the API server lets the pod template's scheduling directives be changed."""
+    has_stopped = condition_status(job.object, "Suspended") == "True"
+    has_begun = get_path(job.object, "status.startTime") is not None
+    return job.is_suspended and not job.is_active and (has_stopped or not has_begun)
 
 
 def resumed_template(replicated_job: Object, job: Job) -> Object:

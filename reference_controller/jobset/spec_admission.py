@@ -18,6 +18,7 @@ from reference_controller.jobset.job_set import (
 )
 from reference_controller.jobset.names import CONTROLLER_NAME
 from reference_controller.jobset.network import coordinator_of
+from reference_controller.runtime.admission_review import Operation
 from vocabulary.objects import Object, get_path, name_of, without_path
 
 MAX_INT32: Final = 2**31 - 1
@@ -101,6 +102,16 @@ def _defaulted(replicated_job: Object) -> Object:
     job["template"] = pod_template
     filled = {"groupName": "default", "replicas": 1, **replicated_job}
     return {**filled, "template": {**template, "spec": job}}
+
+
+def other_flaws(operation: Operation, new: Object, old: Object | None) -> Iterator[Cause]:
+    """Flaws of all but the failure policy, and changes of what stays as it is."""
+    yield from unknown_fields(new)
+    if operation == "UPDATE":
+        assert old is not None, "an UPDATE comes with the old object"
+        yield from changes(new, old)
+    else:
+        yield from flaws(new)
 
 
 def unknown_fields(job_set: Object) -> Iterator[Cause]:

@@ -66,6 +66,6 @@ def _all_are(seen: Observation, replicated_job: Object, status: str, rules: Rule
     jobs = seen.current_of.get(replicated_job["name"], ())
     gone = sum(child.replicated_job == replicated_job["name"] for child in seen.left_failed)
     started = len(jobs) + (0 if status == "Complete" else gone)
-    return started >= replicas_of(replicated_job) and all(
+    return rules.are_all_there(started, replicas_of(replicated_job)) and all(
         rules.satisfies(job, status) for job in jobs
     )

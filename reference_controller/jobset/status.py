@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 from reference_controller.jobset.job_set import (
-    is_finished,
     partial_restarts_of,
-    replicas_of,
     replicated_jobs,
     status_of,
 )
@@ -17,8 +15,6 @@ from reference_controller.jobset.rules import Rules
 from reference_controller.shared.conditions import with_condition
 from vocabulary.clock import Micros
 from vocabulary.objects import Object, condition
-
-_RESULTS: Final = ("succeeded", "failed")
 
 
 class StatusDraft:
@@ -32,14 +28,13 @@ class StatusDraft:
     def done(self) -> Object:
         return self._status
 
-    def restart(self, *, restarts: int, counted: int, partial: Sequence[Object]) -> StatusDraft:
+    def restart(self, *, restarts: int, counted: int, partial: Sequence[Object]) -> None:
         self._status["restarts"] = restarts
         self._status["restartsCountTowardsMax"] = counted
         if partial_restarts_of(self._job_set):
             self._status["partialRestarts"] = [*partial]
-        return self
 
-    def partial_restart(self, record: Object) -> StatusDraft:
+    def partial_restart(self, record: Object) -> None:
         """Set the record of a Job, or of a replicated job."""
         key = (record["replicatedJob"], record["job"])
         kept = [
@@ -48,9 +43,8 @@ class StatusDraft:
             if (each["replicatedJob"], each["job"]) != key
         ]
         self._status["partialRestarts"] = [*kept, record]
-        return self
 
-    def left_failed(self, job: Job) -> StatusDraft:
+    def left_failed(self, job: Job) -> None:
         """Remember a Job that is left failed: it may be deleted, and is not created again."""
         record = {
             "replicatedJob": job.child.replicated_job,
@@ -64,34 +58,27 @@ class StatusDraft:
             if (each["replicatedJob"], each["index"]) != job.child
         ]
         self._status["leftFailed"] = [*kept, record]
-        return self
 
-    def finished(self, state: str, reason: str, message: str) -> StatusDraft:
+    def finished(self, state: str, reason: str, message: str) -> None:
         """Set the terminal condition, `Completed` or `Failed`."""
         self._status["terminalState"] = state
-        return self.condition(state, "True", reason, message)
+        self.condition(state, "True", reason, message)
 
-    def condition(self, type_: str, status: str, reason: str, message: str) -> StatusDraft:
+    def condition(self, type_: str, status: str, reason: str, message: str) -> None:
         if condition({"status": self._status}, type_) is None and status != "True":
-            return self  # no condition begins as False
+            return  # no condition begins as False
         new = {"type": type_, "status": status, "reason": reason, "message": message}
         standing = self._status.get("conditions") or ()
         self._status["conditions"] = with_condition(standing, new, self._now_us)
-        return self
 
     def counts(self, seen: Observation, rules: Rules) -> StatusDraft:
-        """Count the current Jobs of each replicated job. The results of a JobSet that has finished
-        stay, when Jobs are deleted by others."""
-        known = {each["name"]: each for each in self._status.get("replicatedJobsStatus") or ()}
+        """Count the current Jobs of each replicated job."""
         counted = []
         for replicated_job in replicated_jobs(self._job_set):
             name = replicated_job["name"]
             count = {"name": name, **_counts(seen.current_of.get(name, ()), rules)}
             count["failed"] += sum(child.replicated_job == name for child in seen.left_failed)
-            if is_finished(self._job_set) and name in known:
-                count |= {key: known[name][key] for key in _RESULTS if key in known[name]}
-            if replicas_of(replicated_job):
-                counted.append(count)
+            counted.append(count)
         self._status["replicatedJobsStatus"] = counted
         return self
 
@@ -99,7 +86,7 @@ class StatusDraft:
 def _counts(jobs: Sequence[Job], rules: Rules) -> dict[str, Any]:
     return {
         "ready": sum(rules.counts_as_ready(job) for job in jobs),
-        "succeeded": sum(job.has_succeeded for job in jobs),
+        "succeeded": sum(rules.counts_as_succeeded(job) for job in jobs),
         "failed": sum(job.has_failed for job in jobs),
         "active": sum(job.is_active for job in jobs),
         "suspended": sum(job.is_suspended for job in jobs),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from typing import Any
 
@@ -46,13 +45,14 @@ def build(
     marks = marks_of(job_set, child, replicated_job, numbering, rules)
     template = replicated_job["template"]
     spec = dict(rules.spec_of(template))
-    pod_template = dict(spec.get("template") or {})
-    pod_spec = dict(pod_template.get("spec") or {})
+    pod_template = dict(spec["template"])
+    pod_spec = dict(pod_template["spec"])
     if has_dns(job_set):
         pod_spec.setdefault("subdomain", subdomain_of(job_set))
     topology = _exclusive_topology(job_set, replicated_job)
     if topology and rules.is_exclusive(int(marks[PARTIAL_RESTARTS])):
-        pod_spec["affinity"] = _exclusive(pod_spec.get("affinity") or {}, topology, marks[JOB_KEY])
+        standing = pod_spec.get("affinity") or {}
+        pod_spec["affinity"] = _exclusive(standing, topology, marks[JOB_KEY], rules)
     spec["template"] = {
         **pod_template,
         "metadata": _marked(meta(pod_template), marks, rules),
@@ -86,7 +86,7 @@ def marks_of(
         GLOBAL_REPLICAS: str(numbering.all),
         INDEX: str(child.number),
         GLOBAL_INDEX: str(numbering.position(child)),
-        JOB_KEY: hashlib.sha1(f"{namespace_of(job_set)}/{name}".encode()).hexdigest(),
+        JOB_KEY: rules.job_key(job_set, child),
         RESTART_ATTEMPT: str(rules.attempt(job_set, partial_restarts)),
         RESTARTS: str(restarts_of(job_set)),
         PARTIAL_RESTARTS: str(partial_restarts),
@@ -113,7 +113,7 @@ def _exclusive_topology(job_set: Object, replicated_job: Object) -> str:
     return str(own.get(EXCLUSIVE_TOPOLOGY) or annotations_of(job_set).get(EXCLUSIVE_TOPOLOGY, ""))
 
 
-def _exclusive(affinity: Object, topology: str, key: str) -> Object:
+def _exclusive(affinity: Object, topology: str, key: str, rules: Rules) -> Object:
     """The affinity by which a Job's pods stay together, and others away."""
     own = {"matchExpressions": [{"key": JOB_KEY, "operator": "In", "values": [key]}]}
     others = {
@@ -122,14 +122,14 @@ def _exclusive(affinity: Object, topology: str, key: str) -> Object:
             {"key": JOB_KEY, "operator": "NotIn", "values": [key]},
         ]
     }
+    together, apart = (rules.affinity_term(each, topology) for each in (own, others))
     return {
         **affinity,
-        "podAffinity": _requiring(affinity.get("podAffinity") or {}, own, topology),
-        "podAntiAffinity": _requiring(affinity.get("podAntiAffinity") or {}, others, topology),
+        "podAffinity": _requiring(affinity.get("podAffinity") or {}, together),
+        "podAntiAffinity": _requiring(affinity.get("podAntiAffinity") or {}, apart),
     }
 
 
-def _requiring(affinity: Object, selector: Object, topology: str) -> Object:
+def _requiring(affinity: Object, term: Object) -> Object:
     field = "requiredDuringSchedulingIgnoredDuringExecution"
-    term = {"labelSelector": selector, "topologyKey": topology, "namespaceSelector": {}}
     return {**affinity, field: [*(affinity.get(field) or ()), term]}

@@ -102,11 +102,9 @@ def _partial_restart(seen: Observation, job: Job, action: str, rules: Rules) -> 
             for record in partial_restarts_of(seen.job_set)
             if record["replicatedJob"] == key["replicatedJob"] and record["job"] == key["job"]
         ),
-        {},
+        key,
     )
-    began_us = job.started_at_us
-    ran_us = 0 if began_us is None else job.failed_at_us - began_us
-    streak = rules.streak_after(standing, ran_us)
+    streak = rules.streak_after(standing, rules.ran_us(job))
     return {
         **key,
         "restarts": rules.partial_restarts_after(standing),
@@ -118,8 +116,8 @@ def _partial_restart(seen: Observation, job: Job, action: str, rules: Rules) -> 
 def _succeeded(
     draft: StatusDraft, seen: Observation, left_failed: list[ChildId], rules: Rules
 ) -> Verdict | None:
-    policy = spec_of(seen.job_set).get("successPolicy") or {}
-    targets = policy.get("targetReplicatedJobs") or ()
+    policy = spec_of(seen.job_set)["successPolicy"]
+    targets = policy.get("targetReplicatedJobs", ())
     aimed_at = [rj for rj in replicated_jobs(seen.job_set) if rules.is_target(rj["name"], targets)]
     names = {rj["name"] for rj in aimed_at}
     lost = sum(child.replicated_job in names for child in left_failed)
@@ -131,7 +129,7 @@ def _succeeded(
         asked_for = sum(map(replicas_of, replicated_jobs(seen.job_set))) - sum(hopeless.values())
         finished = len(seen.left_failed) + sum(job.is_finished for job in seen.current)
         unfinished = asked_for - finished
-    operator = str(policy.get("operator", "All"))
+    operator = str(policy["operator"])
     out_of_hope = sum(count for name, count in hopeless.items() if name in names)
     if left_failed and rules.is_out_of_reach(operator, wanted, out_of_hope):
         message = "jobset failed since no job is left that could succeed"
@@ -144,16 +142,15 @@ def _succeeded(
 
 
 def _hopeless(seen: Observation, left_failed: list[ChildId]) -> dict[str, int]:
-    """By replicated job: the Jobs that will never be created, since one that theirs waits for is
-    left failed."""
+    """By replicated job: the Jobs that will never run, since one that theirs waits for is left
+    failed. They may have been created while the JobSet was suspended."""
     failed = {child.replicated_job for child in left_failed}
     blocked = never_start(seen.job_set, failed)
     return {
         rj["name"]: replicas_of(rj)
-        - len(seen.current_of.get(rj["name"], ()))
-        - sum(child.replicated_job == rj["name"] for child in seen.left_failed)
         for rj in replicated_jobs(seen.job_set)
         if rj["name"] in blocked
+        and all(job.is_suspended for job in seen.current_of.get(rj["name"], ()))
     }
 
 

@@ -1,7 +1,7 @@
 """The memory of a controller's own writes.
 
 A cache is behind each write for a while. A controller that decides on what it held before would
-only run into conflicts, and one that is woken by its own write would look for nothing.
+only run into conflicts.
 """
 
 from __future__ import annotations
@@ -26,19 +26,9 @@ class OwnWrites:
     def later(self, key: Key, cached: Object) -> Object:
         """The cached object, or what was written to it since."""
         written = self._written.get(key)
-        is_behind = written is not None and uid_of(written) == uid_of(cached)
-        if written is not None and is_behind and revision_of(written) > revision_of(cached):
-            return written
-        return cached
-
-    def is_echo(self, key: Key, obj: Object) -> bool:
-        """True if an event shows no more than the last write, or what that was based on."""
-        written = self._written.get(key)
-        return (
-            written is not None
-            and uid_of(written) == uid_of(obj)
-            and revision_of(obj) <= revision_of(written)
-        )
+        if written is None or uid_of(written) != uid_of(cached):
+            return cached
+        return max(cached, written, key=revision_of)
 
 
 def revision_of(obj: Object) -> int:

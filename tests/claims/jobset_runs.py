@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -24,10 +24,12 @@ RIGHT: Final = implementation("reference", "jobset")
 _ANY: Final = SCENARIOS["jobset/restarts/a-job-has-completed"]
 
 
-def run_of(steps: Callable[[World], None], under_test: Implementation = RIGHT) -> RunResult:
+def run_of(
+    steps: Callable[[World], None], under_test: Implementation = RIGHT, **how: Any
+) -> RunResult:
     """A run of these steps to their end, whatever its verdicts."""
     scenario = replace(_ANY, id="jobset/restarts/of-a-test", steps=steps, arms=())
-    run = run_one(scenario, under_test, DEFAULT_SEED)
+    run = run_one(scenario, under_test, DEFAULT_SEED, **how)
     assert not run.error
     return run
 
@@ -46,12 +48,14 @@ def outcome_of(run: RunResult, claim: str) -> Outcome:
 
 
 def judged_with(run: RunResult, kind: str, change: Callable[[Object], Object]) -> list[Verdict]:
-    """The verdicts on a run's history in which each object of a kind is another one."""
+    """The verdicts on a run's history in which each object of a kind is another one, and was asked
+    for so."""
 
     def told() -> Iterator[Entry]:
         for entry in run.entries:
             if isinstance(entry, Write) and entry.kind.startswith(kind) and entry.object:
-                yield structs.replace(entry, object=dict(change(entry.object)))
+                asked = None if entry.submitted is None else dict(change(entry.submitted))
+                yield structs.replace(entry, object=dict(change(entry.object)), submitted=asked)
             else:
                 yield entry
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from chaos.faults import DeleteObject, Kill, Start
 from conformance.norm.verdict import Outcome
 from conformance.suites.jobset.api import RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.outside import fail_and_delete_unseen
 from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
 from conformance.world import World
 from reference_controller.jobset.job_set import restarts_of
@@ -46,14 +46,7 @@ def test_a_failed_job_that_a_user_deleted_excuses_no_later_restart(
 
     def steps(world: World) -> None:
         its = JobSet.submit(world, job_set([replicated_job("w", 2)], [rule(RESTART_JOB_SET)]))
-        world.until(its.is_ready())
-        world.inject(Kill(restart_after=None))
-        its.fail("w-0")
-        world.until(its.has_failed_job("w-0"))
-        world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
-        world.wait(3 * SECOND)
-        world.inject(Start())
-        world.until(its.is_ready())
+        fail_and_delete_unseen(world, its, "w-0")
         world.wait(30 * SECOND)
         its.patch({"metadata": {"annotations": {"now": "true"}}})
         world.until(its.has_restarted(1))

@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from msgspec import structs
 
-from conformance import claims
-from conformance.history import History
-from conformance.implementation import implementation
-from conformance.norm.verdict import Outcome, Verdict
-from conformance.report.run_result import RunResult
-from conformance.running.run_options import DEFAULT_SEED
-from conformance.running.runner import run_one
-from conformance.scenarios import SCENARIOS
 from conformance.suites.jobset.api import (
     JOB_SET,
     RELEASED,
@@ -40,45 +30,16 @@ from reference_controller.jobset.job_set import (
 )
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
+from tests.claims.jobset_runs import RIGHT, judged_with, run_of, run_scenario, violated
 from vocabulary.clock import parse_rfc3339
-from vocabulary.history import Entry, Write
+from vocabulary.history import Write
 from vocabulary.objects import Object, condition, condition_status, get_path
 
-claims.load()
-REFERENCE = implementation("reference", "jobset")
 JOB_SETS = str(JOB_SET)
 
 
-def ran(steps: Callable[[World], None], rules: type[Rules] | None = None, **how: Any) -> RunResult:
-    """A run of steps of its own, on the reference or on one with other rules."""
-    scenario = replace(
-        SCENARIOS["jobset/restarts/a-job-has-completed"], steps=steps, nodes=3, arms=()
-    )
-    under_test = REFERENCE if rules is None else replace(REFERENCE, rules=rules)
-    return run_one(scenario, under_test, DEFAULT_SEED, **how)
-
-
-def violated(verdicts: tuple[Verdict, ...] | list[Verdict]) -> dict[str, str]:
-    return {each.claim: each.because for each in verdicts if each.outcome is Outcome.FAILED}
-
-
-def retold(run: RunResult, change: Callable[[Object], Object]) -> dict[str, str]:
-    """The violations of the same run, had the JobSets been written otherwise."""
-
-    def entries() -> Iterator[Entry]:
-        for entry in run.entries:
-            if isinstance(entry, Write) and entry.kind == JOB_SETS and entry.object is not None:
-                yield structs.replace(entry, object=change(entry.object))
-            else:
-                yield entry
-
-    return violated(claims.judge(History(run.header, list(entries()))))
-
-
 def test_two_jobs_may_be_restarted_by_one_write() -> None:
-    run = run_one(
-        SCENARIOS["jobset/partial-restarts/two-jobs-fail-together"], REFERENCE, DEFAULT_SEED
-    )
+    run = run_scenario("partial-restarts/two-jobs-fail-together")
     records = [
         get_path(entry.object, "status.partialRestarts") or ()
         for entry in run.entries
@@ -91,7 +52,7 @@ def test_two_jobs_may_be_restarted_by_one_write() -> None:
             return obj
         return {**obj, "status": {**obj["status"], "partialRestarts": both}}
 
-    assert retold(run, at_once) == {}
+    assert violated(judged_with(run, JOB_SETS, at_once)) == {}
 
 
 @pytest.mark.parametrize(
@@ -103,9 +64,7 @@ def test_a_rule_with_message_patterns_matches_by_them(pattern: str, expected: se
     def steps(world: World) -> None:
         jobs = [replicated_job("w", 2, **failing_by_policy())]
         its = JobSet.submit(world, job_set(jobs))
-        world.until(its.is_ready())
-        its.fail("w-0", NON_RETRIABLE)
-        world.until(its.has_restarted(1))
+        its.fail_until_restarted("w-0", NON_RETRIABLE)
         world.until(its.is_ready())
 
     added = {
@@ -119,7 +78,7 @@ def test_a_rule_with_message_patterns_matches_by_them(pattern: str, expected: se
         policy = {**obj["spec"]["failurePolicy"], "rules": [added]}
         return {**obj, "spec": {**obj["spec"], "failurePolicy": policy}}
 
-    found = retold(ran(steps, edition=RELEASED), with_rule)
+    found = violated(judged_with(run_of(steps, edition=RELEASED), JOB_SETS, with_rule))
     assert expected <= found.keys()
     assert expected or not found
 
@@ -146,12 +105,10 @@ def test_a_controller_may_act_before_the_pods_of_a_failed_job_are_gone(
     def steps(world: World) -> None:
         jobs = [replicated_job("w", 2, "run forever, stop 5s", parallelism=2, completions=2)]
         its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
-        world.until(its.is_ready())
-        its.fail("w-0")
-        world.until(its.has_restarted(1))
+        its.fail_until_restarted("w-0")
         world.until(its.is_ready())
 
-    assert violated(ran(steps).verdicts) == {}
+    assert violated(run_of(steps).verdicts) == {}
 
 
 class LimitsPartsApart(Rules):
@@ -174,12 +131,9 @@ def test_another_limit_of_partial_restarts_is_no_wrong_match_of_rules() -> None:
         its = JobSet.submit(
             world, job_set(jobs, [rule(RESTART_JOB, targets=["w"])], max_restarts=1)
         )
-        world.until(its.is_ready())
-        its.fail("w-0")
-        world.until(its.has_partly_restarted(1))
-        world.until(its.is_ready())
-        its.fail("d-0")
-        world.until(its.has_restarted(1))
+        its.fail_until_partly_restarted("w-0")
+        its.fail_until_restarted("d-0")
         world.until(its.is_ready())
 
-    assert violated(ran(steps, LimitsPartsApart).verdicts).keys() == {"JS-073", "JS-097"}
+    wrong = replace(RIGHT, rules=LimitsPartsApart)
+    assert violated(run_of(steps, wrong).verdicts).keys() == {"JS-073", "JS-097"}

@@ -36,8 +36,8 @@ from tests.claims.other_controllers import (
 )
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Write
-from vocabulary.objects import Object
-from vocabulary.requests import PropagationPolicy
+from vocabulary.objects import Object, condition_status
+from vocabulary.requests import Delete, PropagationPolicy
 
 claims.load()
 TELLING = [
@@ -80,8 +80,16 @@ class WaitsForAll(Rules):
 
 
 class DeletesInTheBackground(Rules):
+    """All but the Jobs of a JobSet that has failed."""
+
     def propagation(self) -> PropagationPolicy:
         return "Background"
+
+    def delete(self, job: Job, job_set: Object) -> Delete:
+        found = super().delete(job, job_set)
+        if condition_status(job_set, "Failed") != "True":
+            return found
+        return structs.replace(found, propagation_policy="Foreground")
 
 
 class MarksAll(Rules):
@@ -159,7 +167,7 @@ LATE: Final = {
 
 
 def convicted(under_test: Implementation, edition: str = "") -> dict[str, list[str]]:
-    """The violations that are found in each scenario, by scenario."""
+    """The violations that are found in each scenario, by scenario, and why it broke off."""
     found = {}
     for name, scenario in SCENARIOS.items():
         if name.startswith("jobset/"):
@@ -169,6 +177,8 @@ def convicted(under_test: Implementation, edition: str = "") -> dict[str, list[s
                 for each in run.verdicts
                 if each.outcome is Outcome.FAILED
             ]
+            if run.error:
+                found[name].append(f"it broke off: {run.error}")
     return {name: broken for name, broken in found.items() if broken}
 
 

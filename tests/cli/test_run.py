@@ -164,6 +164,16 @@ def test_plain_progress_tells_failures_at_once_and_every_tenth() -> None:
     assert told[-1] == "100/100 runs: 99 passed, 1 failed, 0 inconclusive"
 
 
+def test_plain_progress_goes_on_when_a_campaign_adds_its_runs() -> None:
+    told: list[str] = []
+    on_progress = plain_lines(told.append)
+    for done in range(1, 101):
+        total = 20 if done <= 20 else 100
+        on_progress(Progress(done=done, total=total, scenario="s", outcome=Outcome.PASSED))
+    counts = [line.partition(" ")[0] for line in told]
+    assert counts[-9:] == ["20/20", *(f"{done}/100" for done in range(30, 101, 10))]
+
+
 def test_plain_progress_counts_failures_that_are_made_simpler_apart_from_the_runs() -> None:
     told: list[str] = []
     on_progress = plain_lines(told.append)

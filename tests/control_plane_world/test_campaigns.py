@@ -133,6 +133,7 @@ def test_a_campaign_is_counted_by_what_it_adds_to_the_fault_free_runs(recorded: 
     terrain = terrain_of(SCENARIO, recorded.entries, recorded.header.operators)
     assert terrain is not None
     struck = tuple(step.to_data() for step in random_plan(terrain, 1).faults)
+    recorded = msgspec.structs.replace(recorded, wall_seconds=0.9)
     armed = msgspec.structs.replace(recorded, struck=struck)
     unarmed = msgspec.structs.replace(recorded, struck=({"kill": {}, "when": {"injection": 1}},))
     told = in_one_line(
@@ -141,10 +142,12 @@ def test_a_campaign_is_counted_by_what_it_adds_to_the_fault_free_runs(recorded: 
         [violating(recorded, "AW-005")],
     )
     assert told == (
-        "random plans: 3 runs, 2 armed; claims violated beyond the fault-free runs: AW-013 (2 runs)"
+        "random plans: 3 runs, 4,000 per hour of a worker, 2 armed; "
+        "claims violated beyond the fault-free runs: AW-013 (2 runs)"
     )
     assert in_one_line("crash points", [violating(unarmed)], []).endswith(
-        "1 run, 0 armed; claims violated beyond the fault-free runs: none"
+        "1 run, 4,000 per hour of a worker, 0 armed; "
+        "claims violated beyond the fault-free runs: none"
     )
 
 

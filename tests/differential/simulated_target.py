@@ -59,7 +59,7 @@ class SimulatedTarget:
                 return Answer(200, _as_json(found))
             target = route(asked.path, self._cluster.api.strategies)
             if call.method == "GET" and not target.name:
-                return Answer(200, _as_json(answer_list(asked, target, self._served)))
+                return Answer(200, _as_json(answer_list(asked, target, call.user, self._served)))
             code, body = answer_one(asked, target, call.user, self._served)
         except ApiError as error:
             return Answer(error.code, _as_json(error.to_status()))

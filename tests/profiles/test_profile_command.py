@@ -205,11 +205,13 @@ def test_the_list_says_how_to_build_what_is_not_built(
     assert all(f"assay profile build {name}" in ended.out for name in shipped_profiles())
 
 
-def test_the_simulated_cluster_refuses_a_program_and_names_the_option(
+def test_the_simulated_cluster_says_how_to_build_a_program_for_it_and_where_else_it_runs(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("ASSAY_CACHE", str(tmp_path))
     ended = assay(
         monkeypatch, capsys, "run", "AW-015", "--implementation", RELEASED, "--out", tmp_path / "o"
     )
-    assert ended.code == 2
+    assert ended.code == 4
+    assert f"assay profile build {RELEASED} --virtual-time" in ended.err
     assert "--cluster control-plane" in ended.err

@@ -17,7 +17,10 @@ WRONG_RULES = [one for one in MUTANTS.values() if not one.is_installed_wrong]
 
 @pytest.mark.parametrize("one", WRONG_RULES, ids=lambda one: one.name)
 def test_a_mutant_overrides_exactly_one_decision_of_the_sound_rules(one: Mutant[Rules]) -> None:
-    own = [name for name, value in vars(one.rules).items() if callable(value)]
+    # Mutants that remember something begin with nothing.
+    own = [
+        name for name, value in vars(one.rules).items() if callable(value) and name != "__init__"
+    ]
     assert own == [decision_of(one.rules, Rules)]
 
 

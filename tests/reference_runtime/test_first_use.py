@@ -1,41 +1,25 @@
-"""First decoding in many threads: msgspec crashes the process if two of them build the same type's
-codec at once, and only a signal shows it."""
+"""First reviews of a webhook server in many threads."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from tests.first_use import use_at_once
 
-ROUNDS = 60
-FIRST_USE = f"""
-import importlib, sys, threading
+DEFINITIONS = """
+import importlib
 import reference_controller.runtime.admission_review as module
 from vocabulary.kinds import POD
 
 REVIEW = (
-    b'{{"apiVersion":"admission.k8s.io/v1","request":'
-    b'{{"uid":"u","operation":"DELETE","kind":{{"group":"","version":"v1","kind":"Pod"}},'
-    b'"userInfo":{{"username":"me"}}}}}}'
+    b'{"apiVersion":"admission.k8s.io/v1","request":'
+    b'{"uid":"u","operation":"DELETE","kind":{"group":"","version":"v1","kind":"Pod"},'
+    b'"userInfo":{"username":"me"}}}'
 )
 
 def use(together):
     together.wait()
-    module.review(REVIEW, {{POD: module.Webhook(validate=max)}}, "validate")
-
-sys.setswitchinterval(1e-6)
-for _ in range({ROUNDS}):
-    module = importlib.reload(module)
-    together = threading.Barrier(6)
-    users = [threading.Thread(target=use, args=(together,)) for _ in range(6)]
-    for user in users:
-        user.start()
-    for user in users:
-        user.join()
+    module.review(REVIEW, {POD: module.Webhook(validate=max)}, "validate")
 """
 
 
 def test_the_first_reviews_of_a_webhook_server_may_come_all_at_once() -> None:
-    ended = subprocess.run(
-        [sys.executable, "-c", FIRST_USE], capture_output=True, text=True, timeout=120, check=False
-    )
-    assert ended.returncode == 0, ended.stderr
+    use_at_once(DEFINITIONS, "module = importlib.reload(module)", rounds=60)

@@ -41,7 +41,8 @@ ACTIVE_JOBS: Final = Decision(
 )
 KEPT_JOBS: Final = Decision(
     "J6",
-    "When a JobSet fails, its running Jobs are deleted, and its finished ones are kept.",
+    "When a JobSet fails, its running Jobs are deleted, in the foreground: none is gone before its "
+    "pods. Its finished ones are kept.",
     "the norm says only that the status becomes failed; running Jobs would waste what it saves, "
     "and finished ones show why it failed",
 )
@@ -87,6 +88,12 @@ KNOWN_REASONS: Final = Decision(
     "setConditionReason was never a field of Kubernetes, and the norm wants valid Job failure "
     "reasons",
 )
+KNOWN_POLICIES: Final = Decision(
+    "J31",
+    "A policy of maxRestarts, from 0 on, and of rules with an action, reasons and targets is "
+    "judged by these. A JobSet may be refused for anything else, and for further fields.",
+    "the norm says what is refused of a policy, and thereby what is not; APIs add fields of theirs",
+)
 DUPLICATE_KEYS: Final = Decision(
     "J13",
     "The manifests of stories 1 to 4 keep the second of their two images.",
@@ -101,8 +108,9 @@ LASTING_POLICY: Final = Decision(
 LEFT_FAILED: Final = Decision(
     "J15",
     "A Job that FailJob leaves failed is not evaluated again. The JobSet completes once all other "
-    "Jobs have finished and the success policy holds over them; it fails if no Job is left over "
-    "which it could hold.",
+    "Jobs have finished and the success policy holds over them; it fails if the policy can no "
+    "longer hold: no Job is left over which it could, or one that all are asked for never starts, "
+    "since it waits for the success of one that is left failed.",
     "the norm takes no action on such a Job, and does not say how its JobSet ends",
 )
 ATTEMPT_LABELS: Final = Decision(
@@ -119,15 +127,16 @@ REPAIRED_FUTURE: Final = Decision(
 )
 EXCLUSIVE_DOMAINS: Final = Decision(
     "J18",
-    "The annotation exclusive-topology means that no two child Jobs have running pods in one "
-    "domain at a time, whichever of them were restarted.",
+    "The annotation exclusive-topology means that no two child Jobs that have it have running pods "
+    "in one domain at a time, of whichever JobSet and namespace they are, and whichever of them "
+    "were restarted.",
     "the norm's manifests use the annotation, and its text does not speak of it",
 )
 SUCCESS_POLICY: Final = Decision(
     "J19",
     "The success policy is about the Jobs since the last restart that concerns them. A Job that "
-    "had completed before a restart and was not created again counts as well. Jobs that are left "
-    "failed are not asked for.",
+    "has completed, before a restart or before that deleted it, counts as well until it is created "
+    "again. Jobs that are left failed are not asked for.",
     "the norm ends JobSets that fail, and leaves it to the API which ones succeed; completed Jobs "
     "need not be recreated",
 )

@@ -130,6 +130,20 @@ class JobSet(Handle):
         """End one pod of a child Job with an exit code."""
         self.world.inject(KillPod(self.pods_of(name, "first"), exit_code=exit_code))
 
+    def fail_until_restarted(self, name: str, exit_code: int = 1) -> None:
+        """Have a child Job fail once all are ready, and wait for the restart of the JobSet."""
+        self.world.until(self.is_ready())
+        times = self.restarts + 1
+        self.fail(name, exit_code)
+        self.world.until(self.has_restarted(times))
+
+    def fail_until_partly_restarted(self, name: str, exit_code: int = 1) -> None:
+        """Have a child Job fail once all are ready, and wait for the restart of a part."""
+        self.world.until(self.is_ready())
+        times = self.partial_restarts + 1
+        self.fail(name, exit_code)
+        self.world.until(self.has_partly_restarted(times))
+
     # What a user can do to it.
 
     def suspend(self, value: bool = True) -> None:

@@ -11,12 +11,10 @@ machine, and the API server connects there, expecting the certificate of the Ser
 from __future__ import annotations
 
 import base64
-import os
 import socket
 import threading
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from conformance.clean import RUN_LABEL
@@ -25,6 +23,7 @@ from conformance.worlds.control_plane.forwarder import Connect, Forwarder
 from conformance.worlds.control_plane.probe import unreached
 from conformance.worlds.control_plane.recorder import Commit
 from conformance.worlds.control_plane.webhooks import selector_of
+from conformance.worlds.mounted_certificate import CERTIFICATE, KEY, files_of, mount
 from fixtures.control_plane.ports import free_ports, listening_address
 from fixtures.control_plane.waiting import WaitTimeoutError, wait_until
 from vocabulary.kinds import SECRET, SERVICE, Kind
@@ -38,8 +37,6 @@ _GROUP: Final = "admissionregistration.k8s.io"
 _LOOK_SECONDS: Final = 1.0
 _REACHED_SECONDS: Final = 30.0
 """By then the API server has long heard which authority signed their certificate."""
-CERTIFICATE: Final = "tls.crt"
-KEY: Final = "tls.key"
 
 
 class ProcessWebhooks:
@@ -77,7 +74,7 @@ class ProcessWebhooks:
         else:
             pair = self._session.plane.webhook_pair
             files = {CERTIFICATE: pair.certificate.read_bytes(), KEY: pair.key.read_bytes()}
-            _write(webhooks.folder, files)
+            mount(webhooks.folder, files)
 
     def start(self) -> None:
         if self._servers:
@@ -203,20 +200,9 @@ class ProcessWebhooks:
         while not self._is_over:
             with recorder.changed:
                 found = recorder.stored(SECRET, self._namespace, webhooks.secret) or {}
-                data = found.get("data") or {}
-                if CERTIFICATE not in data:
+                files = files_of(found)
+                if CERTIFICATE not in files:
                     recorder.changed.wait(_LOOK_SECONDS)
                     continue
-            files = {name: base64.b64decode(value) for name, value in data.items()}
-            _write(webhooks.folder, files)
+            mount(webhooks.folder, files)
             return
-
-
-def _write(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the certificate last, so that its key exists when it appears."""
-    for name in sorted(files, key=lambda name: name == CERTIFICATE):
-        fresh = folder / f".{name}"
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-        with os.fdopen(descriptor, "wb") as stream:
-            stream.write(files[name])
-        fresh.rename(folder / name)

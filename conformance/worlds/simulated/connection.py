@@ -32,11 +32,15 @@ class Connection:
 
         It travels without its traceback, whose frames hold it: a cycle.
         """
-        self._outcome = None
+        self.begin()
         try:
             return self._api.handle(request, actor)
         except ApiError as error:
             return error.with_traceback(None)
+
+    def begin(self) -> None:
+        """A request is about to be carried out: its outcome is what is committed next."""
+        self._outcome = None
 
     def take_outcome(self) -> Happening | None:
         """The outcome of the last write; None without a plan."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -23,16 +22,17 @@ from conformance.report.run_result import GIVEN_UP
 from conformance.scenario_type import Scenario
 from conformance.suite import Durations
 from conformance.suite import load as suites
+from conformance.under_test import UnderTest
 from conformance.world import World
 from conformance.worlds.simulated.bounds import Bounds
 from conformance.worlds.simulated.connection import Connection
+from conformance.worlds.simulated.in_process_host import InProcessHost
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
 from fixtures.behaviour import expand
 from fixtures.simulated.authorization import has_rights, rules_for
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.loop import Timer
-from reference_controller.runtime.operator import Operator
 from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
 from vocabulary.history import (
@@ -48,6 +48,11 @@ from vocabulary.history import Write as WriteEntry
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, LEASE, known_kinds
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Create
+
+if TYPE_CHECKING:
+    from conformance.worlds.lockstep.pacing import Pacing
+    from conformance.worlds.lockstep.program_host import ProgramHost
+    from conformance.worlds.lockstep.program_process import ProgramProcess
 
 NAMESPACE: Final = "default"
 RUN_PREFIX: Final = "run-"
@@ -66,7 +71,7 @@ class SimulatedWorld(World):
     def __init__(
         self,
         scenario: Scenario,
-        implementations: Mapping[str, Implementation],
+        implementations: Mapping[str, Implementation | UnderTest],
         seed: int,
         plan: Plan | None,
         edition: str = "",
@@ -105,7 +110,10 @@ class SimulatedWorld(World):
         self._connection = Connection(self.cluster.api, self._rules)
         self._crashes: dict[str, None] = {}
         """The bugs that the controller's code ran into, in order."""
-        self.operators: dict[str, OperatorProcess] = {}
+        self.operators: dict[str, OperatorProcess | ProgramProcess] = {}
+        self._programs: list[ProgramHost] = []
+        self._pacing: Pacing | None = None
+        """Of programs of their own."""
         for role in self.roles:
             self._add_operator(role)
         # Kinds that only scenarios know are granted, as an administrator would.
@@ -120,12 +128,16 @@ class SimulatedWorld(World):
         self._injector = Injector(self, self.recorder.fault, plan)
         self._injected: dict[bytes, list[Injected]] = {}
         self._quiet_since_us = self.loop.now_us
-        self._own_kinds = {
-            str(kind) for each in implementations.values() for kind in each.program.kinds
-        }
+        self._own_kinds = {str(use.kind) for role in self.roles for use in suites()[role].kinds}
         """The kinds under test."""
-        self._leases = {each.lease: role for role, each in implementations.items()}
-        """The roles by the names of their Leases."""
+        self._leases = {
+            each.lease: role
+            for role, each in implementations.items()
+            if isinstance(each, Implementation)
+        }
+        """The roles by the names of their Leases; those of programs as soon as these have one."""
+        self._identities: dict[str, str] = {}
+        """The programs by the names that they give themselves as holders of Leases."""
         self._leaders: dict[str, str] = {}
         self._follower = Follower()
         self._strike_timer: Timer | None = None
@@ -135,6 +147,8 @@ class SimulatedWorld(World):
         for role in self.roles:
             for name in replicas(role, scenario.operators):
                 self.cluster.processes.start(name)
+        for host in self._programs:
+            self.not_ready = self.not_ready or host.wait_ready(self.wait)
         self._injector.start()
         self._await_plan()
 
@@ -192,14 +206,15 @@ class SimulatedWorld(World):
 
     def _run_until(self, done: Callable[[], bool], within_us: Micros) -> bool:
         """Let time pass until `done()`, at most so long, and no longer than any run needs."""
-        bounds, loop = self._bounds, self.loop
+        bounds, loop, pacing = self._bounds, self.loop, self._pacing
         met = False
 
         def is_over() -> bool:
             nonlocal met
             met = done()
-            if loop.steps > bounds.max_steps:
-                bounds.took_too_long(loop.steps)
+            steps = loop.steps if pacing is None else loop.steps - pacing.timers
+            if steps > bounds.max_steps:
+                bounds.took_too_long(steps)
             return met or bool(bounds.reached)
 
         loop.run_until(is_over, loop.now_us + within_us)
@@ -264,6 +279,10 @@ class SimulatedWorld(World):
         """Break the cycles: reference counts free the world then, and no collector has to."""
         for operator in self.operators.values():
             operator.kill()
+        for host in self._programs:
+            host.close()
+        if self._pacing is not None:
+            self._pacing.close()
         self.cluster.close()
         vars(self).clear()
 
@@ -333,34 +352,52 @@ class SimulatedWorld(World):
 
     def _add_operator(self, role: str) -> None:
         """The processes of an operator, and its webhooks."""
+        host = self._host(role, self.implementations[role])
         for name in replicas(role, REPLICAS):
-            operator = self.operators[name] = OperatorProcess(
-                name,
-                partial(self._build, role, name),
-                loop=self.loop,
-                store=self.cluster.store,
-                connection=self._connection,
-                on_crash=self._note_crash,
-                # The first operator's streams are named as they were before there were roles:
-                # what a seed or a plan showed then, it shows now.
-                stream=name.replace(role, OPERATOR, 1) if role == self.roles[0] else name,
-            )
+            # The first operator's streams are named as they were before there were roles:
+            # what a seed or a plan showed then, it shows now.
+            stream = name.replace(role, OPERATOR, 1) if role == self.roles[0] else name
+            operator = self.operators[name] = host.add(name, stream)
             self.cluster.processes.add(operator)
-        admission = self.implementations[role].admission(self.configs[role], self._note_crash)
-        self.cluster.api.admission.append(admission)
+        self.cluster.api.admission.append(host.admission)
 
-    def _replicas(self, role: str) -> Iterator[OperatorProcess]:
+    def _host(
+        self, role: str, implementation: Implementation | UnderTest
+    ) -> InProcessHost | ProgramHost:
+        elects = self.scenario.operators > 1
+        if isinstance(implementation, Implementation):
+            return InProcessHost(
+                implementation,
+                lambda: self._next_configs[role],
+                cluster=self.cluster,
+                connection=self._connection,
+                namespace=self.namespace,
+                elects=elects,
+                on_crash=self._note_crash,
+            )
+        # Most runs need none of these.
+        from conformance.worlds.lockstep.pacing import Pacing
+        from conformance.worlds.lockstep.program_host import ProgramHost
+
+        if self._pacing is None:
+            self._pacing = Pacing(self.loop)
+        host = ProgramHost(
+            implementation,
+            lambda: self._next_configs[role],
+            cluster=self.cluster,
+            pacing=self._pacing,
+            connection=self._connection,
+            namespaces=(self.namespace, *self.namespaces.values()),
+            elects=elects,
+            users=SIMULATED_USERS,
+            on_crash=self._note_crash,
+        )
+        self._programs.append(host)
+        return host
+
+    def _replicas(self, role: str) -> Iterator[OperatorProcess | ProgramProcess]:
         """The processes of an operator."""
         return (self.operators[name] for name in replicas(role, REPLICAS))
-
-    def _build(self, role: str, name: str, now_us: Micros) -> Operator:
-        build = self.implementations[role].operator_builder(
-            self._next_configs[role],
-            namespace=self.namespace,
-            identity=name,
-            elect=self.scenario.operators > 1,
-        )
-        return build(now_us)
 
     def _on_rule(self, rule: Rule, holds: bool) -> None:
         if isinstance(rule, WatchRule):
@@ -371,9 +408,8 @@ class SimulatedWorld(World):
         self._bounds.wrote(write)
         if write.event and write.kind in self._own_kinds:
             self._quiet_since_us = self.loop.now_us
-        elif write.event and write.kind == _LEASE and write.name in self._leases:
-            holder = get_path(write.object or {}, "spec.holderIdentity", "")
-            self._note_leader(self._leases[write.name], holder)
+        elif write.event and write.kind == _LEASE:
+            self._note_lease(write)
         if self._connection.injector is not None:
             self._connection.committed(self._follower.committed(write))
 
@@ -384,6 +420,19 @@ class SimulatedWorld(World):
             self.mark("step", text)
         self._crashes[text] = None
         self._bounds.crashed()
+
+    def _note_lease(self, write: WriteEntry) -> None:
+        holder = get_path(write.object or {}, "spec.holderIdentity", "")
+        if (
+            holder
+            and write.actor in self.operators
+            and not isinstance(self.implementations[role_of(write.actor)], Implementation)
+        ):
+            self._leases.setdefault(write.name, role_of(write.actor))
+            self._identities.setdefault(holder, write.actor)
+        role = self._leases.get(write.name)
+        if role is not None:
+            self._note_leader(role, self._identities.get(holder, holder))
 
     def _note_leader(self, role: str, identity: str) -> None:
         """Record the holder of a role's Lease; no operator, if its holder released or lost it."""

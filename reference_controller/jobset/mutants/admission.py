@@ -61,6 +61,22 @@ class AnyCase(Rules):
 
 
 @MUTANTS.wrong_rules(
+    "deadlines-are-no-failures", "It refuses rules for Jobs that exceed a deadline.", "JS-107"
+)
+class DeadlinesAreNoFailures(Rules):
+    def is_failure_reason(self, reason: str) -> bool:
+        return reason != "DeadlineExceeded" and super().is_failure_reason(reason)
+
+
+@MUTANTS.wrong_rules(
+    "max-restarts-are-capped", "It lowers a maxRestarts that it takes for too many.", "JS-107"
+)
+class MaxRestartsAreCapped(Rules):
+    def max_restarts(self, policy: Object) -> Any:
+        return min(super().max_restarts(policy), 5)
+
+
+@MUTANTS.wrong_rules(
     "user-defined-reasons", "It admits reasons that a Job's template makes up.", "JS-075", "JS-007"
 )
 class UserDefinedReasons(Rules):

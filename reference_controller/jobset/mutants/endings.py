@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from msgspec import structs
+
 from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.names import Condition
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
 from vocabulary.clock import MINUTE, Micros
 from vocabulary.objects import Object, condition_status
+from vocabulary.requests import Delete
 
 
 @MUTANTS.wrong_rules("failed-runs-on", "It leaves the Jobs of a failed JobSet running.", "JS-021")
@@ -16,6 +19,19 @@ class FailedRunsOn(Rules):
         if condition_status(job_set, Condition.FAILED) == "True":
             return False
         return super().goes_at_the_end(job, job_set)
+
+
+@MUTANTS.wrong_rules(
+    "failed-ends-in-the-background",
+    "It removes the Jobs of a failed JobSet while their pods run on.",
+    "JS-021",
+)
+class FailedEndsInTheBackground(Rules):
+    def delete(self, job: Job, job_set: Object) -> Delete:
+        found = super().delete(job, job_set)
+        if condition_status(job_set, Condition.FAILED) != "True":
+            return found
+        return structs.replace(found, propagation_policy="Background")
 
 
 @MUTANTS.wrong_rules(

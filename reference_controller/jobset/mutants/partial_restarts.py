@@ -14,8 +14,8 @@ from reference_controller.jobset.names import Action
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.rules.restarts import FIRST_BACKOFF_US
-from vocabulary.clock import SECOND, Micros
-from vocabulary.objects import Object
+from vocabulary.clock import SECOND, Micros, parse_rfc3339
+from vocabulary.objects import Object, meta
 
 
 @MUTANTS.wrong_rules(
@@ -87,6 +87,41 @@ class LastingBackOff(Rules):
 class HastyBackOff(Rules):
     def streak_after(self, record: Object, ran_us: Micros) -> int:
         return 1 if ran_us >= SECOND else super().streak_after(record, ran_us)
+
+
+@MUTANTS.wrong_rules(
+    "restart-of-all-ends-the-back-off",
+    "It forgets how often a Job has failed when the whole JobSet restarts.",
+    "JS-073",
+)
+class RestartOfAllEndsTheBackOff(Rules):
+    def partial_restarts_kept(self, job_set: Object) -> tuple[Object, ...]:
+        return tuple({**record, "streak": 0} for record in super().partial_restarts_kept(job_set))
+
+
+@MUTANTS.wrong_rules(
+    "age-is-running", "It takes the age of a Job for the time that it ran.", "JS-073"
+)
+class AgeIsRunning(Rules):
+    def ran_us(self, job: Job) -> Micros:
+        return job.failed_at_us - parse_rfc3339(meta(job.object)["creationTimestamp"])
+
+
+@MUTANTS.wrong_rules(
+    "back-off-is-forgotten",
+    "Once it is started again, it does not know how often a Job has failed.",
+    "JS-073",
+)
+class BackOffIsForgotten(Rules):
+    def __init__(self) -> None:
+        super().__init__()
+        self._streaks: dict[tuple[str, str], int] = {}
+
+    def streak_after(self, record: Object, ran_us: Micros) -> int:
+        key = (record["replicatedJob"], record["job"])
+        known = {"streak": self._streaks.get(key, 0)}
+        self._streaks[key] = super().streak_after(known, ran_us)
+        return self._streaks[key]
 
 
 @MUTANTS.wrong_rules(

@@ -51,6 +51,14 @@ class HalfAMatch(Rules):
         return self.default_action()
 
 
+@MUTANTS.wrong_rules(
+    "empty-lists-match-nothing", "It takes an empty list of reasons for one of none.", "JS-005"
+)
+class EmptyListsMatchNothing(Rules):
+    def reason_matches(self, rule: Object, job: Job) -> bool:
+        return rule.get("onJobFailureReasons") != [] and super().reason_matches(rule, job)
+
+
 @MUTANTS.wrong_rules("first-reason-only", "It compares the first reason of a rule alone.", "JS-005")
 class FirstReasonOnly(Rules):
     def reason_matches(self, rule: Object, job: Job) -> bool:

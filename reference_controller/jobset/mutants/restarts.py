@@ -14,6 +14,7 @@ from reference_controller.jobset.names import Action
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
+from vocabulary.errors import ApiError
 from vocabulary.objects import Object, meta
 from vocabulary.requests import PropagationPolicy
 
@@ -131,6 +132,15 @@ class DeletesInEachPass(Rules):
     def needs_delete(self, job: Job) -> bool:
         del job
         return True
+
+
+@MUTANTS.wrong_rules(
+    "refused-deletes-are-forgotten", "It asks for no deletion again that was refused.", "JS-091"
+)
+class RefusedDeletesAreForgotten(Rules):
+    def is_sent_again(self, error: ApiError) -> bool:
+        del error
+        return False
 
 
 @MUTANTS.wrong_rules(

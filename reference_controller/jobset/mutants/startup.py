@@ -24,6 +24,22 @@ class ReadyIsComplete(Rules):
 
 
 @MUTANTS.wrong_rules(
+    "missing-jobs-are-not-awaited", "It waits for those Jobs alone that exist already.", "JS-100"
+)
+class MissingJobsAreNotAwaited(Rules):
+    def are_all_there(self, there: int, wanted: int) -> bool:
+        return there > 0 or wanted == 0
+
+
+@MUTANTS.wrong_rules(
+    "failed-ones-have-succeeded", "It counts Jobs that have failed as succeeded.", "JS-105"
+)
+class FailedOnesHaveSucceeded(Rules):
+    def counts_as_succeeded(self, job: Job) -> bool:
+        return job.is_finished
+
+
+@MUTANTS.wrong_rules(
     "succeeded-ones-are-ready", "It counts Jobs that have succeeded as ready, too.", "JS-105"
 )
 class SucceededOnesAreReady(Rules):

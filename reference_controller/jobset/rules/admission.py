@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from vocabulary.objects import Object
+
 FAILURE_REASONS: Final = (
     "BackoffLimitExceeded",
     "DeadlineExceeded",
@@ -28,6 +30,10 @@ class AdmissionRules:
 
     def targets_must_exist(self) -> bool:
         return True
+
+    def max_restarts(self, policy: Object) -> Any:
+        """The limit of a policy that may have been written without one; the schema judges it."""
+        return policy.get("maxRestarts", 0)
 
     def default_rule_name(self, index: int) -> str:
         """The name of a rule that was written without one."""

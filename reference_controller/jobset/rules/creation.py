@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
-from typing import Literal
 
 from reference_controller.jobset.job_set import ChildId, job_name
 from reference_controller.jobset.names import JOB_SET
 from reference_controller.jobset.observation import Job
+from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB
-from vocabulary.objects import Object, controller_of, uid_of
+from vocabulary.objects import Object, controller_of, namespace_of, uid_of
 from vocabulary.requests import Delete, PropagationPolicy
 
 
 class CreationRules:
-    """JS-021, 091, 094, 102, 103, 104, 106."""
+    """JS-021, 076, 091, 094, 102, 103, 104, 106."""
 
     def is_ours(self, obj: Object, job_set: Object) -> bool:
         """True if the JobSet controls the object; a namesake's Jobs have another uid."""
@@ -40,6 +41,18 @@ class CreationRules:
         del partial_restarts
         return True
 
+    def job_key(self, job_set: Object, child: ChildId) -> str:
+        """A digest by which exclusive topology tells a Job from all others of the cluster."""
+        name = f"{namespace_of(job_set)}/{job_name(job_set, child)}"
+        return hashlib.sha1(name.encode()).hexdigest()
+
+    def affinity_term(self, selector: Object, topology: str) -> Object:
+        """A term about pods in all namespaces."""
+        return {"labelSelector": selector, "topologyKey": topology, "namespaceSelector": {}}
+
+    def service_name(self, subdomain: str) -> str:
+        return subdomain
+
     def service_spec(self, selector: Mapping[str, str], publishes: bool) -> Object:
         """The spec of the headless Service."""
         return {
@@ -56,8 +69,13 @@ class CreationRules:
         """True if nothing has deleted a Job yet that has to go."""
         return not job.is_terminating
 
-    def delete(self, job: Job, namespace: str) -> Delete:
+    def delete(self, job: Job, job_set: Object) -> Delete:
+        namespace = namespace_of(job_set)
         return Delete(JOB, namespace, job.name, propagation_policy=self.propagation(), uid=job.uid)
+
+    def is_sent_again(self, error: ApiError) -> bool:
+        """True if a change or deletion that was refused so is asked for again."""
+        return not error.is_not_found
 
     def goes_at_the_end(self, job: Job, job_set: Object) -> bool:
         """True if a Job of a finished JobSet is deleted: those that are finished are kept."""
@@ -70,8 +88,5 @@ class CreationRules:
 
     def spec_of(self, template: Object) -> Object:
         """The spec of a Job by the template of its replicated job."""
-        spec: Object = template.get("spec") or {}
+        spec: Object = template["spec"]
         return spec
-
-    def on_taken_name(self, standing: Object, job_set: Object) -> Literal["ours", "foreign"]:
-        return "ours" if self.is_ours(standing, job_set) else "foreign"

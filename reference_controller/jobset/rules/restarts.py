@@ -27,7 +27,7 @@ class RestartRules:
 
     def budget_used(self, job_set: Object) -> int:
         """Restarts of the whole JobSet that count, and all partial ones."""
-        partial = sum(int(record.get("restarts", 0)) for record in partial_restarts_of(job_set))
+        partial = sum(int(record["restarts"]) for record in partial_restarts_of(job_set))
         return counted_restarts_of(job_set) + partial
 
     def is_within_budget(self, job_set: Object) -> bool:
@@ -56,11 +56,16 @@ class RestartRules:
         """The Job that restarts; "" for all Jobs of its replicated job."""
         return job.name if action == Action.RESTART_JOB else ""
 
+    def ran_us(self, job: Job) -> Micros:
+        """How long a Job had run when it failed, since it was resumed the last time."""
+        return job.failed_at_us - job.started_at_us
+
     def backoff_us(self, streak: int) -> Micros:
         """How long after its failure a Job comes back that has failed so often in a row."""
-        return min(FIRST_BACKOFF_US << min(streak - 1, 10), MAX_BACKOFF_US)
+        return min(FIRST_BACKOFF_US << (streak - 1), MAX_BACKOFF_US)
 
     def streak_after(self, record: Object, ran_us: Micros) -> int:
+        """How often in a row a Job has failed that a record is about, this failure included."""
         return 1 if ran_us >= HEALTHY_US else int(record.get("streak", 0)) + 1
 
     def is_stale(self, job: Job, job_set: Object) -> bool:

@@ -15,6 +15,14 @@ class StartupRules:
         """True if the status counts a Job as ready: finished ones have counts of their own."""
         return job.is_ready and not job.is_finished
 
+    def counts_as_succeeded(self, job: Job) -> bool:
+        """True if the status counts a Job as succeeded."""
+        return job.has_succeeded
+
+    def are_all_there(self, there: int, wanted: int) -> bool:
+        """True if what waits for the Jobs of a replicated job finds as many as it asks for."""
+        return there >= wanted
+
     def has_started(self, job: Job) -> bool:
         return job.is_ready or job.is_finished
 

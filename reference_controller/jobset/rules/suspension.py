@@ -16,8 +16,8 @@ class SuspensionRules:
 
     def is_to_suspend(self, job: Job) -> bool:
         """True if a Job of a suspended JobSet is suspended."""
-        return not (job.is_finished or job.is_terminating or job.is_suspended)
+        return not (job.is_finished or job.is_suspended)
 
     def is_to_resume(self, job: Job) -> bool:
         """True if a Job that may run is resumed."""
-        return job.is_suspended and not (job.is_finished or job.is_terminating)
+        return job.is_suspended

@@ -284,3 +284,14 @@ def deletion_under_success_policy(c: Dialogue) -> None:
     delete_pod(c, pods_of(c, "a", 1)[0]["metadata"]["name"])
     wanted = has("status.failed", 1) & has("status.ready", 2) & has("status.terminating", 0)
     c.until(JOB, "a", wanted, within=40, show=STATUS)
+
+
+@script("A Job whose labels are removed has those of its template.", ["5.1"])
+def labels_removed(c: Dialogue) -> None:
+    labelled = parallel(1)
+    labelled["metadata"]["labels"] = {"team": "research"}
+    start(c, labelled, 1)
+    show = ["metadata.labels"]
+    c.patch(JOB, "a", {"metadata": {"labels": {"team": None}}}, show=show)
+    c.patch(JOB, "a", {"metadata": {"labels": {"team": "other"}}}, show=show)
+    c.get(JOB, "a", show=show)

@@ -172,9 +172,15 @@ def watch_from_nothing(c: Dialogue) -> None:
 
 @script("On request, a watch marks the end of the existing objects.", ["4.13"])
 def watch_initial_events(c: Dialogue) -> None:
-    c.create(config_map("a"))
+    first = c.create(config_map("a"))
     c.create(config_map("b"))
+    c.patch(CONFIG_MAP, "a", {"data": {"k": "1"}})
+    c.delete(CONFIG_MAP, "b")
+    c.create(config_map("c"))
     c.watch(CONFIG_MAP, event("BOOKMARK"), initial_events=True)
+    # As clients do whose watch broke off: what exists, however old the revision is.
+    c.watch(CONFIG_MAP, event("BOOKMARK"), since=first.revision, initial_events=True)
+    c.watch(CONFIG_MAP, event("BOOKMARK"), since="0", initial_events=True)
 
 
 @script(

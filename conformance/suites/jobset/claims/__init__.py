@@ -3,7 +3,9 @@
 - `actions`: what claims about actions share.
 - `matching`: which rule a failure matches, and the default.
 - `counting`: what each action does to the counters, and the budget.
-- `admission`: what is refused when it is submitted or changed.
+- `admission`: the failure policies that are refused.
+- `admitted`: the failure policies that are admitted.
+- `lasting_policy`: the failure policy in force stays.
 - `counters`: each failure counts once, counters only grow, and an end comes.
 - `marks`: the annotation of Jobs whose restart does not count.
 - `stories`: what the user stories promise.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import accumulate
+from itertools import accumulate, chain
 from typing import Any, Final
 
 from conformance.norm import Obligations, met, violated
@@ -31,7 +31,8 @@ JS_103 = Claim(
     level=Level.DERIVED,
     suite="jobset",
     text="Each Job and its pod template MUST have labels and annotations that name the JobSet, the "
-    "replicated job, their sizes, its indexes in both, the restart attempt and the coordinator.",
+    "replicated job and its group, their sizes, its indexes in them, the restart attempt and the "
+    "coordinator, and a key that no other Job has.",
     source=implementation(
         "without ever incrementing jobset.sigs.k8s.io/restart-attempt annotation."
     ),
@@ -57,14 +58,43 @@ def jobs_are_marked(run: JobSetRun) -> Obligations:
             f"{DOMAIN}/global-replicas": str(sum(sizes.values())),
             INDEX_LABEL: str(child.index),
             f"{DOMAIN}/job-global-index": str(before[child.replicated_job] + child.index),
+            **_group(run, child),
             **_coordinator(run),
         }
         created = child.track.created
-        flaw = next(_flaws(child, wanted, _attempts(run, child)), None)
+        flaw = next(
+            chain(_flaws(child, wanted, _attempts(run, child)), _shared_key(run, child)), None
+        )
         if flaw is None:
             yield met(created)
         else:
             yield violated(created, f"{when(created)}: {child} of {run} was created with {flaw}.")
+
+
+def _group(run: JobSetRun, child: Child) -> dict[str, str]:
+    """The marks of a Job's group, where the API has groups: it gives one to each that has none."""
+    listed = get_path(run.track.first, "spec.replicatedJobs") or ()
+    groups = {each["name"]: each.get("groupName") for each in listed}
+    group = groups[child.replicated_job]
+    if group is None:
+        return {}
+    of_group = [each for each in listed if each.get("groupName") == group]
+    sizes = {each["name"]: int(each.get("replicas", 1)) for each in of_group}
+    before = dict(zip(sizes, (0, *accumulate(sizes.values())), strict=False))
+    return {
+        f"{DOMAIN}/group-name": group,
+        f"{DOMAIN}/group-replicas": str(sum(sizes.values())),
+        f"{DOMAIN}/job-group-index": str(before[child.replicated_job] + child.index),
+    }
+
+
+def _shared_key(run: JobSetRun, child: Child) -> Iterator[str]:
+    """The key of a Job, if another one of the JobSet has it."""
+    key = labels_of(child.track.first).get(JOB_KEY)
+    for other in run.children:
+        is_another = (other.replicated_job, other.index) != (child.replicated_job, child.index)
+        if is_another and labels_of(other.track.first).get(JOB_KEY) == key:
+            yield f"the label {JOB_KEY} {key!r}, which {other} has, too"
 
 
 def _coordinator(run: JobSetRun) -> dict[str, str]:
@@ -119,6 +149,9 @@ JS_104 = Claim(
 )
 _SET_OTHERWISE: Final = ("spec.suspend", "spec.template.spec.subdomain")
 """The fields that follow from the JobSet."""
+_OF_EACH_JOB: Final = frozenset({"suspend", "selector", "manualSelector", "template"})
+"""The fields of a Job's spec that differ whenever it is created again, or are compared with the
+template alone."""
 
 
 @judges(JS_104, armed_by="Job of a JobSet")
@@ -133,7 +166,9 @@ def jobs_are_made_of_their_template(run: JobSetRun) -> Obligations:
             for each in get_path(standing.object, "spec.replicatedJobs") or ()
         }
         template = templates.get(child.replicated_job, {})
-        flaw = next(_missing(template, child.track.first, ""), None)
+        flaw = next(
+            chain(_missing(template, child.track.first, ""), _other_than_before(run, child)), None
+        )
         if flaw is None:
             yield met(created)
         elif template != _first_template(run, child):
@@ -144,6 +179,19 @@ def jobs_are_made_of_their_template(run: JobSetRun) -> Obligations:
                 f"{when(created)}: {child} of {run} was created with {flaw}.",
                 standing,
             )
+
+
+def _other_than_before(run: JobSetRun, child: Child) -> Iterator[str]:
+    """The fields of a Job that was created again in which it differs from the first one.
+
+    Admission of others may add fields that the template lacks, and adds them to each Job.
+    """
+    before, now = (
+        get_path(each.track.first, "spec") or {} for each in (run.children_of(child.name)[0], child)
+    )
+    for key in sorted((before.keys() | now.keys()) - _OF_EACH_JOB):
+        if before.get(key) != now.get(key):
+            yield f"spec.{key} {now.get(key)!r}; the first Job of that name had {before.get(key)!r}"
 
 
 def _first_template(run: JobSetRun, child: Child) -> Object:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from conformance.norm import Obligations, in_the_end, met, undecided, violated
 from conformance.norm.claim import Claim, Level
-from conformance.norm.words import when
+from conformance.norm.words import listed, when
 from conformance.suites.jobset.decisions import KEPT_JOBS
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, implementation, motivation
@@ -17,8 +17,8 @@ JS_021 = Claim(
     name="failed-jobset-runs-nothing",
     level=Level.PROVISIONAL,
     suite="jobset",
-    text="When a JobSet fails, the controller MUST delete its Jobs that are not finished, and MUST "
-    "keep the others.",
+    text="When a JobSet fails, the controller MUST delete its Jobs that are not finished, in the "
+    "foreground, and MUST keep the others.",
     source=implementation(
         "To fail the JobSet immediately without restarting, the controller updates the JobSet "
         "status to failed."
@@ -31,6 +31,27 @@ JS_021 = Claim(
 def failed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
     if run.end is not None and run.end.has_failed:
         yield from left_at_the_end(run, run.end, _known_n(run, run.end))
+        yield from _in_the_foreground(run, run.end)
+
+
+def _in_the_foreground(run: JobSetRun, end: Snapshot) -> Obligations:
+    """That no Job is gone before its pods which the controller deletes after the end."""
+    for child in run.standing(end.n):
+        removed = child.track.removed
+        if removed is None or not run.operator.is_by(removed.actor):
+            continue
+        pods = [
+            pod
+            for pod in run.history.owned.get(child.track.uid, ())
+            if pod.kind == "Pod" and pod.exists_at(removed.n)
+        ]
+        if pods:
+            yield violated(
+                removed,
+                f"{when(removed)}: the controller removed {child} of {run}, and left "
+                f"{listed(map(str, pods))} behind; in the foreground they go first.",
+                end,
+            )
 
 
 def left_at_the_end(run: JobSetRun, end: Snapshot, known_n: int) -> Obligations:

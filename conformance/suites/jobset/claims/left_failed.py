@@ -12,10 +12,10 @@ from conformance.suites.jobset.sources import future_work
 from conformance.suites.jobset.view import Child, Failure, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import answers, was_deleted_by_others
 from conformance.suites.jobset.view.left_failed import went_by_its_ttl
-from conformance.suites.jobset.view.startup import is_gated
+from conformance.suites.jobset.view.startup import never_started
 from conformance.suites.jobset.view.status_steps import is_replaced
-from conformance.suites.jobset.view.success import left_failed, targets
-from vocabulary.objects import labels_of
+from conformance.suites.jobset.view.success import is_any, left_failed, targets
+from vocabulary.objects import get_path, labels_of
 
 JS_072 = Claim(
     id="JS-072",
@@ -52,10 +52,10 @@ def failed_job_is_left(run: JobSetRun) -> Obligations:
             happened=None,
             unless=run.hindrance(finished),
         )
-    elif _is_out_of_reach(run, left, left[-1]):
+    elif _is_out_of_reach(run, left, run.history.end):
         yield in_the_end(
             run,
-            "its failure, since no Job that its success policy asks for can succeed,",
+            "its failure, since its success policy cannot hold any more,",
             since=run.unsuspended_since(left[-1], None) or left[-1],
             happened=None,
             unless=run.hindrance(left[-1]),
@@ -122,10 +122,24 @@ def _nothing_follows(run: JobSetRun, left: list[Failure]) -> Obligations:
 
 
 def _is_out_of_reach(run: JobSetRun, left: list[Failure], at: Moment) -> bool | None:
-    """True if no target of the success policy can succeed any more; None if that is unknown."""
-    if any(is_gated(run, job) for job, _ in run.wanted.values()):
+    """True if the success policy cannot hold any more, be it that no target is left which could
+    succeed, or that some are missing which never start; None if that is unknown."""
+    current = [failure.child for failure in _current(run, left, at)]
+    of_those = {child.replicated_job for child in current}
+    started = {child.name for child in run.standing(at.n) if not _is_suspended(child, at)}
+    blocked = never_started(run, of_those)
+    if None in blocked.values():
         return None
-    return set(targets(run)) <= {failure.child.name for failure in _current(run, left, at)}
+    hopeless = {
+        name for name, (job, _) in run.wanted.items() if blocked[job] and name not in started
+    }
+    asked = set(targets(run)) - {child.name for child in current}
+    return asked <= hopeless or (not is_any(run) and bool(asked & hopeless))
+
+
+def _is_suspended(child: Child, at: Moment) -> bool:
+    version = child.track.version_at(at.n)
+    return version is not None and bool(get_path(version.object or {}, "spec.suspend", False))
 
 
 def _current(run: JobSetRun, left: list[Failure], at: Moment) -> list[Failure]:

@@ -15,7 +15,7 @@ from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.generations import replaced_by
 from conformance.suites.jobset.view.status_steps import Step, generation_of, is_replaced, steps
 from vocabulary.history import Write
-from vocabulary.objects import annotations_of
+from vocabulary.objects import Object, annotations_of, get_path
 
 JS_024 = Claim(
     id="JS-024",
@@ -23,7 +23,8 @@ JS_024 = Claim(
     level=Level.CORE,
     suite="jobset",
     text="To restart a JobSet without counting it, the controller MUST annotate the Jobs to "
-    "restart with jobset.sigs.k8s.io/restart, and delete them on a later reconcile.",
+    "restart with jobset.sigs.k8s.io/restart, and delete them on a later reconcile; it MUST NOT "
+    "create Jobs with it.",
     source=implementation(
         "To restart the JobSet without counting it against MaxRestarts, the controller will add "
         "an annotation jobset.sigs.k8s.io/restart to mark Jobs which need to be restarted."
@@ -58,6 +59,31 @@ def uncounted_restarts_are_marked(run: JobSetRun) -> Obligations:
                     f"does not count, and it never had the annotation {RESTART}.",
                     step.after,
                 )
+    yield from _created_unmarked(run)
+
+
+def _created_unmarked(run: JobSetRun) -> Obligations:
+    """That no Job is created as one to restart, unless the user's template has the annotation."""
+    for child in run.children:
+        created = child.track.created
+        if RESTART not in annotations_of(child.track.first) or not run.operator.is_by(
+            created.actor
+        ):
+            continue
+        if not any(RESTART in annotations_of(each) for each in _templates(run, created)):
+            yield violated(
+                created,
+                f"{when(created)}: {child} of {run} was created with the annotation {RESTART}, "
+                "which marks Jobs to restart.",
+            )
+
+
+def _templates(run: JobSetRun, at: Write) -> Iterator[Object]:
+    """The templates of the JobSet's Jobs by then."""
+    for each in run.snapshots:
+        if each.n < at.n:
+            for replicated_job in get_path(each.object, "spec.replicatedJobs") or ():
+                yield replicated_job.get("template") or {}
 
 
 _ATTEMPTS = (

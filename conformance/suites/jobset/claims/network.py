@@ -21,16 +21,18 @@ JS_106 = Claim(
     level=Level.DERIVED,
     suite="jobset",
     text="A JobSet that enables DNS hostnames MUST have a headless Service of its subdomain's name "
-    "that selects its pods, and the pods MUST be of that subdomain.",
+    "that selects its pods, and the pods MUST be of that subdomain; one that does not MUST NOT "
+    "have a Service.",
     source=field("Network", "enableDNSHostnames allows pods to be reached via their hostnames."),
     decision=HEADLESS_SERVICE,
 )
 
 
-@judges(JS_106, armed_by="JobSet with DNS hostnames")
+@judges(JS_106, armed_by="JobSet")
 def pods_find_each_other(run: JobSetRun) -> Obligations:
     network = get_path(run.track.first, "spec.network") or {}
     if not network.get("enableDNSHostnames", True):
+        yield from _has_none(run)
         return
     subdomain = str(network.get("subdomain") or run.track.name)
     for child in run.children:
@@ -48,10 +50,32 @@ def pods_find_each_other(run: JobSetRun) -> Obligations:
     services = run.history.named("Service", run.track.namespace, subdomain)
     own_services = [each for each in services if each in run.history.owned.get(run.track.uid, ())]
     for service in own_services:
-        flaw = next(_flaws(run, service.first, network), None)
+        flaw = next(_flaws(run, service, network), None)
         if flaw is not None:
             yield violated(service.created, f"{when(service.created)}: {service} of {run} {flaw}.")
     yield from _is_there(run, subdomain, services)
+
+
+def _has_none(run: JobSetRun) -> Obligations:
+    """That nothing is made for hostnames that the JobSet does not have."""
+    own = [each for each in run.history.owned.get(run.track.uid, ()) if each.kind == "Service"]
+    for service in own:
+        yield violated(
+            service.created,
+            f"{when(service.created)}: {service} was created for {run}, which disables DNS "
+            "hostnames.",
+        )
+    for child in run.children:
+        found = get_path(child.track.first, "spec.template.spec.subdomain") or ""
+        created = child.track.created
+        if found == _own_subdomain(run, child.replicated_job):
+            yield met(created)
+        else:
+            yield violated(
+                created,
+                f"{when(created)}: {child} of {run}, which disables DNS hostnames, was created "
+                f"with pods of the subdomain {found!r}.",
+            )
 
 
 def _own_subdomain(run: JobSetRun, replicated_job: str) -> str:
@@ -66,13 +90,15 @@ def _own_subdomain(run: JobSetRun, replicated_job: str) -> str:
     )
 
 
-def _flaws(run: JobSetRun, service: Object, network: Object) -> Iterator[str]:
-    spec = service.get("spec") or {}
+def _flaws(run: JobSetRun, service: Track, network: Object) -> Iterator[str]:
+    spec = service.first.get("spec") or {}
     if spec.get("clusterIP") != "None":
         yield f"is not headless: its clusterIP is {spec.get('clusterIP')!r}"
     selector = spec.get("selector") or {}
-    if run.children and not (selector and any(_selects(selector, child) for child in run.children)):
-        yield f"selects {selector!r}, which no pod template of it has"
+    meanwhile = [child for child in run.children if service.exists_at(child.track.created.n)]
+    for child in meanwhile or run.children[-1:]:
+        if not any(_selects(each.object or {}, child) for each in service.versions):
+            yield f"selects {selector!r}, which the pod template of {child} does not have"
     if selector.get(NAME_LABEL, run.track.name) != run.track.name:
         yield f"selects the pods of {selector[NAME_LABEL]!r}"
     wanted = bool(network.get("publishNotReadyAddresses", True))
@@ -80,9 +106,10 @@ def _flaws(run: JobSetRun, service: Object, network: Object) -> Iterator[str]:
         yield f"has publishNotReadyAddresses {not wanted}"
 
 
-def _selects(selector: Object, child: Child) -> bool:
+def _selects(service: Object, child: Child) -> bool:
+    selector = get_path(service, "spec.selector") or {}
     labels = labels_of(get_path(child.track.first, "spec.template") or {})
-    return all(labels.get(key) == value for key, value in selector.items())
+    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
 
 
 def _is_there(run: JobSetRun, subdomain: str, services: Sequence[Track]) -> Obligations:

@@ -16,7 +16,7 @@ from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from conformance.suites.jobset.view.startup import is_gated
 from conformance.suites.jobset.view.status_steps import steps
 from vocabulary.history import Write
-from vocabulary.objects import Object, condition_status, get_path
+from vocabulary.objects import Object, condition, condition_status, get_path
 
 JS_099 = Claim(
     id="JS-099",
@@ -24,7 +24,8 @@ JS_099 = Claim(
     level=Level.DERIVED,
     suite="jobset",
     text="When a JobSet is suspended, its Jobs MUST be suspended, and none MUST be created that is "
-    "not; when it is resumed, they MUST be resumed.",
+    "not; when it is resumed, they MUST be resumed. Its condition Suspended MUST say so, and since "
+    "when.",
     source=field("JobSetSpec", "suspend suspends all running child Jobs when set to true."),
     decision=SUSPENDED_JOBS,
 )
@@ -39,7 +40,8 @@ def jobs_rest_with_their_jobset(run: JobSetRun) -> Obligations:
             yield _comes_together(run, apart)
     for position, flip in enumerate(flips):
         if position or flip.is_suspended:
-            yield from _told(run, flip, flips[position + 1 : position + 2])
+            yield from _reported(run, flip, flips[position + 1 : position + 2])
+    yield from _since_then(run)
 
 
 class _Apart(NamedTuple):
@@ -177,28 +179,41 @@ def _has_another_template(run: JobSetRun, at: Moment) -> bool:
     )
 
 
-def _told(run: JobSetRun, flip: Snapshot, following: Sequence[Snapshot]) -> Obligations:
-    """That the condition Suspended reports it, unless it has been suspended or resumed again."""
+def _reported(run: JobSetRun, flip: Snapshot, following: Sequence[Snapshot]) -> Obligations:
+    """That the condition Suspended reports it from some moment on, unless it has been suspended or
+    resumed again."""
     if not flip.is_suspended and any(is_gated(run, job) for job, _ in run.wanted.values()):
         return  # it may stay until the last of the Jobs has been resumed
     wanted = "True" if flip.is_suspended else "False"
     states = [each for each in run.snapshots if each.n >= flip.n]
-    told = next(
-        (
-            each
-            for each in states
-            if (condition_status(each.object, "Suspended") or "False") == wanted
-        ),
-        None,
-    )
-    over: list[Moment] = [*following]
-    over += [each for each in states if each.has_ended or each.is_terminating][:1]
+    ends: list[Moment] = [*following]
+    ends += [each for each in states if each.has_ended or each.is_terminating][:1]
     if run.track.removed is not None:
-        over.append(run.track.removed)
+        ends.append(run.track.removed)
+    over = min(ends, key=_position, default=None)
+    since: Snapshot | None = None
+    for each in states:
+        if over is not None and each.n >= over.n:
+            break
+        is_so = (condition_status(each.object, "Suspended") or "False") == wanted
+        since = (since or each) if is_so else None
     yield in_the_end(
-        run,
-        f"the condition Suspended={wanted}",
-        since=flip,
-        happened=told,
-        unless=min(over, key=_position, default=None),
+        run, f"the condition Suspended={wanted}", since=flip, happened=since, unless=over
     )
+
+
+def _since_then(run: JobSetRun) -> Obligations:
+    """That the transition time of the condition Suspended moves with its status alone."""
+    for before, after in run.changes:
+        was, is_ = (condition(each.object, "Suspended") for each in (before, after))
+        if was is None or is_ is None or not run.operator.is_by(after.write.actor):
+            continue
+        if was["status"] != is_["status"]:
+            continue
+        if was.get("lastTransitionTime") != is_.get("lastTransitionTime"):
+            yield violated(
+                after,
+                f"{when(after)}: the condition Suspended of {run} is {is_['status']} as before, "
+                f"and its lastTransitionTime moved to {is_.get('lastTransitionTime')!r}.",
+                before,
+            )

@@ -6,18 +6,18 @@ from conformance.norm import Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import EXCLUSIVE_DOMAINS
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import judges_history
 from conformance.suites.jobset.sources import future_work
-from conformance.suites.jobset.view import JobSetRun
-from conformance.suites.jobset.view.placement import placements
+from conformance.suites.jobset.view import JobSetHistory
+from conformance.suites.jobset.view.placement import Placement, placements
 
 JS_076 = Claim(
     id="JS-076",
     name="domains-are-exclusive",
     level=Level.PROVISIONAL,
     suite="jobset",
-    text="In a JobSet with an exclusive topology, each domain MUST hold pods of at most one child "
-    "Job, also after restarts of all or some of its Jobs.",
+    text="Each domain of an exclusive topology MUST hold pods of at most one child Job of those "
+    "that ask for it, in all JobSets and namespaces, also after restarts of all or some Jobs.",
     source=future_work(
         "alpha.jobset.sigs.k8s.io/exclusive-topology: 1:1 job replica to topology domain assignment"
     ),
@@ -25,24 +25,20 @@ JS_076 = Claim(
 )
 
 
-@judges(JS_076, armed_by="pod of a Job with an exclusive topology was assigned to a node")
-def domains_are_exclusive(run: JobSetRun) -> Obligations:
-    placed = sorted(placements(run), key=lambda each: each.bound.n)
-    for position, each in enumerate(placed):
+@judges_history(JS_076, armed_by="pod of a Job with an exclusive topology was assigned to a node")
+def domains_are_exclusive(view: JobSetHistory) -> Obligations:
+    placed = [each for run in view.subjects for each in placements(run)]
+    in_domain: dict[tuple[str, str], list[Placement]] = {}
+    for each in sorted(placed, key=lambda each: each.bound.n):
         bound = each.bound
         if not each.domain:
             yield undecided(bound, f"the topology domain of {each.pod} is not recorded")
             continue
+        others = in_domain.setdefault((each.topology, each.domain), [])
         beside = next(
-            (
-                other
-                for other in placed[:position]
-                if other.domain == each.domain
-                and other.child.name != each.child.name
-                and other.is_there(bound.n)
-            ),
-            None,
+            (other for other in others if other.job != each.job and other.is_there(bound.n)), None
         )
+        others.append(each)
         if beside is None:
             yield met(bound)
         else:

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.scenario_type import scenario
-from conformance.suites.jobset.api import FAIL_JOB_SET, JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
+from conformance.suites.jobset.api import (
+    FAIL_JOB,
+    FAIL_JOB_SET,
+    JOB_SET,
+    RESTART_JOB,
+    RESTART_JOB_SET,
+    RESTART_JOB_UNCOUNTED,
+    RESTART_REPLICATED_JOB,
+    RESTART_UNCOUNTED,
+)
 from conformance.suites.jobset.handle import JobSet
 from conformance.suites.jobset.scenarios.workloads import (
     BY_BACKOFF,
@@ -15,6 +24,7 @@ from conformance.suites.jobset.scenarios.workloads import (
     replicated_job,
     rule,
 )
+from conformance.suites.jobset.view.flaws import REASONS
 from conformance.suites.jobset.view.submissions import REFUSED_AS_FLAWED
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -30,12 +40,13 @@ NO_ACTION: Final = {"onJobFailureReasons": [BY_POLICY]}
         "of-another-api": rule("Ignore"),
         "in-lower-case": rule("failJobSet"),
         "empty": {"action": ""},
+        "of-released-controllers": rule(RESTART_JOB_UNCOUNTED),
         "missing": NO_ACTION,
     },
 )
 def action_is_unknown(world: World, wrong: Mapping[str, Any]) -> None:
     """A rule with an action that the API does not define is refused."""
-    _submit_flawed(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET), wrong]))
+    _submit_and_delete(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET), wrong]))
 
 
 @scenario(
@@ -49,14 +60,14 @@ def action_is_unknown(world: World, wrong: Mapping[str, Any]) -> None:
 )
 def reason_is_unknown(world: World, reasons: list[str]) -> None:
     """A rule for a reason that no Job fails with is refused."""
-    _submit_flawed(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, reasons)]))
+    _submit_and_delete(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, reasons)]))
 
 
 @scenario(arms=["JS-006"])
 def reason_is_listed_twice(world: World) -> None:
     """The reasons of a rule are a set: one that stands there twice is refused."""
     reasons = [BY_POLICY, BY_BACKOFF, BY_POLICY]
-    _submit_flawed(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, reasons)]))
+    _submit_and_delete(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, reasons)]))
 
 
 @scenario(arms=["JS-009"])
@@ -64,25 +75,50 @@ def target_is_listed_twice(world: World) -> None:
     """The targets of a rule are a set: one that stands there twice is refused."""
     jobs = [replicated_job("w"), replicated_job("driver")]
     rules = [rule(FAIL_JOB_SET, targets=["w", "driver", "w"])]
-    _submit_flawed(world, job_set(jobs, rules))
+    _submit_and_delete(world, job_set(jobs, rules))
 
 
 @scenario(arms=["JS-046"], cases={"another-name": "v", "the-name-of-a-job": "w-0"})
 def target_is_missing(world: World, target: str) -> None:
     """A rule for a replicated job that is not there is refused."""
-    _submit_flawed(world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, targets=[target])]))
+    _submit_and_delete(
+        world, job_set([replicated_job("w")], [rule(FAIL_JOB_SET, targets=[target])])
+    )
 
 
 @scenario(arms=["JS-046"])
 def story4_as_it_is_written(world: World) -> None:
     """The manifest of story 4 is refused as the norm has it."""
-    _submit_flawed(world, JobSet.manifest(world, "story4_as_written.yaml"))
+    _submit_and_delete(world, JobSet.manifest(world, "story4_as_written.yaml"))
 
 
 @scenario(arms=["JS-007", "JS-075"])
 def future2_as_it_is_written(world: World) -> None:
     """The manifest of the second future story is refused as the norm has it."""
-    _submit_flawed(world, JobSet.manifest(world, "future2_as_written.yaml"))
+    _submit_and_delete(world, JobSet.manifest(world, "future2_as_written.yaml"))
+
+
+@scenario(
+    arms=["JS-107"],
+    cases={
+        "without-rules": {"maxRestarts": 1},
+        "most-restarts": {"maxRestarts": 2**31 - 1, "rules": []},
+        "each-reason": {"rules": [rule(FAIL_JOB_SET, [each]) for each in sorted(REASONS)]},
+        "all-reasons": {"rules": [rule(RESTART_JOB_SET, sorted(REASONS))]},
+        "all-targets": {"rules": [rule(RESTART_UNCOUNTED, targets=["w", "driver"])]},
+        "empty-lists": {
+            "rules": [{**rule(FAIL_JOB_SET), "onJobFailureReasons": [], "targetReplicatedJobs": []}]
+        },
+        "one-rule-twice": {"rules": [rule(RESTART_JOB_SET, [BY_POLICY], ["w"])] * 2},
+        "future-actions": {
+            "rules": [rule(each) for each in (RESTART_REPLICATED_JOB, RESTART_JOB, FAIL_JOB)]
+        },
+    },
+)
+def policy_is_valid(world: World, policy: Mapping[str, Any]) -> None:
+    """A failure policy in which nothing is wrong is admitted."""
+    jobs = [replicated_job("w"), replicated_job("driver")]
+    _submit_and_delete(world, job_set(jobs, None, failurePolicy=policy))
 
 
 @scenario(arms=["JS-011"], cases={"one": 1, "several": 3})
@@ -90,9 +126,7 @@ def rules_have_no_names(world: World, count: int) -> None:
     """Rules are admitted without names, as the norm has them, and are obeyed."""
     rules = [rule(FAIL_JOB_SET, [BY_POLICY])] * (count - 1)
     its = JobSet.submit(world, job_set([replicated_job("w")], [*rules, rule(RESTART_UNCOUNTED)]))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
 
 
@@ -123,9 +157,7 @@ def policy_is_changed(world: World, case: tuple[dict[str, Any], dict[str, Any] |
     """The policy of a running JobSet stays what it is, whatever its user asks for, and decides."""
     before, after = case
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], None, failurePolicy=before))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
     _change_policy(world, its, after)
     its.fail("w-1")
@@ -141,9 +173,7 @@ def policy_is_changed_while_suspended(world: World) -> None:
     _change_policy(world, its, {**BY_RULE, "maxRestarts": 9})
     its.resume()
     world.wait(5 * SECOND)
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
     its.fail("w-1")
     world.until(its.has_ended("Failed"))
@@ -160,8 +190,8 @@ def policy_is_added(world: World) -> None:
     world.until(its.has_ended("Failed") | its.has_restarted(1))
 
 
-def _submit_flawed(world: World, manifest: Mapping[str, Any]) -> None:
-    """Submit what should be refused; what is admitted is deleted, large as it may be."""
+def _submit_and_delete(world: World, manifest: Mapping[str, Any]) -> None:
+    """Submit what may be refused; what is admitted is deleted, large as it may be."""
     try:
         its = JobSet.submit(world, manifest)
     except ApiError as refused:
@@ -175,11 +205,14 @@ def _submit_flawed(world: World, manifest: Mapping[str, Any]) -> None:
 def _change_policy(world: World, its: JobSet, policy: Mapping[str, Any] | None) -> None:
     """Ask for another failure policy, again if the JobSet was another one by then."""
     for _ in range(5):
-        spec = {key: value for key, value in its.now["spec"].items() if key != "failurePolicy"}
+        now = its.now
+        if not now:
+            return  # a fault has deleted it
+        spec = {key: value for key, value in now["spec"].items() if key != "failurePolicy"}
         if policy is not None:
             spec["failurePolicy"] = policy
         try:
-            world.call(Update(JOB_SET, {**its.now, "spec": spec}))
+            world.call(Update(JOB_SET, {**now, "spec": spec}))
         except ApiError as refused:
             if refused.is_conflict:
                 continue

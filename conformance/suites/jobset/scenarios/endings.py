@@ -35,9 +35,7 @@ def after_restarts(world: World) -> None:
     workers = replicated_job("w", 2, **failing_by_policy())
     rules = [rule(FAIL_JOB_SET, [BY_POLICY]), rule(RESTART_UNCOUNTED, targets=["w"])]
     its = JobSet.submit(world, job_set([workers], rules))
-    world.until(its.is_ready())
-    its.fail("w-1")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-1")
     world.until(its.is_ready())
     its.fail("w-0", NON_RETRIABLE)
     world.until(its.has_ended("Failed"))

@@ -34,9 +34,7 @@ FAIL = rule(FAIL_JOB_SET)
 def first_of_two_rules_decides(world: World, rules: list[Any]) -> None:
     """Of two rules that match a failure, the first one decides."""
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], rules))
-    world.until(its.is_ready())
-    its.fail("w-1")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-1")
     world.until(its.is_ready())
 
 
@@ -58,9 +56,7 @@ def unmatched_failure_restarts(world: World, rules: list[Any]) -> None:
     its = JobSet.submit(
         world, job_set([replicated_job("w", 2, **failing_by_policy())], rules, max_restarts=1)
     )
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
     its.fail("w-1")
     world.until(its.has_ended("Failed"))
@@ -83,9 +79,7 @@ def reason_is_listed(world: World, reasons: list[str]) -> None:
     """A rule that lists the failure's reason matches, wherever in the list it stands."""
     workers = replicated_job("w", 2, **failing_by_policy())
     its = JobSet.submit(world, job_set([workers], [rule(RESTART_UNCOUNTED, reasons), FAIL]))
-    world.until(its.is_ready())
-    its.fail("w-0", NON_RETRIABLE)
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0", NON_RETRIABLE)
     world.until(its.is_ready())
 
 
@@ -120,10 +114,7 @@ def target_fails(world: World) -> None:
     jobs = [replicated_job("driver"), replicated_job("w", 2)]
     its = JobSet.submit(world, job_set(jobs, [rule(RESTART_UNCOUNTED, targets=["w"]), FAIL]))
     for name in ("w-0", "w-1"):
-        restarts = its.restarts
-        world.until(its.is_ready())
-        its.fail(name)
-        world.until(its.has_restarted(restarts + 1))
+        its.fail_until_restarted(name)
     world.until(its.is_ready())
 
 
@@ -132,9 +123,7 @@ def another_than_the_target_fails(world: World) -> None:
     """A failure of a replicated job that no rule targets restarts the JobSet, and counts."""
     jobs = [replicated_job("driver"), replicated_job("w", 2)]
     its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET, targets=["w"])]))
-    world.until(its.is_ready())
-    its.fail("driver-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("driver-0")
     world.until(its.is_ready())
 
 
@@ -150,9 +139,7 @@ def half_a_match_is_none(world: World, case: tuple[str, int]) -> None:
     job = failing_by_policy()
     jobs = [replicated_job("driver", **job), replicated_job("w", 2, **job)]
     its = JobSet.submit(world, job_set(jobs, BOTH))
-    world.until(its.is_ready())
-    its.fail(*case)
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted(*case)
     world.until(its.is_ready())
 
 
@@ -174,10 +161,8 @@ def budget_outlives_ignored_restarts(world: World) -> None:
     rules = [rule(RESTART_UNCOUNTED, [BY_POLICY])]
     its = JobSet.submit(world, job_set([workers], rules, max_restarts=2))
     codes = (NON_RETRIABLE, NON_RETRIABLE, 1, NON_RETRIABLE, NON_RETRIABLE, 1, NON_RETRIABLE)
-    for times, code in enumerate(codes, start=1):
-        world.until(its.is_ready())
-        its.fail("w-0", code)
-        world.until(its.has_restarted(times))
+    for code in codes:
+        its.fail_until_restarted("w-0", code)
     world.until(its.is_ready())
     its.fail("w-1")
     world.until(its.has_ended("Failed"))
@@ -188,9 +173,7 @@ def target_begins_another_name(world: World) -> None:
     """A rule for a replicated job does not target another one whose name begins with its name."""
     jobs = [replicated_job("w"), replicated_job("w-big")]
     its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET, targets=["w"])]))
-    world.until(its.is_ready())
-    its.fail("w-big-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-big-0")
     world.until(its.is_ready())
 
 
@@ -217,9 +200,7 @@ def reason_is_part_of_another(world: World) -> None:
     }
     workers = replicated_job("w", **indexed)
     its = JobSet.submit(world, job_set([workers], [rule(FAIL_JOB_SET, ["FailedIndexes"])]))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
 
 
@@ -240,9 +221,7 @@ def later_rule_does_not_step_in(world: World) -> None:
     its = JobSet.submit(
         world, job_set([replicated_job("w", 2)], [COUNTED, UNCOUNTED], max_restarts=1)
     )
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
     its.fail("w-0")
     world.until(its.has_ended("Failed"))
@@ -253,9 +232,7 @@ def general_rule_stands_first(world: World) -> None:
     """A rule without conditions that stands first decides before one with conditions."""
     rules = [UNCOUNTED, rule(FAIL_JOB_SET, [BY_BACKOFF], ["w"])]
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], rules))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
 
 
@@ -264,9 +241,7 @@ def lists_are_empty(world: World) -> None:
     """A rule with empty lists of reasons and targets matches any failure."""
     written_out = {**UNCOUNTED, "onJobFailureReasons": [], "targetReplicatedJobs": []}
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [written_out, FAIL]))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
 
 
@@ -275,9 +250,7 @@ def reason_stands_in_two_rules(world: World) -> None:
     """Several rules may name one reason, each for other targets."""
     rules = [rule(FAIL_JOB_SET, [BY_BACKOFF], ["v"]), rule(RESTART_UNCOUNTED, [BY_BACKOFF], ["w"])]
     its = JobSet.submit(world, job_set([replicated_job("v"), replicated_job("w", 2)], rules))
-    world.until(its.is_ready())
-    its.fail("w-1")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-1")
     world.until(its.is_ready())
 
 
@@ -286,8 +259,6 @@ def ignored_restarts_have_no_end(world: World, max_restarts: int) -> None:
     """Restarts that do not count go on and on, whatever maxRestarts is."""
     manifest = job_set([replicated_job("w")], [UNCOUNTED], max_restarts=max_restarts)
     its = JobSet.submit(world, manifest)
-    for times in range(1, 15):
-        world.until(its.is_ready())
-        its.fail("w-0")
-        world.until(its.has_restarted(times))
+    for _ in range(14):
+        its.fail_until_restarted("w-0")
     world.until(its.is_ready())

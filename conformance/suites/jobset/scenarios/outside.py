@@ -21,10 +21,17 @@ from chaos.faults import (
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_ATTEMPT, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
-from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.suites.jobset.scenarios.workloads import (
+    SEEN_SECONDS,
+    foreign_job,
+    job_set,
+    replicated_job,
+    rule,
+)
 from conformance.world import World
 from vocabulary.clock import SECOND
 from vocabulary.kinds import RESOURCE_QUOTA
+from vocabulary.objects import name_of
 
 UNCOUNTED = rule(RESTART_UNCOUNTED)
 OF_JOB_SETS = "jobset.x-k8s.io/v1alpha2/JobSet"
@@ -60,6 +67,24 @@ def child_job_is_deleted_in_a_restart(world: World, propagation: Any) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-091"], cases={"deleted": False, "given-back": True})
+def job_is_taken_away(world: World, is_given_back: bool) -> None:
+    """A Job that its user makes an orphan takes a name, until it is deleted or given back."""
+    its = _running(world)
+    world.wait(5 * SECOND)
+    taken = next(job for job in its.jobs if name_of(job) == its.job("w-1"))
+    world.inject(EditObject("Job", its.job("w-1"), {"metadata": {"ownerReferences": None}}))
+    world.wait(20 * SECOND)
+    if is_given_back:
+        owners = taken["metadata"]["ownerReferences"]
+        patch = {"metadata": {"ownerReferences": owners}}
+        world.inject(EditObject("Job", its.job("w-1"), patch))
+    else:
+        world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
 @scenario(arms=["JS-091"])
 def failed_job_is_deleted(world: World) -> None:
     """A failed Job that a user deletes at once may or may not restart the JobSet."""
@@ -76,17 +101,22 @@ def failed_job_is_deleted_unseen(world: World) -> None:
     """A Job that fails and is deleted while the controller is away is created again, and its
     JobSet completes."""
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [rule(RESTART_JOB_SET)]))
-    world.until(its.is_ready())
-    world.inject(Kill(restart_after=None))
-    its.fail("w-0")
-    world.until(its.has_failed_job("w-0"))
-    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
-    world.wait(5 * SECOND)
-    world.inject(Start())
-    world.until(its.is_ready())
+    fail_and_delete_unseen(world, its, "w-0")
     its.fail("w-0", 0)
     its.fail("w-1", 0)
     world.until(its.has_ended("Completed"))
+
+
+def fail_and_delete_unseen(world: World, its: JobSet, name: str) -> None:
+    """Have a Job fail and be deleted while no controller runs, and wait until it is back."""
+    world.until(its.is_ready())
+    world.inject(Kill(restart_after=None))
+    its.fail(name)
+    world.until(its.has_failed_job(name))
+    world.inject(DeleteObject("Job", its.job(name), propagation="Background"))
+    world.wait(5 * SECOND)
+    world.inject(Start())
+    world.until(its.is_ready())
 
 
 @scenario(arms=["JS-001", "JS-091"])
@@ -97,9 +127,7 @@ def another_controller_manages_one(world: World) -> None:
     other = job_set(workers, name="other", managedBy="kueue.x-k8s.io/multikueue")
     JobSet.submit(world, other)
     its = JobSet.submit(world, job_set(workers))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
 
 
@@ -147,25 +175,10 @@ def labels_are_tampered_with(world: World, tampering: Any) -> None:
     world.until(its.is_ready())
 
 
-FOREIGN = {
-    "apiVersion": "batch/v1",
-    "kind": "Job",
-    "metadata": {"name": "a-w-1"},
-    "spec": {
-        "template": {
-            "spec": {
-                "restartPolicy": "Never",
-                "containers": [{"name": "main", "image": "docker.io/library/bash:5"}],
-            }
-        }
-    },
-}
-
-
 @scenario(arms=["JS-001", "JS-091"])
 def name_is_taken(world: World) -> None:
     """A foreign Job of a child's name delays that child alone, until it is gone."""
-    world.inject(CreateObject(FOREIGN))
+    world.inject(CreateObject(foreign_job("a-w-1")))
     its = JobSet.submit(world, job_set([replicated_job("w", 3)], [UNCOUNTED]))
     world.until(its.has_started("w-0"))
     world.wait(10 * SECOND)
@@ -209,9 +222,18 @@ def service_name_is_taken(world: World) -> None:
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [UNCOUNTED]))
     world.wait(10 * SECOND)
     world.inject(DeleteObject("Service", "a"))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+
+
+@scenario(arms=["JS-106"])
+def service_name_is_taken_for_a_while(world: World) -> None:
+    """A JobSet gets its Service, and its Jobs, when another one of that name has gone."""
+    foreign = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}
+    world.inject(CreateObject({**foreign, "spec": {"ports": [{"port": 80}]}}))
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)]))
+    world.wait(10 * SECOND)
+    world.inject(DeleteObject("Service", "a"))
     world.until(its.is_ready())
 
 
@@ -236,19 +258,20 @@ def quota_refuses_the_restart(world: World, limited: str) -> None:
 @scenario(arms=["JS-093"])
 def failed_job_has_a_ttl(world: World) -> None:
     """A failed Job that its TTL deletes from a JobSet that has failed does not come back."""
-    workers = replicated_job("w", 2, ttlSecondsAfterFinished=5)
+    workers = replicated_job("w", 2, ttlSecondsAfterFinished=SEEN_SECONDS)
     its = JobSet.submit(world, job_set([workers], max_restarts=0))
     world.until(its.is_ready())
     its.fail("w-0")
     world.until(its.has_ended("Failed"))
-    world.wait(30 * SECOND)
+    world.wait(2 * SEEN_SECONDS * SECOND)
 
 
 @scenario(arms=["JS-090", "JS-093"])
 def completed_job_has_a_ttl(world: World) -> None:
     """A completed Job that its TTL deletes is no failure, and restarts nothing."""
-    once = replicated_job("once", behaviour="run 2s, exit 0", ttlSecondsAfterFinished=5)
-    jobs = [once, replicated_job("w", behaviour="run 20s, exit 0")]
+    ttl = {"ttlSecondsAfterFinished": SEEN_SECONDS}
+    once = replicated_job("once", behaviour="run 2s, exit 0", **ttl)
+    jobs = [once, replicated_job("w", behaviour=f"run {2 * SEEN_SECONDS}s, exit 0")]
     its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
     world.until(its.has_job("once-0", "Complete"))
     its.fail("w-0")
@@ -263,6 +286,18 @@ def jobset_has_a_ttl(world: World, seconds: int) -> None:
     manifest = job_set([workers], max_restarts=2, ttlSecondsAfterFinished=seconds)
     its = JobSet.submit(world, manifest)
     world.until(its.has_restarted(2))
+    world.until(its.is_gone())
+
+
+@scenario(arms=["JS-093"])
+def jobset_has_a_ttl_and_was_suspended(world: World) -> None:
+    """The TTL of a JobSet begins when it ends, whatever its conditions said before."""
+    workers = replicated_job("w", 2, behaviour="run 5s, exit 0")
+    manifest = job_set([workers], ttlSecondsAfterFinished=20, suspend=True)
+    its = JobSet.submit(world, manifest)
+    world.wait(10 * SECOND)
+    its.resume()
+    world.until(its.has_ended("Completed"))
     world.until(its.is_gone())
 
 

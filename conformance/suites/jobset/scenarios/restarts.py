@@ -29,10 +29,8 @@ def all_replicated_jobs_restart(world: World, action: str) -> None:
     """The failure of one targeted Job restarts the Jobs of all replicated jobs."""
     jobs = [replicated_job("driver"), replicated_job("w", 3)]
     its = JobSet.submit(world, job_set(jobs, [rule(action, targets=["w"])]))
-    for times, name in enumerate(("w-2", "w-0"), start=1):
-        world.until(its.is_ready())
-        its.fail(name)
-        world.until(its.has_restarted(times))
+    for name in ("w-2", "w-0"):
+        its.fail_until_restarted(name)
     world.until(its.is_ready())
 
 
@@ -43,9 +41,7 @@ def pods_stop_slowly(world: World, strategy: str) -> None:
     manifest = job_set(jobs, [rule(RESTART_JOB_SET)])
     manifest["spec"]["failurePolicy"]["restartStrategy"] = strategy
     its = JobSet.submit(world, manifest)
-    world.until(its.is_ready())
-    its.fail("w-1")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-1")
     world.until(its.is_ready())
 
 
@@ -69,9 +65,7 @@ def a_job_has_completed(world: World) -> None:
     jobs = [replicated_job("once", behaviour="run 2s, exit 0"), replicated_job("w", 2)]
     its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
     world.until(its.has_job("once-0", "Complete"))
-    world.until(its.is_ready())
-    its.fail("w-1")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-1")
     world.until(its.is_ready())
 
 
@@ -119,9 +113,7 @@ def uncounted_restart_follows_a_counted_one(world: World) -> None:
     slow = replicated_job("slow", behaviour="run forever, stop 20s")
     workers = replicated_job("w", **failing_by_policy())
     its = JobSet.submit(world, job_set([slow, workers], [rule(RESTART_UNCOUNTED, [BY_POLICY])]))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.wait(6 * SECOND)
     world.until(its.has_started("w-0"))
     its.fail("w-0", NON_RETRIABLE)
@@ -133,9 +125,7 @@ def uncounted_restart_follows_a_counted_one(world: World) -> None:
 def evicted_often_after_a_restart(world: World) -> None:
     """The cost of later suspensions is not the cost of the restart before them."""
     its = JobSet.submit(world, job_set([replicated_job("w", 4)], [rule(RESTART_JOB_SET)]))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.until(its.is_ready())
     for _ in range(6):
         its.suspend()
@@ -149,9 +139,7 @@ def one_failure_spends_the_last_restart(world: World) -> None:
     """The failure that the last restart answers does not fail the JobSet while its Job is going."""
     workers = replicated_job("w", 2, behaviour="run forever, stop 5s")
     its = JobSet.submit(world, job_set([workers], [rule(RESTART_JOB_SET)], max_restarts=1))
-    world.until(its.is_ready())
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_restarted("w-0")
     world.wait(5 * SECOND)
     world.until(its.is_ready())
 

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from chaos.faults import CreateObject, DeleteObject
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
-from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.suites.jobset.scenarios.workloads import (
+    foreign_job,
+    job_set,
+    replicated_job,
+    rule,
+)
 from conformance.world import World
 from vocabulary.clock import SECOND
 
@@ -21,20 +27,30 @@ def _jobs(**of_workers: Any) -> list[dict[str, Any]]:
     return [slow, {**replicated_job("w", 2), **of_workers}]
 
 
-@scenario(
-    arms=["JS-100"],
-    cases={
-        "in-order": (_jobs(), IN_ORDER),
-        "when-ready": (_jobs(dependsOn=[{"name": "driver", "status": "Ready"}]), {}),
-    },
-)
+ORDERS: Final = {
+    "in-order": (_jobs(), IN_ORDER),
+    "when-ready": (_jobs(dependsOn=[{"name": "driver", "status": "Ready"}]), {}),
+}
+
+
+@scenario(arms=["JS-100"], cases=ORDERS)
 def later_jobs_wait(world: World, case: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
     """Jobs that wait for others start once these are ready: at first, and after a restart."""
     jobs, spec = case
     its = JobSet.submit(world, job_set(jobs, [COUNTED], **spec))
+    its.fail_until_restarted("w-1")
     world.until(its.is_ready())
-    its.fail("w-1")
-    world.until(its.has_restarted(1))
+
+
+@scenario(arms=["JS-100"], cases=ORDERS)
+def earlier_job_is_missing(world: World, case: tuple[list[dict[str, Any]], dict[str, Any]]) -> None:
+    """Jobs wait for all that come before them, also for one whose name is taken at first."""
+    world.inject(CreateObject(foreign_job("a-driver-1")))
+    jobs, spec = case
+    its = JobSet.submit(world, job_set(jobs, [COUNTED], **spec))
+    world.until(its.has_started("driver-0"))
+    world.wait(30 * SECOND)
+    world.inject(DeleteObject("Job", its.job("driver-1"), propagation="Background"))
     world.until(its.is_ready())
 
 

@@ -121,12 +121,8 @@ def workers_and_parameter_servers(world: World) -> None:
 def workers_restart_without_their_driver(world: World) -> None:
     """Future story 1: a worker restarts all workers and not the driver; the driver, all of them."""
     its = JobSet.submit(world, "future1.yaml")
-    world.until(its.is_ready())
-    its.fail("gpu-workers-2")
-    world.until(its.has_partly_restarted(1))
-    world.until(its.is_ready())
-    its.fail("driver-0")
-    world.until(its.has_restarted(1))
+    its.fail_until_partly_restarted("gpu-workers-2")
+    its.fail_until_restarted("driver-0")
     world.until(its.is_ready())
 
 

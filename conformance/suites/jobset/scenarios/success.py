@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chaos.faults import Kill, Start
+from chaos.faults import ApiErrors, Kill, Start
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
@@ -17,6 +17,7 @@ COUNTED: Final = rule(RESTART_JOB_SET)
 ALL: Final = {"operator": "All"}
 ANY: Final = {"operator": "Any"}
 OF_W: Final = {"targetReplicatedJobs": ["w"]}
+OF_SPARE: Final = {"targetReplicatedJobs": ["spare"]}
 
 
 @scenario(
@@ -46,6 +47,21 @@ def jobs_succeed_in_turn(
     world.wait(10 * SECOND)
 
 
+@scenario(arms=["JS-098"], cases={"all": ALL, "any": ANY, "any-of-none": {**ANY, **OF_SPARE}})
+def replicated_job_of_no_replicas(world: World, policy: Mapping[str, Any]) -> None:
+    """A replicated job without Jobs neither completes a JobSet nor keeps it from completing."""
+    jobs = [replicated_job("w", 2), replicated_job("spare", 0)]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED], successPolicy=policy))
+    world.until(its.is_ready())
+    world.wait(10 * SECOND)
+    its.fail_until_restarted("w-0")
+    world.until(its.is_ready())
+    for name in ("w-0", "w-1"):
+        if its.runs(name):
+            its.fail(name, 0)
+            world.wait(10 * SECOND)
+
+
 @scenario(arms=["JS-098"])
 def success_before_a_restart(world: World) -> None:
     """A JobSet that restarts after some of its Jobs had succeeded completes with all of them."""
@@ -61,6 +77,27 @@ def success_before_a_restart(world: World) -> None:
     world.until(its.has_job("w-1", "Complete"))
     world.wait(10 * SECOND)
     its.fail("w-0", 0)
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-098"])
+def success_of_a_job_that_restarts(world: World) -> None:
+    """A Job that succeeds after the restart which replaces it, and before it is deleted, may count,
+    and the JobSet completes."""
+    jobs = [replicated_job("w", 2)]
+    its = JobSet.submit(world, job_set(jobs, [COUNTED], successPolicy=ANY))
+    world.until(its.is_ready())
+    kept_back = ApiErrors(verb=("delete",), kind="Job", times=0)
+    world.inject(kept_back)
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    its.fail("w-1", 0)
+    world.until(its.has_job("w-1", "Complete"))
+    world.wait(10 * SECOND)
+    world.revert(kept_back)
+    world.until(its.is_ready() | its.has_ended("Completed"))
+    if its.runs("w-0"):
+        its.fail("w-0", 0)
     world.until(its.has_ended("Completed"))
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.faults import DeleteObject
+from chaos.faults import CreateObject, DeleteObject
+from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
-from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.suites.jobset.scenarios.workloads import foreign_job, job_set, replicated_job, rule
 from conformance.world import World
 from vocabulary.clock import SECOND
+from vocabulary.objects import get_path
 
 COUNTED: Final = rule(RESTART_JOB_SET)
 
@@ -61,4 +63,25 @@ def job_is_deleted_from_a_suspended_jobset(world: World) -> None:
     world.wait(10 * SECOND)
     its.resume()
     world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(
+    arms=["JS-099"],
+    only_simulated="a controller that never suspends them is waited for in vain, for minutes",
+)
+def one_job_of_a_suspended_jobset_is_missing(world: World) -> None:
+    """The Jobs of a JobSet are suspended with it, also while another one's name is taken."""
+    world.inject(CreateObject(foreign_job("a-w-1")))
+    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [COUNTED]))
+    world.until(its.has_started("w-0"))
+    its.suspend()
+
+    def are_suspended() -> bool:
+        return all(get_path(job, "spec.suspend") for job in its.jobs)
+
+    world.until(Condition(f"the Jobs of {its} are suspended", are_suspended))
+    world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+    world.wait(10 * SECOND)
+    its.resume()
     world.until(its.is_ready())

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from conformance.suites.jobset.api import JOB_SET
+from conformance.suites.jobset.api import EXCLUSIVE_TOPOLOGY, JOB_SET
+from conformance.suites.jobset.view.placement import HOSTNAME
 from vocabulary.objects import Object
 
 NON_RETRIABLE: Final = 42
 """The exit code upon which `failing_by_policy` has a Job fail by its podFailurePolicy."""
 LABELS: Final = {"example.com/team": "research"}
 """The user's own, of Jobs and pods."""
+SEEN_SECONDS: Final = 20
+"""A time to live in which a controller that is late has seen how a Job ended."""
 BY_POLICY: Final = "PodFailurePolicy"
 BY_BACKOFF: Final = "BackoffLimitExceeded"
 
@@ -50,6 +53,23 @@ def replicated_job(
     spec = {"parallelism": 1, "completions": 1, "backoffLimit": 0, **job, "template": template}
     of_jobs = {"labels": LABELS, "annotations": LABELS}
     return {"name": name, "replicas": replicas, "template": {"metadata": of_jobs, "spec": spec}}
+
+
+def with_domains(job_set: Object) -> dict[str, Any]:
+    """The JobSet each of whose Jobs has a node to itself."""
+    metadata = {**job_set["metadata"], "annotations": {EXCLUSIVE_TOPOLOGY: HOSTNAME}}
+    return {**job_set, "metadata": metadata}
+
+
+def foreign_job(name: str) -> Object:
+    """A Job that no JobSet controls, of that name."""
+    container = {"name": "main", "image": "docker.io/library/bash:5"}
+    return {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": name},
+        "spec": {"template": {"spec": {"restartPolicy": "Never", "containers": [container]}}},
+    }
 
 
 def failing_by_policy() -> dict[str, Any]:

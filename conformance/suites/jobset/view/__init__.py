@@ -15,6 +15,8 @@
 - `left_failed`: the Jobs that FailJob leaves failed.
 - `deletions`: deletions of Jobs that no restart asks for.
 - `placement`: the topology domains in which its pods run.
+- `policies`: two states of a failure policy, compared.
+- `flaws`: the flaws for which a rule is refused.
 - `submissions`: the JobSets that users asked for.
 - `answers`: its answer to each failure, beside those that the policy allows.
 """

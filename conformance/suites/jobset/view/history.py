@@ -11,7 +11,7 @@ from conformance.norm.claim import Claim
 from conformance.norm.obligations import Obligation
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.at_rest import is_managed
-from conformance.suites.jobset.view.job_set import JobSetRun
+from conformance.suites.jobset.view.job_set import JobSetRun, edition_of_history
 
 ROLE: Final = "jobset"
 
@@ -27,6 +27,11 @@ class JobSetHistory:
         for subject in self.subjects:
             subject.answers.clear()
         vars(self).clear()
+
+    @cached_property
+    def edition(self) -> str:
+        """The edition of the norm that it is judged by."""
+        return edition_of_history(self.history)
 
     @cached_property
     def subjects(self) -> tuple[JobSetRun, ...]:

@@ -121,6 +121,11 @@ class Failure:
         return parse_rfc3339(found["lastTransitionTime"])
 
 
+def edition_of_history(history: History) -> str:
+    """The edition of the norm that a history is judged by."""
+    return edition_of("jobset", told_by(history.header))
+
+
 class JobSetRun:
     """One JobSet's way through a history."""
 
@@ -136,7 +141,7 @@ class JobSetRun:
     @cached_property
     def edition(self) -> str:
         """The edition of the norm that it is judged by."""
-        return edition_of("jobset", told_by(self.history.header))
+        return edition_of_history(self.history)
 
     @cached_property
     def snapshots(self) -> tuple[Snapshot, ...]:

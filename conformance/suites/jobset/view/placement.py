@@ -23,8 +23,14 @@ class Placement(NamedTuple):
     child: Child
     bound: Write
     """The write that assigned it."""
+    topology: str
     domain: str
     """Empty: the history does not show it."""
+
+    @property
+    def job(self) -> tuple[str, str]:
+        """The namespace and name of its Job, which a restart leaves as they are."""
+        return self.child.track.namespace, self.child.name
 
     def is_there(self, n: int) -> bool:
         """True if it is on its node after position n, and its containers may run."""
@@ -45,7 +51,7 @@ def placements(run: JobSetRun) -> Iterator[Placement]:
                 None,
             )
             if pod.kind == "Pod" and bound is not None:
-                yield Placement(pod, child, bound, _domain(run, bound, topology))
+                yield Placement(pod, child, bound, topology, _domain(run, bound, topology))
 
 
 def _topologies(run: JobSetRun) -> dict[str, str]:

@@ -57,6 +57,8 @@ def _answered(run: JobSetRun, failure: Failure) -> Obligation:
             f"{when(failure)}; a failure is answered before a success.",
             failure,
         )
+    if answer is None and deletion is not None and deletion.n < failure.n:
+        return undecided(failure, f"{failure.child} was being deleted when it failed")
     since = run.unsuspended_since(failure, answer)
     if since is None:
         return undecided(failure, f"{run} was suspended and not resumed")

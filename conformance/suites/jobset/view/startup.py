@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from conformance.suites.jobset.view.job_set import JobSetRun
 from conformance.suites.jobset.view.status_steps import is_replaced
@@ -22,6 +22,20 @@ def is_held_back(run: JobSetRun, replicated_job: str, n: int) -> bool:
         for name, (job, _) in run.wanted.items()
         if job == needed
     )
+
+
+def never_started(run: JobSetRun, left_failed: Collection[str]) -> dict[str, bool | None]:
+    """By replicated job: True if its Jobs wait for the success of one that is left failed, or for
+    Jobs that never start themselves; None if they wait for one that is left failed to be ready.
+    The replicated jobs with Jobs that are left failed are given."""
+    found: dict[str, bool | None] = {}
+    for each in get_path(run.track.first, "spec.replicatedJobs") or ():
+        blocks = {
+            (status == "Complete" or None) if needed in left_failed else found.get(needed, False)
+            for needed, status in _needs(run, each["name"])
+        }
+        found[each["name"]] = True if True in blocks else None if None in blocks else False
+    return found
 
 
 def has_started(job: Object) -> bool:

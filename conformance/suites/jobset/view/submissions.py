@@ -43,6 +43,11 @@ class Submission:
         """The rules of its failure policy."""
         return rules_of(get_path(self.job_set, "spec.failurePolicy"))
 
+    @property
+    def replicated_jobs(self) -> list[Object]:
+        found = get_path(self.job_set, "spec.replicatedJobs")
+        return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
     def must_be_refused(self, flaw: str) -> Obligation:
         """The obligation that arises from a flaw."""
         if self.is_admitted:

@@ -14,8 +14,9 @@ from vocabulary.objects import get_path
 
 
 def is_any(run: JobSetRun) -> bool:
-    """True if one success is enough."""
-    return bool(get_path(run.track.first, "spec.successPolicy.operator", "All") == "Any")
+    """True if one success is enough, by what the user asked for: the API's default is All."""
+    asked = run.track.created.submitted or run.track.first
+    return bool(get_path(asked, "spec.successPolicy.operator", "All") == "Any")
 
 
 @shared
@@ -50,7 +51,7 @@ def may_count(run: JobSetRun, name: str, at: Moment) -> bool:
     children = [child for child in run.children_of(name) if child.track.created.n <= at.n]
     seen_us = run.operator.timing.seen_us(at.t)
     for position, child in enumerate(children):
-        success = success_of(run, child)
+        success = child.succeeded
         following = children[position + 1 : position + 2]
         if success is None or success.n > at.n:
             continue

@@ -1,0 +1,171 @@
+"""Jobs that are left failed, and the JobSets that they belong to."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from chaos.faults import DeleteObject
+from conformance.scenario_type import scenario
+from conformance.suites.jobset.api import (
+    FAIL_JOB,
+    RESTART_JOB,
+)
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import (
+    BY_BACKOFF,
+    BY_POLICY,
+    NON_RETRIABLE,
+    SEEN_SECONDS,
+    failing_by_policy,
+    job_set,
+    replicated_job,
+    rule,
+)
+from conformance.world import World
+from vocabulary.clock import SECOND
+
+LEAVES: Final = rule(FAIL_JOB)
+
+
+@scenario(arms=["JS-072"], cases={"one": ("w-1",), "two": ("w-0", "w-2")})
+def others_complete(world: World, failing: tuple[str, ...]) -> None:
+    """Jobs that are left failed leave the others running, and the JobSet completes with those."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 3), replicated_job("v")], [LEAVES]))
+    world.until(its.is_ready())
+    for name in failing:
+        its.fail(name)
+        world.until(its.has_failed_job(name))
+    world.wait(30 * SECOND)
+    for name in sorted({"w-0", "w-1", "w-2", "v-0"} - {*failing}):
+        its.fail(name, 0)
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(
+    arms=["JS-072"],
+    cases={"all": {}, "any": {"operator": "Any", "targetReplicatedJobs": ["w"]}},
+)
+def all_are_left_failed(world: World, policy: dict[str, object]) -> None:
+    """A JobSet of which all Jobs that it asks for are left failed has failed."""
+    jobs = [replicated_job("w", 2), *([replicated_job("v")] if policy else [])]
+    manifest = job_set(jobs, [LEAVES])
+    if policy:
+        manifest["spec"]["successPolicy"] = policy
+    its = JobSet.submit(world, manifest)
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_failed_job("w-0"))
+    world.wait(10 * SECOND)
+    its.fail("w-1")
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(
+    arms=["JS-072"],
+    cases={
+        "any-of-all": {"operator": "Any"},
+        "all-of-one": {"operator": "All", "targetReplicatedJobs": ["v"]},
+    },
+)
+def success_waits_for_the_others(world: World, policy: dict[str, object]) -> None:
+    """Once a Job is left failed, the JobSet completes when all others have finished."""
+    jobs = [replicated_job("w", 2), replicated_job("v")]
+    its = JobSet.submit(world, job_set(jobs, [LEAVES], successPolicy=policy))
+    world.until(its.is_ready())
+    its.fail("w-0")
+    world.until(its.has_failed_job("w-0"))
+    world.wait(5 * SECOND)
+    its.fail("v-0", 0)
+    world.until(its.has_job("v-0", "Complete"))
+    world.wait(10 * SECOND)
+    its.fail("w-1", 0)
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-072"])
+def other_failures_are_answered(world: World) -> None:
+    """A Job that is left failed neither answers nor hides the failures of others."""
+    jobs = [replicated_job("driver"), replicated_job("w", 2, **failing_by_policy())]
+    rules = [rule(FAIL_JOB, [BY_POLICY]), rule(RESTART_JOB, [BY_BACKOFF], ["w"])]
+    its = JobSet.submit(world, job_set(jobs, rules))
+    world.until(its.is_ready())
+    its.fail("w-0", NON_RETRIABLE)
+    world.until(its.has_failed_job("w-0"))
+    its.fail("w-1")
+    world.until(its.has_partly_restarted(1))
+    its.fail("driver-0")
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-072", "JS-105"])
+def one_is_left_failed_for_good(world: World) -> None:
+    """A Job that is left failed counts as such as long as the others run."""
+    jobs = [replicated_job("w", 3), replicated_job("v")]
+    its = JobSet.submit(world, job_set(jobs, [LEAVES]))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_failed_job("w-1"))
+    world.wait(10 * SECOND)
+
+
+@scenario(arms=["JS-072"], cases={"one": ("w-0",), "two": ("w-0", "w-2")})
+def left_failed_job_has_a_ttl(world: World, failing: tuple[str, ...]) -> None:
+    """A Job that is left failed does not start again once its TTL has it deleted, and the JobSet
+    completes with the others."""
+    workers = replicated_job("w", 3, ttlSecondsAfterFinished=SEEN_SECONDS)
+    its = JobSet.submit(world, job_set([workers, replicated_job("v")], [LEAVES]))
+    world.until(its.is_ready())
+    for name in failing:
+        its.fail(name)
+        world.until(its.has_failed_job(name))
+    world.wait(2 * SEEN_SECONDS * SECOND)
+    for name in sorted({"w-0", "w-1", "w-2", "v-0"} - {*failing}):
+        its.fail(name, 0)
+    world.until(its.has_ended("Completed"))
+
+
+@scenario(
+    arms=["JS-072"],
+    cases={"all": ("All", False), "all-resumed": ("All", True), "any": ("Any", False)},
+)
+def left_failed_job_is_waited_for(world: World, case: tuple[str, bool]) -> None:
+    """Jobs that wait for the success of one that is left failed never start: the JobSet has failed
+    if it needs them, and completes with the others if it does not."""
+    jobs = [replicated_job("first"), replicated_job("then"), replicated_job("w", 2)]
+    jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
+    operator, is_resumed = case
+    policy = {"operator": operator}
+    asked = job_set(jobs, [LEAVES], successPolicy=policy, suspend=is_resumed)
+    its = JobSet.submit(world, asked)
+    if is_resumed:
+        world.wait(10 * SECOND)
+        its.resume()
+    for name in ("first-0", "w-0", "w-1"):
+        world.until(its.has_started(name))
+    its.fail("first-0")
+    world.until(its.has_failed_job("first-0"))
+    world.wait(20 * SECOND)
+    if operator == "Any":
+        its.fail("w-0", 0)
+        its.fail("w-1", 0)
+    world.until(its.has_ended("Completed") | its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-072"])
+def left_failed_job_was_waited_for(world: World) -> None:
+    """Jobs that run since all that they wait for had succeeded go on when one of those is created
+    again and left failed, and the JobSet completes with them."""
+    jobs = [replicated_job("first"), replicated_job("then")]
+    jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
+    its = JobSet.submit(world, job_set(jobs, [LEAVES]))
+    world.until(its.has_started("first-0"))
+    its.fail("first-0", 0)
+    world.until(its.has_started("then-0"))
+    world.inject(DeleteObject("Job", its.job("first-0"), propagation="Background"))
+    world.until(its.has_started("first-0"))
+    its.fail("first-0")
+    world.until(its.has_failed_job("first-0"))
+    world.wait(20 * SECOND)
+    its.fail("then-0", 0)
+    world.until(its.has_ended("Completed"))

@@ -1,0 +1,53 @@
+"""Asks a program whether it is ready, without waiting in real time."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+
+_MOST_BYTES = 4096
+
+
+class HealthProbe:
+    """One request after the other, each answered while virtual time goes on."""
+
+    def __init__(self, connect: Callable[[], socket.socket], path: str) -> None:
+        """`connect` raises OSError at once if there is no listener."""
+        self._connect = connect
+        self._request = (
+            f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+        )
+        self._asked: socket.socket | None = None
+        self._answer = b""
+
+    def ask(self) -> None:
+        """Send a request if none is under way; without a listener, nothing happens."""
+        if self._asked is not None:
+            return
+        try:
+            connection = self._connect()
+            connection.sendall(self._request)
+        except OSError:
+            return
+        connection.setblocking(False)
+        self._asked, self._answer = connection, b""
+
+    def is_ready(self) -> bool:
+        """True if the answer has come, and says so."""
+        connection = self._asked
+        if connection is None:
+            return False
+        try:
+            while part := connection.recv(_MOST_BYTES):
+                self._answer += part
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._answer = b""
+        self.close()
+        return self._answer.startswith(b"HTTP/1.1 200 ")
+
+    def close(self) -> None:
+        if self._asked is not None:
+            self._asked.close()
+            self._asked = None

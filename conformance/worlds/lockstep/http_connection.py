@@ -1,0 +1,115 @@
+"""One HTTP connection of a program: requests as they arrive, responses as they are written."""
+
+from __future__ import annotations
+
+import http
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+import httptools
+import msgspec
+
+from fixtures.simulated.serve.requests import Call
+
+_CHUNK_BYTES: Final = 1 << 18
+_SEND_SECONDS: Final = 30.0
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class HttpConnection:
+    """Parses requests and writes responses; the client sends one request at a time."""
+
+    def __init__(self, accepted: socket.socket, on_call: Callable[[HttpConnection, Call], None]):
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        accepted.settimeout(_SEND_SECONDS)
+        self._socket = accepted
+        self._on_call = on_call
+        self._parser = httptools.HttpRequestParser(self)
+        self._target = b""
+        self._headers: dict[str, str] = {}
+        self._body: list[bytes] = []
+        self.is_open = True
+
+    def fileno(self) -> int:
+        return self._socket.fileno()
+
+    def receive(self) -> bool:
+        """Read what has arrived; False if the client has hung up."""
+        try:
+            data = self._socket.recv(_CHUNK_BYTES, socket.MSG_DONTWAIT)
+            if data:
+                self._parser.feed_data(data)
+        except BlockingIOError:
+            return True
+        except (OSError, httptools.HttpParserError):
+            return False
+        return bool(data)
+
+    def hang_up(self) -> None:
+        """End the connection towards the client; `close` follows when it has noticed."""
+        self.is_open = False
+        with suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        self.is_open = False
+        self._socket.close()
+
+    def respond(self, code: int, body: Any) -> None:
+        """Write a response in JSON; text is written as it is."""
+        data = body.encode() if isinstance(body, str) else _encode(body)
+        media_type = "text/plain" if isinstance(body, str) else "application/json"
+        head = (
+            f"HTTP/1.1 {code} {http.HTTPStatus(code).phrase}\r\n"
+            f"Content-Type: {media_type}\r\nContent-Length: {len(data)}\r\n\r\n"
+        )
+        self._write(head.encode() + data)
+
+    def begin_stream(self) -> None:
+        """Write the head of a response whose lines follow."""
+        self._write(
+            b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+            b"Transfer-Encoding: chunked\r\n\r\n"
+        )
+
+    def write_line(self, body: Any) -> None:
+        line = _encode(body) + b"\n"
+        self._write(b"%x\r\n%s\r\n" % (len(line), line))
+
+    def end_stream(self) -> None:
+        self._write(b"0\r\n\r\n")
+
+    def _write(self, data: bytes) -> None:
+        if self.is_open:
+            try:
+                self._socket.sendall(data)
+            except OSError:  # the client is gone, which its end of the connection tells too
+                self.is_open = False
+
+    # What the parser calls.
+
+    def on_message_begin(self) -> None:
+        self._target, self._headers, self._body = b"", {}, []
+
+    def on_url(self, part: bytes) -> None:
+        self._target += part
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._headers[name.decode("latin-1").title()] = value.decode("latin-1")
+
+    def on_body(self, part: bytes) -> None:
+        self._body.append(part)
+
+    def on_message_complete(self) -> None:
+        parts = urlsplit(self._target.decode("latin-1"))
+        call = Call(
+            self._parser.get_method().decode("ascii"),
+            parts.path,
+            dict(parse_qsl(parts.query, keep_blank_values=True)),
+            self._headers,
+            b"".join(self._body),
+        )
+        self._on_call(self, call)

@@ -1,0 +1,180 @@
+"""The programs of one role in one run, with their files, ports and webhooks."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from conformance.under_test import Launch, OwnWebhooks, Place, UnderTest
+from conformance.worlds.control_plane.network import (
+    MachineNetwork,
+    Network,
+    NetworkNamespace,
+    why_none_can_be_made,
+)
+from conformance.worlds.lockstep.health_probe import HealthProbe
+from conformance.worlds.lockstep.pacing import BusyError, Pacing
+from conformance.worlds.lockstep.program_process import ProgramProcess
+from conformance.worlds.lockstep.serving_certificate import ServingCertificates
+from conformance.worlds.lockstep.webhook_calls import WebhookCalls, https_exchange
+from conformance.worlds.simulated.connection import Connection
+from fixtures.control_plane.ports import free_ports
+from fixtures.simulated.cluster import SimulatedCluster
+from fixtures.simulated.serve.kubeconfig import kubeconfig, write_kubeconfig
+from vocabulary.clock import MILLISECOND, SECOND, Micros
+from vocabulary.errors import ApiError
+from vocabulary.history import label_of
+from vocabulary.objects import Object
+from vocabulary.requests import Request, create
+
+READY_WITHIN_US: Final = 120 * SECOND
+LOOK_EVERY_US: Final = 20 * MILLISECOND
+
+
+class ProgramHost:
+    """Makes them; none is started."""
+
+    def __init__(
+        self,
+        implementation: UnderTest,
+        config: Callable[[], Mapping[str, Any]],
+        *,
+        cluster: SimulatedCluster,
+        pacing: Pacing,
+        connection: Connection,
+        namespaces: tuple[str, ...],
+        elects: bool,
+        users: Mapping[str, Mapping[str, Any]],
+        on_crash: Callable[[str, Exception], None],
+    ) -> None:
+        """`config` returns the configuration of a process that starts now, and `users` says as
+        whom an actor is known to webhooks, if not by its name."""
+        self._implementation = implementation
+        self._config = config
+        self._cluster = cluster
+        self._pacing = pacing
+        self._connection = connection
+        self._namespaces = namespaces
+        self._elects = elects
+        self._users = users
+        self._on_crash = on_crash
+        self._folder = tempfile.TemporaryDirectory(prefix="assay-run-")
+        self._processes: dict[str, ProgramProcess] = {}
+        self._ports: dict[str, tuple[int, int]] = {}
+        self._launches: dict[str, Launch] = {}
+        self._calls: WebhookCalls | None = None
+        self._certificates = ServingCertificates(cluster, implementation.role, namespaces[0])
+
+    def add(self, name: str, stream: str) -> ProgramProcess:
+        """The process of that name; `stream` names its random streams."""
+        path = Path(self._folder.name)
+        process = self._processes[name] = ProgramProcess(
+            name,
+            partial(self._launch, name),
+            network=self._new_network(),
+            pacing=self._pacing,
+            loop=self._cluster.loop,
+            api=self._cluster.api,
+            connection=self._connection,
+            log=path / f"{label_of(name)}.log",
+            on_crash=self._on_crash,
+            stream=stream,
+        )
+        health, webhook = free_ports(2)
+        self._ports[name] = health, webhook
+        file = path / f"{label_of(name)}.kubeconfig"
+        write_kubeconfig(file, kubeconfig(process.url, "", namespace=self._namespaces[0]))
+        return process
+
+    def wait_ready(self, run_for: Callable[[Micros], None]) -> str:
+        """Let time pass until those that run are ready; why one is not, or nothing."""
+        for name, process in self._processes.items():
+            if not process.running:
+                continue
+            connect = partial(process.network.connect, self._ports[name][0])
+            probe = HealthProbe(connect, self._launches[name].ready_path)
+            until_us = self._cluster.loop.now_us + READY_WITHIN_US
+            while not probe.is_ready():
+                if not process.running or self._cluster.loop.now_us > until_us:
+                    probe.close()
+                    return f"{name} is not ready after {READY_WITHIN_US // SECOND} s"
+                probe.ask()
+                self._pacing.wake(process)
+                try:
+                    run_for(LOOK_EVERY_US)
+                except BusyError as busy:
+                    probe.close()
+                    return str(busy)
+        return ""
+
+    def admission(
+        self, request: Request, actor: str, new: dict[str, Any], old: Object | None
+    ) -> dict[str, Any]:
+        """Its webhooks, as a hook of the simulated API server."""
+        return new if self._calls is None else self._calls(request, actor, new, old)
+
+    def close(self) -> None:
+        """End the processes, and remove their files."""
+        for process in self._processes.values():
+            process.close()
+        self._folder.cleanup()
+
+    # Inside.
+
+    def _new_network(self) -> Network:
+        """That of one program: a port that it cannot choose is free in its own."""
+        if self._implementation.fixed_port is None or why_none_can_be_made():
+            return MachineNetwork()
+        return NetworkNamespace()
+
+    def _launch(self, name: str) -> Launch:
+        health_port, webhook_port = self._ports[name]
+        folder = Path(self._folder.name)
+        label = label_of(name)
+        launch = self._launches[name] = self._implementation.launch(
+            Place(
+                label=label,
+                folder=folder,
+                kubeconfig=folder / f"{label}.kubeconfig",
+                namespace=self._namespaces[0],
+                beside=self._namespaces[1:],
+                health_port=health_port,
+                webhook_port=webhook_port,
+                config=self._config(),
+                elects=self._elects,
+            )
+        )
+        self._create(launch.objects)
+        if launch.webhooks is not None:
+            self._certificates.mount(launch.webhooks)
+            if self._calls is None:
+                self._calls = self._webhook_calls(launch.webhooks)
+        return launch
+
+    def _create(self, objects: Iterable[Object]) -> None:
+        for each in objects:
+            try:
+                self._cluster.api.handle(create(each), "harness")
+            except ApiError as error:
+                if not error.is_already_exists:
+                    raise
+
+    def _webhook_calls(self, served: OwnWebhooks) -> WebhookCalls:
+        fixed_port = self._implementation.fixed_port
+        exchanges = {
+            name: https_exchange(
+                partial(process.network.connect, fixed_port or self._ports[name][1])
+            )
+            for name, process in self._processes.items()
+        }
+
+        def exchange(path: str, review: bytes) -> bytes:
+            up = [it for it in self._processes.values() if it.running and not it.paused]
+            if not up:
+                raise ConnectionRefusedError("connect: connection refused")
+            return up[0].asked(partial(exchanges[up[0].name], path, review))
+
+        return WebhookCalls(served.configurations, exchange, self._users)

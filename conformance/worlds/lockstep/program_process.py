@@ -1,0 +1,310 @@
+"""A program as a process of the simulated cluster, through all its incarnations."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import socket
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Final, TypeVar
+
+from chaos.ground import WatchRule
+from conformance.under_test import Launch
+from conformance.worlds.control_plane.network import Network
+from conformance.worlds.lockstep.http_connection import HttpConnection
+from conformance.worlds.lockstep.pacing import Pacing
+from conformance.worlds.lockstep.serving import Served, Serving
+from conformance.worlds.simulated.connection import Connection
+from conformance.worlds.simulated.operator_process import FAST_WAKES, LEAST_POLL_US
+from fixtures import parent_bound
+from fixtures.control_plane.ports import LOOPBACK
+from fixtures.go_time.pacer import Pacer
+from fixtures.simulated.api_server import ApiServer
+from fixtures.simulated.loop import Loop, Timer
+from fixtures.simulated.serve.requests import Call
+from vocabulary.errors import ApiError
+
+_GARBAGE: Final = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
+"""Collections cost more than memory in a life of seconds, and the runtime's clock forces one in
+every two minutes, which pass at once here."""
+_LOG_BYTES: Final = 600
+END_SECONDS: Final = 5.0
+
+T = TypeVar("T")
+
+
+class EndedError(Exception):
+    """A program has ended by itself; the message has the end of its log."""
+
+
+class ProgramProcess:
+    """One program. What it is asked by `fixtures.simulated.processes`, it records nowhere."""
+
+    def __init__(
+        self,
+        name: str,
+        launch: Callable[[], Launch],
+        *,
+        network: Network,
+        pacing: Pacing,
+        loop: Loop,
+        api: ApiServer,
+        connection: Connection,
+        log: Path,
+        on_crash: Callable[[str, Exception], None],
+        stream: str,
+    ) -> None:
+        """`launch` prepares a start and says how; `on_crash` is called with (name, exception) if it
+        ends by itself; `stream` names its random streams."""
+        self.name = name
+        self.running = False
+        self.paused = False
+        self.network = network
+        """The one that it lives in, for connections to it."""
+        self._launch = launch
+        self._pacing = pacing
+        self._loop = loop
+        self._log = log
+        self._on_crash = on_crash
+        self._backlog: list[Callable[[], None]] = []
+        self._wake: Timer | None = None
+        self._wakes = 0
+        """How often one of its timers was due."""
+        self._busy_at = 0
+        """The value of `_looks` when the store last changed, or it asked for more than watches."""
+        self._idle_revision = 0
+        self._api = api
+        self._process: subprocess.Popen[bytes] | None = None
+        self._connections: dict[int, HttpConnection] = {}
+        self._calls: list[tuple[HttpConnection, Call]] = []
+        """The requests of the present moment."""
+        # Go's client sends no token where nothing is encrypted, so it is part of the path.
+        self._token = f"/{secrets.token_urlsafe(16)}"
+        self._listener = network.make(partial(socket.create_server, (LOOPBACK, 0), backlog=128))
+        self._listener.setblocking(False)
+        self.port: int = self._listener.getsockname()[1]
+        self.serving = Serving(name, stream, Served(api, loop, self.port), connection, self._reach)
+        pacing.read(self._listener.fileno(), self._accept)
+
+    @property
+    def url(self) -> str:
+        """Its way to the API server."""
+        return f"http://{LOOPBACK}:{self.port}{self._token}"
+
+    # Life: what `fixtures.simulated.processes` asks of a process, and records.
+
+    def start(self) -> None:
+        """Start a new incarnation; nothing happens if one is running."""
+        if self._process is not None:
+            return
+        launch = self._launch()
+        self.pacer = Pacer(self._pacing.page)
+        environment = {**os.environ, **_GARBAGE, **launch.environment, **self.pacer.environment}
+        with self._log.open("ab") as log:
+            self._process = self.network.make(
+                lambda: subprocess.Popen(
+                    [*parent_bound.prefix(os.getpid()), *launch.command],
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                    pass_fds=self.pacer.inherited,
+                )
+            )
+        self.pacer.began()
+        self.running = True
+        self._pacing.join(self)
+
+    def kill(self) -> None:
+        """End the incarnation at once, with SIGKILL."""
+        process = self._process
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        self._gone()
+
+    def pause(self) -> None:
+        """Stop it by SIGSTOP: what arrives meanwhile waits."""
+        if self._process is not None and not self.paused:
+            self._pacing.settle(self._loop.now_us)
+            self.paused = True
+            self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it run on by SIGCONT, with whatever it believed when it was paused."""
+        if self._process is None or not self.paused:
+            return
+        self.paused = False
+        self._process.send_signal(signal.SIGCONT)
+        backlog, self._backlog = self._backlog, []
+        for arrived in backlog:
+            arrived()
+        self._has_work()
+
+    def close(self) -> None:
+        """The run is over."""
+        self.kill()
+        self._pacing.forget(self._listener.fileno())
+        self._listener.close()
+        self.network.close()
+
+    @property
+    def leads(self) -> bool:
+        """True if it is up: who leads, it alone knows."""
+        return self.running
+
+    def is_idle(self) -> bool:
+        """True if it has nothing to do now, and nothing is on its way to it or from it. Its next
+        timer is one of the loop's."""
+        if not self.running:
+            return True
+        return not self.paused and not self._pacing.is_awake(self) and self.serving.is_idle
+
+    def asked(self, act: Callable[[], T]) -> T:
+        """Have another thread ask it something, while time stands still; what it asks for
+        meanwhile is answered at once."""
+        self.serving.is_aside = True
+        try:
+            return self._pacing.aside(act)
+        finally:
+            self.serving.is_aside = False
+            self._has_work()
+
+    def on_watch_rule(self, rule: WatchRule, holds: bool) -> None:
+        self.serving.on_watch_rule(rule, holds)
+
+    # What its pacing tells it.
+
+    def idle(self) -> None:
+        """It has nothing to do until its next timer: wake it then.
+
+        Requests of one moment know nothing of each other, and their order is the processor's. So
+        they are sent in an order of ours.
+        """
+        calls, self._calls = self._calls, []
+        if any(not call.flag("watch") for _, call in calls):  # watches are begun again and again
+            self._busy_at = self._looks
+        for connection, call in sorted(calls, key=lambda each: _rank(each[1])):
+            self.serving.receive(connection, call)
+        due_us = self.pacer.next_due_us
+        if self._wake is not None:
+            if self._wake.at_us == due_us and self._wake.callback is not None:
+                return
+            self._wake.cancel()
+            self._wake = None
+        if due_us is not None:
+            least_us = 1 if self.fast_wakes_left else LEAST_POLL_US
+            self._wake = self._loop.call_at(max(due_us, self._loop.now_us + least_us), self._is_due)
+
+    def ended(self) -> None:
+        """It has ended by itself."""
+        process = self._process
+        if process is None:
+            return
+        try:
+            code = process.wait(END_SECONDS)
+        except subprocess.TimeoutExpired:  # it has closed what it must not close
+            process.kill()
+            code = process.wait()
+        self._gone()
+        end = self._log.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace")
+        self._on_crash(self.name, EndedError(f"it ended with {code}; its log ends: {end}"))
+
+    # Inside.
+
+    def _is_due(self) -> None:
+        self._pacing.timers += 1
+        if self._idle_revision != self._api.store.revision:
+            self._idle_revision = self._api.store.revision
+            self._busy_at = self._looks
+        self._wakes += 1
+        self._has_work()  # one that is paused looks at its timers when it is resumed
+
+    @property
+    def _looks(self) -> int:
+        """How often it has looked at its timers: when the loop woke it, and by itself."""
+        return self._wakes + self._pacing.page.moves
+
+    @property
+    def fast_wakes_left(self) -> int:
+        """How often its timers may wake it in a row before it counts as one that only polls."""
+        if self._idle_revision != self._api.store.revision:
+            return FAST_WAKES
+        return max(0, FAST_WAKES + self._busy_at - self._looks)
+
+    def _has_work(self) -> None:
+        """It is awake, unless a fault that this set off has ended or paused it."""
+        if self.running and not self.paused:
+            self._pacing.wake(self)
+
+    def _gone(self) -> None:
+        self._process = None
+        self.running = self.paused = False
+        self._backlog = []
+        self._calls = []
+        self.serving.end()
+        self._pacing.leave(self)
+        self._pacing.forget(self.pacer.fileno())
+        self.pacer.close()
+        for connection in self._connections.values():
+            self._pacing.forget(connection.fileno())
+            connection.close()
+        self._connections = {}
+        if self._wake is not None:
+            self._wake.cancel()
+            self._wake = None
+        # Connections that the program had begun and nobody has accepted.
+        self._accept()
+        for connection in tuple(self._connections.values()):
+            self._drop(connection)
+
+    def _reach(self, arrive: Callable[[], None]) -> None:
+        """Let something arrive at the program, now or once it runs again."""
+        if not self.running:
+            return
+        if self.paused:
+            self._backlog.append(arrive)
+            return
+        arrive()
+        self._has_work()
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                accepted, _ = self._listener.accept()
+            except BlockingIOError:
+                return
+            connection = HttpConnection(accepted, self._on_call)
+            self._connections[connection.fileno()] = connection
+            self._pacing.read(connection.fileno(), partial(self._read, connection))
+
+    def _read(self, connection: HttpConnection) -> None:
+        if not connection.receive():
+            self._drop(connection)
+
+    def _drop(self, connection: HttpConnection) -> None:
+        self._connections.pop(connection.fileno(), None)
+        self._pacing.forget(connection.fileno())
+        connection.close()
+
+    def _on_call(self, connection: HttpConnection, call: Call) -> None:
+        if not call.path.startswith(self._token):
+            error = ApiError(401, "Unauthorized", "Unauthorized")
+            connection.respond(error.code, error.to_status())
+            return
+        call = replace(call, path=call.path.removeprefix(self._token))
+        if self.serving.is_aside:
+            self.serving.receive(connection, call)
+        else:
+            self._calls.append((connection, call))
+
+
+def _rank(call: Call) -> tuple[object, ...]:
+    return call.method, call.path, sorted(call.query.items()), call.body

@@ -1,0 +1,58 @@
+"""Operators of one role that run in the harness's process: the reference and its mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any
+
+from conformance.implementation import AdmissionHook, Implementation
+from conformance.worlds.simulated.connection import Connection
+from conformance.worlds.simulated.operator_process import OperatorProcess
+from fixtures.simulated.cluster import SimulatedCluster
+from reference_controller.runtime.operator import Operator
+from vocabulary.clock import Micros
+
+
+class InProcessHost:
+    """Makes them; none is started."""
+
+    def __init__(
+        self,
+        implementation: Implementation,
+        config: Callable[[], Mapping[str, Any]],
+        *,
+        cluster: SimulatedCluster,
+        connection: Connection,
+        namespace: str,
+        elects: bool,
+        on_crash: Callable[[str, Exception], None],
+    ) -> None:
+        """`config` returns the configuration of a process that starts now; that of the webhooks is
+        the first one."""
+        self._implementation = implementation
+        self._config = config
+        self._cluster = cluster
+        self._connection = connection
+        self._namespace = namespace
+        self._elects = elects
+        self._on_crash = on_crash
+        self.admission: AdmissionHook = implementation.admission(config(), on_crash)
+
+    def add(self, name: str, stream: str) -> OperatorProcess:
+        """The process of that name; `stream` names its random streams."""
+        return OperatorProcess(
+            name,
+            partial(self._build, name),
+            loop=self._cluster.loop,
+            store=self._cluster.store,
+            connection=self._connection,
+            on_crash=self._on_crash,
+            stream=stream,
+        )
+
+    def _build(self, name: str, now_us: Micros) -> Operator:
+        build = self._implementation.operator_builder(
+            self._config(), namespace=self._namespace, identity=name, elect=self._elects
+        )
+        return build(now_us)

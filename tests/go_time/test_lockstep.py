@@ -1,0 +1,128 @@
+"""A Go program's time is what the harness says, in whatever way it waits."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from fixtures.go_time.pacer import Pacer, TimePage
+from vocabulary.clock import SECOND, SIMULATION_EPOCH_US
+
+REPEAT_SECONDS = 0.002
+SPANS = re.compile(r"^.* (\d+)s took (.*)$", re.M)
+
+
+DAY = 24 * 3600 * SECOND
+FAST = 100
+
+
+def moves_until_it_ends(
+    program: Path, output: Path, *, alone_us: int = 0, least_us: int = 0, ticks_us: int = 0
+) -> list[int]:
+    """The points in time, in µs since the beginning, to which time was moved by the harness.
+
+    By itself the program moves it for `alone_us` from the beginning, after `FAST` moves in a row by
+    at least `least_us`, and for tickers by `ticks_us`.
+    """
+    page = TimePage(SIMULATION_EPOCH_US)
+    page.allow(SIMULATION_EPOCH_US + alone_us, FAST, least_us, ticks_us)
+    pacer = Pacer(page)
+    moves = []
+    with output.open("wb") as written:
+        process = subprocess.Popen(
+            [program], env=os.environ | pacer.environment, stdout=written, pass_fds=pacer.inherited
+        )
+    pacer.began()
+    try:
+        while asked_until_idle(pacer):
+            assert pacer.next_due_us is not None
+            assert pacer.next_due_us > page.now_us
+            page.set(pacer.next_due_us)
+            moves.append(pacer.next_due_us - SIMULATION_EPOCH_US)
+        assert process.wait() == 0
+    finally:
+        process.kill()
+        process.wait()
+        pacer.close()
+        page.close()
+    return moves
+
+
+def asked_until_idle(pacer: Pacer) -> bool:
+    """False if the program has ended."""
+    try:
+        pacer.ping()
+        while True:
+            if not select.select([pacer], [], [], REPEAT_SECONDS)[0]:
+                pacer.ping(again=True)
+            elif not pacer.receive():
+                return False
+            if pacer.is_idle:
+                return True
+    except BrokenPipeError:
+        return False
+
+
+def test_each_wait_takes_its_span_and_not_a_nanosecond_more(waits: Path, tmp_path: Path) -> None:
+    moves_until_it_ends(waits, tmp_path / "output")
+    told = SPANS.findall((tmp_path / "output").read_text())
+    assert [span for _, span in told] == [f"{expected}s" for expected, _ in told]
+    assert [int(expected) for expected, _ in told] == list(range(1, 12))
+
+
+def test_the_same_course_each_time(waits: Path, tmp_path: Path) -> None:
+    courses = [moves_until_it_ends(waits, tmp_path / f"output{n}") for n in range(3)]
+    assert courses[0][-1] >= sum(range(1, 12)) * SECOND
+    assert courses[0] == courses[1] == courses[2]
+
+
+def test_alone_it_takes_the_same_spans_and_asks_only_when_something_is_seen(
+    waits: Path, tmp_path: Path
+) -> None:
+    led = moves_until_it_ends(waits, tmp_path / "led")
+    alone = moves_until_it_ends(waits, tmp_path / "alone", alone_us=DAY)
+    assert (tmp_path / "alone").read_text() == (tmp_path / "led").read_text()
+    assert len(alone) < len(led)
+    assert set(alone) < set(led)
+
+
+@pytest.mark.parametrize(
+    ("least_us", "ticks_us", "printed"),
+    [
+        (0, 0, "24h0m0s 864000 12h0m30.5s"),
+        (SECOND, 0, f"24h0m0s {FAST + 86_390} 12h0m31s"),
+        (SECOND, 60 * SECOND, f"24h0m31s {FAST + 1_441} 12h0m30.5s"),
+    ],
+)
+def test_a_day_without_anything_to_see_is_not_reported(
+    ticks: Path, tmp_path: Path, least_us: int, ticks_us: int, printed: str
+) -> None:
+    output = tmp_path / "output"
+    moves = moves_until_it_ends(
+        ticks, output, alone_us=2 * DAY, least_us=least_us, ticks_us=ticks_us
+    )
+    assert output.read_text() == f"{printed}\n"
+    assert len(moves) < 10
+
+
+def test_it_stops_at_the_limit(ticks: Path, tmp_path: Path) -> None:
+    moves = moves_until_it_ends(ticks, tmp_path / "output", alone_us=DAY - SECOND)
+    assert (tmp_path / "output").read_text() == "24h0m0s 864000 12h0m30.5s\n"
+    assert moves[-1] == DAY
+    assert moves[-10:] == [DAY - SECOND + n * SECOND // 10 for n in range(1, 11)]
+
+
+def test_without_the_harness_time_is_real(waits: Path) -> None:
+    began = time.monotonic()
+    with subprocess.Popen([waits], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        process.kill()
+    assert line.startswith("sleep 1s took 1")
+    assert time.monotonic() - began >= 1

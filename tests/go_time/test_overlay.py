@@ -1,0 +1,40 @@
+"""The overlay is made from the installed Go, or refused with the patch that does not apply."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fixtures.control_plane.builder import go_toolchain
+from fixtures.go_time.lockstep_patches import PATCHES
+from fixtures.go_time.overlay import OverlayError, Patch, digest, write_overlay
+from tests.go_programs import require_go
+
+
+@pytest.fixture(autouse=True)
+def _with_go() -> None:
+    require_go()
+
+
+def test_it_replaces_files_of_the_runtime_alone(tmp_path: Path) -> None:
+    replaced = json.loads(write_overlay(tmp_path, PATCHES, go_toolchain()).read_text())["Replace"]
+    assert {Path(file).name for file in replaced} == set(PATCHES)
+    assert {Path(file).parent.name for file in replaced} == {"runtime"}
+
+
+@pytest.mark.parametrize(("text", "count"), [("no such text\n", 0), ("func ", None)])
+def test_a_patch_that_does_not_apply_is_named(tmp_path: Path, text: str, count: int | None) -> None:
+    with pytest.raises(OverlayError) as refused:
+        write_overlay(tmp_path, {"proc.go": (Patch(text, ""),)}, go_toolchain())
+    said = str(refused.value)
+    assert "runtime/proc.go" in said
+    assert text.strip() in said
+    assert "--cluster control-plane" in said
+    assert count is None or f"occurs {count} times" in said
+
+
+def test_other_patches_make_another_program() -> None:
+    assert digest(PATCHES) == digest(dict(PATCHES))
+    assert digest(PATCHES) != digest({**PATCHES, "proc.go": (Patch("a", "b"),)})

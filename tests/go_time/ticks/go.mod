@@ -1,0 +1,3 @@
+module ticks
+
+go 1.26

@@ -1,0 +1,118 @@
+// Waits in every way that a Go program has, each for a known span, and prints what it measured.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/signal"
+	"runtime"
+	"sync"
+	"time"
+)
+
+type way struct {
+	name string
+	wait func()
+}
+
+func main() {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		panic(err)
+	}
+	go func() {
+		for {
+			connection, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				time.Sleep(9 * time.Second)
+				connection.Write([]byte("x"))
+				connection.Close()
+			}()
+		}
+	}()
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	for _, each := range []way{
+		{"sleep 1s", func() { time.Sleep(time.Second) }},
+		{"timer 2s", func() { <-time.NewTimer(2 * time.Second).C }},
+		{"ticker 3s", func() {
+			ticker := time.NewTicker(time.Second)
+			defer ticker.Stop()
+			for range 3 {
+				<-ticker.C
+			}
+		}},
+		{"select 4s", func() {
+			select {
+			case <-time.After(4 * time.Second):
+			case <-signals:
+			}
+		}},
+		{"context 5s", func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+			defer cancel()
+			<-ctx.Done()
+		}},
+		{"mutex 6s", func() {
+			var mutex sync.Mutex
+			mutex.Lock()
+			time.AfterFunc(6*time.Second, mutex.Unlock)
+			mutex.Lock()
+		}},
+		{"condition 7s", func() {
+			var mutex sync.Mutex
+			condition := sync.NewCond(&mutex)
+			time.AfterFunc(7*time.Second, condition.Broadcast)
+			mutex.Lock()
+			condition.Wait()
+		}},
+		{"pipe 8s", func() {
+			reader, writer, _ := os.Pipe()
+			time.AfterFunc(8*time.Second, func() { writer.Write([]byte("x")) })
+			reader.Read(make([]byte, 1))
+		}},
+		{"connection 9s", func() {
+			connection, err := net.Dial("tcp", listener.Addr().String())
+			if err != nil {
+				panic(err)
+			}
+			io.ReadAll(connection)
+		}},
+		{"deadline 10s", func() {
+			connection, _ := net.Dial("tcp", listener.Addr().String())
+			connection.SetReadDeadline(time.Now().Add(10 * time.Second))
+			connection.Read(make([]byte, 1))
+			connection.Read(make([]byte, 1)) // the end, after 9 s
+			time.Sleep(time.Second)
+		}},
+		{"work 11s", func() {
+			// Work takes no virtual time, however long it takes.
+			done := make(chan int)
+			for range 4 {
+				go func() {
+					runtime.LockOSThread()
+					sum := 0
+					for i := range 20_000_000 {
+						sum += i
+					}
+					done <- sum
+				}()
+			}
+			for range 4 {
+				<-done
+			}
+			runtime.GC()
+			time.Sleep(11 * time.Second)
+		}},
+	} {
+		began := time.Now()
+		each.wait()
+		fmt.Println(each.name, "took", time.Since(began))
+	}
+}

@@ -1,0 +1,169 @@
+"""A simulated cluster with a program as its operator, without suite and scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, cast
+
+import yaml
+
+from chaos.connection_rules import ConnectionRules
+from chaos.ground import Rule, WatchRule
+from chaos.happening import Happening
+from chaos.happening import Place as HappeningPlace
+from chaos.injector import Injector
+from conformance.under_test import MUTATING, Launch, OwnWebhooks, Place, UnderTest
+from conformance.worlds.lockstep.pacing import Pacing
+from conformance.worlds.lockstep.program_host import ProgramHost
+from conformance.worlds.lockstep.program_process import ProgramProcess
+from conformance.worlds.simulated.connection import Connection
+from fixtures.simulated.cluster import SimulatedCluster
+from vocabulary.clock import SECOND, Micros
+from vocabulary.history import Entry, Write
+from vocabulary.kinds import CONFIG_MAP
+from vocabulary.objects import Object
+from vocabulary.requests import Create, Get
+
+NAME = "operator"
+WEBHOOK: Object = {
+    "kind": MUTATING,
+    "webhooks": [
+        {
+            "name": "label.example.com",
+            "clientConfig": {"service": {"name": "webhook", "path": "/label"}},
+            "failurePolicy": "Fail",
+            "rules": [
+                {
+                    "apiGroups": [""],
+                    "apiVersions": ["v1"],
+                    "operations": ["CREATE"],
+                    "resources": ["configmaps"],
+                }
+            ],
+        }
+    ],
+}
+
+
+class Program:
+    """The part of `UnderTest` that a host of programs needs."""
+
+    role = NAME
+    fixed_port = None
+
+    def __init__(self, program: Path, wait: str, *, webhooks: bool) -> None:
+        self._program = program
+        self._wait = wait
+        self._webhooks = webhooks
+
+    def launch(self, place: Place) -> Launch:
+        cluster = yaml.safe_load(place.kubeconfig.read_text())["clusters"][0]["cluster"]
+        certificates = place.folder / "certificates"
+        environment = {
+            "SERVER": cluster["server"],
+            "WAIT": self._wait,
+            "HEALTH_PORT": str(place.health_port),
+            "WEBHOOK_PORT": str(place.webhook_port),
+            "CERTIFICATES": str(certificates),
+        }
+        webhooks = OwnWebhooks(
+            port=place.webhook_port, folder=certificates, secret="", configurations=(WEBHOOK,)
+        )
+        return Launch(
+            command=(str(self._program),),
+            environment=environment,
+            webhooks=webhooks if self._webhooks else None,
+        )
+
+
+class LockstepRun:
+    """One cluster, one program, and its end."""
+
+    def __init__(self, program: Path, wait: str, *, webhooks: bool) -> None:
+        self.cluster = SimulatedCluster(1, nodes=0)
+        self.crashes: list[str] = []
+        self.rules = ConnectionRules(self._on_rule)
+        self._connection = Connection(self.cluster.api, self.rules)
+        self._pacing = Pacing(self.cluster.loop)
+        self.host = ProgramHost(
+            cast(UnderTest, Program(program, wait, webhooks=webhooks)),
+            dict,
+            cluster=self.cluster,
+            pacing=self._pacing,
+            connection=self._connection,
+            namespaces=("default",),
+            elects=False,
+            users={},
+            on_crash=lambda name, error: self.crashes.append(f"{name}: {error}"),
+        )
+        self.process: ProgramProcess = self.host.add(NAME, NAME)
+        self.cluster.processes.add(self.process)
+        self.cluster.api.admission.append(self.host.admission)
+
+    def start(self) -> None:
+        self.cluster.processes.start(NAME)
+        assert self.host.wait_ready(self.run_for) == ""
+
+    def run_for(self, span_us: Micros) -> None:
+        self.cluster.loop.run_for(span_us)
+
+    def ask(self, name: str) -> Any:
+        """Create the ConfigMap that is answered."""
+        return self.create(f"ask-{name}")
+
+    def create(self, name: str) -> Any:
+        manifest = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}}
+        return self.cluster.api.handle(Create(CONFIG_MAP, manifest, "default", name), "user")
+
+    def read(self, name: str) -> Any:
+        return self.cluster.api.handle(Get(CONFIG_MAP, "default", name), "user")
+
+    def pause_after_a_delivery(self) -> None:
+        """Pause the program in the moment in which it has heard of a ConfigMap."""
+        self._connection.injector = cast(Injector, _PausesOnce(self))
+
+    def answered_after(self) -> list[float]:
+        """For each answer that was stored, the seconds since the first question."""
+        writes = [entry for entry in self.entries if isinstance(entry, Write) and entry.event]
+        asked = next(write.t for write in writes if write.name.startswith("ask-"))
+        return [(each.t - asked) / SECOND for each in writes if each.actor == NAME]
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        return tuple(self.cluster.recorder.entries)
+
+    def close(self) -> None:
+        self.host.close()
+        self._pacing.close()
+
+    def _on_rule(self, rule: Rule, holds: bool) -> None:
+        if isinstance(rule, WatchRule):
+            self.process.on_watch_rule(rule, holds)
+
+
+class _PausesOnce:
+    """The part of an injector that a connection needs."""
+
+    def __init__(self, run: LockstepRun) -> None:
+        self._run = run
+
+    def listens(self, place: HappeningPlace) -> bool:
+        return place is HappeningPlace.AFTER_DELIVERY
+
+    def observe(self, _happening: Happening) -> None:
+        self._run.cluster.processes.pause(NAME)
+
+
+@contextmanager
+def lockstep_run(
+    program: Path, wait: str = "30s", *, webhooks: bool = False
+) -> Iterator[LockstepRun]:
+    """A run whose program is up."""
+    run = LockstepRun(program, wait, webhooks=webhooks)
+    try:
+        run.start()
+        yield run
+    finally:
+        run.close()

@@ -1,0 +1,148 @@
+// Answers each ConfigMap named "ask-X" with one named "answer-X", a while after it has seen it.
+//
+// It lists and watches as clients of Kubernetes do, tries again a second after a failure, ends when
+// asked for "ask-end", and admits ConfigMaps by a webhook that labels them.
+package main
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+)
+
+type object struct {
+	Metadata struct {
+		Name            string `json:"name"`
+		ResourceVersion string `json:"resourceVersion"`
+	} `json:"metadata"`
+}
+
+var (
+	server = os.Getenv("SERVER")
+	path   = server + "/api/v1/namespaces/default/configmaps"
+	wait   time.Duration
+	seen   = map[string]bool{}
+)
+
+func main() {
+	var err error
+	if wait, err = time.ParseDuration(os.Getenv("WAIT")); err != nil {
+		panic(err)
+	}
+	go serve()
+	for {
+		if err := follow(); err != nil {
+			fmt.Println("again:", err)
+		}
+		time.Sleep(time.Second)
+	}
+}
+
+func serve() {
+	http.HandleFunc("/readyz", func(w http.ResponseWriter, _ *http.Request) {})
+	http.HandleFunc("/label", func(w http.ResponseWriter, r *http.Request) {
+		var review struct {
+			Request struct {
+				UID    string         `json:"uid"`
+				Object map[string]any `json:"object"`
+			} `json:"request"`
+		}
+		json.NewDecoder(r.Body).Decode(&review)
+		metadata := review.Request.Object["metadata"].(map[string]any)
+		response := map[string]any{"uid": review.Request.UID, "allowed": true}
+		switch {
+		case strings.HasPrefix(metadata["name"].(string), "bad"):
+			response["allowed"] = false
+			response["status"] = map[string]any{"code": 422, "message": "a bad name"}
+		case metadata["labels"] == nil:
+			patch := `[{"op": "add", "path": "/metadata/labels", "value": {"seen": "yes"}}]`
+			response["patchType"] = "JSONPatch"
+			response["patch"] = base64.StdEncoding.EncodeToString([]byte(patch))
+		}
+		json.NewEncoder(w).Encode(map[string]any{
+			"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": response,
+		})
+	})
+	folder := os.Getenv("CERTIFICATES")
+	go http.ListenAndServeTLS(
+		"127.0.0.1:"+os.Getenv("WEBHOOK_PORT"), folder+"/tls.crt", folder+"/tls.key", nil)
+	http.ListenAndServe("127.0.0.1:"+os.Getenv("HEALTH_PORT"), nil)
+}
+
+func follow() error {
+	var list struct {
+		object
+		Items []object `json:"items"`
+	}
+	if err := get(path, &list); err != nil {
+		return err
+	}
+	for _, each := range list.Items {
+		consider(each.Metadata.Name)
+	}
+	reply, err := http.Get(path + "?watch=1&resourceVersion=" + list.Metadata.ResourceVersion)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	for decoder := json.NewDecoder(reply.Body); ; {
+		var event struct {
+			Type   string `json:"type"`
+			Object object `json:"object"`
+		}
+		if err := decoder.Decode(&event); err != nil {
+			return err
+		}
+		if event.Type == "ADDED" {
+			consider(event.Object.Metadata.Name)
+		}
+	}
+}
+
+func consider(name string) {
+	asked, found := strings.CutPrefix(name, "ask-")
+	if !found || seen[name] {
+		return
+	}
+	seen[name] = true
+	if asked == "end" {
+		fmt.Println("as asked")
+		os.Exit(7)
+	}
+	go func() {
+		for time.Sleep(wait); create("answer-"+asked) != nil; time.Sleep(time.Second) {
+		}
+	}()
+}
+
+func get(url string, into any) error {
+	reply, err := http.Get(url)
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s", reply.Status)
+	}
+	return json.NewDecoder(reply.Body).Decode(into)
+}
+
+func create(name string) error {
+	body, _ := json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name},
+	})
+	reply, err := http.Post(path, "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer reply.Body.Close()
+	if reply.StatusCode >= 500 {
+		return fmt.Errorf("%s", reply.Status)
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+"""A program of its own on the simulated cluster: time, faults and webhooks."""
+
+from __future__ import annotations
+
+import http.client
+from pathlib import Path
+
+import pytest
+
+from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
+from tests.lockstep_world.lockstep_run import NAME, lockstep_run
+from vocabulary.clock import DAY, HOUR, SECOND
+from vocabulary.errors import ApiError
+
+REACTION = 0.1
+"""A watch event, a request and its response take less, in seconds."""
+
+
+def test_it_answers_after_its_own_wait_and_a_reaction(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.ask("a")
+        run.run_for(HOUR)
+        (after,) = run.answered_after()
+    assert 30 < after < 30 + REACTION
+
+
+def test_two_runs_have_the_same_history(operator: Path) -> None:
+    histories = []
+    for _ in range(2):
+        with lockstep_run(operator, webhooks=True) as run:
+            for name in ("a", "b", "c"):
+                run.ask(name)
+            run.run_for(20 * SECOND)
+            run.cluster.processes.kill(NAME, restart_after_us=5 * SECOND)
+            run.run_for(HOUR)
+            histories.append(run.entries)
+    assert histories[0] == histories[1]
+    assert len(histories[0]) > 6
+
+
+def test_a_wait_of_seven_days(operator: Path) -> None:
+    with lockstep_run(operator, "168h") as run:
+        run.ask("a")
+        run.run_for(8 * DAY)
+        (after,) = run.answered_after()
+    assert 0 < after - 7 * DAY / SECOND < REACTION
+
+
+@pytest.mark.parametrize(
+    ("rule", "least", "most"),
+    [
+        (RequestRule(Refuse(503, "ServiceUnavailable", "no"), NAME, ("create",)), 31, 31.1),
+        (RequestRule(NoAnswer(False, 10 * SECOND), NAME, ("create",)), 41, 41.1),
+        (RequestRule(NoAnswer(True, 10 * SECOND), NAME, ("create",)), 30, 30.1),
+        (RequestRule(Slow(10 * SECOND), NAME, ("create",)), 30, 30.1),
+        (WatchRule(Delay(20 * SECOND), NAME), 50, 50.1),
+        (WatchRule(Break(5 * SECOND), NAME), 35, 36.1),
+    ],
+    ids=["refused", "request-lost", "reply-lost", "slow", "watch-late", "watch-broken-off"],
+)
+def test_faults_strike_its_connection(
+    operator: Path, rule: RequestRule | WatchRule, least: float, most: float
+) -> None:
+    with lockstep_run(operator) as run:
+        run.rules.add(rule)
+        run.ask("a")
+        run.run_for(HOUR)
+        (after,) = run.answered_after()
+    assert least < after < most
+
+
+def test_a_frozen_watch_lets_events_out_later(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        frozen = WatchRule(Freeze(), NAME)
+        run.rules.add(frozen)
+        run.ask("a")
+        run.run_for(100 * SECOND)
+        run.rules.remove(frozen)
+        run.run_for(HOUR)
+        (after,) = run.answered_after()
+    assert 130 < after < 130 + REACTION
+
+
+def test_a_paused_program_sees_later_what_it_missed(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.cluster.processes.pause(NAME)
+        run.ask("a")
+        run.run_for(100 * SECOND)
+        run.cluster.processes.resume(NAME)
+        run.run_for(HOUR)
+        (after,) = run.answered_after()
+    assert 130 < after < 130 + REACTION
+
+
+def test_what_reaches_a_program_may_pause_it(operator: Path) -> None:
+    """A fault that is aimed at the moment after a delivery pauses the program in that moment."""
+    with lockstep_run(operator) as run:
+        run.pause_after_a_delivery()
+        run.ask("a")
+        run.run_for(100 * SECOND)
+        assert run.cluster.processes.state(NAME) == "paused"
+        run.cluster.processes.resume(NAME)
+        run.run_for(HOUR)
+        (after,) = run.answered_after()
+    assert 100 < after < 130 + REACTION
+
+
+def test_a_killed_program_begins_again(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.ask("a")
+        run.run_for(20 * SECOND)
+        run.cluster.processes.kill(NAME, restart_after_us=5 * SECOND)
+        run.run_for(HOUR)
+        (after,) = run.answered_after()
+    assert 55 < after < 55 + REACTION
+
+
+def test_a_program_that_ends_is_told_with_its_log(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.ask("end")
+        run.run_for(SECOND)
+        assert not run.process.running
+        (told,) = run.crashes
+    assert told.startswith(f"{NAME}: it ended with 7")
+    assert "as asked" in told
+
+
+def test_its_webhook_changes_and_refuses(operator: Path) -> None:
+    with lockstep_run(operator, webhooks=True) as run:
+        assert run.create("good")["metadata"]["labels"] == {"seen": "yes"}
+        with pytest.raises(ApiError) as refused:
+            run.create("bad")
+        assert refused.value.code == 422
+        said = 'admission webhook "label.example.com" denied the request: a bad name'
+        assert refused.value.message == said
+
+
+@pytest.mark.parametrize("how", ["kill", "pause"])
+def test_a_webhook_that_is_down_refuses_everything(operator: Path, how: str) -> None:
+    with lockstep_run(operator, webhooks=True) as run:
+        getattr(run.cluster.processes, how)(NAME)
+        with pytest.raises(ApiError) as refused:
+            run.create("good")
+    assert refused.value.code == 500
+    assert "failed calling webhook" in refused.value.message
+
+
+def test_another_client_is_turned_away(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+
+        def stranger() -> int:
+            connection = http.client.HTTPConnection("127.0.0.1", run.process.port, timeout=5)
+            connection.request("GET", "/api/v1/namespaces/default/secrets")
+            return connection.getresponse().status
+
+        assert run.process.asked(stranger) == 401
