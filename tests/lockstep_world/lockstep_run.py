@@ -21,7 +21,7 @@ from conformance.worlds.lockstep.program_process import ProgramProcess
 from conformance.worlds.simulated.connection import Connection
 from fixtures.simulated.cluster import SimulatedCluster
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Entry, Write
+from vocabulary.history import Entry, Process, Write
 from vocabulary.kinds import CONFIG_MAP
 from vocabulary.objects import Object
 from vocabulary.requests import Create, Get
@@ -83,6 +83,7 @@ class LockstepRun:
 
     def __init__(self, program: Path, wait: str, *, webhooks: bool) -> None:
         self.cluster = SimulatedCluster(1, nodes=0)
+        self._began_us = self.cluster.loop.now_us
         self.crashes: list[str] = []
         self.rules = ConnectionRules(self._on_rule)
         self._connection = Connection(self.cluster.api, self.rules)
@@ -129,6 +130,15 @@ class LockstepRun:
         writes = [entry for entry in self.entries if isinstance(entry, Write) and entry.event]
         asked = next(write.t for write in writes if write.name.startswith("ask-"))
         return [(each.t - asked) / SECOND for each in writes if each.actor == NAME]
+
+    def life_since(self, since_us: Micros) -> list[tuple[str, float]]:
+        """What has happened to the program's process, and how many seconds after that time."""
+        since_t = since_us - self._began_us
+        return [
+            (each.change, (each.t - since_t) / SECOND)
+            for each in self.entries
+            if isinstance(each, Process) and each.t >= since_t
+        ]
 
     @property
     def entries(self) -> tuple[Entry, ...]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
+from conformance.worlds.lockstep.program_process import GRACE_US
 from tests.lockstep_world.lockstep_run import NAME, lockstep_run
 from vocabulary.clock import DAY, HOUR, SECOND
 from vocabulary.errors import ApiError
@@ -32,6 +33,8 @@ def test_two_runs_have_the_same_history(operator: Path) -> None:
                 run.ask(name)
             run.run_for(20 * SECOND)
             run.cluster.processes.kill(NAME, restart_after_us=5 * SECOND)
+            run.run_for(20 * SECOND)
+            run.cluster.processes.kill(NAME, graceful=True, restart_after_us=5 * SECOND)
             run.run_for(HOUR)
             histories.append(run.entries)
     assert histories[0] == histories[1]
@@ -113,6 +116,55 @@ def test_a_killed_program_begins_again(operator: Path) -> None:
         run.run_for(HOUR)
         (after,) = run.answered_after()
     assert 55 < after < 55 + REACTION
+
+
+def test_a_stopped_program_ends_in_its_own_time(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        processes = run.cluster.processes
+        asked_us = run.cluster.loop.now_us
+        processes.kill(NAME, graceful=True, restart_after_us=5 * SECOND)
+        assert processes.is_running(NAME)
+        assert processes.awaits_restart
+        run.run_for(HOUR)
+        assert processes.is_running(NAME)
+        assert not run.crashes
+        assert run.read("goodbye")
+        (stopped, ended_after), (started, begun_after) = run.life_since(asked_us)
+    assert (stopped, started) == ("stopped", "started")
+    assert 1 < ended_after < 1 + REACTION
+    assert begun_after == pytest.approx(ended_after + 5)
+
+
+def test_a_program_that_is_stopped_and_stays_is_killed_in_the_end(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.ask("stay")
+        run.run_for(SECOND)
+        asked_us = run.cluster.loop.now_us
+        run.cluster.processes.kill(NAME, graceful=True)
+        run.run_for(HOUR)
+        assert run.cluster.processes.state(NAME) == "down"
+        assert run.life_since(asked_us) == [("stopped", GRACE_US / SECOND)]
+
+
+def test_a_start_waits_for_the_end_of_a_stopped_program(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        asked_us = run.cluster.loop.now_us
+        run.cluster.processes.kill(NAME, graceful=True)
+        run.cluster.processes.start(NAME)
+        run.run_for(HOUR)
+        changes = [change for change, _ in run.life_since(asked_us)]
+    assert changes == ["stopped", "started"]
+
+
+def test_a_program_that_is_stopping_can_be_killed(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        asked_us = run.cluster.loop.now_us
+        run.cluster.processes.kill(NAME, graceful=True, restart_after_us=SECOND)
+        run.run_for(SECOND // 2)
+        run.cluster.processes.kill(NAME)
+        run.run_for(HOUR)
+        changes = [change for change, _ in run.life_since(asked_us)]
+    assert changes == ["killed"]
 
 
 def test_a_program_that_ends_is_told_with_its_log(operator: Path) -> None:

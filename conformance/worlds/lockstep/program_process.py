@@ -24,9 +24,11 @@ from conformance.worlds.simulated.operator_process import FAST_WAKES, LEAST_POLL
 from fixtures import parent_bound
 from fixtures.control_plane.ports import LOOPBACK
 from fixtures.go_time.pacer import Pacer
+from fixtures.go_time.signals import await_delivery
 from fixtures.simulated.api_server import ApiServer
 from fixtures.simulated.loop import Loop, Timer
 from fixtures.simulated.serve.requests import Call
+from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 
 _GARBAGE: Final = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
@@ -34,6 +36,8 @@ _GARBAGE: Final = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
 every two minutes, which pass at once here."""
 _LOG_BYTES: Final = 600
 END_SECONDS: Final = 5.0
+GRACE_US: Final = 30 * SECOND
+"""The terminationGracePeriodSeconds of a pod that names none."""
 
 T = TypeVar("T")
 
@@ -72,6 +76,9 @@ class ProgramProcess:
         self._log = log
         self._on_crash = on_crash
         self._backlog: list[Callable[[], None]] = []
+        self._stopped: Callable[[], None] | None = None
+        """To be called once it has ended, if it has been asked to."""
+        self._grace: Timer | None = None
         self._wake: Timer | None = None
         self._wakes = 0
         """How often one of its timers was due."""
@@ -129,6 +136,18 @@ class ProgramProcess:
         process.kill()
         process.wait()
         self._gone()
+
+    def stop(self, ended: Callable[[], None]) -> None:
+        """Ask it to end, by SIGTERM; it has as long for it as in a pod."""
+        process = self._process
+        if process is None or self._stopped is not None:
+            return
+        self.resume()
+        self._stopped = ended
+        self._grace = self._loop.call_later(GRACE_US, self._end_stopped, process)
+        process.send_signal(signal.SIGTERM)
+        await_delivery(process.pid)
+        self._has_work()
 
     def pause(self) -> None:
         """Stop it by SIGSTOP: what arrives meanwhile waits."""
@@ -213,11 +232,22 @@ class ProgramProcess:
         except subprocess.TimeoutExpired:  # it has closed what it must not close
             process.kill()
             code = process.wait()
+        stopped = self._stopped
         self._gone()
+        if stopped is not None:
+            stopped()
+            return
         end = self._log.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace")
         self._on_crash(self.name, EndedError(f"it ended with {code}; its log ends: {end}"))
 
     # Inside.
+
+    def _end_stopped(self, process: subprocess.Popen[bytes]) -> None:
+        """Its time to end in is over."""
+        stopped = self._stopped
+        if stopped is not None and process is self._process:
+            self.kill()
+            stopped()
 
     def _is_due(self) -> None:
         self._pacing.timers += 1
@@ -247,6 +277,10 @@ class ProgramProcess:
     def _gone(self) -> None:
         self._process = None
         self.running = self.paused = False
+        self._stopped = None
+        if self._grace is not None:
+            self._grace.cancel()
+            self._grace = None
         self._backlog = []
         self._calls = []
         self.serving.end()

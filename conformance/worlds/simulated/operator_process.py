@@ -103,6 +103,11 @@ class OperatorProcess:
             self._wake.cancel()
             self._wake = None
 
+    def stop(self, ended: Callable[[], None]) -> None:
+        """It has nothing to put in order."""
+        self.kill()
+        ended()
+
     def pause(self) -> None:
         """Stop its execution, as SIGSTOP does: what arrives meanwhile waits."""
         self.paused = self._operator is not None

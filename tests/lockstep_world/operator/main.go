@@ -1,7 +1,8 @@
 // Answers each ConfigMap named "ask-X" with one named "answer-X", a while after it has seen it.
 //
 // It lists and watches as clients of Kubernetes do, tries again a second after a failure, ends when
-// asked for "ask-end", and admits ConfigMaps by a webhook that labels them.
+// asked for "ask-end", and admits ConfigMaps by a webhook that labels them. On SIGTERM it creates
+// "goodbye" a second later, and ends; after it was asked for "ask-stay", it goes on.
 package main
 
 import (
@@ -11,7 +12,9 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/signal"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -35,12 +38,25 @@ func main() {
 		panic(err)
 	}
 	go serve()
+	go end()
 	for {
 		if err := follow(); err != nil {
 			fmt.Println("again:", err)
 		}
 		time.Sleep(time.Second)
 	}
+}
+
+func end() {
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGTERM)
+	<-asked
+	if seen["ask-stay"] {
+		return
+	}
+	time.Sleep(time.Second)
+	create("goodbye")
+	os.Exit(0)
 }
 
 func serve() {
