@@ -19,7 +19,8 @@ from vocabulary.history import Entry, Header
 
 NOT_REACHED: Final = "not reached: "
 REFUSED: Final = "a step was refused: "
-BROKE_OFF: Final = (NOT_REACHED, REFUSED)
+TRIPPED: Final = "a step raised an error: "
+BROKE_OFF: Final = (NOT_REACHED, REFUSED, TRIPPED)
 """How the mark begins, and the error, that say why a run's steps ended early."""
 GIVEN_UP: Final = "given up after "
 """How the text of the mark `not-stable` begins, and a part of the error, of a run that has reached

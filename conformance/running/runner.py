@@ -14,7 +14,7 @@ from chaos.plan import Plan
 from conformance import claims
 from conformance.history import History
 from conformance.implementation import Implementation
-from conformance.report.run_result import NOT_REACHED, REFUSED, RunResult
+from conformance.report.run_result import NOT_REACHED, REFUSED, TRIPPED, RunResult
 from conformance.running.collecting import collector_at_rest
 from conformance.running.hung import HungError, processor_time_bounded
 from conformance.scenario_type import Scenario
@@ -60,7 +60,7 @@ def run_one(
             with processor_time_bounded(
                 _options_of(under_test), lambda: world.pods, lambda: world.loop.steps
             ):
-                error = _play(scenario, world)
+                error = _play(scenario, world, has_faults=plan is not None)
         except (HungError, BusyError) as hung:
             world.give_up(str(hung))
             error = world.given_up
@@ -94,7 +94,7 @@ def run_really(
             world = ControlPlaneWorld(session, scenario, seed, plan, stretch, edition)
         session.unfinished.begin(world)
         try:
-            error = _play(scenario, world)
+            error = _play(scenario, world, has_faults=plan is not None)
         finally:
             world.close()
             session.unfinished.end(world)
@@ -102,7 +102,7 @@ def run_really(
     return _judged(world, under_test, plan, variant, error, began, edition)
 
 
-def _play(scenario: Scenario, world: World) -> str:
+def _play(scenario: Scenario, world: World, *, has_faults: bool) -> str:
     """Let the scenario's steps happen, then let the world settle; why the steps ended early.
 
     A state that does not come, or a request that is refused, ends the steps and not the run:
@@ -121,7 +121,10 @@ def _play(scenario: Scenario, world: World) -> str:
         if not line:
             raise
         what = f"{type(mistake).__name__}: {mistake}"
-        raise SuiteError(f"scenario {scenario.id}: {line}: {what}; mend it") from mistake
+        if has_faults:  # that have brought about a state which its steps do not expect
+            error = f"{TRIPPED}{what}"
+        else:
+            raise SuiteError(f"scenario {scenario.id}: {line}: {what}; mend it") from mistake
     if error:
         world.mark("step", error)
     world.finish()
