@@ -11,7 +11,7 @@ from chaos.happening import Happening, Place
 from conformance.worlds.lockstep.http_connection import HttpConnection
 from conformance.worlds.simulated.operator_process import LEAST_LAG_US, MOST_LAG_US
 from fixtures.simulated.watches import EventType, Watch, WatchRequest
-from vocabulary.clock import SECOND
+from vocabulary.clock import HOUR, SECOND
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, name_of, namespace_of
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 LONGEST_SECONDS: Final = 1_800
 """How long a watch lasts whose client names no time."""
+IDLE_US: Final = HOUR
+"""How much longer a watch lasts while its program only polls."""
 _GONE: Final = ApiError(410, "Expired", "too old resource version")
 
 
@@ -143,6 +145,8 @@ class HttpWatch:
     def _time_is_up(self) -> None:
         if self.undelivered:  # what is on its way arrives first
             self._loop.call_at(self._last_us + 1, self._time_is_up)
+        elif not self._is_over and self._serving.only_polls():
+            self._loop.call_later(IDLE_US, self._time_is_up, background=True)
         else:
             self._end(None)
 

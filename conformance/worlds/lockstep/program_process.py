@@ -95,7 +95,14 @@ class ProgramProcess:
         self._listener = network.make(partial(socket.create_server, (LOOPBACK, 0), backlog=128))
         self._listener.setblocking(False)
         self.port: int = self._listener.getsockname()[1]
-        self.serving = Serving(name, stream, Served(api, loop, self.port), connection, self._reach)
+        self.serving = Serving(
+            name,
+            stream,
+            Served(api, loop, self.port),
+            connection,
+            self._reach,
+            lambda: not self.fast_wakes_left,
+        )
         pacing.read(self._listener.fileno(), self._accept)
 
     @property

@@ -74,13 +74,15 @@ class Serving:
         served: Served,
         connection: Connection,
         reach: Callable[[Callable[[], None]], None],
+        only_polls: Callable[[], bool],
     ) -> None:
         """`stream` names the random streams; `reach` lets something arrive at the program, now or
-        once it runs again."""
+        once it runs again; `only_polls` returns True while it has long had nothing to do."""
         self.name = name
         self.stream = stream
         self.connection = connection
         self.reach = reach
+        self.only_polls = only_polls
         self.api = served.api
         self.loop = served.loop
         self._served = served
