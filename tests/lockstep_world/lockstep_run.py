@@ -132,7 +132,7 @@ class LockstepRun:
         return [(each.t - asked) / SECOND for each in writes if each.actor == NAME]
 
     def life_since(self, since_us: Micros) -> list[tuple[str, float]]:
-        """What has happened to the program's process, and how many seconds after that time."""
+        """The changes of the program's process, each with how many seconds after that time."""
         since_t = since_us - self._began_us
         return [
             (each.change, (each.t - since_t) / SECOND)
