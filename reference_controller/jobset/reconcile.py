@@ -25,7 +25,6 @@ from reference_controller.jobset.freshness import is_current
 from reference_controller.jobset.job_set import spec_of, status_of
 from reference_controller.jobset.metrics import Metrics
 from reference_controller.jobset.names import (
-    CONTROLLER_NAME,
     JOB_SET,
     Reason,
 )
@@ -68,7 +67,7 @@ class Reconciliation:
             self.writes.forget(self.key)
             return None
         self.job_set = self.writes.later(self.key, cached)
-        if is_terminating(self.job_set) or not _is_managed(self.job_set):
+        if is_terminating(self.job_set) or not self.rules.manages(self.job_set):
             return None
         seen = yield from observe(self.job_set, self.clock(), self.job_writes, self.rules)
         verdict = judge(seen, self.rules)
@@ -177,7 +176,3 @@ def _finished_at_us(job_set: Object) -> Micros:
     end = condition(job_set, status_of(job_set)["terminalState"])
     assert end is not None, f"{name_of(job_set)} has not ended"
     return parse_rfc3339(end["lastTransitionTime"])
-
-
-def _is_managed(job_set: Object) -> bool:
-    return spec_of(job_set).get("managedBy") in (None, CONTROLLER_NAME)

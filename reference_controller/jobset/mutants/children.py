@@ -102,3 +102,10 @@ class NamespacesShareDomains(Rules):
     def affinity_term(self, selector: Object, topology: str) -> Object:
         term = super().affinity_term(selector, topology)
         return {key: value for key, value in term.items() if key != "namespaceSelector"}
+
+
+@MUTANTS.wrong_rules("manages-all", "It manages what is another controller's.", "JS-108")
+class ManagesAll(Rules):
+    def manages(self, job_set: Object) -> bool:
+        del job_set
+        return True

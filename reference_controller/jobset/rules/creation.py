@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 
-from reference_controller.jobset.job_set import ChildId, job_name
-from reference_controller.jobset.names import JOB_SET
+from reference_controller.jobset.job_set import ChildId, job_name, spec_of
+from reference_controller.jobset.names import CONTROLLER_NAME, JOB_SET
 from reference_controller.jobset.observation import Job
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB
@@ -15,7 +15,11 @@ from vocabulary.requests import Delete, PropagationPolicy
 
 
 class CreationRules:
-    """JS-021, 076, 091, 094, 102, 103, 104, 106."""
+    """JS-021, 076, 091, 094, 102, 103, 104, 106, 108."""
+
+    def manages(self, job_set: Object) -> bool:
+        """True unless the JobSet names another controller."""
+        return spec_of(job_set).get("managedBy") in (None, CONTROLLER_NAME)
 
     def is_ours(self, obj: Object, job_set: Object) -> bool:
         """True if the JobSet controls the object; a namesake's Jobs have another uid."""

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -109,6 +110,18 @@ func main() {
 			}
 			runtime.GC()
 			time.Sleep(11 * time.Second)
+		}},
+		{"spin 12s", func() {
+			// One that never waits keeps the others from nothing for good.
+			var over atomic.Bool
+			var spun sync.WaitGroup
+			go over.Store(true)
+			spun.Go(func() {
+				for !over.Load() {
+				}
+			})
+			spun.Wait()
+			time.Sleep(12 * time.Second)
 		}},
 	} {
 		began := time.Now()

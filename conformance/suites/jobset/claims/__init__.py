@@ -22,4 +22,5 @@
 - `status`: a JobSet's status counts its Jobs.
 - `network`: the headless Service by which pods find each other.
 - `topology`: Jobs that have a topology domain to themselves.
+- `management`: JobSets that another controller manages.
 """

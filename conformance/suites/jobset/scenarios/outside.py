@@ -119,7 +119,7 @@ def fail_and_delete_unseen(world: World, its: JobSet, name: str) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-001", "JS-091"])
+@scenario(arms=["JS-001", "JS-091", "JS-108"])
 def another_controller_manages_one(world: World) -> None:
     """A JobSet that `spec.managedBy` gives to another controller is left alone beside one that
     restarts."""

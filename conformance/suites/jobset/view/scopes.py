@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from conformance.history import Moment
@@ -90,7 +90,7 @@ def comes_back(run: JobSetRun, step: Step) -> Iterator[Obligation]:
             since=since,
             within_us=longest_backoff_us(run, step, child) + LATE_US,
             happened=created,
-            unless=_overtaken(run, step),
+            unless=_overtaken(run, step, child),
             steps=2,
             origin="the back-off of restarted Jobs and 30s",
         )
@@ -108,16 +108,31 @@ def _attempts(child: Child) -> dict[str, str]:
 
 def _next(run: JobSetRun, step: Step) -> Moment | None:
     """The first moment after a step from which other Jobs may be deleted for another reason."""
-    found: list[Moment] = [each.first for each in steps(run) if each.first.n > step.after.n]
-    if run.end is not None and run.end.n > step.after.n:
-        found.append(run.end)
-    found += [each for each in run.snapshots if each.n > step.after.n and each.is_terminating][:1]
-    if run.track.removed is not None:
-        found.append(run.track.removed)
-    return min(found, key=lambda moment: moment.n, default=None)
+    steps_after = [each.first for each in steps(run) if each.first.n > step.after.n]
+    return _earliest([*steps_after, *_ends(run, step)])
 
 
-def _overtaken(run: JobSetRun, step: Step) -> Moment | None:
+def _overtaken(run: JobSetRun, step: Step, child: Child) -> Moment | None:
     """The first moment after a step from which a Job need not come back as it demands."""
-    found = [each for each in (_next(run, step), run.hindrance(step.after)) if each is not None]
-    return min(found, key=lambda moment: moment.n, default=None)
+    found: list[Moment] = [
+        each.first
+        for each in steps(run)
+        if each.first.n > step.after.n and (each.is_global or each.concerns(child))
+    ]
+    hindrance = run.hindrance(step.after)
+    if hindrance is not None:
+        found.append(hindrance)
+    return _earliest([*found, *_ends(run, step)])
+
+
+def _ends(run: JobSetRun, step: Step) -> Iterator[Moment]:
+    """The ends of a JobSet after a step."""
+    if run.end is not None and run.end.n > step.after.n:
+        yield run.end
+    yield from [each for each in run.snapshots if each.n > step.after.n and each.is_terminating][:1]
+    if run.track.removed is not None:
+        yield run.track.removed
+
+
+def _earliest(moments: Iterable[Moment]) -> Moment | None:
+    return min(moments, key=lambda moment: moment.n, default=None)
