@@ -12,7 +12,7 @@ from conformance.worlds.control_plane.host import Host, RunPlace
 from fixtures.control_plane.users import User
 from vocabulary.errors import ApiError
 from vocabulary.history import label_of
-from vocabulary.requests import create
+from vocabulary.requests import Update, create
 
 
 def launch_of(
@@ -47,13 +47,16 @@ def launch_of(
 
 
 def prepare(launch: Launch, connection: RetryingConnection) -> None:
-    """Create what it needs in its namespace; two operators may need the same."""
+    """Create what it needs in its namespace, or bring that up to date: two operators may need the
+    same, and one may start again with another configuration."""
     for needed in launch.objects:
+        creation = create(needed)
         try:
-            connection.handle(create(needed))
+            connection.handle(creation)
         except ApiError as error:
             if not error.is_already_exists:
                 raise
+            connection.handle(Update(creation.kind, needed))
 
 
 def command_line(launch: Launch) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import label_of
 from vocabulary.objects import Object
-from vocabulary.requests import Request, create
+from vocabulary.requests import Request, Update, create
 
 READY_WITHIN_US: Final = 120 * SECOND
 LOOK_EVERY_US: Final = 20 * MILLISECOND
@@ -147,20 +147,22 @@ class ProgramHost:
                 elects=self._elects,
             )
         )
-        self._create(launch.objects)
+        self._apply(launch.objects)
         if launch.webhooks is not None:
             self._certificates.mount(launch.webhooks)
             if self._calls is None:
                 self._calls = self._webhook_calls(launch.webhooks)
         return launch
 
-    def _create(self, objects: Iterable[Object]) -> None:
+    def _apply(self, objects: Iterable[Object]) -> None:
+        """Create what a program finds when it starts, or bring that up to date."""
         for each in objects:
             try:
                 self._cluster.api.handle(create(each), "harness")
             except ApiError as error:
                 if not error.is_already_exists:
                     raise
+                self._cluster.api.handle(Update(create(each).kind, each), "harness")
 
     def _webhook_calls(self, served: OwnWebhooks) -> WebhookCalls:
         fixed_port = self._implementation.fixed_port

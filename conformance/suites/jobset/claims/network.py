@@ -119,8 +119,9 @@ def _is_there(run: JobSetRun, subdomain: str, services: Sequence[Track]) -> Obli
         return
     standing = [each for each in services if each.exists_at(end.n)]
     removed = [each.removed for each in services if each.removed is not None]
-    if any(write.kind == "Service" for write in run.operator.refused_creates):
-        yield undecided(run.track.created, "the creation of the Service was refused")
+    hindrance = _what_hinders(run, subdomain)
+    if hindrance:
+        yield undecided(run.track.created, f"the creation of the Service was refused: {hindrance}")
         return
     yield in_the_end(
         run,
@@ -128,3 +129,16 @@ def _is_there(run: JobSetRun, subdomain: str, services: Sequence[Track]) -> Obli
         since=removed[-1] if removed else run.children[0].track.created,
         happened=standing[-1].created if standing else None,
     )
+
+
+def _what_hinders(run: JobSetRun, subdomain: str) -> str:
+    """What still keeps a Service from being created whose creation was refused, as the run ends."""
+    end = run.history.end
+    if not any(write.kind == "Service" for write in run.operator.refused_creates):
+        return ""
+    own = run.history.owned.get(run.track.uid, ())
+    for track in run.history.named("Service", run.track.namespace, subdomain):
+        if track.exists_at(end.n) and track not in own:
+            return f"{track} is another one's"
+    quotas = run.history.by_kind.get("ResourceQuota", ())
+    return next((f"{quota} limits it" for quota in quotas if quota.exists_at(end.n)), "")

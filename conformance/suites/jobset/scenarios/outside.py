@@ -241,18 +241,31 @@ def service_name_is_taken_for_a_while(world: World) -> None:
 def quota_refuses_the_restart(world: World, limited: str) -> None:
     """A quota that refuses what a restart creates delays it, and spends no further restart."""
     its = _running(world)
-    quota = {
-        "apiVersion": "v1",
-        "kind": "ResourceQuota",
-        "metadata": {"name": "none"},
-        "spec": {"hard": {limited: "0"}},
-    }
-    world.create(quota, actor="chaos")
+    world.create(_none_of(limited), actor="chaos")
     its.fail("w-0")
     world.until(its.has_restarted(1))
     world.wait(60 * SECOND)
     world.delete(RESOURCE_QUOTA, "none", actor="chaos")
     world.until(its.is_ready())
+
+
+@scenario(arms=["JS-106"])
+def quota_refuses_the_service(world: World) -> None:
+    """A JobSet gets its Service once the quota that refused it has gone."""
+    world.create(_none_of("services"), actor="chaos")
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)]))
+    world.wait(30 * SECOND)
+    world.delete(RESOURCE_QUOTA, "none", actor="chaos")
+    world.until(its.is_ready())
+
+
+def _none_of(limited: str) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "none"},
+        "spec": {"hard": {limited: "0"}},
+    }
 
 
 @scenario(arms=["JS-093"])

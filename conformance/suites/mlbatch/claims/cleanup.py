@@ -58,6 +58,8 @@ def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
         # A reset that removed nothing calls for no second creation.
         if attempt is None or attempt.running is None or deletion.gone is None:
             continue
+        if attempt.running.n >= attempt.until_n:  # it is told of an attempt that was cut short
+            continue
         missing = [
             component
             for component in aw.components
