@@ -132,7 +132,7 @@ def _is_there(run: JobSetRun, subdomain: str, services: Sequence[Track]) -> Obli
 
 
 def _what_hinders(run: JobSetRun, subdomain: str) -> str:
-    """What still keeps a Service from being created whose creation was refused, as the run ends."""
+    """The cause, as the run ends, for which a Service that was refused cannot be created; or ""."""
     end = run.history.end
     if not any(write.kind == "Service" for write in run.operator.refused_creates):
         return ""
