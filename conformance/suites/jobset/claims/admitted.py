@@ -20,13 +20,14 @@ from conformance.suites.jobset.view.flaws import (
     unknown_reason,
     unknown_target,
 )
-from conformance.suites.jobset.view.policies import in_words, is_another
+from conformance.suites.jobset.view.policies import RECREATE, in_words, is_another
 from conformance.suites.jobset.view.submissions import Submission, submissions
 from vocabulary.objects import Object, get_path
 
 _NAME_OF_RULE: Final = re.compile(r"rules\[(\d+)\]\.name\b")
 _POLICY: Final = re.compile(r"failure ?policy", re.IGNORECASE)
-_FIELDS: Final = frozenset({"maxRestarts", "rules"})
+_FIELDS: Final = frozenset({"maxRestarts", "restartStrategy", "rules"})
+_STRATEGIES: Final = (RECREATE, "BlockingRecreate")
 _FIELDS_OF_RULE: Final = frozenset({"action", "onJobFailureReasons", "targetReplicatedJobs"})
 _LISTS: Final = ("onJobFailureReasons", "targetReplicatedJobs")
 
@@ -109,6 +110,8 @@ def _is_valid(submission: Submission, edition: str) -> bool:
     """True if nothing in a failure policy is wrong, or beyond what the norm speaks of."""
     policy = get_path(submission.job_set, "spec.failurePolicy")
     if not isinstance(policy, dict) or policy.keys() - _FIELDS:
+        return False
+    if policy.get("restartStrategy", RECREATE) not in _STRATEGIES:
         return False
     most, rules = policy.get("maxRestarts", 0), policy.get("rules", [])
     if not isinstance(most, int) or not 0 <= most < 2**31 or not isinstance(rules, list):

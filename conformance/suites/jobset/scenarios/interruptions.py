@@ -137,6 +137,18 @@ def failure_before_a_suspension(world: World, action: Any) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-099"])
+def failure_before_a_lasting_suspension(world: World) -> None:
+    """A JobSet says that it is suspended, and a Job of it has failed together with that."""
+    its = _running(world, [ACTIONS["counted"]])
+    world.inject(Kill(restart_after=None))
+    its.fail("w-1")
+    world.wait(3 * SECOND)
+    its.suspend()
+    world.inject(Start())
+    world.wait(10 * SECOND)
+
+
 @scenario(arms=["JS-060", "JS-091"], cases=ACTIONS)
 def failure_at_a_resumption(world: World, action: Any) -> None:
     """A Job that fails as soon as it is resumed restarts the JobSet."""

@@ -182,6 +182,19 @@ def back_off_begins_again(world: World) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-073"], only_simulated="its Job runs for almost ten minutes")
+def back_off_goes_on_after_nine_minutes(world: World) -> None:
+    """A Job that has run for less than ten minutes comes back as after one failure more."""
+    its = JobSet.submit(world, job_set([replicated_job("w")], [OF_ONE], max_restarts=9))
+    for _ in range(6):
+        its.fail_until_partly_restarted("w-0")
+    world.until(its.is_ready())
+    world.wait(9 * MINUTE + 30 * SECOND)
+    its.fail("w-0")
+    world.until(its.has_partly_restarted(7))
+    world.until(its.is_ready())
+
+
 @scenario(arms=["JS-076"], nodes=4, cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
 def domains_stay_exclusive(world: World, only: dict[str, object]) -> None:
     """Jobs that restart get a node of their own again, of which a further one is free."""

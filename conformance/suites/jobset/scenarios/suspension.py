@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Final
 
 from chaos.faults import CreateObject, DeleteObject
@@ -39,6 +40,19 @@ def jobset_is_created_suspended(world: World) -> None:
     its = JobSet.submit(world, job_set(jobs, [COUNTED], suspend=True))
     world.wait(20 * SECOND)
     its.resume()
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-099"])
+def queue_places_its_pods(world: World) -> None:
+    """A JobSet is resumed after a queue has said on which nodes its pods are to run."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [COUNTED], suspend=True))
+    world.wait(10 * SECOND)
+    listed = deepcopy(get_path(its.now, "spec.replicatedJobs"))
+    for each in listed:
+        each["template"]["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/os": "linux"}
+    its.patch({"spec": {"replicatedJobs": listed, "suspend": False}})
     world.wait(5 * SECOND)
     world.until(its.is_ready())
 

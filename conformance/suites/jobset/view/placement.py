@@ -39,10 +39,10 @@ class Placement(NamedTuple):
 
 
 def placements(run: JobSetRun) -> Iterator[Placement]:
-    """The pods of Jobs that have a topology to themselves, in the order of these Jobs."""
-    topologies = _topologies(run)
+    """The pods of Jobs that have a topology to themselves, in the order of these Jobs. What the
+    JobSet asks for as a Job is created counts."""
     for child in run.children:
-        topology = topologies.get(child.replicated_job, "")
+        topology = _topology(run, child)
         if not topology:
             continue
         for pod in run.history.owned.get(child.track.uid, ()):
@@ -54,16 +54,18 @@ def placements(run: JobSetRun) -> Iterator[Placement]:
                 yield Placement(pod, child, bound, topology, _domain(run, bound, topology))
 
 
-def _topologies(run: JobSetRun) -> dict[str, str]:
-    """The topology that each replicated job's Jobs have domains of to themselves."""
-    first = run.track.first
-    of_all = annotations_of(first).get(EXCLUSIVE_TOPOLOGY, "")
-    return {
-        each["name"]: str(
-            annotations_of(each.get("template") or {}).get(EXCLUSIVE_TOPOLOGY) or of_all
-        )
-        for each in get_path(first, "spec.replicatedJobs") or ()
-    }
+def _topology(run: JobSetRun, child: Child) -> str:
+    """The topology that the Job has a domain of to itself."""
+    job_set = run.track.at(child.track.created.n)
+    own = next(
+        (
+            annotations_of(each.get("template") or {}).get(EXCLUSIVE_TOPOLOGY)
+            for each in get_path(job_set, "spec.replicatedJobs") or ()
+            if each["name"] == child.replicated_job
+        ),
+        None,
+    )
+    return str(own or annotations_of(job_set).get(EXCLUSIVE_TOPOLOGY, ""))
 
 
 def _domain(run: JobSetRun, bound: Write, topology: str) -> str:

@@ -23,7 +23,15 @@ def is_another(before: Any, after: Any) -> bool:
     )
 
 
-_IN_FORCE: Final = ("maxRestarts", "rules", "onJobFailureReasons", "targetReplicatedJobs")
+RECREATE: Final = "Recreate"
+"""The strategy of a policy that names none."""
+_IN_FORCE: Final = (
+    "maxRestarts",
+    "restartStrategy",
+    "rules",
+    "onJobFailureReasons",
+    "targetReplicatedJobs",
+)
 """Fields whose absence, or the order of whose values, means nothing."""
 
 
@@ -39,7 +47,7 @@ def _in_force(policy: Any) -> tuple[Any, ...] | None:
         )
         for rule in rules_of(policy)
     ]
-    return policy.get("maxRestarts") or 0, rules
+    return policy.get("maxRestarts") or 0, policy.get("restartStrategy") or RECREATE, rules
 
 
 def in_words(policy: Object | None) -> str:
