@@ -101,7 +101,10 @@ def valid_policies_are_admitted(view: JobSetHistory) -> Obligations:
 
 
 def _is_for_its_policy(submission: Submission) -> bool:
-    """True if the refusal speaks of the failure policy, and not of a name that a rule lacks."""
+    """True if the refusal speaks of the failure policy, and not of a name that a rule lacks. That
+    of a policy with a restartStrategy may be for this: the norm has none."""
+    if "restartStrategy" in get_path(submission.job_set, "spec.failurePolicy"):
+        return False
     found = _POLICY.search(submission.write.message)
     return found is not None and not _is_for_lack_of_a_name(submission)
 
