@@ -27,6 +27,8 @@ from vocabulary.objects import Object
 from vocabulary.requests import Create, Get
 
 NAME = "operator"
+SETTINGS = "settings"
+"""The ConfigMap that each start of the program finds, with the number of that start."""
 WEBHOOK: Object = {
     "kind": MUTATING,
     "webhooks": [
@@ -55,6 +57,7 @@ class Program:
 
     def __init__(self, program: Path, wait: str, *, webhooks: bool) -> None:
         self._program = program
+        self._starts = 0
         self._wait = wait
         self._webhooks = webhooks
 
@@ -68,12 +71,20 @@ class Program:
             "WEBHOOK_PORT": str(place.webhook_port),
             "CERTIFICATES": str(certificates),
         }
+        self._starts += 1
+        settings = {
+            "apiVersion": "v1",
+            "kind": "ConfigMap",
+            "metadata": {"name": SETTINGS, "namespace": place.namespace},
+            "data": {"start": str(self._starts)},
+        }
         webhooks = OwnWebhooks(
             port=place.webhook_port, folder=certificates, secret="", configurations=(WEBHOOK,)
         )
         return Launch(
             command=(str(self._program),),
             environment=environment,
+            objects=(settings,),
             webhooks=webhooks if self._webhooks else None,
         )
 

@@ -9,7 +9,7 @@ import pytest
 
 from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
 from conformance.worlds.lockstep.program_process import GRACE_US
-from tests.lockstep_world.lockstep_run import NAME, lockstep_run
+from tests.lockstep_world.lockstep_run import NAME, SETTINGS, lockstep_run
 from vocabulary.clock import DAY, HOUR, SECOND
 from vocabulary.errors import ApiError
 
@@ -116,6 +116,14 @@ def test_a_killed_program_begins_again(operator: Path) -> None:
         run.run_for(HOUR)
         (after,) = run.answered_after()
     assert 55 < after < 55 + REACTION
+
+
+def test_what_a_start_finds_is_brought_up_to_date(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        assert run.read(SETTINGS)["data"] == {"start": "1"}
+        run.cluster.processes.kill(NAME, restart_after_us=SECOND)
+        run.run_for(HOUR)
+        assert run.read(SETTINGS)["data"] == {"start": "2"}
 
 
 def test_a_stopped_program_ends_in_its_own_time(operator: Path) -> None:

@@ -28,7 +28,7 @@ from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.errors import ApiError
 from vocabulary.history import label_of
 from vocabulary.objects import Object
-from vocabulary.requests import Request, Update, create
+from vocabulary.requests import Get, Request, Update, create
 
 READY_WITHIN_US: Final = 120 * SECOND
 LOOK_EVERY_US: Final = 20 * MILLISECOND
@@ -156,13 +156,17 @@ class ProgramHost:
 
     def _apply(self, objects: Iterable[Object]) -> None:
         """Create what a program finds when it starts, or bring that up to date."""
+        handle = self._cluster.api.handle
         for each in objects:
+            creation = create(each)
             try:
-                self._cluster.api.handle(create(each), "harness")
+                handle(Get(creation.kind, creation.namespace, creation.name), "harness")
             except ApiError as error:
-                if not error.is_already_exists:
+                if not error.is_not_found:
                     raise
-                self._cluster.api.handle(Update(create(each).kind, each), "harness")
+                handle(creation, "harness")
+            else:
+                handle(Update(creation.kind, each), "harness")
 
     def _webhook_calls(self, served: OwnWebhooks) -> WebhookCalls:
         fixed_port = self._implementation.fixed_port
