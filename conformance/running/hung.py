@@ -80,7 +80,9 @@ def processor_time_bounded(
         _hung[which] += 1
         raise
     finally:
-        signal.signal(signal.SIGVTALRM, before)
+        # One that is on its way still would end the process by default.
+        ignored = before in (None, signal.SIG_DFL)
+        signal.signal(signal.SIGVTALRM, signal.SIG_IGN if ignored else before)
 
 
 def forget_hung_runs() -> None:

@@ -9,6 +9,7 @@ from chaos.faults import KillPod
 from conformance.handle import Condition, Handle
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.view.snapshots import partial_restarts
+from conformance.world import World
 from vocabulary.kinds import JOB, POD, Kind
 from vocabulary.objects import (
     Object,
@@ -25,6 +26,12 @@ class JobSet(Handle):
     """One JobSet of a scenario: its state now, and what a user can do to it."""
 
     kind: ClassVar[Kind] = JOB_SET
+
+    def __init__(self, world: World, name: str, namespace: str = "") -> None:
+        super().__init__(world, name, namespace)
+        self._replaced: set[str] = set()
+        """The uids of Jobs that a restart has answered. A real cluster may show them as they were
+        before they failed for a moment more: it tells of each kind apart."""
 
     @property
     def restarts(self) -> int:
@@ -70,7 +77,9 @@ class JobSet(Handle):
         def holds() -> bool:
             jobs = self.jobs
             # Before the JobSet is seen, none of none is no readiness.
-            return 0 < self._wanted == len(jobs) and all(map(_is_ready, jobs))
+            return 0 < self._wanted == len(jobs) and all(
+                _is_ready(job) and uid_of(job) not in self._replaced for job in jobs
+            )
 
         return Condition(f"{self} is ready", holds)
 
@@ -133,16 +142,21 @@ class JobSet(Handle):
     def fail_until_restarted(self, name: str, exit_code: int = 1) -> None:
         """Have a child Job fail once all are ready, and wait for the restart of the JobSet."""
         self.world.until(self.is_ready())
-        times = self.restarts + 1
+        times, failed = self.restarts + 1, self._uid(name)
         self.fail(name, exit_code)
         self.world.until(self.has_restarted(times))
+        self._replaced.add(failed)
 
     def fail_until_partly_restarted(self, name: str, exit_code: int = 1) -> None:
         """Have a child Job fail once all are ready, and wait for the restart of a part."""
         self.world.until(self.is_ready())
-        times = self.partial_restarts + 1
+        times, failed = self.partial_restarts + 1, self._uid(name)
         self.fail(name, exit_code)
         self.world.until(self.has_partly_restarted(times))
+        self._replaced.add(failed)
+
+    def _uid(self, name: str) -> str:
+        return uid_of(self.world.get(JOB, self.job(name), namespace=self.namespace) or {})
 
     # What a user can do to it.
 
