@@ -29,9 +29,11 @@ class JobSet(Handle):
 
     def __init__(self, world: World, name: str, namespace: str = "") -> None:
         super().__init__(world, name, namespace)
+        self._struck: set[str] = set()
+        """The uids of the Jobs that were made to fail since the last restart that was seen."""
         self._replaced: set[str] = set()
-        """The uids of Jobs that a restart has answered. A real cluster may show them as they were
-        before they failed for a moment more: it tells of each kind apart."""
+        """Those that a restart has answered. A real cluster may show them as they were before they
+        failed for a moment more: it tells of each kind apart."""
 
     @property
     def restarts(self) -> int:
@@ -63,13 +65,22 @@ class JobSet(Handle):
 
     def has_restarted(self, times: int) -> Condition:
         """It was restarted as a whole at least so many times."""
-        return Condition(f"{self} restarted {times} times", lambda: self.restarts >= times)
+        return Condition(
+            f"{self} restarted {times} times", lambda: self._is_answered(self.restarts >= times)
+        )
 
     def has_partly_restarted(self, times: int) -> Condition:
         """Jobs or replicated jobs of it were restarted at least so many times."""
         return Condition(
-            f"{self} restarted partly {times} times", lambda: self.partial_restarts >= times
+            f"{self} restarted partly {times} times",
+            lambda: self._is_answered(self.partial_restarts >= times),
         )
+
+    def _is_answered(self, has_restarted: bool) -> bool:
+        if has_restarted:
+            self._replaced |= self._struck
+            self._struck.clear()
+        return has_restarted
 
     def is_ready(self) -> Condition:
         """All of its Jobs are there, ready or complete, and none is on its way out."""
@@ -137,26 +148,23 @@ class JobSet(Handle):
 
     def fail(self, name: str, exit_code: int = 1) -> None:
         """End one pod of a child Job with an exit code."""
+        job = self.world.get(JOB, self.job(name), namespace=self.namespace)
+        self._struck.add(uid_of(job or {}))
         self.world.inject(KillPod(self.pods_of(name, "first"), exit_code=exit_code))
 
     def fail_until_restarted(self, name: str, exit_code: int = 1) -> None:
         """Have a child Job fail once all are ready, and wait for the restart of the JobSet."""
         self.world.until(self.is_ready())
-        times, failed = self.restarts + 1, self._uid(name)
+        times = self.restarts + 1
         self.fail(name, exit_code)
         self.world.until(self.has_restarted(times))
-        self._replaced.add(failed)
 
     def fail_until_partly_restarted(self, name: str, exit_code: int = 1) -> None:
         """Have a child Job fail once all are ready, and wait for the restart of a part."""
         self.world.until(self.is_ready())
-        times, failed = self.partial_restarts + 1, self._uid(name)
+        times = self.partial_restarts + 1
         self.fail(name, exit_code)
         self.world.until(self.has_partly_restarted(times))
-        self._replaced.add(failed)
-
-    def _uid(self, name: str) -> str:
-        return uid_of(self.world.get(JOB, self.job(name), namespace=self.namespace) or {})
 
     # What a user can do to it.
 
