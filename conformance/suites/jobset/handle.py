@@ -89,7 +89,8 @@ class JobSet(Handle):
             jobs = self.jobs
             # Before the JobSet is seen, none of none is no readiness.
             return 0 < self._wanted == len(jobs) and all(
-                _is_ready(job) and uid_of(job) not in self._replaced for job in jobs
+                _is_ready(job) and (_is_complete(job) or uid_of(job) not in self._replaced)
+                for job in jobs
             )
 
         return Condition(f"{self} is ready", holds)
@@ -179,7 +180,7 @@ class JobSet(Handle):
 def _is_ready(job: Object) -> bool:
     if is_terminating(job) or condition_status(job, "Failed") == "True":
         return False
-    if condition_status(job, "Complete") == "True":
+    if _is_complete(job):
         return True
     status = job.get("status") or {}
     parallelism = int(get_path(job, "spec.parallelism", 1))
@@ -188,3 +189,7 @@ def _is_ready(job: Object) -> bool:
 
 def _has_finished(job: Object) -> bool:
     return any(condition_status(job, end) == "True" for end in ("Complete", "Failed"))
+
+
+def _is_complete(job: Object) -> bool:
+    return condition_status(job, "Complete") == "True"

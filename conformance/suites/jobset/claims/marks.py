@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
@@ -25,7 +24,7 @@ JS_024 = Claim(
     suite="jobset",
     text="To restart a JobSet without counting it, the controller MUST annotate the Jobs to "
     "restart with jobset.sigs.k8s.io/restart, and delete them on a later reconcile; it MUST NOT "
-    "create Jobs with it, nor annotate Jobs that no such restart concerns.",
+    "create Jobs with it.",
     source=implementation(
         "To restart the JobSet without counting it against MaxRestarts, the controller will add "
         "an annotation jobset.sigs.k8s.io/restart to mark Jobs which need to be restarted."
@@ -61,7 +60,6 @@ def uncounted_restarts_are_marked(run: JobSetRun) -> Obligations:
                     step.after,
                 )
     yield from _created_unmarked(run)
-    yield from _marked_to_restart(run)
 
 
 def _created_unmarked(run: JobSetRun) -> Obligations:
@@ -78,39 +76,6 @@ def _created_unmarked(run: JobSetRun) -> Obligations:
                 f"{when(created)}: {child} of {run} was created with the annotation {RESTART}, "
                 "which marks Jobs to restart.",
             )
-
-
-def _marked_to_restart(run: JobSetRun) -> Obligations:
-    """That the controller marks no Job which stands through no restart that does not count."""
-    for child in run.children:
-        mark = _mark(run, child)
-        removed = child.track.removed
-        if mark is None or any(
-            child.track.created.n < step.first.n and (removed is None or step.first.n < removed.n)
-            for step in steps(run)
-            if step.is_open or step.taken == RESTART_UNCOUNTED
-        ):
-            continue
-        yield violated(
-            mark,
-            f"{when(mark)}: the controller marked {child} of {run} with the annotation {RESTART}, "
-            "and no restart that does not count concerns it.",
-        )
-
-
-def _mark(run: JobSetRun, child: Child) -> Write | None:
-    """The write by which the controller added the annotation to a Job."""
-    versions = child.track.versions
-    return next(
-        (
-            after
-            for before, after in pairwise(versions)
-            if RESTART in annotations_of(after.object or {})
-            and RESTART not in annotations_of(before.object or {})
-            and run.operator.is_by(after.actor)
-        ),
-        None,
-    )
 
 
 def _templates(run: JobSetRun, at: Write) -> Iterator[Object]:
