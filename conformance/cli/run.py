@@ -31,7 +31,8 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
 
     The report is written to .assay/ (report.yaml, index.html, a page and a plan per failure,
     junit.xml, histories/). If interrupted (Ctrl-C, SIGTERM), the command reports what was kept, and
-    how to evaluate it.
+    how to evaluate it; a campaign in virtual time that is interrupted by Ctrl-C reports the runs
+    that ended before.
     """
     import msgspec
     from rich.console import Console
@@ -80,4 +81,6 @@ def run(asked: RunArguments, typed: typer.Context) -> None:
             err=True,
         )
         code = ExitCode.VIOLATED if code is ExitCode.VIOLATED else ExitCode.ENVIRONMENT
+    if suite.interrupted:
+        code = ExitCode.INTERRUPTED
     raise typer.Exit(code)

@@ -143,6 +143,8 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     """Notes for readers on the circumstances, as sentences."""
     left_behind: str = ""
     """Why the cluster is not as it was before, if it is not; the runs are whole all the same."""
+    interrupted: bool = False
+    """True if a campaign was interrupted: the runs are those that ended before."""
     out_of_reach: dict[str, str] = {}
     """Claims that no scenario can arm on this cluster, each with the reason."""
     supported_features: tuple[str, ...] = ()

@@ -46,6 +46,8 @@ class UnderWay:
     """By claim, the smallest run found that violates it."""
     left_behind: str = ""
     """Why the cluster is not as it was before the suite, if it is not."""
+    interrupted: bool = False
+    """True if a campaign was interrupted: its runs so far count."""
 
     @property
     def first_runs(self) -> Sequence[RunResult]:
@@ -61,6 +63,18 @@ class UnderWay:
     def with_plans(self) -> Sequence[RunResult]:
         """Those of campaigns."""
         return [run for run in self.runs if run.plan["faults"]]
+
+    def as_many_as_come(self, tasks: Sequence[Task]) -> list[RunResult]:
+        """Run additional tasks; in the simulation those that ended before an interrupt."""
+        made: list[RunResult] = []
+        try:
+            made.extend(self.run_more(tasks))
+        except KeyboardInterrupt:
+            if self.options.cluster != "simulated":
+                raise
+            self.interrupted = True
+            self.notes.append(f"interrupted after {len(made)} of {len(tasks)} runs")
+        return made
 
 
 Campaign: TypeAlias = Callable[[UnderWay], None]
@@ -114,7 +128,7 @@ def at_crash_points(suite: UnderWay) -> None:
     tasks = list(_of_each(suite, lambda run: crash_tasks(run, options.implementation)))
     existing = len(tasks)
     most = options.sample or (existing if is_simulated else FEW_ENOUGH)
-    runs = list(suite.run_more(drawn(tasks, most, options.seed)))
+    runs = suite.as_many_as_come(drawn(tasks, most, options.seed))
     suite.crash_points = (sum(run.strikes > 0 for run in runs), existing)
     if not is_simulated:
         suite.notes += in_words(runs, existing)
@@ -135,7 +149,7 @@ def under_random_faults(suite: UnderWay) -> None:
     )
     if is_of_programs:
         tasks = drawn(tasks, wanted, options.seed, "random plans")
-    runs = list(map(in_spite_of_its_faults, suite.run_more(tasks)))
+    runs = list(map(in_spite_of_its_faults, suite.as_many_as_come(tasks)))
     if is_of_programs:
         suite.notes.append(in_one_line("random plans", runs, suite.without_plans))
     suite.random_plans = len(runs)

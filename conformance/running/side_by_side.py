@@ -1,19 +1,31 @@
-"""A map over other processes, which end with this one however it ends."""
+"""A map over other processes, which end with this one however it ends.
+
+A process that ends abruptly costs one item: what it was at work on is made again, one item at a
+time, each in a process of its own, and the item that ends this process too is the lost one.
+"""
 
 from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import connection
-from typing import Any
+from typing import Any, Final
 
 from conformance import suite
 from conformance.running.collecting import collect_seldom
 from conformance.worlds.interrupts import interrupts_held_back
+
+_CONTEXT: Final = multiprocessing.get_context("forkserver")
+
+
+class LostWorkerError(RuntimeError):
+    """A process ended abruptly at this item, and again when it was the only one."""
 
 
 @contextmanager
@@ -21,28 +33,141 @@ def side_by_side(jobs: int, *, many: bool) -> Iterator[Callable[..., Iterator[An
     """`each(function, items, chunk)`: a map over other processes, its results in order.
 
     With one job, or without `many` items, it is an ordinary map: processes take longer to
-    start than a few runs take.
+    start than a few runs take. LostWorkerError for an item whose process ends abruptly, unless
+    `each` gets an argument `lost`, a function: its value for the item and a few words on how the
+    process ended is the item's result then.
     """
     jobs = jobs or len(os.sched_getaffinity(0))
     if jobs == 1 or not many:
-        yield lambda function, items, _chunk: map(function, items)
+        yield lambda function, items, _chunk, _lost=None: map(function, items)
         return
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["conformance.running.workers"])
-    pool = ProcessPoolExecutor(
-        jobs, mp_context=context, initializer=_begin, initargs=(suite.packages(),)
-    )
+    _CONTEXT.set_forkserver_preload(["conformance.running.workers"])
+    pool = _RenewedPool(jobs)
+    try:
+        yield pool.each
+    finally:
+        pool.shut_down()
 
-    def each(function: Callable[[Any], Any], items: Sequence[Any], chunk: int) -> Iterator[Any]:
+
+class _RenewedPool:
+    """A pool of processes, and another one after any of them has ended abruptly."""
+
+    def __init__(self, jobs: int) -> None:
+        self._jobs = jobs
+        self._pool = self._new()
+
+    def each(
+        self,
+        function: Callable[[Any], Any],
+        items: Sequence[Any],
+        chunk: int,
+        lost: Callable[[Any, str], Any] | None = None,
+    ) -> Iterator[Any]:
+        whole = list(items)
+        chunks = [whole[n : n + chunk] for n in range(0, len(whole), chunk)]
+        return self._results(function, chunks, self._submitted(function, chunks), lost or _raise)
+
+    def shut_down(self) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def _new(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            self._jobs, mp_context=_CONTEXT, initializer=_begin, initargs=(suite.packages(),)
+        )
+
+    def _submitted(
+        self, function: Callable[[Any], Any], chunks: Sequence[Sequence[Any]]
+    ) -> list[Future[list[Any]]]:
         # The pool starts its workers here. One that it did not come to know of, being interrupted,
         # would be told of no end, and Python waits for all of them at its own.
         with interrupts_held_back():
-            return pool.map(function, items, chunksize=chunk)
+            try:
+                return [self._pool.submit(_all_of, function, each) for each in chunks]
+            except BrokenProcessPool:
+                self._renew()
+                return [self._pool.submit(_all_of, function, each) for each in chunks]
 
+    def _renew(self) -> None:
+        self.shut_down()
+        self._pool = self._new()
+
+    def _results(
+        self,
+        function: Callable[[Any], Any],
+        chunks: Sequence[Sequence[Any]],
+        futures: list[Future[list[Any]]],
+        lost: Callable[[Any, str], Any],
+    ) -> Iterator[Any]:
+        alone: set[int] = set()
+        for n, chunk in enumerate(chunks):
+            try:
+                results = [] if n in alone else futures[n].result()
+            except BrokenProcessPool:
+                rest = (k for k in range(n, len(chunks)) if k not in alone)
+                unfinished = [k for k in rest if _is_broken(futures[k])]
+                # Chunks are begun in their order: the first that have no result were at work.
+                alone.update(unfinished[: self._jobs])
+                again = unfinished[self._jobs :]
+                self._renew()
+                renewed = self._submitted(function, [chunks[k] for k in again])
+                for k, future in zip(again, renewed, strict=True):
+                    futures[k] = future
+            if n in alone:
+                for item in chunk:
+                    yield _made_alone(function, item, lost)
+            else:
+                yield from results
+
+
+def _is_broken(future: Future[Any]) -> bool:
+    # A pool that broke leaves no future without an end.
+    return isinstance(future.exception(), BrokenProcessPool)
+
+
+def _all_of(function: Callable[[Any], Any], items: Sequence[Any]) -> list[Any]:
+    return [function(item) for item in items]
+
+
+def _raise(item: Any, how: str) -> Any:
+    raise LostWorkerError(f"the process at work on {item} ended abruptly: {how}")
+
+
+def _made_alone(function: Callable[[Any], Any], item: Any, lost: Callable[[Any, str], Any]) -> Any:
+    """The item's result by a process of its own; `lost`'s if that ends abruptly as well."""
+    here, there = _CONTEXT.Pipe(duplex=False)
+    worker = _CONTEXT.Process(target=_answer, args=(suite.packages(), there, function, item))
+    with interrupts_held_back():
+        worker.start()
+        there.close()
     try:
-        yield each
-    finally:
-        pool.shutdown(cancel_futures=True)
+        result, error = here.recv()
+    except EOFError:
+        worker.join()
+        return lost(item, _in_words(worker.exitcode or 0))
+    worker.join()
+    if error is not None:
+        raise error
+    return result
+
+
+def _answer(
+    suites: Sequence[str],
+    there: connection.Connection,
+    function: Callable[[Any], Any],
+    item: Any,
+) -> None:
+    try:
+        _begin(suites)
+        there.send((function(item), None))
+    except Exception as error:  # noqa: BLE001 - raised where it is asked for
+        there.send((None, error))
+
+
+def _in_words(exit_code: int) -> str:
+    """`SIGSEGV`, or `exit status 3`."""
+    if exit_code < 0:
+        return signal.Signals(-exit_code).name
+    return f"exit status {exit_code}"
 
 
 def _begin(suites: Sequence[str]) -> None:

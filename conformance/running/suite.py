@@ -66,7 +66,7 @@ def run_suite(
     if options.undertaking or one_process:
         left_out_notes += not_run(chosen, options.cluster, options.undertaking, one_process)
     suite.notes[:0] = left_out_notes
-    shrunk = suite.shrunk | _shrunk(suite, count)
+    shrunk = suite.shrunk | ({} if suite.interrupted else _shrunk(suite, count))
     return SuiteResult(
         runs=tuple(suite.runs),
         implementation=_implementation(options.implementation, profiles, suite.runs),
@@ -87,6 +87,7 @@ def run_suite(
         mismatches=suite.mismatches,
         notes=tuple(suite.notes),
         left_behind=suite.left_behind,
+        interrupted=suite.interrupted,
         out_of_reach=out_of_reach(options.cluster, options.undertaking),
         supported_features=tuple(name for each in profiles for name in each.features),
         unsupported_features=_lacked(profiles, switched_off=False),
@@ -119,7 +120,8 @@ def _all_runs(options: RunOptions, baseline: Sequence[Task], count: _Count) -> U
             require_a_beginning(suite.runs)
             suite.notes += not_in_time(baseline, suite.runs)
             for campaign in campaigns(options):
-                campaign(suite)
+                if not suite.interrupted:
+                    campaign(suite)
             whole = suite
     except (LeftBehindError, ApiError) as error:
         if whole is None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import msgspec
 
-from chaos.plan import plan_from_data
+from chaos.plan import Plan, plan_from_data
 from conformance.implementation import implementations
 from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import all_simulated, all_under_test, profiles_named
@@ -22,7 +22,8 @@ from conformance.running.runner import run_one, run_really
 from conformance.running.side_by_side import side_by_side
 from conformance.running.why_not_run import why_one_process
 from conformance.scenarios import ALL_SCENARIOS, all_crds
-from vocabulary.history import Mark, history_digest
+from vocabulary.clock import SIMULATION_EPOCH_US
+from vocabulary.history import Header, Mark, OperatorUnderTest, history_digest
 from vocabulary.implementations import REFERENCE
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
     from conformance.worlds.existing.preflight import Undertaking
     from fixtures.control_plane.settings import Settings
 
+MANY_AT_A_TIME: Final = 32
+"""Simulated runs that a process gets at a time: they take milliseconds."""
+FEW_AT_A_TIME: Final = 2
+"""The same of runs with released programs."""
 SIDE_BY_SIDE: Final = 12
 """Runs at a time on a control plane: they mostly wait, and more would make operators late."""
 SIDE_BY_SIDE_ELSEWHERE: Final = 4
@@ -81,8 +86,10 @@ def _workers(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterat
         with _on_kind(options, roles) as run_all:
             yield run_all
         return
+    # Who interrupts a campaign waits for the rest of a chunk, and programs are slow.
+    most = FEW_AT_A_TIME if profiles_named(options.implementation) else MANY_AT_A_TIME
     with collecting_seldom(), side_by_side(_processes(options, roles), many=many) as each:
-        yield lambda tasks: each(run_task, tasks, max(1, min(32, len(tasks) // 16)))
+        yield lambda tasks: each(run_task, tasks, max(1, min(most, len(tasks) // 16)), lost_run)
 
 
 def _processes(options: RunOptions, roles: Sequence[str]) -> int:
@@ -110,6 +117,36 @@ def run_task(task: Task) -> RunResult:
         task.edition,
     )
     return _without_uneventful_history(result, task)
+
+
+def lost_run(task: Task, how: str) -> RunResult:
+    """The result of a run whose process ended abruptly before it had one: it shows nothing."""
+    scenario = ALL_SCENARIOS[task.scenario]
+    named = all_simulated(task.implementation, scenario.roles)
+    return RunResult(
+        scenario=scenario.id,
+        title=scenario.title,
+        seed=task.seed,
+        plan=task.plan or Plan(scenario.id, seed=task.seed).to_data(),
+        header=Header(
+            scenario=scenario.id,
+            seed=task.seed,
+            cluster="simulated",
+            clock="virtual",
+            began_us=SIMULATION_EPOCH_US,
+            kubernetes_version="",
+            operators={
+                role: OperatorUnderTest(suite=role, implementation=each.name)
+                for role, each in named.items()
+            },
+        ),
+        entries=(),
+        verdicts=(),
+        wall_seconds=0,
+        virtual_seconds=0,
+        error=f"the process that made the run ended abruptly: {how}",
+        variant=task.variant,
+    )
 
 
 def _without_uneventful_history(result: RunResult, task: Task) -> RunResult:

@@ -12,9 +12,10 @@ from conformance.clean import NotCleanError
 from conformance.cli.exit_code import ExitCode
 from conformance.cli.progress import plain_lines
 from conformance.norm.verdict import Outcome
+from conformance.report.run_result import RunResult
 from conformance.report.yaml_text import read_report
 from conformance.running.run_options import Progress, RunOptions
-from conformance.running.workers import workers
+from conformance.running.workers import Task, run_task, workers
 from tests.cli.conftest import Assay
 
 SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"
@@ -194,6 +195,25 @@ def test_an_interrupt_ends_with_130(assay: Assay, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr("conformance.running.suite.run_suite", interrupt)
     assert assay("run", "-q").code == 130
+
+
+def test_an_interrupted_campaign_reports_the_runs_that_ended(
+    assay: Assay, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def interrupted(task: Task) -> RunResult:
+        if "of write 4 of" in task.variant:
+            raise KeyboardInterrupt
+        return run_task(task)
+
+    monkeypatch.setattr("conformance.running.workers.run_task", interrupted)
+    asked = (SCENARIO, "--crash-points", "--random-plans", 2, "-j", 1)
+    ended = assay("run", *asked, "--out", tmp_path)
+    assert ended.code == ExitCode.INTERRUPTED, ended
+    coverage = read_report(tmp_path / "report.yaml").coverage
+    tried, _, existing = coverage.crash_points.partition("/")
+    assert 0 < int(tried) < int(existing)
+    assert f"\ninterrupted after {tried} of {existing} runs\n" in ended.out
+    assert coverage.random_plans == 0
 
 
 @pytest.mark.parametrize(
