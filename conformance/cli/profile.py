@@ -145,6 +145,56 @@ def findings(
         raise typer.Exit(ExitCode.VIOLATED)
 
 
+@app.command("track-record")
+def track_record(
+    reports: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="REPORT...",
+            help="Reports of released programs, or the folders that have them.",
+            callback=only(REPORT),
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Where the page goes; default: here.")
+    ] = None,
+) -> None:
+    """Write all bugs of released programs that reports show as one table, as Markdown.
+
+    A bug is a known difference whose fault is the implementation's. Exit code 2: no shipped profile
+    is of a report's implementation.
+
+    \b
+    assay profile track-record .assay reports/*/* --out bugs.md
+    """
+    from conformance.cli.problems import BadInputError
+    from conformance.profiles.findings import another_implementation
+    from conformance.profiles.reading import read_profile
+    from conformance.profiles.track_record import bugs_shown, track_record_page
+    from conformance.report.yaml_text import read_report_at
+    from conformance.suite import shipped_profiles
+
+    profiles = [read_profile(path) for path in shipped_profiles().values()]
+    found = []
+    for path in reports:
+        report = read_report_at(path)
+        of_it = [each for each in profiles if another_implementation(report, each) is None]
+        if not of_it:
+            about = report.implementation
+            raise BadInputError(
+                f"{path}: is a report of {about.organization}/{about.project} {about.version}, of "
+                "which no profile is shipped; list them: assay profile list"
+            )
+        found.append((report, of_it[0]))
+    page = track_record_page(bugs_shown(found))
+    if out is None:
+        typer.echo(page, nl=False)
+    else:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(page, encoding="utf-8")
+        typer.echo(f"written: {out}")
+
+
 @app.command("schema")
 def schema() -> None:
     """Print the JSON schema of a profile, for editors."""

@@ -110,7 +110,7 @@ def _page(
         faults = [FAULTS[each.fault].split(",")[0] for each in _reasons(claim, profile)]
         faults += ["unexplained"] if _unexplained(claim, profile) else []
         fault = ", ".join(dict.fromkeys(faults))
-        bad = len(_failing(claim))
+        bad = len(failing_tests(claim))
         yield f"| [{claim.id}](#{claim.id.lower()}) | {claim.name} | {fault} | {bad} of " + (
             f"{len(claim.tests)} |"
         )
@@ -165,7 +165,7 @@ def _finding(
     profile: ImplementationProfile,
     slack: Mapping[str, Micros],
 ) -> Iterator[str]:
-    failing = _failing(claim)
+    failing = failing_tests(claim)
     # Of equally simple ones that which least can be blamed on the machine.
     simplest = min(
         failing,
@@ -231,11 +231,11 @@ def _not_seen(profile: ImplementationProfile, found: Sequence[ClaimReport]) -> I
 
 def _reasons(claim: ClaimReport, profile: ImplementationProfile) -> list[Difference]:
     """Why it is violated where it is, in the profile's words; there may be several reasons."""
-    failing = _failing(claim)
+    failing = failing_tests(claim)
     return [
         known
         for known in profile.known_differences
-        if any(_explains(known, claim.id, test) for test in failing)
+        if any(explains(known, claim.id, test) for test in failing)
     ]
 
 
@@ -243,12 +243,12 @@ def _unexplained(claim: ClaimReport, profile: ImplementationProfile) -> list[Cla
     """Where it is violated and no reason of the profile's is of that scenario."""
     return [
         test
-        for test in _failing(claim)
-        if not any(_explains(known, claim.id, test) for known in profile.known_differences)
+        for test in failing_tests(claim)
+        if not any(explains(known, claim.id, test) for known in profile.known_differences)
     ]
 
 
-def _explains(known: Difference, claim: str, test: ClaimTest) -> bool:
+def explains(known: Difference, claim: str, test: ClaimTest) -> bool:
     """True if the profile names this reason for the claim in that scenario and the violation
     there shows it."""
     patterns = known.scenarios or ("*",)
@@ -270,7 +270,8 @@ def _is_debatable(claim: ClaimReport, profile: ImplementationProfile) -> bool:
     return is_known and all(each.fault == "text" for each in reasons)
 
 
-def _failing(claim: ClaimReport) -> list[ClaimTest]:
+def failing_tests(claim: ClaimReport) -> list[ClaimTest]:
+    """The scenarios in which a claim is violated."""
     return [test for test in claim.tests if test.outcome is Outcome.FAILED]
 
 

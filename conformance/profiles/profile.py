@@ -190,7 +190,9 @@ class Difference(_Part, frozen=True, kw_only=True):
     """Phrases of which the text of a violation has one if it shows this reason; one without any
     has another reason. None: the scenario tells."""
     link: Link | None = None
-    """Where it can be looked up: a line of its source, an issue."""
+    """Where it can be looked up: a line of its source."""
+    issue: Link | None = None
+    """Where its authors speak of it: an issue, or a pull request."""
 
 
 class ImplementationProfile(_Part, frozen=True, kw_only=True):
