@@ -115,7 +115,7 @@ class Reconciliation:
 
     def _send(self, requests: Iterable[Create | Patch | Delete]) -> _Refusal:
         """Send requests about Jobs, which may be gone. One that is refused keeps none of the others
-        back. Returns the first refusal."""
+        back. Returns the last refusal."""
         refused: ApiError | None = None
         for request in requests:
             try:
@@ -123,7 +123,7 @@ class Reconciliation:
             except ApiError as error:
                 if self.rules.is_sent_again(error):
                     yield from self._tell_refusal(request, error)
-                    refused = refused or error
+                    refused = error
             else:
                 self.job_writes.remember(Key(request.namespace, request.name), answer)
                 self._count(request)

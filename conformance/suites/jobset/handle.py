@@ -9,6 +9,7 @@ from chaos.faults import KillPod
 from conformance.handle import Condition, Handle
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.view.snapshots import partial_restarts
+from conformance.suites.jobset.view.startup import has_started
 from conformance.world import World
 from vocabulary.kinds import JOB, POD, Kind
 from vocabulary.objects import (
@@ -180,11 +181,7 @@ class JobSet(Handle):
 def _is_ready(job: Object) -> bool:
     if is_terminating(job) or condition_status(job, "Failed") == "True":
         return False
-    if _is_complete(job):
-        return True
-    status = job.get("status") or {}
-    parallelism = int(get_path(job, "spec.parallelism", 1))
-    return int(status.get("ready", 0)) + int(status.get("succeeded", 0)) >= parallelism
+    return has_started(job)
 
 
 def _has_finished(job: Object) -> bool:

@@ -14,6 +14,7 @@ from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.generations import was_refused
+from conformance.suites.jobset.view.startup import has_started
 from conformance.suites.jobset.view.status_steps import is_replaced
 from vocabulary.history import Write
 from vocabulary.objects import Object, condition_status, get_path
@@ -120,13 +121,7 @@ def _is(job: Object, status: str) -> bool:
         return True
     if status == COMPLETE:
         return False
-    if condition_status(job, "Failed") == "True":
-        return True
-    parallelism = int(get_path(job, "spec.parallelism", 1))
-    completions = get_path(job, "spec.completions")
-    wanted = parallelism if completions is None else min(parallelism, int(completions))
-    done = int(get_path(job, "status.ready", 0)) + int(get_path(job, "status.succeeded", 0))
-    return done >= wanted
+    return condition_status(job, "Failed") == "True" or has_started(job)
 
 
 def _started(run: JobSetRun, names: Sequence[str], needs: Sequence[_Need]) -> Obligations:

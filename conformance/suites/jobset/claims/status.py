@@ -13,6 +13,7 @@ from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.left_failed import is_left_failed
+from conformance.suites.jobset.view.startup import has_started
 from conformance.suites.jobset.view.status_steps import is_replaced
 from conformance.suites.jobset.view.success import left_failed
 from vocabulary.history import Write
@@ -78,7 +79,7 @@ def status_counts_the_jobs(run: JobSetRun) -> Obligations:
 def _counts(jobs: Sequence[Object]) -> dict[str, int]:
     open_ = [job for job in jobs if not (_is(job, "Complete") or _is(job, "Failed"))]
     return {
-        "ready": sum(map(_is_ready, open_)),
+        "ready": sum(map(has_started, open_)),
         "succeeded": sum(_is(job, "Complete") for job in jobs),
         "failed": sum(_is(job, "Failed") for job in jobs),
         "active": sum(int(get_path(job, "status.active", 0)) > 0 for job in open_),
@@ -88,14 +89,6 @@ def _counts(jobs: Sequence[Object]) -> dict[str, int]:
 
 def _is(job: Object, type_: str) -> bool:
     return condition_status(job, type_) == "True"
-
-
-def _is_ready(job: Object) -> bool:
-    parallelism = int(get_path(job, "spec.parallelism", 1))
-    completions = get_path(job, "spec.completions")
-    wanted = parallelism if completions is None else min(parallelism, int(completions))
-    done = int(get_path(job, "status.ready", 0)) + int(get_path(job, "status.succeeded", 0))
-    return done >= wanted
 
 
 def _words(counts: Mapping[str, int]) -> str:

@@ -125,6 +125,18 @@ def left_failed_job_has_a_ttl(world: World, failing: tuple[str, ...]) -> None:
     world.until(its.has_ended("Completed"))
 
 
+@scenario(arms=["JS-072", "JS-105"])
+def left_failed_job_is_gone(world: World) -> None:
+    """The others run on when the TTL of a Job that is left failed has it deleted."""
+    workers = replicated_job("w", 3, ttlSecondsAfterFinished=SEEN_SECONDS)
+    its = JobSet.submit(world, job_set([workers], [LEAVES]))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_failed_job("w-1"))
+    world.wait(2 * SEEN_SECONDS * SECOND)
+    world.until(its.has_started("w-0"))
+
+
 @scenario(
     arms=["JS-072"],
     cases={"all": ("All", False), "all-resumed": ("All", True), "any": ("Any", False)},

@@ -18,6 +18,7 @@ from conformance.world import World
 from vocabulary.clock import SECOND
 
 COUNTED: Final = rule(RESTART_JOB_SET)
+NON_INDEXED: Final = "NonIndexed"
 IN_ORDER: Final[dict[str, Any]] = {"startupPolicy": {"startupPolicyOrder": "InOrder"}}
 
 
@@ -39,6 +40,30 @@ def later_jobs_wait(world: World, case: tuple[list[dict[str, Any]], dict[str, An
     jobs, spec = case
     its = JobSet.submit(world, job_set(jobs, [COUNTED], **spec))
     its.fail_until_restarted("w-1")
+    world.until(its.is_ready())
+
+
+def _work_queue() -> dict[str, Any]:
+    """Its pods share the work: how many have to complete is not said."""
+    found = replicated_job(
+        "driver", 2, "ready-after 10s", parallelism=2, completionMode=NON_INDEXED
+    )
+    del found["template"]["spec"]["completions"]
+    return found
+
+
+SHAPES: Final = {
+    "of-less-work-than-pods": replicated_job(
+        "driver", 2, "ready-after 10s", parallelism=3, completions=2
+    ),
+    "work-queue": _work_queue(),
+}
+
+
+@scenario(arms=["JS-100"], cases=SHAPES)
+def later_jobs_wait_for_all_pods(world: World, earlier: dict[str, Any]) -> None:
+    """A Job is ready once all the pods that it can have are: as many as it has work for."""
+    its = JobSet.submit(world, job_set([earlier, replicated_job("w", 2)], [COUNTED], **IN_ORDER))
     world.until(its.is_ready())
 
 
