@@ -81,6 +81,35 @@ def deletions_are_refused(world: World) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-001", "JS-091"])
+def deletions_are_refused_for_a_while(world: World) -> None:
+    """A deletion that an API server refuses for a minute is asked for again, although nothing else
+    happens meanwhile."""
+    refused = ApiErrors(verb=("delete", "patch"), kind="Job", times=0)
+    its = JobSet.submit(world, job_set([replicated_job("w")], [COUNTED]))
+    world.until(its.is_ready())
+    world.inject(refused)
+    its.fail("w-0")
+    world.until(its.has_restarted(1))
+    world.wait(60 * SECOND)
+    world.revert(refused)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-099"], cases={"suspension": True, "resumption": False})
+def change_of_a_job_is_refused_for_a_while(world: World, suspends: bool) -> None:
+    """A Job that cannot be suspended, or resumed, for a minute is afterwards."""
+    refused = ApiErrors(verb=("patch", "update"), kind="Job", times=0)
+    asked = job_set([replicated_job("w")], [COUNTED], suspend=not suspends)
+    its = JobSet.submit(world, asked)
+    world.wait(20 * SECOND)
+    world.inject(refused)
+    its.suspend(suspends)
+    world.wait(60 * SECOND)
+    world.revert(refused)
+    world.wait(60 * SECOND)
+
+
 @scenario(arms=["JS-090", "JS-092"])
 def controller_starts_with_an_old_state(world: World) -> None:
     """A controller that starts from a list without its last restart counts no failure twice."""

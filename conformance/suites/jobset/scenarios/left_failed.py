@@ -137,6 +137,17 @@ def left_failed_job_is_gone(world: World) -> None:
     world.until(its.has_started("w-0"))
 
 
+@scenario(arms=["JS-072", "JS-105"])
+def another_job_is_deleted(world: World) -> None:
+    """One Job is left failed; another one, which somebody deletes, comes back."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [LEAVES]))
+    world.until(its.is_ready())
+    its.fail("w-1")
+    world.until(its.has_failed_job("w-1"))
+    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    world.until(its.has_started("w-0"))
+
+
 @scenario(
     arms=["JS-072"],
     cases={"all": ("All", False), "all-resumed": ("All", True), "any": ("Any", False)},

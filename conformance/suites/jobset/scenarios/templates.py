@@ -14,7 +14,13 @@ from conformance.world import World
 COUNTED: Final = rule(RESTART_JOB_SET)
 OF_THE_TEAM: Final = {"matchLabels": LABELS}
 OF_OTHERS: Final = {"matchLabels": {"example.com/team": "sales"}}
+OF_LINUX: Final = {
+    "matchExpressions": [{"key": "kubernetes.io/os", "operator": "In", "values": ["linux"]}]
+}
 OWN_AFFINITY: Final = {
+    "nodeAffinity": {
+        "preferredDuringSchedulingIgnoredDuringExecution": [{"weight": 1, "preference": OF_LINUX}],
+    },
     "podAffinity": {
         "preferredDuringSchedulingIgnoredDuringExecution": [
             {
