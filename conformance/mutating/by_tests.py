@@ -16,7 +16,7 @@ from typing import Any, Final, Literal, TypeAlias
 import pytest
 
 from conformance.mutating.alone import OutOfTimeError, Say, each_alone, processor_time
-from conformance.mutating.executed import Executed, Recording, merged
+from conformance.mutating.executed import Executed, Recording, by_whom, merged
 from conformance.mutating.mutants import SourceMutant
 from conformance.mutating.substitute import substitute
 
@@ -68,8 +68,7 @@ class Suite:
     def of(self, mutant: SourceMutant) -> list[str]:
         """Those that execute a line of the mutant, the ones that execute the fewest lines first;
         all, if it is executed when its module is loaded."""
-        lines = self._executed.get(mutant.path, {})
-        found = {name for line in mutant.lines for name in lines.get(line, ())}
+        found = by_whom(self._executed, mutant.path, mutant.lines)
         return sorted(found or self._lines, key=lambda name: (self._lines[name], name))
 
     @property

@@ -52,7 +52,9 @@ class SourceMutant:
     line: int
     """The first line of what is replaced."""
     lines: tuple[int, ...]
-    """The replaced lines: a test that executes none of them cannot detect the mutant."""
+    """The replaced lines."""
+    scope: tuple[int, ...]
+    """The lines of the outermost function around them; the same lines where there is none."""
     operator: str
     before: str
     after: str
@@ -160,6 +162,7 @@ class _Module:
                     function=".".join(names),
                     operator=operator.__name__,
                     top=top,
+                    scope=next((e for e in around if isinstance(e, cst.FunctionDef)), None),
                     node=node,
                     replacement=replacement,
                 )
@@ -220,6 +223,7 @@ class _Site:
     operator: str
     top: cst.CSTNode
     """The statement of the module's own level that it is in."""
+    scope: cst.FunctionDef | None
     node: cst.CSTNode
     replacement: cst.CSTNode
 
@@ -234,6 +238,7 @@ class _Site:
         if comparable(code) == module.original:
             return None
         lines = module.lines_of(self.node)
+        scope = lines if self.scope is None else module.lines_of(self.scope)
         return SourceMutant(
             id=self.id,
             module=module.name,
@@ -241,6 +246,7 @@ class _Site:
             path=module.path,
             line=lines.start,
             lines=tuple(lines),
+            scope=tuple(scope),
             operator=self.operator,
             before=module.code_of(self.node),
             after=module.code_of(self.replacement),

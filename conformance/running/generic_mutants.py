@@ -1,9 +1,10 @@
 """Run the suite against random mutations of the reference's source.
 
 The mutants beside the reference are hand-written. These are random: the result of a mutation
-operator on any line of its decision code. A first pass
-runs every scenario on the reference and records which lines it executes. A mutant is then tried in
-the scenarios that execute its line, those that arm the most claims first, until one claim fails.
+operator on any line of its decision code. A first pass runs every scenario on the reference and
+records which lines it executes. A mutant is then tried in the scenarios that execute its line,
+those that arm the most claims first, and then in those that execute its function, until one claim
+fails.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import msgspec
 
 from conformance.mutating.alone import OutOfTimeError, Say, each_alone, processor_time
 from conformance.mutating.equivalent import equivalents
-from conformance.mutating.executed import Executed, Recording, merged
+from conformance.mutating.executed import Executed, Recording, by_whom, merged
 from conformance.mutating.mutants import SourceMutant
 from conformance.mutating.substitute import substitute
 from conformance.norm.verdict import Outcome
@@ -97,11 +98,15 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     sound: dict[str, Sound]
 
     def scenarios_of(self, mutant: SourceMutant) -> list[str]:
-        """Those in which the mutant may matter, the most telling first. What is executed when the
-        module is loaded may matter in all of them."""
-        lines = self.executed.get(mutant.path, {})
-        found = {name for line in mutant.lines for name in lines.get(line, ())}
-        return sorted(found or self.sound, key=lambda name: (-len(self.sound[name].armed), name))
+        """Those in which the mutant may matter, the most telling first: those that execute its
+        lines, then those that execute its function. What is executed when the module is loaded may
+        matter in all of them."""
+        own = set(by_whom(self.executed, mutant.path, mutant.lines))
+        found = by_whom(self.executed, mutant.path, mutant.lines, mutant.scope)
+        return sorted(
+            found or self.sound,
+            key=lambda name: (name not in own, -len(self.sound[name].armed), name),
+        )
 
     def nearest(self, scenarios: Sequence[str]) -> tuple[str, ...]:
         """The claims that are armed in these, the most particular to them first."""
