@@ -20,6 +20,8 @@ class Recording:
         self._coverage = coverage.Coverage(
             data_file=None, include=[str(Path(each)) for each in paths], config_file=False
         )
+        # Scenarios of another suite execute none of them.
+        self._coverage.set_option("run:disable_warnings", ["no-data-collected"])
 
     @contextmanager
     def on(self) -> Iterator[None]:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from conformance.profiles.choosing import profiles_named
 from conformance.report.recorded import digest_of
-from conformance.report.run_result import RunResult
+from conformance.report.run_result import GIVEN_UP, RunResult
 from conformance.running.counted_campaigns import in_one_line
 from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, in_words, unless_missed
 from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
@@ -133,6 +133,7 @@ def at_crash_points(suite: UnderWay) -> None:
     if not is_simulated:
         suite.notes += in_words(runs, existing)
     if is_of_programs:
+        suite.notes += _left_alone(suite)
         suite.notes.append(in_one_line("crash points", runs, suite.without_plans))
     suite.runs += map(unless_missed, runs) if is_simulated else runs
 
@@ -171,11 +172,20 @@ def with_fewer_faults(suite: UnderWay) -> None:
     }
 
 
+def _left_alone(suite: UnderWay) -> Iterator[str]:
+    endless = [run.scenario for run in suite.first_runs if GIVEN_UP in run.error]
+    if endless:
+        yield f"not explored, since they never come to rest: {', '.join(endless)}"
+
+
 def _is_of_programs(options: RunOptions) -> bool:
     """True if a run takes as long as processes need, and campaigns are samples."""
     return options.cluster != "simulated" or bool(profiles_named(options.implementation))
 
 
 def _of_each(suite: UnderWay, tasks_of: Callable[[RunResult], Iterable[Task]]) -> Iterator[Task]:
+    is_of_programs = _is_of_programs(suite.options)
     for run in suite.first_runs:
-        yield from tasks_of(run)
+        # A program that never comes to rest takes as long as a hundred other runs, each time.
+        if not (is_of_programs and GIVEN_UP in run.error):
+            yield from tasks_of(run)

@@ -9,6 +9,7 @@ is counted as not tried.
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -40,10 +41,17 @@ def crash_tasks(run: RunResult, implementation: str) -> Iterator[Task]:
 
 
 def drawn(tasks: Sequence[Task], most: int, seed: int, of: str = "crash points") -> list[Task]:
-    """So many of the tasks at most, in their order; equal seeds draw equal ones."""
-    if len(tasks) <= most:
-        return list(tasks)
-    chosen = random.Random(f"{seed}/{of}").sample(range(len(tasks)), most)
+    """So many of the tasks at most, in their order, of each scenario about as many: one with a
+    hundred times as many crash points as others is no more telling. Equal seeds draw equal ones."""
+    shuffled = random.Random(f"{seed}/{of}").sample(range(len(tasks)), len(tasks))
+    turns: Counter[str] = Counter()
+
+    def turn(n: int) -> tuple[int, int]:
+        scenario = tasks[n].scenario
+        turns[scenario] += 1
+        return turns[scenario], n
+
+    chosen = [n for _, n in sorted(map(turn, shuffled))[:most]]
     return [tasks[n] for n in sorted(chosen)]
 
 

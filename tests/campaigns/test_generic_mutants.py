@@ -10,6 +10,7 @@ import pytest
 
 from conformance.mutating.alone import OutOfTimeError, Say, each_alone, processor_time
 from conformance.mutating.equivalent import equivalents
+from conformance.mutating.executed import by_whom
 from conformance.mutating.mutants import SourceMutant, Sources, UnknownMutantError
 from conformance.running.generic_mutants import EQUIVALENT, GenericResult, run_generic
 from conformance.running.run_options import RunOptions
@@ -53,6 +54,20 @@ def test_what_is_for_people_to_read_is_left_alone() -> None:
     decisions = Sources([module], DECISION_CODE.told).draw(10_000, seed=1)
     assert any("Note(" in found.before for found in every)
     assert not any(found.before.startswith("Note(") for found in decisions)
+
+
+def test_a_mutant_is_tried_where_its_function_is_executed_after_where_its_line_is() -> None:
+    executed = {"f.py": {3: ["a"], 4: ["b", "a"], 5: ["c"], 9: ["d"]}}
+    assert by_whom(executed, "f.py", (4,), range(3, 6)) == ["b", "a", "c"]
+    assert by_whom(executed, "f.py", (4,)) == ["b", "a"]
+    assert by_whom(executed, "g.py", (4,), range(3, 6)) == []
+
+
+def test_the_scope_of_a_mutant_is_its_outermost_function(sources: Sources) -> None:
+    for found in sources.draw(30, seed=1):
+        assert set(found.lines) <= set(found.scope)
+        first = Path(found.path).read_text().splitlines()[found.scope[0] - 1].lstrip()
+        assert first.startswith(("def ", "@")) or found.scope == found.lines
 
 
 def test_an_id_that_names_no_replacement_is_refused(sources: Sources) -> None:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -22,6 +22,7 @@ from conformance.worlds.control_plane.operator_process import (
 )
 from conformance.worlds.control_plane.starter import OURS, Starter
 from fixtures.control_plane.ports import free_ports
+from fixtures.control_plane.process import Process
 
 HEALTHY = """
 import http.server, sys
@@ -67,6 +68,35 @@ def eventually(holds: Callable[[], bool], seconds: float = 300.0) -> bool:
             return False
         time.sleep(0.02)
     return True
+
+
+def test_what_an_operator_needs_is_prepared_before_each_of_its_starts(
+    tmp_path: Path, launch: Launch
+) -> None:
+    """Two operators may need objects of one name, which differ in their ports."""
+    (port,) = free_ports(1)
+    done: list[str] = []
+
+    def start(command: Sequence[str], log: Path) -> Process:
+        done.append("started")
+        return launch(command, log)
+
+    command = [sys.executable, "-c", HEALTHY, str(port)]
+    made = RealOperator(
+        "operator",
+        command,
+        port,
+        tmp_path / "log",
+        lambda *_: None,
+        start,
+        prepare=lambda: done.append("prepared"),
+    )
+    assert not done
+    for _ in range(2):
+        made.start()
+        made.wait_ready()
+        made.kill()
+    assert done == ["prepared", "started"] * 2
 
 
 def test_an_operator_runs_stands_still_runs_on_and_is_killed(

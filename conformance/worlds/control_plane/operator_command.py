@@ -47,8 +47,8 @@ def launch_of(
 
 
 def prepare(launch: Launch, connection: RetryingConnection) -> None:
-    """Create what it needs in its namespace, or bring that up to date: two operators may need the
-    same, and one may start again with another configuration."""
+    """Create what it needs in its namespace, or bring that up to date: another operator, whose
+    ports are others, may need objects of the same names."""
     for needed in launch.objects:
         creation = create(needed)
         try:

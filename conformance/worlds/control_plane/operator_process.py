@@ -40,14 +40,17 @@ class RealOperator:
         record: Callable[[str, Any], None],
         launch: Launch | None = None,
         ready_path: str = READY_PATH,
+        prepare: Callable[[], None] | None = None,
     ) -> None:
-        """`record` is called with (name, change) on each change in its life."""
+        """`record` is called with (name, change) on each change in its life, `prepare` before each
+        start."""
         self.name = name
         self._command = tuple(command)
         self._health_url = f"http://127.0.0.1:{health_port}{ready_path}"
         self._log = log
         self._record = record
         self._launch = launch or launch_directly
+        self._prepare = prepare
         self._lock = threading.RLock()
         self._process: Process | None = None
         self._paused = False
@@ -66,6 +69,8 @@ class RealOperator:
         with self._lock:
             if self.state != "down":
                 return
+            if self._prepare is not None:
+                self._prepare()
             self._paused = False
             self._is_noted = False
             self._process = process = self._launch(self._command, self._log)

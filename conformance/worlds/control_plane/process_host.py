@@ -85,7 +85,6 @@ class ProcessHost(Host):
             webhook_port=webhook_port,
         )
         proxy.token = operator_command.token_of(run.folder, name)
-        operator_command.prepare(launch, self._session.connections["harness"])
         network.show(health_port)
         if launch.webhooks is not None:
             webhooks.expect(launch.webhooks, partial(network.connect, launch.webhooks.port))
@@ -98,4 +97,5 @@ class ProcessHost(Host):
             run.record,
             partial(self._session.starter.start, network=network.path),
             launch.ready_path,
+            partial(operator_command.prepare, launch, self._session.connections["harness"]),
         )

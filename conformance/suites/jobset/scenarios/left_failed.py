@@ -129,7 +129,7 @@ def left_failed_job_has_a_ttl(world: World, failing: tuple[str, ...]) -> None:
 def left_failed_job_is_gone(world: World) -> None:
     """The others run on when the TTL of a Job that is left failed has it deleted."""
     workers = replicated_job("w", 3, ttlSecondsAfterFinished=SEEN_SECONDS)
-    its = JobSet.submit(world, job_set([workers], [LEAVES]))
+    its = JobSet.submit(world, job_set([workers, replicated_job("v")], [LEAVES]))
     world.until(its.is_ready())
     its.fail("w-1")
     world.until(its.has_failed_job("w-1"))
