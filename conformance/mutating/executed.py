@@ -49,10 +49,11 @@ class Recording:
 def by_whom(
     executed: Executed, path: str, lines: Iterable[int], scope: Iterable[int] = ()
 ) -> list[str]:
-    """Who executes any of these lines of a file, and then who executes others of their function.
+    """The names of what executes any of these lines of a file, then others of their
+    function.
 
     CPython 3.11 traces no line of a generator that goes on by an exception from the one that it
-    delegates to: what handles that is in nobody's lines, and in the function.
+    delegates to: the lines that handle it have no names, and the function has.
     """
     found = executed.get(path, {})
     first = dict.fromkeys(name for line in lines for name in found.get(line, ()))

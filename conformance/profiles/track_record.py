@@ -125,7 +125,7 @@ def _cells(bug: Bug) -> Iterator[str]:
 
 
 def _simplicity(sighting: Sighting) -> tuple[bool, int, float, str]:
-    """What sorts first is shown soonest, and needs the fewest faults."""
+    """The sort key of the one that is shown soonest and needs the fewest faults."""
     test = sighting.test
     is_real = sighting.cluster != "simulated"
     return is_real, len(test.faults), test.virtual_seconds, test.scenario

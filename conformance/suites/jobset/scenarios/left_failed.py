@@ -139,7 +139,7 @@ def left_failed_job_is_gone(world: World) -> None:
 
 @scenario(arms=["JS-072", "JS-105"])
 def another_job_is_deleted(world: World) -> None:
-    """One Job is left failed; another one, which somebody deletes, comes back."""
+    """One Job is left failed; another one, which a user deletes, comes back."""
     its = JobSet.submit(world, job_set([replicated_job("w", 3)], [LEAVES]))
     world.until(its.is_ready())
     its.fail("w-1")
