@@ -20,7 +20,7 @@ from vocabulary.clock import MILLISECOND, Micros
 from vocabulary.history import Entry, Mark, Process, Write
 
 CRASH_PLACES: Final = (Place.BEFORE_COMMIT, Place.AFTER_COMMIT, Place.AFTER_REPLY)
-ENDED: Final = ("killed", "stopped")
+ENDED: Final = ("killed", "stopped", "ended")
 REPLY_US: Final = 5 * MILLISECOND
 """A reply of the simulated API server takes no longer, unless a fault delays it."""
 

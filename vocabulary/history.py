@@ -249,7 +249,10 @@ class Process(msgspec.Struct, frozen=True, kw_only=True, tag="process", omit_def
     n: int
     t: Micros
     process: str
-    change: Literal["started", "killed", "stopped", "paused", "resumed", "leading", "following"]
+    change: Literal[
+        "started", "killed", "stopped", "ended", "paused", "resumed", "leading", "following"
+    ]
+    """`ended`: by itself."""
 
 
 class Mark(msgspec.Struct, frozen=True, kw_only=True, tag="mark", omit_defaults=True):

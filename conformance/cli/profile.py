@@ -134,12 +134,7 @@ def findings(
     if (other := another_implementation(told, profile)) is not None:
         raise BadInputError(f"{report}: is a report of {other}; name the profile of that")
     page = findings_page(told, profile, slack_of_histories(told, report_path(report).parent))
-    if out is None:
-        typer.echo(page, nl=False)
-    else:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(page, encoding="utf-8")
-        typer.echo(f"written: {out}")
+    _give(page, out)
     if missing := unexplained(told, profile):
         typer.echo(f"not explained by the profile: {', '.join(missing)}", err=True)
         raise typer.Exit(ExitCode.VIOLATED)
@@ -187,12 +182,7 @@ def track_record(
             )
         found.append((report, of_it[0]))
     page = track_record_page(bugs_shown(found))
-    if out is None:
-        typer.echo(page, nl=False)
-    else:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        out.write_text(page, encoding="utf-8")
-        typer.echo(f"written: {out}")
+    _give(page, out)
 
 
 @app.command("schema")
@@ -216,3 +206,13 @@ def _file(name: str) -> Path:
             f"{meant(name, shipped_profiles())} List them: assay profile list"
         )
     return found
+
+
+def _give(page: str, out: Path | None) -> None:
+    """Write a page to its file, or print it where there is none."""
+    if out is None:
+        typer.echo(page, nl=False)
+        return
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(page, encoding="utf-8")
+    typer.echo(f"written: {out}")

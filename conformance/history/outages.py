@@ -15,10 +15,13 @@ from conformance.history.refusals import MAX_BACKOFF_US, refused_for_us
 from conformance.history.timing import Outage, Start
 from conformance.history.tracks import Track
 from vocabulary.canonical import encode
-from vocabulary.clock import SECOND, Micros
+from vocabulary.clock import MINUTE, SECOND, Micros
 from vocabulary.hindrance import hinders
 from vocabulary.history import Fault, Process, Write
 
+AFTERMATH_US: Final = MINUTE
+"""A program that gives up since it was hindered does so within this time: those that elect a leader
+by default after 10 s."""
 ERROR_GAP_US: Final = 2 * SECOND
 """Failed requests that are closer together than this, or than a client that backs off has them,
 are one outage."""
@@ -36,8 +39,9 @@ def outages_of(
     `processes` are its own; `unanswered` are requests that nothing was heard of or that the server
     could not serve; `conflicts` are those that another's write led to, each worth one more attempt.
     """
-    found = [outage for outage, _ in _processes_down(processes)]
-    found += _faults_in_force(role, faults)
+    hindering = _faults_in_force(role, faults)
+    found = [outage for outage, _ in _processes_down(_hindered_ends(processes, hindering))]
+    found += hindering
     found += _unanswered(unanswered)
     found += [Outage(write.t, write.t, _failure(write), cost_us=0) for write in conflicts]
     return _merged(found)
@@ -66,7 +70,7 @@ def starts_of(role: str, processes: Sequence[Process], faults: Sequence[Fault]) 
                 for fault in hindering
             ),
         )
-        for outage, begins_anew in _processes_down(processes)
+        for outage, begins_anew in _processes_down(_hindered_ends(processes, hindering))
         if begins_anew and outage.end_us is not None
     ]
 
@@ -74,6 +78,21 @@ def starts_of(role: str, processes: Sequence[Process], faults: Sequence[Fault]) 
 def is_unanswered(write: Write) -> bool:
     """True if a request got no answer, or one that asks to try again: 429, or a server's error."""
     return write.code in (0, 429) or write.code >= 500
+
+
+def _hindered_ends(ours: Sequence[Process], hindering: Sequence[Outage]) -> list[Process]:
+    """Without the ends of processes by themselves that no fault has led to: a program that crashes
+    is its own affair, and one that gives up because it is hindered is not."""
+    pauses = [entry for entry in ours if entry.change in ("paused", "resumed")]
+
+    def is_hindered(end: Process) -> bool:
+        since_us = end.t - AFTERMATH_US
+        return any(
+            outage.begin_us <= end.t and (outage.end_us is None or outage.end_us >= since_us)
+            for outage in hindering
+        ) or any(entry.process == end.process and since_us <= entry.t <= end.t for entry in pauses)
+
+    return [entry for entry in ours if entry.change != "ended" or is_hindered(entry)]
 
 
 def _processes_down(ours: Sequence[Process]) -> list[tuple[Outage, bool]]:
@@ -96,7 +115,7 @@ def _processes_down(ours: Sequence[Process]) -> list[tuple[Outage, bool]]:
     for entry in ours:
         if entry.change in ("started", "resumed"):
             up[entry.process] = True
-        elif entry.change in ("killed", "stopped", "paused"):
+        elif entry.change in ("killed", "stopped", "ended", "paused"):
             up[entry.process] = False
             if entry.change != "paused":
                 acted.discard(entry.process)
@@ -110,7 +129,8 @@ def _processes_down(ours: Sequence[Process]) -> list[tuple[Outage, bool]]:
             down_since = None
         elif not able and down_since is None:
             down_since = entry.t
-            because = f"{entry.process} was {entry.change}"
+            how = "ended by itself" if entry.change == "ended" else f"was {entry.change}"
+            because = f"{entry.process} {how}"
         acted |= able
     if down_since is not None:
         outages.append((Outage(down_since, None, because), False))

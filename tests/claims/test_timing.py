@@ -142,6 +142,40 @@ def test_an_operator_is_down_from_its_death_to_its_start() -> None:
     assert outages(story)[-1] == (5, 8, "appwrapper was killed")
 
 
+def test_an_operator_that_crashes_gains_no_time() -> None:
+    story = Story()
+    story.at(0).process("started")
+    story.at(5).process("ended")
+    story.at(15).process("started")
+    assert outages(story) == [(0, 0, "no instance of the operator had started")]
+
+
+@pytest.mark.parametrize("seconds_later", [0, 60])
+def test_an_operator_that_gives_up_as_it_is_hindered_is_down(seconds_later: int) -> None:
+    fault = {"api_error": {"actor": "appwrapper", "code": 503, "times": 0}}
+    story = Story()
+    story.at(0).process("started")
+    story.at(3).fault("injected", fault, "the API server is away")
+    story.at(5).fault("reverted", fault, "it is back")
+    story.at(5 + seconds_later).process("ended")
+    story.at(95).process("started")
+    (_, *found) = outages(story)
+    assert (found[-1][1], found[-1][0] <= 5 + seconds_later) == (95, True)
+
+
+def test_an_operator_that_gives_up_after_it_was_paused_is_down() -> None:
+    story = Story()
+    story.at(0).process("started")
+    story.at(5).process("paused")
+    story.at(30).process("resumed")
+    story.at(31).process("ended")
+    story.at(41).process("started")
+    assert outages(story)[-2:] == [
+        (5, 30, "appwrapper was paused"),
+        (31, 41, "appwrapper ended by itself"),
+    ]
+
+
 def test_a_second_instance_keeps_the_operator_up() -> None:
     story = Story()
     story.at(0).process("started")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import textwrap
@@ -20,14 +21,17 @@ from conformance.worlds.control_plane.operator_process import (
     RealOperator,
     launch_directly,
 )
+from conformance.worlds.control_plane.processes import RealProcesses
 from conformance.worlds.control_plane.starter import OURS, Starter
 from fixtures.control_plane.ports import free_ports
 from fixtures.control_plane.process import Process
 
 HEALTHY = """
-import http.server, sys
+import http.server, os, sys
 class Healthy(http.server.BaseHTTPRequestHandler):
-    def do_GET(self): self.send_response(200); self.end_headers()
+    def do_GET(self):
+        if self.path == "/end": os._exit(1)
+        self.send_response(200); self.end_headers()
     def log_message(self, *_): pass
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Healthy).serve_forever()
 """
@@ -143,6 +147,24 @@ def test_a_stopped_operator_ends_by_itself(operator: RealOperator, life: list[st
     operator.wait_ready()
     operator.stop()
     assert (operator.state, life) == ("down", ["started", "stopped"])
+
+
+def test_an_operator_that_ends_by_itself_starts_again(tmp_path: Path, launch: Launch) -> None:
+    (port,) = free_ports(1)
+    command = [sys.executable, "-c", HEALTHY, str(port)]
+    life: list[str] = []
+    operator = RealOperator(
+        "operator", command, port, tmp_path / "log", lambda _, change: life.append(change), launch
+    )
+    processes = RealProcesses({"operator": operator}, {})
+    processes.start("operator")
+    operator.wait_ready()
+    with socket.create_connection(("127.0.0.1", port)) as to_it:
+        to_it.sendall(b"GET /end HTTP/1.0\r\n\r\n")
+        assert not to_it.recv(1)
+    assert eventually(lambda: life == ["started", "ended", "started"])
+    processes.end()
+    assert life == ["started", "ended", "started", "killed"]
 
 
 def test_an_operator_that_ends_at_once_is_told_with_its_log(tmp_path: Path, launch: Launch) -> None:

@@ -180,9 +180,21 @@ def test_a_program_that_ends_is_told_with_its_log(operator: Path) -> None:
         run.ask("end")
         run.run_for(SECOND)
         assert not run.process.running
-        (told,) = run.crashes
+        told = run.crashes[0]
     assert told.startswith(f"{NAME}: it ended with 7")
     assert "as asked" in told
+
+
+def test_a_program_that_ends_starts_again_as_its_kubelet_would_start_it(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.ask("end")
+        asked_us = run.cluster.loop.now_us
+        run.run_for(75 * SECOND)
+        assert run.cluster.processes.awaits_restart
+        life = run.life_since(asked_us)
+    assert [change for change, _ in life] == ["ended", "started"] * 4 + ["ended"]
+    pauses = [begun - ended for (_, ended), (_, begun) in zip(life[::2], life[1::2], strict=False)]
+    assert pauses == pytest.approx([0, 10, 20, 40])
 
 
 def test_its_webhook_changes_and_refuses(operator: Path) -> None:

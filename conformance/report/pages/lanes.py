@@ -38,6 +38,7 @@ _PROCESS_TONES: Final[dict[str, tuple[Tone, str]]] = {
     "paused": ("warn", "paused"),
     "stopped": ("bad", "stopped"),
     "killed": ("bad", "killed"),
+    "ended": ("bad", "ended by itself"),
 }
 
 

@@ -21,6 +21,8 @@ Launch: TypeAlias = Callable[[Sequence[str], Path], Process]
 """Starts a command, its output appended to a file; the process ends with this one."""
 READY_SECONDS: Final = 120.0
 POLL_SECONDS: Final = 0.05
+LOOK_SECONDS: Final = 0.25
+"""How often one that is ready is asked whether it lives."""
 STOP_SECONDS: Final = 10.0
 
 
@@ -52,9 +54,13 @@ class RealOperator:
         self._launch = launch or launch_directly
         self._prepare = prepare
         self._lock = threading.RLock()
+        self.on_end: Callable[[str], None] | None = None
+        """Called with its name when it has ended by itself."""
         self._process: Process | None = None
         self._paused = False
         self._is_noted = False
+        self._is_ending = False
+        """True from when it was told to end."""
 
     @property
     def state(self) -> ProcessState:
@@ -73,11 +79,12 @@ class RealOperator:
                 self._prepare()
             self._paused = False
             self._is_noted = False
+            self._is_ending = False
             self._process = process = self._launch(self._command, self._log)
         # Not waited for here: a fault may start it while it holds up the proxy that this
         # process needs in order to become ready.
         threading.Thread(
-            target=self._note_ready, args=(process,), name=f"ready-{self.name}", daemon=True
+            target=self._watch, args=(process,), name=f"watch-{self.name}", daemon=True
         ).start()
 
     def wait_ready(self) -> None:
@@ -96,12 +103,18 @@ class RealOperator:
         if process is not None:
             self._note_started(process)
 
-    def _note_ready(self, process: Process) -> None:
+    def _watch(self, process: Process) -> None:
+        """Note that it is ready, and that it has ended by itself."""
         while process.is_alive():
-            if self._is_ready():
+            if not self._is_noted and self._is_ready():
                 self._note_started(process)
+            time.sleep(LOOK_SECONDS if self._is_noted else POLL_SECONDS)
+        with self._lock:
+            if process is not self._process or self._is_ending:
                 return
-            time.sleep(POLL_SECONDS)
+            self._record(self.name, "ended")
+        if self.on_end is not None:
+            self.on_end(self.name)
 
     def _note_started(self, process: Process) -> None:
         """Once for each process, and never after its end was noted."""
@@ -142,6 +155,7 @@ class RealOperator:
         with self._lock:
             if self.state == "down" or self._process is None:
                 return
+            self._is_ending = True
             if self._paused and number != signal.SIGKILL:
                 self._process.signal(signal.SIGCONT)
             self._process.signal(number)

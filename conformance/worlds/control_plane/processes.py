@@ -8,12 +8,15 @@ a session, so pausing one is refused.
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from chaos.ground import FaultRefusedError, ProcessState
 from conformance.worlds.control_plane.component import Component
 from conformance.worlds.control_plane.deployed_operator import DeployedOperator
 from conformance.worlds.control_plane.operator_process import OperatorStartError, RealOperator
+from conformance.worlds.control_plane.recorder import wall_us
+from fixtures.crash_loop import CrashLoop
 from vocabulary.clock import SECOND, Micros
 
 
@@ -29,6 +32,10 @@ class RealProcesses:
         self._operators = operators
         self._components = components
         self._restarts: dict[str, threading.Timer] = {}
+        self._loops: defaultdict[str, CrashLoop] = defaultdict(CrashLoop)
+        for operator in operators.values():
+            if isinstance(operator, RealOperator):
+                operator.on_end = self._ended
         self._lock = threading.RLock()
         self._over = False
 
@@ -49,10 +56,7 @@ class RealProcesses:
             return
         process.stop() if graceful else process.kill()
         if restart_after_us is not None:
-            restart = threading.Timer(restart_after_us / SECOND, self.start, (name,))
-            restart.daemon = True
-            self._restarts[name] = restart
-            restart.start()
+            self._restart(name, restart_after_us)
 
     def start(self, name: str) -> None:
         with self._lock:
@@ -62,6 +66,7 @@ class RealProcesses:
             waiting = self._restarts.pop(name, None)
             if waiting is not None:
                 waiting.cancel()
+            self._loops[name].began(wall_us())
             self._process(name).start()
 
     def pause(self, name: str) -> None:
@@ -90,6 +95,18 @@ class RealProcesses:
         for component in self._components.values():
             component.resume()
             component.start()
+
+    def _ended(self, name: str) -> None:
+        """It has ended by itself; it starts again as a container does that its kubelet restarts."""
+        with self._lock:
+            if not self._over:
+                self._restart(name, self._loops[name].ended(wall_us()))
+
+    def _restart(self, name: str, after_us: Micros) -> None:
+        restart = threading.Timer(after_us / SECOND, self.start, (name,))
+        restart.daemon = True
+        self._restarts[name] = restart
+        restart.start()
 
     def _process(self, name: str) -> RealOperator | DeployedOperator | Component:
         process = self._operators.get(name) or self._components.get(name)

@@ -47,6 +47,7 @@ PATIENCE_ATTEMPTS: Final = 3
 """A wait lasts for so many attempts at their longest, if that is more."""
 LEADER_US: Final = 20 * SECOND
 LOOK_SECONDS: Final = 0.5
+DOWN: Final = ("killed", "stopped", "ended")
 
 
 class ControlPlaneWorld(World):
@@ -370,12 +371,12 @@ class ControlPlaneWorld(World):
         return self._processes.wait_ready(started)
 
     def _record_process(self, process: str, change: Any) -> None:
-        if process in self._users and change in ("killed", "stopped"):
+        if process in self._users and change in DOWN:
             self._ended.add(process)
         elif process in self._users and change == "started":
             self._ended.discard(process)
             self._last_write_us = wall_us()  # it begins with a look at everything
-        if process in self._proxies and change in ("killed", "stopped"):
+        if process in self._proxies and change in DOWN:
             self._proxies[process].hang_up()
         if not self._closed.is_set():
             self._record.process(process, change)

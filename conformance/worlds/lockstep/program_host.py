@@ -80,7 +80,7 @@ class ProgramHost:
             api=self._cluster.api,
             connection=self._connection,
             log=path / f"{label_of(name)}.log",
-            on_crash=self._on_crash,
+            on_end=self._ended,
             stream=stream,
         )
         health, webhook = free_ports(2)
@@ -123,6 +123,10 @@ class ProgramHost:
         self._folder.cleanup()
 
     # Inside.
+
+    def _ended(self, name: str, error: Exception) -> None:
+        self._on_crash(name, error)
+        self._cluster.processes.ended(name)
 
     def _new_network(self) -> Network:
         """That of one program: a port that it cannot choose is free in its own."""

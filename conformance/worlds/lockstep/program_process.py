@@ -60,11 +60,11 @@ class ProgramProcess:
         api: ApiServer,
         connection: Connection,
         log: Path,
-        on_crash: Callable[[str, Exception], None],
+        on_end: Callable[[str, Exception], None],
         stream: str,
     ) -> None:
-        """`launch` prepares a start and says how; `on_crash` is called with (name, exception) if it
-        ends by itself; `stream` names its random streams."""
+        """`launch` prepares a start and says how; `on_end` is called with (name, exception) when it
+        has ended by itself; `stream` names its random streams."""
         self.name = name
         self.running = False
         self.paused = False
@@ -74,7 +74,7 @@ class ProgramProcess:
         self._pacing = pacing
         self._loop = loop
         self._log = log
-        self._on_crash = on_crash
+        self._on_end = on_end
         self._backlog: list[Callable[[], None]] = []
         self._stopped: Callable[[], None] | None = None
         """To be called once it has ended, if it has been asked to."""
@@ -245,7 +245,7 @@ class ProgramProcess:
             stopped()
             return
         end = self._log.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace")
-        self._on_crash(self.name, EndedError(f"it ended with {code}; its log ends: {end}"))
+        self._on_end(self.name, EndedError(f"it ended with {code}; its log ends: {end}"))
 
     # Inside.
 
