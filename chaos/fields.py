@@ -37,6 +37,9 @@ class PlanError(ValueError):
         self.path = path
         self.problem = problem
 
+    def __reduce__(self) -> tuple[type[PlanError], tuple[str, str]]:
+        return type(self), (self.path, self.problem)
+
 
 class Spelling(NamedTuple):
     """How YAML spells a value. Put it into the annotation: `Annotated[type, Spelling(…)]`."""

@@ -133,6 +133,8 @@ class _Seen:
         self.subject = f"{kind}/{submitted.name}"
         self._submitted = (submitted.kind, submitted.name)
         self._kind = subject_kind(named_object(self.subject)[0])
+        self._spelled = {kind.group_kind: _spelled(kind.group_kind, "") for kind in known_kinds()}
+        """How plans spell the kinds that were seen, by group kind."""
         self._owned = {self._submitted}
         """Kinds and names of the subject and of all that it owns."""
         self.components: dict[str, None] = {}
@@ -145,7 +147,12 @@ class _Seen:
 
     def add(self, write: Write) -> None:
         obj = write.object or {}
-        kind = _spelled(write.kind, str(obj.get("apiVersion", "")))
+        if obj:
+            self._spelled[write.kind] = _spelled(write.kind, str(obj.get("apiVersion", "")))
+        # A request that was refused shows no object, and no version of its kind.
+        kind = self._spelled.get(write.kind)
+        if kind is None:
+            return
         if write.actor in self.roles:
             self.writes[write.verb, kind, write.subresource] += 1
         elif write.actor not in _PEOPLE and role_of(write.actor) not in self.roles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import re
 from dataclasses import replace
 
@@ -467,3 +468,8 @@ def test_errors_of_a_file_name_the_file(tmp_path):
         load_plan(path)
     with pytest.raises(YamlError, match=r"missing\.yaml: cannot be read"):
         load_plan(tmp_path / "missing.yaml")
+
+
+def test_what_a_worker_finds_wrong_with_a_plan_reaches_the_process_that_asked() -> None:
+    error = pickle.loads(pickle.dumps(PlanError("faults[2].when.kind", "is no kind")))
+    assert (str(error), error.path) == ("faults[2].when.kind: is no kind", "faults[2].when.kind")

@@ -92,6 +92,7 @@ def test_a_kind_that_no_suite_registered_is_found_and_followed_by_ownership() ->
             wrote("user", "Widget.assay.dev", WIDGET),
             wrote("appwrapper", "Widget.assay.dev", changed, verb="patch", event="MODIFIED"),
             wrote("appwrapper", "Job.batch", owned(JOB, WIDGET)),
+            wrote("appwrapper", "Gadget.assay.dev", {}, verb="delete", event="", code=404),
             wrote("job-controller", "Pod", {**owned({}, JOB), "status": {"phase": "Pending"}}),
         ],
         ROLES,
