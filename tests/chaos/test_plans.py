@@ -471,5 +471,5 @@ def test_errors_of_a_file_name_the_file(tmp_path):
 
 
 def test_what_a_worker_finds_wrong_with_a_plan_reaches_the_process_that_asked() -> None:
-    error = pickle.loads(pickle.dumps(PlanError("faults[2].when.kind", "is no kind")))
+    error = pickle.loads(pickle.dumps(PlanError("faults[2].when.kind", "is no kind")))  # noqa: S301 - our own
     assert (str(error), error.path) == ("faults[2].when.kind: is no kind", "faults[2].when.kind")
