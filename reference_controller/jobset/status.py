@@ -89,5 +89,5 @@ def _counts(jobs: Sequence[Job], rules: Rules) -> dict[str, Any]:
         "succeeded": sum(rules.counts_as_succeeded(job) for job in jobs),
         "failed": sum(job.has_failed for job in jobs),
         "active": sum(job.is_active for job in jobs),
-        "suspended": sum(job.is_suspended for job in jobs),
+        "suspended": sum(job.is_suspended and not job.is_finished for job in jobs),
     }

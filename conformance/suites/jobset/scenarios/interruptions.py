@@ -36,6 +36,23 @@ def controller_dies_before_it_deletes(world: World, action: Any) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-090", "JS-092"])
+def controller_begins_with_an_old_job_set(world: World) -> None:
+    """A controller that first sees its JobSet as it was before a restart counts that once."""
+    its = _running(world, [COUNTED])
+    stale = StaleReads(kind="jobset.x-k8s.io/v1alpha2/JobSet")
+    world.inject(stale)
+    its.fail("w-0")
+    # Not until it has restarted: a controller that writes by its cache alone does not, before
+    # the cache catches up.
+    world.wait(5 * SECOND)
+    world.inject(Kill(restart_after=2 * SECOND))
+    world.wait(5 * SECOND)
+    world.revert(stale)
+    world.until(its.has_restarted(1))
+    world.until(its.is_ready())
+
+
 @scenario(
     arms=["JS-090", "JS-092"],
     cases={

@@ -9,6 +9,7 @@ from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
     FAIL_JOB,
     RESTART_JOB,
+    RESTART_REPLICATED_JOB,
 )
 from conformance.suites.jobset.handle import JobSet
 from conformance.suites.jobset.scenarios.workloads import (
@@ -192,3 +193,17 @@ def left_failed_job_was_waited_for(world: World) -> None:
     world.wait(20 * SECOND)
     its.fail("then-0", 0)
     world.until(its.has_ended("Completed"))
+
+
+@scenario(arms=["JS-070", "JS-091"])
+def left_failed_job_restarts_with_its_replicated_job(world: World) -> None:
+    """A Job that is left failed starts again when a later failure restarts its replicated job."""
+    rules = [rule(FAIL_JOB, [BY_POLICY]), rule(RESTART_REPLICATED_JOB, targets=["w"])]
+    its = JobSet.submit(world, job_set([replicated_job("w", 2, **failing_by_policy())], rules))
+    world.until(its.is_ready())
+    its.fail("w-0", NON_RETRIABLE)
+    world.until(its.has_failed_job("w-0"))
+    world.wait(5 * SECOND)
+    its.fail("w-1")
+    world.until(its.has_partly_restarted(1))
+    world.until(its.is_ready())

@@ -67,6 +67,17 @@ def child_job_is_deleted_in_a_restart(world: World, propagation: Any) -> None:
     world.until(its.is_ready())
 
 
+@scenario(arms=["JS-106"])
+def service_is_deleted_after_a_restart(world: World) -> None:
+    """The headless Service comes back also in a JobSet that has restarted."""
+    its = _running(world)
+    its.fail_until_restarted("w-0")
+    world.until(its.is_ready())
+    world.wait(20 * SECOND)
+    world.inject(DeleteObject("Service", its.name))
+    world.wait(20 * SECOND)
+
+
 @scenario(arms=["JS-091"], cases={"deleted": False, "given-back": True})
 def job_is_taken_away(world: World, is_given_back: bool) -> None:
     """A Job that its user makes an orphan takes a name, until it is deleted or given back."""

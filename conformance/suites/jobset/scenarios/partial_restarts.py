@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.faults import Kill, Start
+from chaos.faults import ApiErrors, Kill, Start
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
+    FAIL_JOB_SET,
     RESTART_JOB,
     RESTART_JOB_SET,
     RESTART_REPLICATED_JOB,
@@ -309,3 +310,22 @@ def back_off_goes_on_after_a_suspension(world: World) -> None:
         its.resume()
     its.fail_until_partly_restarted("w-0")
     world.until(its.is_ready())
+
+
+@scenario(arms=["JS-021"])
+def job_set_fails_before_a_restart_is_carried_out(world: World) -> None:
+    """Jobs that were to restart, and whose deletion was refused, run no longer once their JobSet
+    has failed."""
+    rules = [OF_WORKERS, rule(FAIL_JOB_SET, targets=["v"])]
+    its = JobSet.submit(world, job_set([replicated_job("w", 2), replicated_job("v")], rules))
+    world.until(its.is_ready())
+    refused = ApiErrors(verb=("delete",), kind="Job", code=500, times=0)
+    world.inject(refused)
+    its.fail("w-0")
+    world.until(its.has_failed_job("w-0"))
+    world.wait(3 * SECOND)
+    its.fail("v-0")
+    world.until(its.has_ended("Failed"))
+    world.wait(5 * SECOND)
+    world.revert(refused)
+    world.wait(MINUTE)
