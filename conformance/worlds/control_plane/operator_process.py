@@ -60,7 +60,7 @@ class RealOperator:
         self._paused = False
         self._is_noted = False
         self._is_ending = False
-        """True from when it was told to end."""
+        """True from when it was asked to end."""
 
     @property
     def state(self) -> ProcessState:
