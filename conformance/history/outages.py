@@ -40,7 +40,7 @@ def outages_of(
     could not serve; `conflicts` are those that another's write led to, each worth one more attempt.
     """
     hindering = _faults_in_force(role, faults)
-    found = [outage for outage, _ in _processes_down(_hindered_ends(processes, hindering))]
+    found = [outage for outage, _ in _processes_down(processes, hindering)]
     found += hindering
     found += _unanswered(unanswered)
     found += [Outage(write.t, write.t, _failure(write), cost_us=0) for write in conflicts]
@@ -70,7 +70,7 @@ def starts_of(role: str, processes: Sequence[Process], faults: Sequence[Fault]) 
                 for fault in hindering
             ),
         )
-        for outage, begins_anew in _processes_down(_hindered_ends(processes, hindering))
+        for outage, begins_anew in _processes_down(processes, hindering)
         if begins_anew and outage.end_us is not None
     ]
 
@@ -80,10 +80,10 @@ def is_unanswered(write: Write) -> bool:
     return write.code in (0, 429) or write.code >= 500
 
 
-def _hindered_ends(ours: Sequence[Process], hindering: Sequence[Outage]) -> list[Process]:
-    """Without the ends of processes by themselves that no fault has led to: a program that crashes
-    is its own affair, and one that gives up because it is hindered is not."""
-    pauses = [entry for entry in ours if entry.change in ("paused", "resumed")]
+def _without_own_ends(processes: Sequence[Process], hindering: Sequence[Outage]) -> list[Process]:
+    """Leave out the ends of processes by themselves that no fault has led to: a program that
+    crashes is its own affair, and one that gives up because it is hindered is not."""
+    pauses = [entry for entry in processes if entry.change in ("paused", "resumed")]
 
     def is_hindered(end: Process) -> bool:
         since_us = end.t - AFTERMATH_US
@@ -92,14 +92,17 @@ def _hindered_ends(ours: Sequence[Process], hindering: Sequence[Outage]) -> list
             for outage in hindering
         ) or any(entry.process == end.process and since_us <= entry.t <= end.t for entry in pauses)
 
-    return [entry for entry in ours if entry.change != "ended" or is_hindered(entry)]
+    return [entry for entry in processes if entry.change != "ended" or is_hindered(entry)]
 
 
-def _processes_down(ours: Sequence[Process]) -> list[tuple[Outage, bool]]:
+def _processes_down(
+    processes: Sequence[Process], hindering: Sequence[Outage]
+) -> list[tuple[Outage, bool]]:
     """Spans without an instance that is able to work: up, and leading where there is a leader.
 
     Each with whether the instance that ended it had not been able to work since it started.
     """
+    ours = _without_own_ends(processes, hindering)
     if not ours:
         return []
     has_leader = any(entry.change in ("leading", "following") for entry in ours)

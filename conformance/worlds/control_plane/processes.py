@@ -66,8 +66,10 @@ class RealProcesses:
             waiting = self._restarts.pop(name, None)
             if waiting is not None:
                 waiting.cancel()
-            self._loops[name].began(wall_us())
-            self._process(name).start()
+            process = self._process(name)
+            if process.state == "down":
+                self._loops[name].began(wall_us())
+            process.start()
 
     def pause(self, name: str) -> None:
         self._process(name).pause()
