@@ -42,7 +42,7 @@ def test_durations_are_the_short_ones_where_nobody_is_late() -> None:
 def test_durations_keep_their_proportions_on_a_slow_machine() -> None:
     usual, slow = durations(0), durations(10 * SECOND)
     assert slow.failure_grace_us == 10 * SECOND
-    for name in ("admission_grace_us", "warmup_grace_us", "retry_pause_us", "maximum_us"):
+    for name in ("admission_grace_us", "warmup_grace_us", "retry_pause_us", "grace_maximum_us"):
         assert getattr(slow, name) == 2 * getattr(usual, name)
     assert slow.retry_limit == usual.retry_limit
 

@@ -58,6 +58,13 @@ class AppWrapper(Handle):
             lambda: condition_status(self.now, type_) == status,
         )
 
+    def wait_for_its_ttl(self, sign: Condition | None = None) -> None:
+        """Wait for a sign that the TTL of its success is over; by default, its resources are
+        gone."""
+        world = self.world
+        bound_us = world.patience_us + world.durations.success_ttl_us
+        world.until(sign or self.shows("ResourcesDeployed", "False"), bound_us)
+
     def has_pods(self, count: int, *phases: str) -> Condition:
         """Exactly so many of its pods are in one of the phases (any phase if none is named)."""
 

@@ -95,7 +95,7 @@ class Durations:
     retry_pause_us: Micros
     retry_limit: int
     forceful_deletion_us: Micros
-    maximum_us: Micros
+    grace_maximum_us: Micros
     success_ttl_us: Micros
 
     @staticmethod
@@ -109,14 +109,22 @@ class Durations:
             retry_pause_us=parse_duration(table["resetPause"]),
             retry_limit=table["retryLimit"],
             forceful_deletion_us=parse_duration(table["deletionGracePeriod"]),
-            maximum_us=parse_duration(table["gracePeriodCeiling"]),
+            grace_maximum_us=parse_duration(table["gracePeriodCeiling"]),
             success_ttl_us=parse_duration(table["successTTLCeiling"]),
         )
 
     @property
     def patience_us(self) -> Micros:
-        """The longest wait of a scenario's step: every retry at its longest, and some more."""
-        return (self.retry_limit + 2) * self.attempt_bound_us + self.success_ttl_us + HOUR
+        """The longest wait of a scenario's step: every retry at its longest, and some more.
+
+        Steps that wait for the TTL after a success say so.
+        """
+        return (self.retry_limit + 2) * self.attempt_bound_us + HOUR
+
+    @property
+    def maximum_us(self) -> Micros:
+        """The longest of all timers."""
+        return max(self.grace_maximum_us, self.success_ttl_us)
 
     @property
     def attempt_bound_us(self) -> Micros:

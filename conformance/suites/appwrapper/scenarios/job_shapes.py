@@ -65,7 +65,7 @@ def job_does_all_its_work(world: World, case: tuple[int, Mapping[str, Any]]) -> 
     world.wait(world.durations.warmup_grace_us + 2 * world.durations.failure_grace_us)
     _let_pods_succeed(world, aw, rounds)
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(
@@ -101,7 +101,7 @@ def job_repairs_itself(world: World, spec: Mapping[str, Any]) -> None:
     world.wait(parse_duration(BEYOND_BACK_OFF))
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-051"])
@@ -132,7 +132,7 @@ def evicted_pod_is_replaced_by_its_job(world: World) -> None:
     world.wait(parse_duration(BEYOND_BACK_OFF))
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(
@@ -159,7 +159,7 @@ def succeeded_pod_is_deleted_before_its_job_is_complete(
     world.wait(SECOND)
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-064", "AW-096", "MLB-051"])
@@ -175,7 +175,7 @@ def job_succeeds_by_its_success_policy(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(
@@ -203,7 +203,7 @@ def finished_job_is_collected_by_its_own_ttl(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     _let_pods_succeed(world, aw, 1)
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-035", "AW-057"])

@@ -123,7 +123,7 @@ def pod_of_a_namesake_is_restored(world: World) -> None:
     world.until(again.is_in("Running") & again.shows("PodsReady"))
     world.inject(KillPod(PodChoice(of="AppWrapper/a", owner="a-job", which="all"), exit_code=0))
     world.until(again.is_in("Succeeded"))
-    world.until(again.shows("ResourcesDeployed", "False"))
+    again.wait_for_its_ttl()
     world.delete_if_there("Pod", "restored")
 
 

@@ -184,7 +184,7 @@ def within_the_success_ttl(world: World, replace: Replace) -> None:
     world.until(aw.is_in("Succeeded"))
     world.wait(ttl_us // 2)
     replace(world)
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(
@@ -247,7 +247,7 @@ def down_while_the_workload_completes(world: World) -> None:
     world.inject(Kill(restart_after=DOWN_US))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-096", "MLB-051", "MLB-054"])

@@ -90,7 +90,7 @@ def ttl_of_a_success(world: World, text: str) -> None:
     """A succeeded workload is kept as long as its annotation requests, if it has one."""
     aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 2s, exit 0", successTTLDuration=text)
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(

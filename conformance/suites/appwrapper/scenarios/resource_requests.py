@@ -41,7 +41,7 @@ def sidecar_ends_with_its_pod(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD, exit_code=0))
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(

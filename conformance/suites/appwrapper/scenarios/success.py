@@ -20,7 +20,7 @@ def kept_until_the_ttl(world: World, manifest: str) -> None:
     """A workload that succeeds releases its quota, and is deleted when its TTL has passed."""
     aw = AppWrapper.submit(world, manifest, behaviour="run 5s, exit 0")
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(
@@ -37,7 +37,7 @@ def ttl_follows_its_annotation(world: World, ttl: str) -> None:
     """An annotation may shorten the TTL; one that makes no sense leaves the operator's."""
     aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 5s, exit 0", successTTLDuration=ttl)
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(
@@ -48,7 +48,7 @@ def ttl_is_bounded_by_the_operators(world: World) -> None:
     """An annotation cannot prolong the TTL beyond what the operator is configured with."""
     aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 2s, exit 0", successTTLDuration="1h")
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-063", "MLB-052"])
@@ -56,7 +56,7 @@ def ttl_counts_from_success(world: World) -> None:
     """A workload that ran longer than its TTL is still kept for the TTL after its success."""
     aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 9s, exit 0", successTTLDuration="4s")
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(
@@ -77,7 +77,7 @@ def ttl_is_no_grace_period(world: World) -> None:
     """The cap on grace periods does not shorten the TTL."""
     aw = AppWrapper.submit(world, "pod.yaml", behaviour="run 2s, exit 0", successTTLDuration="18s")
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-064", "INV-6"])
@@ -87,7 +87,7 @@ def deletion_by_a_user_changes_nothing(world: World) -> None:
     world.until(aw.is_in("Succeeded"))
     world.inject(DeleteObject("Job", "a-job", propagation="Background"))
     world.wait(2 * SECOND)
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-064", "MLB-054", "MLB-073"])
@@ -95,7 +95,7 @@ def with_everything_around_it(world: World) -> None:
     """Configuration, storage and accounts of a workload live as long as its pods do."""
     aw = AppWrapper.submit(world, "mixed.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["INV-5", "AW-051", "MLB-051"])
@@ -108,7 +108,7 @@ def succeeds_after_a_reset(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod("a-0", exit_code=0))
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-012", "AW-063"])
@@ -118,10 +118,10 @@ def held_after_success(world: World) -> None:
     world.until(aw.is_in("Succeeded"))
     hold = HoldObject("ConfigMap", "a-config")
     world.inject(hold)
-    world.until(aw.shows("DeletingResources"))
+    aw.wait_for_its_ttl(aw.shows("DeletingResources"))
     world.wait(2 * world.durations.forceful_deletion_us)
     world.revert(hold)
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["MLB-044", "INV-6", "MLB-051"])
@@ -131,7 +131,7 @@ def suspended_after_success(world: World) -> None:
     world.until(aw.is_in("Succeeded"))
     aw.suspend()
     world.wait(2 * SECOND)
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
     aw.resume()
     world.wait(2 * SECOND)
 
@@ -156,7 +156,7 @@ def one_pod_ends_before_the_other(world: World) -> None:
     world.wait(10 * SECOND)
     world.inject(KillPod("a-1", exit_code=0))
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(
@@ -167,7 +167,7 @@ def job_of_other_completions(world: World, manifest: str) -> None:
     """A Job succeeds when it says so, be its completions more than its pods or not named."""
     aw = AppWrapper.submit(world, manifest, behaviour="run 5s, exit 0")
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(arms=["AW-096", "AW-046"])
@@ -177,7 +177,7 @@ def job_replaced_a_pod_itself(world: World) -> None:
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
     world.inject(KillPod(FIRST_POD))
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
 
 
 @scenario(

@@ -92,4 +92,4 @@ def workload_succeeds(world: World) -> None:
     """An operator that is left alone deletes what succeeded when the SuccessTTL is over."""
     aw = AppWrapper.submit(world, "pods.yaml", behaviour="run 2s, exit 0")
     world.until(aw.is_in("Succeeded"))
-    world.until(aw.shows("ResourcesDeployed", "False"))
+    aw.wait_for_its_ttl()
