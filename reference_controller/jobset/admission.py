@@ -1,4 +1,4 @@
-"""Admission of a JobSet on create and update: defaulting and validation of its failure policy.
+"""Admission of a JobSet on create and update: its failure policy, and changes of its parts.
 
 Pure, so that the simulated API server and the webhook server of a real cluster run the same code.
 Rejections name the field and the reason. A field that is not implemented is refused, never
@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from reference_controller.jobset.job_set import failure_policy, spec_of
+from reference_controller.jobset.job_set import (
+    failure_policy,
+    is_suspended,
+    replicated_jobs,
+    spec_of,
+)
 from reference_controller.jobset.names import GROUP, JOB_SET
 from reference_controller.jobset.rules import RIGHT, Rules
 from reference_controller.jobset.rules.admission import FAILURE_REASONS
@@ -23,7 +28,7 @@ from reference_controller.jobset.spec_admission import (
 )
 from reference_controller.runtime.admission_review import Operation, UserInfo
 from vocabulary.errors import ApiError
-from vocabulary.objects import Object, get_path, name_of
+from vocabulary.objects import Object, get_path, name_of, without_path
 
 
 def mutate(
@@ -50,7 +55,7 @@ def validate(
     causes = [*other_flaws(operation, new, old)]
     if operation == "UPDATE":
         assert old is not None, "an UPDATE comes with the old object"
-        causes += _policy_changes(new, old, rules)
+        causes += [*_policy_changes(new, old, rules), *_part_changes(new, old, rules)]
     else:
         causes += _policy_flaws(new, rules)
     if causes:
@@ -99,3 +104,24 @@ def _repeats(values: Collection[str], path: str) -> Iterator[Cause]:
 def _policy_changes(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:
     if not rules.may_become(failure_policy(old), failure_policy(new)):
         yield Cause("spec.failurePolicy", STAYS)
+
+
+def _part_changes(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:
+    # A queue sets the templates in the update that resumes the JobSet, or takes them back in the
+    # one that suspends it.
+    may_change = rules.open_fields(is_suspended(new) or is_suspended(old))
+    now, before = (
+        [_without(each, may_change) for each in replicated_jobs(job_set)] for job_set in (new, old)
+    )
+    if now != before:
+        yield Cause(
+            "spec.replicatedJobs",
+            "cannot be changed; while the JobSet is suspended, its pod templates' labels, "
+            "annotations, node selectors, tolerations and scheduling gates can",
+        )
+
+
+def _without(replicated_job: Object, paths: Collection[str]) -> Object:
+    for path in paths:
+        replicated_job = without_path(replicated_job, path)
+    return replicated_job

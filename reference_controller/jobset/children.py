@@ -88,7 +88,7 @@ def _creates(
             continue
         name = rules.job_name(job_set, child)
         at_us = _not_before_us(job_set, child, name)
-        if at_us > seen.now_us:
+        if at_us > seen.now_us and rules.waits_for_back_off(job_set):
             wake_at_us.append(at_us)
             continue
         obj = build(job_set, child, replicated_job, numbering, rules)

@@ -1,5 +1,5 @@
 """Admission of a JobSet but for its failure policy: defaults, fields that are not implemented,
-names, dependencies, and what stays as it is.
+names, dependencies, and what stays as it is beside the replicated jobs.
 
 KEP-262 says nothing of these: they are as the released API has them.
 """
@@ -11,7 +11,6 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from reference_controller.jobset.job_set import (
-    is_suspended,
     replicas_of,
     replicated_jobs,
     spec_of,
@@ -19,7 +18,7 @@ from reference_controller.jobset.job_set import (
 from reference_controller.jobset.names import CONTROLLER_NAME
 from reference_controller.jobset.network import coordinator_of
 from reference_controller.runtime.admission_review import Operation
-from vocabulary.objects import Object, get_path, name_of, without_path
+from vocabulary.objects import Object, get_path, name_of
 
 MAX_INT32: Final = 2**31 - 1
 MAX_NAME_LENGTH: Final = 63
@@ -58,14 +57,6 @@ _LASTING: Final = (
     "managedBy",
 )
 """The fields that no update changes, adds or removes; so is the failure policy."""
-_CHANGED_BY_QUEUES: Final = (
-    "metadata.labels",
-    "metadata.annotations",
-    "spec.nodeSelector",
-    "spec.tolerations",
-    "spec.schedulingGates",
-)
-"""The fields of a pod template that may change while the JobSet is suspended."""
 
 
 STAYS: Final = "cannot be changed, added or removed"
@@ -248,20 +239,3 @@ def changes(new: Object, old: Object) -> Iterator[Cause]:
     for field in _LASTING:
         if spec_of(old).get(field) != spec_of(new).get(field):
             yield Cause(f"spec.{field}", STAYS)
-    is_open = is_suspended(new) or is_suspended(old)
-    now, before = (list(replicated_jobs(each)) for each in (new, old))
-    if is_open:
-        now, before = ([_closed(each) for each in some] for some in (now, before))
-    if now != before:
-        yield Cause(
-            "spec.replicatedJobs",
-            "cannot be changed; while the JobSet is suspended, its pod templates' labels, "
-            "annotations, node selectors, tolerations and scheduling gates can",
-        )
-
-
-def _closed(replicated_job: Object) -> Object:
-    """The part of a replicated job that cannot be changed while it is suspended."""
-    for field in _CHANGED_BY_QUEUES:
-        replicated_job = without_path(replicated_job, f"template.spec.template.{field}")
-    return replicated_job

@@ -110,7 +110,7 @@ LEFT_FAILED: Final = Decision(
     "A Job that FailJob leaves failed is not evaluated again. The JobSet completes once all other "
     "Jobs have finished and the success policy holds over them; it fails if the policy can no "
     "longer hold: no Job is left over which it could, or one that all are asked for never starts, "
-    "since it waits for the success of one that is left failed.",
+    "since it waits for the success of one that is left failed, or of one that never starts.",
     "the norm takes no action on such a Job, and does not say how its JobSet ends",
 )
 ATTEMPT_LABELS: Final = Decision(
@@ -213,4 +213,12 @@ OWN_MARK: Final = Decision(
     "The annotation restart is the controller's own. What becomes of a Job that another client "
     "annotates is not judged.",
     "the norm has the controller annotate Jobs and delete them, and speaks of no other client",
+)
+LASTING_JOBS: Final = Decision(
+    "J31",
+    "spec.replicatedJobs is immutable, but for the labels, annotations, node selectors, "
+    "tolerations and scheduling gates of pod templates while the JobSet is suspended. Changes of "
+    "the resources of containers are not judged then.",
+    "the norm restarts Jobs as they were, and does not speak of changes; queues place pods by "
+    "these fields, and later releases let them set resources, too",
 )

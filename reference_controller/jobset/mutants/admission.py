@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from reference_controller.jobset.mutants.registry import MUTANTS
@@ -129,3 +129,22 @@ def _without_strategy(policy: Any) -> Any:
     if not isinstance(policy, dict):
         return policy
     return {key: value for key, value in policy.items() if key != "restartStrategy"}
+
+
+@MUTANTS.wrong_rules(
+    "replicated-jobs-are-changed", "It lets the number of a JobSet's Jobs be changed.", "JS-109"
+)
+class ReplicatedJobsAreChanged(Rules):
+    def open_fields(self, is_suspended: bool) -> Collection[str]:
+        return *super().open_fields(is_suspended), "replicas"
+
+
+@MUTANTS.wrong_rules(
+    "suspended-ones-are-open",
+    "It lets the Jobs of a suspended JobSet be changed to run more pods.",
+    "JS-109",
+)
+class SuspendedOnesAreOpen(Rules):
+    def open_fields(self, is_suspended: bool) -> Collection[str]:
+        found = super().open_fields(is_suspended)
+        return (*found, "template.spec.parallelism") if is_suspended else found

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from reference_controller.jobset.job_set import (
     ChildId,
     counted_restarts_of,
+    is_suspended,
     partial_restarts_of,
 )
 from reference_controller.jobset.mutants.registry import MUTANTS
@@ -199,3 +200,14 @@ class LeftFailedComesBack(Rules):
     def stays_left_failed(self, child: ChildId, job_set: Object) -> bool:
         del child, job_set
         return False
+
+
+@MUTANTS.wrong_rules(
+    "suspension-ends-the-back-off",
+    "It creates the Jobs of a suspended JobSet before their back-off is over, and resumes them.",
+    "JS-073",
+    "JS-097",
+)
+class SuspensionEndsTheBackOff(Rules):
+    def waits_for_back_off(self, job_set: Object) -> bool:
+        return not is_suspended(job_set)

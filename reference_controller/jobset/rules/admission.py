@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any, Final
 
 from vocabulary.objects import Object
@@ -15,8 +16,18 @@ FAILURE_REASONS: Final = (
 )
 
 
+PLACEMENT: Final = (
+    "metadata.labels",
+    "metadata.annotations",
+    "spec.nodeSelector",
+    "spec.tolerations",
+    "spec.schedulingGates",
+)
+"""The fields of a pod template by which queues say where the pods are to run."""
+
+
 class AdmissionRules:
-    """JS-006, 007, 009, 011, 046, 075, 096."""
+    """JS-006, 007, 009, 011, 046, 075, 096, 109."""
 
     def is_failure_reason(self, reason: str) -> bool:
         """True for the failure reasons of batch/v1 Jobs."""
@@ -42,3 +53,7 @@ class AdmissionRules:
     def may_become(self, standing: Any, asked: Any) -> bool:
         """True if an update may set a lasting field of the spec to that; None: it is absent."""
         return bool(standing == asked)
+
+    def open_fields(self, is_suspended: bool) -> Collection[str]:
+        """The fields of a replicated job that an update may change."""
+        return [f"template.spec.template.{each}" for each in PLACEMENT] if is_suspended else ()

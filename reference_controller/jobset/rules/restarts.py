@@ -68,6 +68,11 @@ class RestartRules:
         """How often in a row a Job has failed that a record is about, this failure included."""
         return 1 if ran_us >= HEALTHY_US else int(record.get("streak", 0)) + 1
 
+    def waits_for_back_off(self, job_set: Object) -> bool:
+        """True if a Job is not created before its back-off is over, not even to be suspended."""
+        del job_set
+        return True
+
     def is_stale(self, job: Job, job_set: Object) -> bool:
         """True if the Job was created before the last restart that concerns it."""
         return job.restarts < restarts_of(job_set) or (

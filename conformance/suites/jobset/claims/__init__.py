@@ -6,6 +6,7 @@
 - `admission`: the failure policies that are refused.
 - `admitted`: the failure policies that are admitted.
 - `lasting_policy`: the failure policy in force stays.
+- `lasting_jobs`: the replicated jobs stay.
 - `counters`: each failure counts once, counters only grow, and an end comes.
 - `marks`: the annotation of Jobs whose restart does not count.
 - `stories`: what the user stories promise.

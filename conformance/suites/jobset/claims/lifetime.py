@@ -58,7 +58,7 @@ def ended_jobset_lives_on(run: JobSetRun) -> Obligations:
             at_least_us=ttl * SECOND,
             happened=deletion,
             own=False,
-            origin="its time to live",
+            origin=f"its time to live of {ttl}s",
             evidence=(end,),
         )
         yield eventually(
@@ -68,7 +68,7 @@ def ended_jobset_lives_on(run: JobSetRun) -> Obligations:
             within_us=ttl * SECOND + LATE_US,
             happened=deletion,
             unless=run.hindrance(end),
-            origin="its time to live and 30s",
+            origin=f"its time to live of {ttl}s and 30s",
         )
 
 

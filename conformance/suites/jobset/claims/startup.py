@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from conformance.history import Moment
@@ -44,7 +44,7 @@ def replicated_jobs_start_in_order(run: JobSetRun) -> Obligations:
         names = [name for name, (job, _) in run.wanted.items() if job == replicated_job]
         for name in names:
             for child in run.children_of(name):
-                for start in _starts(child):
+                for start in child.starts:
                     yield _not_too_early(run, child, start, its_needs)
         yield from _started(run, names, its_needs)
 
@@ -68,16 +68,6 @@ def _needs(run: JobSetRun) -> dict[str, list[_Need]]:
         if needs:
             found[each["name"]] = needs
     return found
-
-
-def _starts(child: Child) -> Iterator[Write]:
-    """The writes from which on a Job was not suspended."""
-    was_suspended = True
-    for version in child.track.versions:
-        is_suspended = bool(get_path(version.object or {}, "spec.suspend", False))
-        if was_suspended and not is_suspended:
-            yield version
-        was_suspended = is_suspended
 
 
 def _not_too_early(
@@ -145,7 +135,7 @@ def _started(run: JobSetRun, names: Sequence[str], needs: Sequence[_Need]) -> Ob
         if was_refused(run, name, since):
             yield undecided(since, f"the creation of job/{name} was refused")
             continue
-        starts = [start for child in run.children_of(name)[-1:] for start in _starts(child)]
+        starts = [start for child in run.children_of(name)[-1:] for start in child.starts]
         yield in_the_end(
             run, f"the start of job/{name}", since=since, happened=starts[-1] if starts else None
         )

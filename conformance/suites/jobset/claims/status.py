@@ -69,8 +69,8 @@ def status_counts_the_jobs(run: JobSetRun) -> Obligations:
         since = max(jobs, key=lambda write: write.n, default=run.track.created)
         yield in_the_end(
             run,
-            f"the count of the Jobs of {replicated_job}, {_words(counts)}, instead of "
-            f"{_words({key: int(found.get(key, 0)) for key in _KEYS})},",
+            f"a status of {replicated_job} with {_words(counts)} (it has "
+            f"{_words({key: int(found.get(key, 0)) for key in _KEYS})})",
             since=since,
             happened=last if fits else None,
         )

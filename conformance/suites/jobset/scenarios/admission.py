@@ -1,10 +1,11 @@
-"""Failure policies that are refused when they are submitted, or when they are changed."""
+"""Failure policies and changes of JobSets that are refused."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, Final
 
+from chaos.faults import DeleteObject
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
     FAIL_JOB,
@@ -190,6 +191,48 @@ def policy_is_added(world: World) -> None:
     world.until(its.has_ended("Failed") | its.has_restarted(1))
 
 
+def _with_image(image: str) -> dict[str, Any]:
+    found = replicated_job("w", 2)
+    found["template"]["spec"]["template"]["spec"]["containers"][0]["image"] = image
+    return found
+
+
+OTHER_JOBS: Final[Mapping[str, Any]] = {
+    "fewer-jobs": [replicated_job("w", 1), replicated_job("v")],
+    "more-jobs": [replicated_job("w", 3), replicated_job("v")],
+    "parallelism": [replicated_job("w", 2, parallelism=2), replicated_job("v")],
+    "completions": [replicated_job("w", 2, completions=2), replicated_job("v")],
+    "another-image": [_with_image("docker.io/library/bash:4"), replicated_job("v")],
+    "another-limit": [replicated_job("w", 2, backoffLimit=5), replicated_job("v")],
+    "removed": [replicated_job("w", 2)],
+    "added": [replicated_job("w", 2), replicated_job("v"), replicated_job("u")],
+}
+
+
+@scenario(arms=["JS-109"], cases=OTHER_JOBS)
+def replicated_jobs_are_changed(world: World, asked: list[dict[str, Any]]) -> None:
+    """A running JobSet keeps its Jobs, also those that it creates again, whatever its user asks
+    for."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2), replicated_job("v")], None))
+    world.until(its.is_ready())
+    _change(world, its, replicatedJobs=asked)
+    world.wait(5 * SECOND)
+    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    world.until(its.has_started("w-0"))
+
+
+@scenario(arms=["JS-109"], cases=OTHER_JOBS)
+def replicated_jobs_are_changed_while_suspended(world: World, asked: list[dict[str, Any]]) -> None:
+    """A JobSet that is suspended is resumed with the Jobs that it had."""
+    jobs = [replicated_job("w", 2), replicated_job("v")]
+    its = JobSet.submit(world, job_set(jobs, None, suspend=True))
+    world.wait(5 * SECOND)
+    _change(world, its, replicatedJobs=asked)
+    its.resume()
+    world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
 def _submit_and_delete(world: World, manifest: Mapping[str, Any]) -> None:
     """Submit what may be refused; what is admitted is deleted, large as it may be."""
     try:
@@ -203,14 +246,17 @@ def _submit_and_delete(world: World, manifest: Mapping[str, Any]) -> None:
 
 
 def _change_policy(world: World, its: JobSet, policy: Mapping[str, Any] | None) -> None:
-    """Ask for another failure policy, again if the JobSet was another one by then."""
+    _change(world, its, failurePolicy=policy)
+
+
+def _change(world: World, its: JobSet, **asked: Any) -> None:
+    """Ask for other fields of the spec, None for their removal; again if the JobSet was another
+    one by then."""
     for _ in range(5):
         now = its.now
         if not now:
             return  # a fault has deleted it
-        spec = {key: value for key, value in now["spec"].items() if key != "failurePolicy"}
-        if policy is not None:
-            spec["failurePolicy"] = policy
+        spec = {key: value for key, value in {**now["spec"], **asked}.items() if value is not None}
         try:
             world.call(Update(JOB_SET, {**now, "spec": spec}))
         except ApiError as refused:

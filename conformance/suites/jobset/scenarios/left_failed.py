@@ -176,6 +176,20 @@ def left_failed_job_is_waited_for(world: World, case: tuple[str, bool]) -> None:
     world.until(its.has_ended("Completed") | its.has_ended("Failed"))
 
 
+@scenario(arms=["JS-072"], cases={"success": "Complete", "readiness": "Ready"})
+def left_failed_job_is_waited_for_by_way_of_another(world: World, status: str) -> None:
+    """Jobs never start that wait for Jobs which wait for the success of one that is left failed:
+    the JobSet has failed if its success policy asks for theirs."""
+    jobs = [replicated_job("first"), replicated_job("then"), replicated_job("last")]
+    jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
+    jobs[2]["dependsOn"] = [{"name": "then", "status": status}]
+    policy = {"operator": "All", "targetReplicatedJobs": ["last"]}
+    its = JobSet.submit(world, job_set(jobs, [LEAVES], successPolicy=policy))
+    world.until(its.has_started("first-0"))
+    its.fail("first-0")
+    world.until(its.has_ended("Failed"))
+
+
 @scenario(arms=["JS-072"])
 def left_failed_job_was_waited_for(world: World) -> None:
     """Jobs that run since all that they wait for had succeeded go on when one of those is created

@@ -329,3 +329,17 @@ def job_set_fails_before_a_restart_is_carried_out(world: World) -> None:
     world.wait(5 * SECOND)
     world.revert(refused)
     world.wait(MINUTE)
+
+
+@scenario(arms=["JS-073", "JS-097"], cases={"at-once": 0, "before-its-end": 7 * SECOND})
+def resumed_within_a_back_off(world: World, after_us: int) -> None:
+    """A suspension ends no back-off: a Job that is resumed within its back-off waits for its
+    end."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [OF_ONE], max_restarts=9))
+    for _ in range(5):
+        its.fail_until_partly_restarted("w-0")
+    its.suspend()
+    world.wait(after_us)
+    its.resume()
+    world.wait(30 * SECOND)
+    world.until(its.is_ready())

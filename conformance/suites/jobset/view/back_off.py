@@ -22,7 +22,7 @@ _START_US: Final = MINUTE
 
 
 def backs_off(run: JobSetRun, step: Step) -> Obligation | None:
-    """That a Job which restarts alone comes back no earlier than after its back-off; None if the
+    """That a Job which restarts alone runs again no earlier than after its back-off; None if the
     step restarts no single Job."""
     failure = next(_answered(run, step), None)
     if step.taken != RESTART_JOB or failure is None:
@@ -31,20 +31,22 @@ def backs_off(run: JobSetRun, step: Step) -> Obligation | None:
     following = run.successor(child)
     if following is None:
         return undecided(failure, f"{child} did not come back")
-    created = following.track.created
-    if get_path(following.track.first, "spec.suspend", False):
-        return undecided(failure, f"{following} came suspended, and not to run")
+    started = next(following.starts, None)
+    if started is None:
+        return undecided(failure, f"{following} came suspended, and was not resumed")
+    if started.actor and not run.operator.is_by(started.actor):
+        return undecided(failure, f"another client started {following}")
     if any(
-        step.first.n < later.first.n < created.n and later.concerns(child) for later in steps(run)
+        step.first.n < later.first.n < started.n and later.concerns(child) for later in steps(run)
     ):
         return undecided(failure, f"{child} came back with others, by another restart")
     times = _fewest_in_a_row(run, step, child)
     return not_before(
         run,
-        f"the creation of {following}",
+        f"the start of {following}",
         since=Instant(failure.n, failure.stamp_us - run.history.header.began_us),
         at_least_us=_backoff_us(times),
-        happened=created,
+        happened=started,
         own=False,
         origin="the back-off of restarted Jobs",
         evidence=(failure, step.first),

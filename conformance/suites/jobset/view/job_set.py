@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
@@ -73,6 +73,16 @@ class Child:
     @cached_property
     def succeeded(self) -> Write | None:
         return self._turned("Complete")
+
+    @property
+    def starts(self) -> Iterator[Write]:
+        """The writes from which on it was not suspended."""
+        was_suspended = True
+        for version in self.track.versions:
+            is_suspended = bool(get_path(version.object or {}, "spec.suspend", False))
+            if was_suspended and not is_suspended:
+                yield version
+            was_suspended = is_suspended
 
     @cached_property
     def deletion(self) -> Write | None:

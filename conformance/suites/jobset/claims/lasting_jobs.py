@@ -1,0 +1,79 @@
+"""JS-109: the replicated jobs of a JobSet stay."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from conformance.norm import Obligations, met, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import listed, when
+from conformance.suites.jobset.decisions import LASTING_JOBS
+from conformance.suites.jobset.judging import judges_history
+from conformance.suites.jobset.sources import field
+from conformance.suites.jobset.view import JobSetHistory
+from conformance.suites.jobset.view.submissions import refused_changes
+from vocabulary.objects import Object, get_path, with_path, without_path
+
+_PODS: Final = "template.spec.template"
+_CONTAINERS: Final = (f"{_PODS}.spec.initContainers", f"{_PODS}.spec.containers")
+_PLACEMENT: Final = (
+    "metadata.labels",
+    "metadata.annotations",
+    "spec.nodeSelector",
+    "spec.tolerations",
+    "spec.schedulingGates",
+)
+"""The fields of a pod template that queues change while a JobSet is suspended."""
+
+JS_109 = Claim(
+    id="JS-109",
+    name="replicated-jobs-stay",
+    level=Level.PROVISIONAL,
+    suite="jobset",
+    text="The replicated jobs of a JobSet MUST NOT be changed once it exists, but for the "
+    "placement of their pods while it is suspended.",
+    source=field("JobSetSpec", "replicatedJobs is the group of jobs that will form the set."),
+    decision=LASTING_JOBS,
+)
+
+
+@judges_history(JS_109, armed_by="change of replicated jobs was asked for", from_any_versions=True)
+def replicated_jobs_stay(view: JobSetHistory) -> Obligations:
+    for run in view.subjects:
+        for before, after in run.changes:
+            if changed := _changed(before.object, after.object):
+                yield violated(
+                    after,
+                    f"{when(after)}: {run} is changed in its replicated jobs {listed(changed)}.",
+                    before,
+                )
+    for write, standing in refused_changes(view.history):
+        if write.submitted is not None and _changed(standing, write.submitted):
+            yield met(write)
+
+
+def _changed(before: Object, after: Object) -> list[str]:
+    """The names of the replicated jobs that did not stay as they were."""
+    is_open = any(get_path(each, "spec.suspend", False) for each in (before, after))
+    old, new = (
+        {
+            str(each.get("name")): _lasting(each, is_open)
+            for each in get_path(job_set, "spec.replicatedJobs") or ()
+        }
+        for job_set in (before, after)
+    )
+    return [name for name in {**old, **new} if old.get(name) != new.get(name)]
+
+
+def _lasting(replicated_job: Object, is_open: bool) -> Object:
+    """The part of a replicated job that is judged."""
+    if not is_open:
+        return replicated_job
+    for path in _PLACEMENT:
+        replicated_job = without_path(replicated_job, f"{_PODS}.{path}")
+    for path in _CONTAINERS:
+        containers = get_path(replicated_job, path)
+        if containers:
+            others = [without_path(each, "resources") for each in containers]
+            replicated_job = with_path(replicated_job, path, others)
+    return replicated_job
