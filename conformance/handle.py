@@ -111,6 +111,11 @@ class Handle:
         )
         return sorted(owned, key=name_of)
 
+    def changes(self) -> Condition:
+        """It is no longer as it is now."""
+        before = self.now
+        return Condition(f"{self} changes", lambda: self.now != before)
+
     def is_gone(self) -> Condition:
         """The object itself no longer exists."""
         return Condition(f"{self} is gone", lambda: not self.now)

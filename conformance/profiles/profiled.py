@@ -38,6 +38,10 @@ from vocabulary.objects import Object, get_path
 from vocabulary.typed_yaml import field_error
 
 ROLES: Final = ("ClusterRole", "Role")
+_REVIEWED: Final = frozenset({"CREATE", "UPDATE"})
+"""The operations that the simulated API server has reviewed."""
+_NOT_REVIEWED_BY: Final = ("matchConditions", "namespaceSelector")
+"""The fields of a webhook that it does not evaluate."""
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -194,6 +198,22 @@ class Profiled:
             return None
         port = process.webhooks.port
         return port if isinstance(port, int) else None
+
+    def require_simulated_reviews(self) -> None:
+        """Raise YamlError if webhooks ask for what the simulated API server does not do."""
+        for registered in self._manifests(self.profile.manifests.webhooks, (MUTATING, VALIDATING)):
+            for webhook in registered["webhooks"]:
+                operations = {
+                    each for rule in webhook.get("rules", ()) for each in rule["operations"]
+                }
+                asked = [*sorted(operations - _REVIEWED)]
+                asked += [each for each in _NOT_REVIEWED_BY if webhook.get(each)]
+                if asked:
+                    what = (
+                        f"webhook {webhook['name']} asks for {', '.join(asked)}, which the "
+                        "simulated API server does not do; run it with --cluster control-plane"
+                    )
+                    raise field_error(self.path, "manifests.webhooks", what)
 
     def launch(self, place: Place) -> Launch:
         told, process = self.profile.configuration, self.profile.process

@@ -129,6 +129,28 @@ def test_webhooks_are_served_where_the_run_has_it_with_a_certificate_of_the_suit
     assert told["webhook"] == 4712
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("rules: [{operations: [CREATE, DELETE]}]", "asks for DELETE"),
+        ("rules: [{operations: ['*']}]", r"asks for \*"),
+        ("matchConditions: [{name: mine, expression: 'true'}]", "asks for matchConditions"),
+        ("namespaceSelector: {matchLabels: {a: b}}", "asks for namespaceSelector"),
+    ],
+)
+def test_reviews_that_the_simulated_api_server_does_not_make_are_refused(
+    tmp_path: Path, asked: str, told: str
+) -> None:
+    own = with_webhooks(
+        tmp_path, '"{webhook_port}"', '{mountPath: "{folder}/certs"}', 'webhook: "{webhook_port}"'
+    )
+    own.require_simulated_reviews()
+    manifest = tmp_path / "webhooks.yaml"
+    manifest.write_text(WEBHOOKS.replace("{name: vmine", f"{{{asked}, name: vmine"))
+    with pytest.raises(YamlError, match=rf"manifests\.webhooks: webhook vmine\.kb\.io {told}"):
+        own.require_simulated_reviews()
+
+
 def test_an_operator_that_makes_its_certificate_hears_what_its_configurations_are_called(
     tmp_path: Path,
 ) -> None:

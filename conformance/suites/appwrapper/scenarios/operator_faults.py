@@ -27,7 +27,7 @@ from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.suites.appwrapper.scenarios.common import FIRST_POD
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MILLISECOND, SECOND
 
 RUNNING_POD = PodChoice(of="AppWrapper/a", phase="Running")
 RENEW_DEADLINE_US = 10 * SECOND
@@ -49,6 +49,21 @@ def killed_while_a_failure_is_borne(world: World) -> None:
     world.inject(KillPod(FIRST_POD))
     world.until(aw.shows("Unhealthy"))
     world.inject(Kill())
+    world.until(aw.has_reset(1))
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["INV-8", "AW-021"])
+def killed_after_a_look_that_was_late(world: World) -> None:
+    """An operator that hears late of its own writes, and dies after its first one about a running
+    AppWrapper, carries on with that."""
+    world.inject(DelayWatch(by=50 * MILLISECOND, kind="AppWrapper"))
+    aw = AppWrapper.submit(world, "pods.yaml")
+    world.until(aw.is_in("Running"))
+    world.until(aw.changes())
+    world.inject(Kill())
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(KillPod(FIRST_POD))
     world.until(aw.has_reset(1))
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
 
