@@ -167,13 +167,24 @@ def test_an_operator_that_ends_by_itself_starts_again(tmp_path: Path, launch: La
     assert life == ["started", "ended", "started", "killed"]
 
 
-def test_an_operator_that_ends_at_once_is_told_with_its_log(tmp_path: Path, launch: Launch) -> None:
+def test_an_operator_that_ends_at_once_is_told_with_its_log_and_does_not_start_again(
+    tmp_path: Path, launch: Launch
+) -> None:
     (port,) = free_ports(1)
     command = [sys.executable, "-c", "import sys; sys.exit('no configuration')"]
-    broken = RealOperator("operator", command, port, tmp_path / "log", lambda *_: None, launch)
-    broken.start()
+    log, life = tmp_path / "log", list[str]()
+    broken = RealOperator(
+        "operator", command, port, log, lambda _, change: life.append(change), launch
+    )
+    processes = RealProcesses({"operator": broken}, {})
+    processes.start("operator")
     with pytest.raises(OperatorStartError, match=r"ended before it was ready.*no configuration"):
         broken.wait_ready()
+    assert eventually(lambda: life == ["ended"])
+    time.sleep(0.1)
+    assert not processes.awaits_restart
+    processes.end()
+    assert log.read_text().count("no configuration") == 1
 
 
 def test_assays_own_commands_are_forked_and_still_have_a_life_of_their_own(

@@ -55,10 +55,11 @@ class RealOperator:
         self._prepare = prepare
         self._lock = threading.RLock()
         self.on_end: Callable[[str], None] | None = None
-        """Called with its name when it has ended by itself."""
+        """Called with its name when it has ended by itself, if it has come up before."""
         self._process: Process | None = None
         self._paused = False
-        self._is_noted = False
+        self._noted: Process | None = None
+        """The last one that was noted as started."""
         self._is_ending = False
         """True from when it was asked to end."""
 
@@ -78,7 +79,6 @@ class RealOperator:
             if self._prepare is not None:
                 self._prepare()
             self._paused = False
-            self._is_noted = False
             self._is_ending = False
             self._process = process = self._launch(self._command, self._log)
         # Not waited for here: a fault may start it while it holds up the proxy that this
@@ -91,8 +91,12 @@ class RealOperator:
         """Wait until it says that it is ready; OperatorStartError if it ends or takes too long."""
         process = self._process
         deadline = time.monotonic() + READY_SECONDS
-        while not self._is_ready():
-            if self.state == "down":
+        while True:
+            if process is not None and self._is_ready():
+                self._note_started(process)
+            if process is not None and process is self._noted:
+                return
+            if process is None or not process.is_alive():
                 problem = "ended before it was ready"
             elif time.monotonic() > deadline:
                 problem = f"is not ready after {READY_SECONDS:g} s"
@@ -100,27 +104,29 @@ class RealOperator:
                 time.sleep(POLL_SECONDS)
                 continue
             raise OperatorStartError(f"{self.name} {problem}; its log ends: {_tail(self._log)}")
-        if process is not None:
-            self._note_started(process)
 
     def _watch(self, process: Process) -> None:
-        """Note that it is ready, and that it has ended by itself."""
+        """Note that it is ready, and that it has ended by itself.
+
+        The end of one that has never come up is left to `wait_ready`: started again, it would
+        write its last words twice.
+        """
         while process.is_alive():
-            if not self._is_noted and self._is_ready():
+            if self._noted is not process and self._is_ready():
                 self._note_started(process)
-            time.sleep(LOOK_SECONDS if self._is_noted else POLL_SECONDS)
+            time.sleep(LOOK_SECONDS if self._noted is process else POLL_SECONDS)
         with self._lock:
             if process is not self._process or self._is_ending:
                 return
             self._record(self.name, "ended")
-        if self.on_end is not None:
+        if self.on_end is not None and self._noted is not None:
             self.on_end(self.name)
 
     def _note_started(self, process: Process) -> None:
         """Once for each process, and never after its end was noted."""
         with self._lock:
-            if process is self._process and process.is_alive() and not self._is_noted:
-                self._is_noted = True
+            if process is self._process and process.is_alive() and process is not self._noted:
+                self._noted = process
                 self._record(self.name, "started")
 
     def kill(self) -> None:
