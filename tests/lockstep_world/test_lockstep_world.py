@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
+from conformance.worlds.lockstep import pacing
+from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.lockstep.program_process import GRACE_US
 from tests.lockstep_world.lockstep_run import NAME, SETTINGS, lockstep_run
 from vocabulary.clock import DAY, HOUR, SECOND
@@ -47,6 +49,25 @@ def test_a_wait_of_seven_days(operator: Path) -> None:
         run.run_for(8 * DAY)
         (after,) = run.answered_after()
     assert 0 < after - 7 * DAY / SECOND < REACTION
+
+
+def test_a_goroutine_in_a_system_call_keeps_time_from_nothing(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.ask("block")
+        run.ask("a")
+        run.run_for(HOUR)
+        first, second = run.answered_after()
+    assert 30 < first <= second < 30 + REACTION
+
+
+def test_a_process_that_works_takes_no_virtual_time(
+    operator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pacing, "LIMIT_SECONDS", 0.5)
+    with lockstep_run(operator) as run:
+        run.ask("work")
+        with pytest.raises(BusyError, match=r"operator: busy for 0\.5 s .* control-plane"):
+            run.run_for(HOUR)
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,9 @@ from vocabulary.clock import SECOND, Micros
 
 REPEAT_SECONDS: Final = 0.002
 """A program that was busy when it was pinged is pinged again after this time."""
+BLOCKED_SECONDS: Final = 0.02
+"""A goroutine that is in a system call for so long, in a program whose threads all sleep, waits for
+something that may take virtual time, such as a lock on a file."""
 LIMIT_SECONDS: Final = 30.0
 """A program that is busy for so long, while time stands still, never becomes idle."""
 
@@ -50,6 +53,9 @@ class Paced(Protocol):
     @property
     def fast_wakes_left(self) -> int:
         """How often its timers may wake it in a row before it counts as one that only polls."""
+
+    def sleeps(self) -> bool:
+        """True if none of its threads can run, and none of its processes is left."""
 
     def idle(self) -> None:
         """It has nothing left to do until its next timer."""
@@ -165,10 +171,12 @@ class Pacing:
             fast_wakes = next(iter(self._joined)).fast_wakes_left
         self.page.allow(until_us, fast_wakes, LEAST_POLL_US, TICKS_US)
 
-    def _ping(self, program: Paced, *, again: bool = False) -> None:
+    def _ping(self, program: Paced, *, again: bool = False, blocked: bool = False) -> None:
         self.pings += 1
         try:
             program.pacer.ping(again=again)
+            if blocked:
+                program.pacer.count_out_system_calls()
         except (BrokenPipeError, ConnectionResetError):
             program.ended()
 
@@ -180,14 +188,16 @@ class Pacing:
             if not busy:
                 return
             if not self._read_all(REPEAT_SECONDS):
-                if time.monotonic() - began > LIMIT_SECONDS:
+                seconds = time.monotonic() - began
+                if seconds > LIMIT_SECONDS:
                     names = ", ".join(each.name for each in busy)
                     raise BusyError(
                         f"{names}: busy for {LIMIT_SECONDS:g} s of processor time or of waiting, "
-                        "while virtual time stands still"
+                        "while virtual time stands still; run it with --cluster control-plane"
                     )
                 for each in busy:
-                    self._ping(each, again=True)
+                    blocked = seconds > BLOCKED_SECONDS and each.sleeps()
+                    self._ping(each, again=True, blocked=blocked)
 
     def _read_all(self, timeout_seconds: float) -> bool:
         found = self._poll.poll(timeout_seconds)

@@ -25,6 +25,7 @@ from fixtures import parent_bound
 from fixtures.control_plane.ports import LOOPBACK
 from fixtures.go_time.pacer import Pacer
 from fixtures.go_time.signals import await_delivery
+from fixtures.go_time.work import has_children, has_work
 from fixtures.simulated.api_server import ApiServer
 from fixtures.simulated.loop import Loop, Timer
 from fixtures.simulated.serve.requests import Call
@@ -206,7 +207,12 @@ class ProgramProcess:
     def on_watch_rule(self, rule: WatchRule, holds: bool) -> None:
         self.serving.on_watch_rule(rule, holds)
 
-    # What its pacing tells it.
+    # What its pacing asks, and tells it.
+
+    def sleeps(self) -> bool:
+        """True if none of its threads can run, and none of its processes is left."""
+        process = self._process
+        return process is not None and not has_work(process.pid) and not has_children(process.pid)
 
     def idle(self) -> None:
         """It has nothing to do until its next timer: wake it then.

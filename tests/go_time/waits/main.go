@@ -7,10 +7,12 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/exec"
 	"os/signal"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -122,6 +124,24 @@ func main() {
 			})
 			spun.Wait()
 			time.Sleep(12 * time.Second)
+		}},
+		{"system call 13s", func() {
+			var ends [2]int
+			syscall.Pipe(ends[:])
+			time.AfterFunc(13*time.Second, func() { syscall.Write(ends[1], []byte("x")) })
+			syscall.Read(ends[0], make([]byte, 1))
+		}},
+		{"file lock 14s", func() {
+			first, _ := syscall.Open(os.Args[0], syscall.O_RDONLY, 0)
+			second, _ := syscall.Open(os.Args[0], syscall.O_RDONLY, 0)
+			syscall.Flock(first, syscall.LOCK_EX)
+			time.AfterFunc(14*time.Second, func() { syscall.Close(first) })
+			syscall.Flock(second, syscall.LOCK_EX)
+		}},
+		{"process 15s", func() {
+			// Work of another process takes no virtual time either.
+			exec.Command("sleep", "0.02").Run()
+			time.Sleep(15 * time.Second)
 		}},
 	} {
 		began := time.Now()

@@ -2,7 +2,9 @@
 //
 // It lists and watches as clients of Kubernetes do, tries again a second after a failure, ends when
 // asked for "ask-end", and admits ConfigMaps by a webhook that labels them. On SIGTERM it creates
-// "goodbye" a second later, and ends; after it was asked for "ask-stay", it goes on.
+// "goodbye" a second later, and ends; after it was asked for "ask-stay", it goes on. Asked for
+// "ask-block", it has a goroutine in a system call for good, and for "ask-work", a process that works
+// for seconds.
 package main
 
 import (
@@ -12,6 +14,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"os/exec"
 	"os/signal"
 	"strings"
 	"syscall"
@@ -126,7 +129,14 @@ func consider(name string) {
 		return
 	}
 	seen[name] = true
-	if asked == "end" {
+	switch asked {
+	case "block":
+		var ends [2]int
+		syscall.Pipe(ends[:])
+		go syscall.Read(ends[0], make([]byte, 1))
+	case "work":
+		go exec.Command("sleep", "3").Run()
+	case "end":
 		fmt.Println("as asked")
 		os.Exit(7)
 	}
