@@ -144,12 +144,22 @@ def under_random_faults(suite: UnderWay) -> None:
     options = suite.options
     is_of_programs = _is_of_programs(options)
     wanted, pairs = options.random_plans, options.fault_pairs
-    count = math.ceil(wanted / len(suite.baseline)) if is_of_programs else wanted
-    tasks = list(
-        _of_each(suite, lambda run: random_tasks(run, options.implementation, count, pairs=pairs))
-    )
+
+    def of_each(count: int) -> list[Task]:
+        return list(
+            _of_each(
+                suite, lambda run: random_tasks(run, options.implementation, count, pairs=pairs)
+            )
+        )
+
     if is_of_programs:
+        count = math.ceil(wanted / len(suite.baseline))
+        tasks = of_each(count)
+        if 0 < len(tasks) < wanted:  # some scenarios have none
+            tasks = of_each(math.ceil(count * wanted / len(tasks)))
         tasks = drawn(tasks, wanted, options.seed, "random plans")
+    else:
+        tasks = of_each(wanted)
     runs = list(map(in_spite_of_its_faults, suite.as_many_as_come(tasks)))
     if is_of_programs:
         suite.notes.append(in_one_line("random plans", runs, suite.without_plans))

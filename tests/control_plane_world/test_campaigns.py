@@ -15,7 +15,7 @@ from chaos.plan import plan_from_data
 from chaos.terrain import terrain_of
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome, Verdict
-from conformance.report.run_result import RunResult, SuiteResult
+from conformance.report.run_result import GIVEN_UP, RunResult, SuiteResult
 from conformance.running import suite
 from conformance.running.counted_campaigns import in_one_line
 from conformance.running.random_plans import random_tasks
@@ -93,6 +93,19 @@ def test_random_plans_on_a_control_plane_are_so_many_in_all(
     assert result.random_plans == len(drawn) == asked
     assert f"of {each}" in drawn[0].variant
     assert any(f"{asked} run" in note and f"{asked} armed" in note for note in result.notes)
+
+
+def test_plans_for_scenarios_that_are_not_explored_go_to_the_others(
+    recorded: RunResult, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def play(task: Task) -> RunResult:
+        run = played(recorded, task)
+        is_endless = task.scenario == OTHER and not task.plan
+        return msgspec.structs.replace(run, error=GIVEN_UP) if is_endless else run
+
+    result, made = suite_of(play, monkeypatch, [SCENARIO, OTHER], random_plans=3)
+    assert [task.scenario for task in made if task.plan] == [SCENARIO] * 3
+    assert result.random_plans == 3
 
 
 def test_random_plans_of_equal_seeds_are_equal(
