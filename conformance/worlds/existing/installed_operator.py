@@ -51,15 +51,20 @@ class Tested(Protocol):
     def for_run(
         self, name: str, config: Mapping[str, Any], record: Record, signal: Signal | None
     ) -> InstalledOperator:
-        """It under that name, so that it can be started; WaitTimeoutError if it does not end
-        before that, in order to be configured."""
+        """Return the operator under a run's name, configured and ready to be started.
+
+        Raises WaitTimeoutError if its pods do not end, which they must before it is configured.
+        """
 
     def let_run(self) -> None:
-        """Have it run as between runs, whatever a run that was cut off has left."""
+        """Let the operator run as between runs, also after a run that was aborted."""
 
 
 def tested(connection: RetryingConnection, installed: Installed, run_label: str) -> Tested:
-    """It for a session of that label; NotBorrowedError if another one has it, or it has gone."""
+    """Return the installed operator, leased by this session.
+
+    Raises NotBorrowedError if another session holds it or it no longer exists.
+    """
     if isinstance(installed, InstalledPods):
         return Finding(connection, installed)
     assert isinstance(installed, InstalledDeployment)
