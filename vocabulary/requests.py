@@ -53,7 +53,10 @@ class List(msgspec.Struct, frozen=True):
 
 
 class Create(msgspec.Struct, frozen=True):
-    """Create an object. With `subresource` "eviction" or "binding", the body is that request."""
+    """Create an object. With `subresource` "eviction" or "binding", the body is that request.
+
+    An API server drops fields that it does not know, unless `strict` has it refuse them.
+    """
 
     kind: Kind
     object: Object
@@ -62,6 +65,7 @@ class Create(msgspec.Struct, frozen=True):
     subresource: str = ""
     dry_run: bool = False
     field_manager: str = ""
+    strict: bool = False
 
 
 class Update(msgspec.Struct, frozen=True):

@@ -2,7 +2,7 @@
 
 Pure, so that the simulated API server and the webhook server of a real cluster run the same code.
 Rejections name the field and the reason. A field that is not implemented is refused, never
-ignored. `spec_admission` has the rest of the spec.
+ignored (`known_fields`). `spec_admission` has the rest of the spec.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from reference_controller.jobset.job_set import (
     replicated_jobs,
     spec_of,
 )
+from reference_controller.jobset.known_fields import Cause
 from reference_controller.jobset.names import GROUP, JOB_SET
 from reference_controller.jobset.rules import RIGHT, Rules
 from reference_controller.jobset.rules.admission import FAILURE_REASONS
 from reference_controller.jobset.spec_admission import (
     STAYS,
-    Cause,
     names_of,
     other_flaws,
     target_flaws,
@@ -58,6 +58,7 @@ def validate(
         causes += [*_policy_changes(new, old, rules), *_part_changes(new, old, rules)]
     else:
         causes += _policy_flaws(new, rules)
+    causes = [cause for cause in causes if rules.refuses(cause)]
     if causes:
         raise _denied(new, causes)
     return new

@@ -92,7 +92,7 @@ def _creates(
             wake_at_us.append(at_us)
             continue
         obj = build(job_set, child, replicated_job, numbering, rules)
-        due.append(Create(JOB, obj, namespace_of(job_set), name))
+        due.append(Create(JOB, obj, namespace_of(job_set), name, strict=True))
         wake_at_us.append(shown_by_us(seen.now_us))  # it may be gone before its event comes
     return tuple(due), min(wake_at_us, default=None)
 

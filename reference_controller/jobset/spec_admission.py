@@ -1,5 +1,4 @@
-"""Admission of a JobSet but for its failure policy: defaults, fields that are not implemented,
-names, dependencies, and what stays as it is beside the replicated jobs.
+"""Admission of a JobSet but for its failure policy: defaults, names, dependencies, lasting fields.
 
 KEP-262 says nothing of these: they are as the released API has them.
 """
@@ -7,14 +6,15 @@ KEP-262 says nothing of these: they are as the released API has them.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Collection, Iterator
+from typing import Any, Final
 
 from reference_controller.jobset.job_set import (
     replicas_of,
     replicated_jobs,
     spec_of,
 )
+from reference_controller.jobset.known_fields import Cause, unknown_fields
 from reference_controller.jobset.names import CONTROLLER_NAME
 from reference_controller.jobset.network import coordinator_of
 from reference_controller.runtime.admission_review import Operation
@@ -25,30 +25,6 @@ MAX_NAME_LENGTH: Final = 63
 _DNS_LABEL: Final = re.compile(r"[a-z]([-a-z0-9]*[a-z0-9])?")
 _RULE_NAME: Final = re.compile(r"[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?")
 _MAX_RULE_NAME: Final = 128
-_KNOWN: Final[Mapping[str, frozenset[str]]] = {
-    "spec": frozenset(
-        {
-            "replicatedJobs",
-            "network",
-            "successPolicy",
-            "failurePolicy",
-            "startupPolicy",
-            "suspend",
-            "coordinator",
-            "managedBy",
-            "ttlSecondsAfterFinished",
-        }
-    ),
-    "spec.network": frozenset({"enableDNSHostnames", "subdomain", "publishNotReadyAddresses"}),
-    "spec.successPolicy": frozenset({"operator", "targetReplicatedJobs"}),
-    "spec.failurePolicy": frozenset({"maxRestarts", "restartStrategy", "rules"}),
-    "spec.startupPolicy": frozenset({"startupPolicyOrder"}),
-    "spec.coordinator": frozenset({"replicatedJob", "jobIndex", "podIndex"}),
-}
-_KNOWN_OF_RULE: Final = frozenset({"name", "action", "onJobFailureReasons", "targetReplicatedJobs"})
-_KNOWN_OF_REPLICATED_JOB: Final = frozenset(
-    {"name", "groupName", "replicas", "template", "dependsOn"}
-)
 _LASTING: Final = (
     "successPolicy",
     "startupPolicy",
@@ -60,11 +36,6 @@ _LASTING: Final = (
 
 
 STAYS: Final = "cannot be changed, added or removed"
-
-
-class Cause(NamedTuple):
-    field: str
-    message: str
 
 
 def with_defaults(spec: Object) -> dict[str, Any]:
@@ -97,30 +68,15 @@ def _defaulted(replicated_job: Object) -> Object:
 
 def other_flaws(operation: Operation, new: Object, old: Object | None) -> Iterator[Cause]:
     """Flaws of all but the failure policy, and changes of what stays as it is."""
-    yield from unknown_fields(new)
     if operation == "UPDATE":
         assert old is not None, "an UPDATE comes with the old object"
+        # What an earlier release admitted stays: nobody could suspend or finalize the JobSet.
+        admitted = {*unknown_fields(old)}
+        yield from (each for each in unknown_fields(new) if each not in admitted)
         yield from changes(new, old)
     else:
+        yield from unknown_fields(new)
         yield from flaws(new)
-
-
-def unknown_fields(job_set: Object) -> Iterator[Cause]:
-    """Fields that are not implemented."""
-    for path, known in _KNOWN.items():
-        yield from _beyond(get_path(job_set, path), path, known)
-    for index, rule in enumerate(get_path(job_set, "spec.failurePolicy.rules") or ()):
-        yield from _beyond(rule, f"spec.failurePolicy.rules[{index}]", _KNOWN_OF_RULE)
-    for index, replicated_job in enumerate(replicated_jobs(job_set)):
-        path = f"spec.replicatedJobs[{index}]"
-        yield from _beyond(replicated_job, path, _KNOWN_OF_REPLICATED_JOB)
-
-
-def _beyond(found: Any, path: str, known: Collection[str]) -> Iterator[Cause]:
-    if isinstance(found, Mapping):
-        for key in found:
-            if key not in known:
-                yield Cause(f"{path}.{key}", "is not implemented; leave it out")
 
 
 def flaws(job_set: Object) -> Iterator[Cause]:

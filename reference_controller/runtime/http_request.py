@@ -64,6 +64,8 @@ def encode(request: Request) -> HttpRequest:
             name = request.name if request.subresource else ""
             path = kind.path(request.namespace, name, request.subresource)
             query = _write_query(request.dry_run, request.field_manager)
+            if request.strict:
+                query["fieldValidation"] = "Strict"
             return HttpRequest("POST", path + _query(query), _json(request.object))
         case Update():
             path = kind.path(request.namespace, request.name, request.subresource)

@@ -78,8 +78,32 @@ def test_a_job_set_is_defaulted_and_one_that_is_wrong_is_refused_by_its_field(
     wrong = {"rules": [{"action": "FailJobSet", "targetReplicatedJobs": ["absent"]}]}
     answer = refusal(plane, job_set("wrong", failurePolicy=wrong))
     assert "spec.failurePolicy.rules[0].targetReplicatedJobs" in answer
+    odd = job_set("odd")
+    odd["spec"]["replicatedJobs"][0]["dependsOn"] = [{"name": "b", "status": "Ready", "odd": 1}]
+    assert "spec.replicatedJobs[0].dependsOn[0].odd: is not implemented" in refusal(plane, odd)
     assert operator.probe("livenessProbe") == 200
     assert operator.terminate() == 0
+
+
+def test_a_field_that_no_pod_has_keeps_its_job_from_being_created_and_an_event_names_it(
+    plane: ControlPlane, operator: InstalledOperator
+) -> None:
+    del operator
+    submitted = job_set("misspelt")
+    pods = submitted["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["spec"]
+    pods["containers"][0]["imagePulPolicy"] = "Always"
+    assert refusal(plane, submitted) == ""
+    api, path = plane.api(), 'unknown field "spec.template.spec.containers[0].imagePulPolicy"'
+
+    def is_told() -> bool:
+        events = api.get(EVENT.path(TEAM))["items"]
+        return any(
+            event["reason"] == "JobCreationFailed" and path in event["message"] for event in events
+        )
+
+    wait_until(is_told, "an Event names the field", limit_seconds=LIMIT_SECONDS)
+    assert not api.exists(JOB.path(TEAM, "misspelt-a-0"))
+    api.delete(JOB_SET.path(TEAM, "misspelt"))
 
 
 def test_the_service_account_needs_every_right_it_has_and_is_refused_nothing(

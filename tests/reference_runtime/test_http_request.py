@@ -45,6 +45,10 @@ OBJECT = {"metadata": {"namespace": "ns", "name": "a"}}
             "POST /apis/batch/v1/namespaces/ns/jobs?dryRun=All&fieldManager=m",
         ),
         (
+            Create(JOB, OBJECT, "ns", "a", strict=True),
+            "POST /apis/batch/v1/namespaces/ns/jobs?fieldValidation=Strict",
+        ),
+        (
             Update(POD, OBJECT, subresource="status"),
             "PUT /api/v1/namespaces/ns/pods/a/status",
         ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
+from reference_controller.jobset.known_fields import Cause
 from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.rules import Rules
 from vocabulary.objects import Object
@@ -80,8 +81,9 @@ class MaxRestartsAreCapped(Rules):
     "user-defined-reasons", "It admits reasons that a Job's template makes up.", "JS-075", "JS-007"
 )
 class UserDefinedReasons(Rules):
-    def is_failure_reason(self, reason: str) -> bool:
-        return super().is_failure_reason(reason) or reason.startswith("ExitCode")
+    def refuses(self, cause: Cause) -> bool:
+        defines, lists = cause.field.endswith(".setConditionReason"), "'ExitCode" in cause.message
+        return not (defines or lists) and super().refuses(cause)
 
 
 @MUTANTS.wrong_rules(

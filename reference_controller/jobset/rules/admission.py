@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any, Final
 
+from reference_controller.jobset.known_fields import Cause
 from vocabulary.objects import Object
 
 FAILURE_REASONS: Final = (
@@ -28,6 +29,11 @@ PLACEMENT: Final = (
 
 class AdmissionRules:
     """JS-006, 007, 009, 011, 046, 075, 096, 109."""
+
+    def refuses(self, cause: Cause) -> bool:
+        """True if a flaw that was found has the JobSet refused."""
+        del cause
+        return True
 
     def is_failure_reason(self, reason: str) -> bool:
         """True for the failure reasons of batch/v1 Jobs."""
