@@ -16,7 +16,7 @@ from reference_controller.jobset.job_set import (
     spec_of,
 )
 from reference_controller.jobset.known_fields import Cause
-from reference_controller.jobset.names import GROUP, JOB_SET
+from reference_controller.jobset.names import EXCLUSIVE_TOPOLOGY, GROUP, JOB_SET
 from reference_controller.jobset.rules import RIGHT, Rules
 from reference_controller.jobset.rules.admission import FAILURE_REASONS
 from reference_controller.jobset.spec_admission import (
@@ -28,7 +28,7 @@ from reference_controller.jobset.spec_admission import (
 )
 from reference_controller.runtime.admission_review import Operation, UserInfo
 from vocabulary.errors import ApiError
-from vocabulary.objects import Object, get_path, name_of, without_path
+from vocabulary.objects import Object, annotations_of, get_path, name_of, without_path
 
 
 def mutate(
@@ -57,7 +57,7 @@ def validate(
         assert old is not None, "an UPDATE comes with the old object"
         causes += [*_policy_changes(new, old, rules), *_part_changes(new, old, rules)]
     else:
-        causes += _policy_flaws(new, rules)
+        causes += [*_policy_flaws(new, rules), *_pod_flaws(new, rules)]
     causes = [cause for cause in causes if rules.refuses(cause)]
     if causes:
         raise _denied(new, causes)
@@ -100,6 +100,32 @@ def _policy_flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
 def _repeats(values: Collection[str], path: str) -> Iterator[Cause]:
     if len(set(values)) < len(values):
         yield Cause(path, "has a value twice; its values are unique")
+
+
+def _pod_flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
+    """Flaws for which the API server would refuse each pod, or each Job."""
+    templates = [
+        (f"spec.replicatedJobs[{index}].template", each.get("template") or {})
+        for index, each in enumerate(replicated_jobs(job_set))
+    ]
+    for path, annotated in (("", job_set), *templates):
+        key = annotations_of(annotated).get(EXCLUSIVE_TOPOLOGY)
+        if key and not rules.is_topology(str(key)):
+            at = f"{path}.metadata" if path else "metadata"
+            yield Cause(
+                f"{at}.annotations[{EXCLUSIVE_TOPOLOGY}]",
+                f"{key!r} is no key of a label; write one that nodes have",
+            )
+    for path, template in templates:
+        at = f"{path}.spec.template.spec.resources"
+        resources = get_path(template, "spec.template.spec.resources") or {}
+        for field in ("limits", "requests"):
+            for name in resources.get(field) or ():
+                if not rules.is_resource_of_pods(name):
+                    yield Cause(
+                        f"{at}.{field}[{name}]",
+                        "is no resource of a pod as a whole; ask for it in its containers",
+                    )
 
 
 def _policy_changes(new: Object, old: Object, rules: Rules) -> Iterator[Cause]:

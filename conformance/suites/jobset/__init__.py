@@ -31,6 +31,6 @@ SUITE = Suite(
         ),
     ),
     settings=SETTINGS,
-    need_webhooks=("JS-006", "JS-007", "JS-009", "JS-046", "JS-075", "JS-096", "JS-109"),
+    need_webhooks=("JS-006", "JS-007", "JS-009", "JS-046", "JS-075", "JS-096", "JS-109", "JS-110"),
     lanes=lanes,
 )

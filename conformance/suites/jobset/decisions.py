@@ -96,7 +96,8 @@ KNOWN_POLICIES: Final = Decision(
 )
 DUPLICATE_KEYS: Final = Decision(
     "J13",
-    "The manifests of stories 1 to 4 keep the second of their two images.",
+    "The manifests of stories 1 to 4 are refused as they stand, by whatever reads them, and keep "
+    "the second of their two images. Those of stories 1 to 3 are admitted then.",
     "a key that occurs twice is an error in YAML, and readers that take it take the last one",
 )
 LASTING_POLICY: Final = Decision(
@@ -122,8 +123,10 @@ ATTEMPT_LABELS: Final = Decision(
 REPAIRED_FUTURE: Final = Decision(
     "J17",
     "The manifest of the first future story gets a restart policy, and resources of its container; "
-    "the placeholder of its annotation is a topology of the cluster.",
-    "a Job needs a restart policy, a pod has no such resources, and a placeholder is no key",
+    "the placeholder of its annotation is a topology of the cluster. As it stands it is refused: a "
+    "topology is the key of a label, and a pod as a whole has CPU, memory and huge pages alone.",
+    "a Job needs a restart policy, a pod has no such resources, and a placeholder is no key; of a "
+    "JobSet that is admitted so no pod could be created",
 )
 EXCLUSIVE_DOMAINS: Final = Decision(
     "J18",

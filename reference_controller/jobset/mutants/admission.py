@@ -150,3 +150,21 @@ class SuspendedOnesAreOpen(Rules):
     def open_fields(self, is_suspended: bool) -> Collection[str]:
         found = super().open_fields(is_suspended)
         return (*found, "template.spec.parallelism") if is_suspended else found
+
+
+@MUTANTS.wrong_rules(
+    "any-topology-is-admitted", "It admits an exclusive topology that no node can have.", "JS-110"
+)
+class AnyTopologyIsAdmitted(Rules):
+    def is_topology(self, key: str) -> bool:
+        del key
+        return True
+
+
+@MUTANTS.wrong_rules(
+    "any-resource-is-admitted", "It admits pods that ask for devices as a whole.", "JS-110"
+)
+class AnyResourceIsAdmitted(Rules):
+    def is_resource_of_pods(self, name: str) -> bool:
+        del name
+        return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from typing import Any, Final
 
@@ -17,6 +18,11 @@ FAILURE_REASONS: Final = (
 )
 
 
+_LABEL_NAME: Final = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_DNS_LABEL: Final = r"[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_SUBDOMAIN: Final = re.compile(rf"{_DNS_LABEL}(\.{_DNS_LABEL})*")
+_MAX_SUBDOMAIN: Final = 253
+
 PLACEMENT: Final = (
     "metadata.labels",
     "metadata.annotations",
@@ -28,7 +34,7 @@ PLACEMENT: Final = (
 
 
 class AdmissionRules:
-    """JS-006, 007, 009, 011, 046, 075, 096, 109."""
+    """JS-006, 007, 009, 011, 046, 075, 096, 109, 110."""
 
     def refuses(self, cause: Cause) -> bool:
         """True if a flaw that was found has the JobSet refused."""
@@ -47,6 +53,18 @@ class AdmissionRules:
 
     def targets_must_exist(self) -> bool:
         return True
+
+    def is_topology(self, key: str) -> bool:
+        """True for what the key of a node's label may be."""
+        prefix, _, name = key.rpartition("/")
+        has_prefix = "/" not in key or (
+            _SUBDOMAIN.fullmatch(prefix) is not None and len(prefix) <= _MAX_SUBDOMAIN
+        )
+        return has_prefix and _LABEL_NAME.fullmatch(name) is not None
+
+    def is_resource_of_pods(self, name: str) -> bool:
+        """True for what a pod as a whole may ask for, and not its containers alone."""
+        return name in ("cpu", "memory") or name.startswith("hugepages-")
 
     def max_restarts(self, policy: Object) -> Any:
         """The limit of a policy that may have been written without one; the schema judges it."""

@@ -1,4 +1,4 @@
-"""JS-004, 006, 007, 009, 046, 075, 077: the failure policies that are refused."""
+"""JS-004, 006, 007, 009, 046, 075, 077, 110: the JobSets that are refused."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from conformance.suites.jobset.decisions import (
     DUPLICATE_KEYS,
     KNOWN_REASONS,
     KNOWN_TARGETS,
+    REPAIRED_FUTURE,
 )
 from conformance.suites.jobset.judging import judges_history
 from conformance.suites.jobset.sources import api, constraints, future_work, stories
@@ -21,7 +22,9 @@ from conformance.suites.jobset.view.flaws import (
     repeated,
     unknown_action,
     unknown_reason,
+    unknown_resource,
     unknown_target,
+    unknown_topology,
 )
 from conformance.suites.jobset.view.submissions import rules_of, submissions, texts
 from vocabulary.objects import Object, get_path
@@ -167,9 +170,37 @@ JS_077 = Claim(
     "line of the second one.",
     source=stories("image: bash:latest image: docker.io/library/bash:5"),
     decision=DUPLICATE_KEYS,
-    not_judged="An API server is sent JSON, in which no key occurs twice; what reads manifests "
-    "refuses them, and so does Assay with its own.",
+    not_judged="An API server is sent JSON, in which no key occurs twice. What reads manifests "
+    "refuses them, and so does Assay: tests/suites/test_manifests.py has the file and the line of "
+    "each of these manifests.",
 )
+
+JS_110 = Claim(
+    id="JS-110",
+    name="pods-can-be-created",
+    level=Level.PROVISIONAL,
+    suite="jobset",
+    text="A JobSet MUST be refused of which no pod could be created, since its exclusive topology "
+    "is no label key, or a pod as a whole asks for other resources than pods have, as in the "
+    "manifest of the first future story.",
+    source=future_work(
+        "alpha.jobset.sigs.k8s.io/exclusive-topology: {{topologyDomain}}; resources: limits: "
+        "nvidia.com/gpu: 1"
+    ),
+    decision=REPAIRED_FUTURE,
+    editions=(names.KEP,),
+)
+
+
+@judges_history(
+    JS_110, armed_by="submission of which no pod could be created", from_any_versions=True
+)
+def pods_can_be_created(view: JobSetHistory) -> Obligations:
+    for each in submissions(view.history):
+        annotated = (each.job_set, *(found.get("template") for found in each.replicated_jobs))
+        flaws = [*map(unknown_topology, annotated), *map(unknown_resource, each.replicated_jobs)]
+        if flaw := next(filter(None, flaws), ""):
+            yield each.must_be_refused(flaw)
 
 
 def _with_a_flaw(view: JobSetHistory, flaw_of: Callable[[Object], str]) -> Obligations:

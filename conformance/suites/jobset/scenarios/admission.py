@@ -8,6 +8,7 @@ from typing import Any, Final
 from chaos.faults import DeleteObject
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
+    EXCLUSIVE_TOPOLOGY,
     FAIL_JOB,
     FAIL_JOB_SET,
     JOB_SET,
@@ -26,6 +27,7 @@ from conformance.suites.jobset.scenarios.workloads import (
     rule,
 )
 from conformance.suites.jobset.view.flaws import REASONS
+from conformance.suites.jobset.view.placement import HOSTNAME
 from conformance.suites.jobset.view.submissions import REFUSED_AS_FLAWED
 from conformance.world import World
 from vocabulary.clock import SECOND
@@ -90,7 +92,46 @@ def target_is_missing(world: World, target: str) -> None:
 @scenario(arms=["JS-046"])
 def story4_as_it_is_written(world: World) -> None:
     """The manifest of story 4 is refused as the norm has it."""
-    _submit_and_delete(world, JobSet.manifest(world, "story4_as_written.yaml"))
+    _submit_and_delete(world, JobSet.manifest(world, "story4_with_one_image.yaml"))
+
+
+@scenario(arms=["JS-110"])
+def future1_as_it_is_written(world: World) -> None:
+    """The manifest of the first future story is refused as the norm has it."""
+    _submit_and_delete(world, JobSet.manifest(world, "future1_as_written.yaml"))
+
+
+def _of_the_first_future_story(
+    topology: str = HOSTNAME, of_jobs: str = "", resources: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """A JobSet like it, with one flaw of it or none."""
+    workers = replicated_job("w", 2)
+    if of_jobs:
+        workers["template"]["metadata"]["annotations"] = {EXCLUSIVE_TOPOLOGY: of_jobs}
+    if resources is not None:
+        workers["template"]["spec"]["template"]["spec"]["resources"] = resources
+    # Released controllers, which ask for neither, refuse this action: they are not judged.
+    asked = job_set([replicated_job("driver"), workers], [rule(RESTART_REPLICATED_JOB)])
+    asked["metadata"]["annotations"] = {EXCLUSIVE_TOPOLOGY: topology}
+    return asked
+
+
+@scenario(
+    arms=["JS-110"],
+    cases={
+        "placeholder": _of_the_first_future_story("{{topologyDomain}}"),
+        "domain-of-two-names": _of_the_first_future_story("example.com/rack/row"),
+        "name-of-64-letters": _of_the_first_future_story("a" * 64),
+        "of-some-jobs": _of_the_first_future_story(of_jobs="the rack"),
+        "gpus-of-a-pod": _of_the_first_future_story(resources={"limits": {"nvidia.com/gpu": 1}}),
+        "disk-of-a-pod": _of_the_first_future_story(
+            resources={"requests": {"cpu": 1, "ephemeral-storage": "1Gi"}}
+        ),
+    },
+)
+def pods_cannot_be_created(world: World, asked: Mapping[str, Any]) -> None:
+    """A JobSet of which no pod could be created is refused, for either flaw of that manifest."""
+    _submit_and_delete(world, asked)
 
 
 @scenario(arms=["JS-007", "JS-075"])

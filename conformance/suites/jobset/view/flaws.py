@@ -1,14 +1,15 @@
-"""The flaws for which a rule of a failure policy is refused; none is an empty text."""
+"""The flaws for which a JobSet is refused, most of them of a rule; none is an empty text."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Container
-from typing import Final
+from collections.abc import Container, Mapping
+from typing import Any, Final
 
 from conformance.suites.jobset import api as names
 from conformance.suites.jobset.view.submissions import texts
-from vocabulary.objects import Object
+from vocabulary.objects import Object, get_path
 
 ACTIONS: Final = frozenset(
     {
@@ -59,3 +60,30 @@ def repeated(rule: Object, field: str) -> str:
     counts = Counter(texts(rule.get(field)))
     twice = next((value for value, count in counts.items() if count > 1), None)
     return "" if twice is None else f"{field} of a rule has {twice!r} {counts[twice]} times"
+
+
+_LABEL_KEY: Final = re.compile(
+    r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+    r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
+)
+_OF_PODS: Final = ("cpu", "memory")
+_HUGE_PAGES: Final = "hugepages-"
+
+
+def unknown_topology(annotated: Any) -> str:
+    """An exclusive topology that is no label key, of a JobSet or of the template of Jobs."""
+    found = get_path(annotated, "metadata.annotations")
+    key = found.get(names.EXCLUSIVE_TOPOLOGY) if isinstance(found, Mapping) else None
+    if not key or _LABEL_KEY.fullmatch(str(key)):
+        return ""
+    return f"its exclusive topology is {key!r}"
+
+
+def unknown_resource(replicated_job: Object) -> str:
+    """A resource that a pod as a whole asks for, and that containers alone have."""
+    asked = get_path(replicated_job, "template.spec.template.spec.resources")
+    for amounts in (asked.get("limits"), asked.get("requests")) if asked else ():
+        for name in amounts or ():
+            if name not in _OF_PODS and not name.startswith(_HUGE_PAGES):
+                return f"pods as a whole ask for {name}"
+    return ""
