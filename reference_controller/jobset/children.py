@@ -84,7 +84,7 @@ def _creates(
     wake_at_us: list[Micros] = []
     for child, replicated_job in children_of(job_set):
         may = is_suspended(job_set) or child.replicated_job in allowed
-        if child in standing or child in seen.left_failed or not may:
+        if not rules.is_missing(child in standing) or child in seen.left_failed or not may:
             continue
         name = rules.job_name(job_set, child)
         at_us = _not_before_us(job_set, child, name)

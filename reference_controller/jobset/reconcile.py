@@ -71,7 +71,7 @@ class Reconciliation:
             return None
         seen = yield from observe(self.job_set, self.clock(), self.job_writes, self.rules)
         verdict = judge(seen, self.rules)
-        if verdict.status != status_of(self.job_set):
+        if self.rules.is_news(verdict.status, status_of(self.job_set)):
             yield from self._record(verdict)
             seen = under(seen, self.job_set, self.rules)
         return (yield from self._follow(seen))

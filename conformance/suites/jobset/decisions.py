@@ -48,9 +48,14 @@ KEPT_JOBS: Final = Decision(
 )
 BOUNDED_WORK: Final = Decision(
     "J7",
-    "A restart costs at most two deletions and four changes of each Job, and two writes of the "
-    "status for each change of a Job that its counts show; eight more of each are allowed.",
-    "the norm wants restarts of 15,000 nodes to take about a minute, and names no bound",
+    "A restart costs at most two deletions and four changes of each Job, one creation for each "
+    "that is missing, two writes of the status for each change of a Job that its counts show, one "
+    "for each Job that changes nothing, and one refused request for each Job; eight more of each "
+    "are allowed. Refused requests count "
+    "where the controller could have known better: not those that a fault, a quota, a name taken "
+    "by another client, or a state that it may not have seen has refused.",
+    "the norm wants restarts of 15,000 nodes to take about a minute, and names no bound; a reply "
+    "is lost now and then, and a cache lags",
 )
 LIMITED_PARTIAL_RESTARTS: Final = Decision(
     "J8",

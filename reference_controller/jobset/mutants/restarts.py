@@ -6,6 +6,7 @@ from reference_controller.jobset.job_set import (
     ChildId,
     counted_restarts_of,
     max_restarts,
+    replicas_of,
     replicated_jobs,
     restarts_of,
 )
@@ -15,7 +16,7 @@ from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
 from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.errors import ApiError
-from vocabulary.objects import Object, meta
+from vocabulary.objects import Object, get_path, meta
 from vocabulary.requests import PropagationPolicy
 
 
@@ -130,6 +131,51 @@ class BackOffStaysShort(Rules):
 )
 class DeletesInEachPass(Rules):
     def needs_delete(self, job: Job) -> bool:
+        del job
+        return True
+
+
+@MUTANTS.wrong_rules(
+    "creates-what-stands", "It asks in each pass for all Jobs, also for those that stand.", "JS-047"
+)
+class CreatesWhatStands(Rules):
+    def is_missing(self, stands: bool) -> bool:
+        del stands
+        return True
+
+
+@MUTANTS.wrong_rules(
+    "completed-run-again",
+    "It has Jobs of a restart that have completed run again and again while others start.",
+    "JS-047",
+)
+class CompletedRunAgain(Rules):
+    def is_stale(self, job: Job, job_set: Object) -> bool:
+        runs_again = job.restarts > 0 and job.has_succeeded and not _are_all_ready(job_set)
+        return runs_again or super().is_stale(job, job_set)
+
+
+def _are_all_ready(job_set: Object) -> bool:
+    """True if the status shows no other Jobs than those that are ready or have finished."""
+    counts = get_path(job_set, "status.replicatedJobsStatus") or ()
+    there = sum(int(each["ready"]) + int(each["succeeded"]) for each in counts)
+    return there >= sum(map(replicas_of, replicated_jobs(job_set)))
+
+
+@MUTANTS.wrong_rules(
+    "status-in-each-pass", "It writes the status in each pass, also as it stands.", "JS-047"
+)
+class StatusInEachPass(Rules):
+    def is_news(self, status: Object, standing: Object) -> bool:
+        del status, standing
+        return True
+
+
+@MUTANTS.wrong_rules(
+    "resumes-in-each-pass", "It resumes Jobs in each pass that are not suspended.", "JS-047"
+)
+class ResumesInEachPass(Rules):
+    def is_to_resume(self, job: Job) -> bool:
         del job
         return True
 

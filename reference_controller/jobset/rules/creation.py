@@ -15,7 +15,11 @@ from vocabulary.requests import Delete, PropagationPolicy
 
 
 class CreationRules:
-    """JS-021, 076, 091, 094, 102, 103, 104, 106, 108."""
+    """JS-021, 047, 076, 091, 094, 102, 103, 104, 106, 108."""
+
+    def is_news(self, status: Object, standing: Object) -> bool:
+        """True if a status is written where another one stands."""
+        return status != standing
 
     def manages(self, job_set: Object) -> bool:
         """True unless the JobSet names another controller."""
@@ -64,6 +68,10 @@ class CreationRules:
             "selector": selector,
             "publishNotReadyAddresses": publishes,
         }
+
+    def is_missing(self, stands: bool) -> bool:
+        """True if a Job is created, of whose name one of the JobSet `stands` or not."""
+        return not stands
 
     def propagation(self) -> PropagationPolicy:
         """In the foreground: the name is free once all pods are gone."""

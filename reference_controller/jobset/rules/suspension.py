@@ -8,7 +8,7 @@ from vocabulary.objects import Object
 
 
 class SuspensionRules:
-    """JS-099."""
+    """JS-047, 099."""
 
     def starts_suspended(self, job_set: Object) -> bool:
         """True if a Job that is created now does not run yet."""

@@ -14,8 +14,10 @@ from conformance.suites.jobset.decisions import BOUNDED_WORK
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import motivation
 from conformance.suites.jobset.view import Child, JobSetRun
+from conformance.suites.jobset.view.answers import was_deleted_by_others
+from conformance.suites.jobset.view.needless import needless_requests
 from conformance.suites.jobset.view.startup import has_started
-from conformance.suites.jobset.view.status_steps import Step, steps
+from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
 from vocabulary.history import Write
 from vocabulary.kinds import JOB
 from vocabulary.objects import Object, condition_status, get_path, is_terminating
@@ -26,6 +28,10 @@ CHANGES: Final = 4
 """Of each Job, beside its creation and deletion: marks, suspension."""
 STATUSES: Final = 2
 """For each change of a Job that the counts show."""
+UNCHANGED: Final = 1
+"""For each Job that the JobSet asks for: writes of a status as it stands."""
+REFUSED: Final = 1
+"""For each Job."""
 SPARE: Final = 8
 """Of each: for what a controller repeats whose cache lags, or that was started again."""
 
@@ -34,8 +40,9 @@ JS_047 = Claim(
     name="restart-work-is-bounded",
     level=Level.PROVISIONAL,
     suite="jobset",
-    text="For a restart the controller MUST NOT send more deletions, changes of Jobs and writes of "
-    "the status than are in proportion to the number of Jobs.",
+    text="For a restart the controller MUST NOT send more deletions, creations and changes of "
+    "Jobs, writes of the status and requests that can only be refused than are in proportion to "
+    "the number of Jobs.",
     source=motivation(
         "Recreating the entire JobSet may take ~1 minute or so (per latest scale tests on ~15k "
         "nodes)"
@@ -96,36 +103,52 @@ def _bounded(run: JobSetRun, step: Step, until: int) -> Obligation:
         and 200 <= write.code < 300
         and write.namespace == run.track.namespace
     ]
-    if len({write.actor for write in writes}) > 1:
+    needless = list(needless_requests(run, step.first.n, until))
+    if len({write.actor for write in (*writes, *needless)}) > 1:
         return undecided(
             step.after, f"several operators worked on {run} at once, each with a cache"
         )
     of_jobs = [write for write in writes if write.kind == str(JOB) and write.name in names]
-    deletes = sum(write.verb == "delete" for write in of_jobs)
-    changes = sum(write.verb in ("update", "patch") for write in of_jobs)
-    statuses = sum(
-        write.kind == str(JOB_SET) and write.name == run.track.name and write.verb != "delete"
+    statuses = [
+        write
         for write in writes
-    )
+        if write.kind == str(JOB_SET) and write.name == run.track.name and write.verb != "delete"
+    ]
+    needed = len(run.wanted) + sum(_is_needed_again(run, step, child) for child in involved)
     shown = sum(_changes_shown(child, step.first.n, until) for child in involved)
-    for count, most, what in (
-        (deletes, SPARE + DELETES * len(involved), "deletions of Jobs"),
-        (changes, SPARE + CHANGES * len(involved), "changes of Jobs"),
-        (statuses, SPARE + STATUSES * shown, "writes of the status"),
+    for found, most, what in (
+        (_with(of_jobs, "delete"), DELETES * len(involved), "deletions of Jobs"),
+        (_with(of_jobs, "create"), needed, "creations of Jobs"),
+        (_with(of_jobs, "update", "patch"), CHANGES * len(involved), "changes of Jobs"),
+        (statuses, STATUSES * shown, "writes of the status"),
+        (
+            [write for write in statuses if not write.event and write.object is None],
+            UNCHANGED * len(run.wanted),
+            "writes of the status that change nothing",
+        ),
+        (needless, REFUSED * len(involved), "requests that could only be refused"),
     ):
-        if count > most:
+        if len(found) > SPARE + most:
             return violated(
                 step.after,
-                f"{when(step.after)}: for this restart of {run} the controller sent {count} "
-                f"{what}; {len(involved)} Jobs, whose counts changed {shown} times, need {most} at "
-                "most.",
-                *_last(writes),
+                f"{when(step.after)}: for this restart of {run} the controller sent {len(found)} "
+                f"{what}; {len(involved)} Jobs, whose counts changed {shown} times, need "
+                f"{SPARE + most} at most.",
+                found[-1],
             )
     return met(step.after)
 
 
-def _last(writes: Iterable[Write]) -> list[Write]:
-    return list(writes)[-1:]
+def _with(writes: Iterable[Write], *verbs: str) -> list[Write]:
+    return [write for write in writes if write.verb in verbs]
+
+
+def _is_needed_again(run: JobSetRun, step: Step, child: Child) -> bool:
+    """True if a Job that the restart has had created has to be created once more: another client
+    deleted it, or it restarts again."""
+    if child.track.created.n <= step.first.n:
+        return False
+    return was_deleted_by_others(run, child) or is_replaced(run, child, run.history.end.n + 1)
 
 
 def _changes_shown(child: Child, since: int, until: int) -> int:

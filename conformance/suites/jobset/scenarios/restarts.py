@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chaos.faults import HoldObject, ReleaseObject
+from chaos.faults import HoldObject, KillPod, ReleaseObject
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_JOB, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
@@ -132,6 +132,25 @@ def evicted_often_after_a_restart(world: World) -> None:
         world.wait(10 * SECOND)
         its.resume()
         world.until(its.is_ready())
+
+
+@scenario(arms=["JS-001", "JS-047"])
+def one_job_is_slow_after_a_restart(world: World) -> None:
+    """While one Job of a restart starts slowly, nothing is asked for again that is there or has
+    been."""
+    jobs = [
+        replicated_job("slow", behaviour="ready-after 60s"),
+        replicated_job("once", 2, behaviour="run 1s, exit 0"),
+        replicated_job("w", 2),
+        replicated_job("shaky", parallelism=8, completions=8, backoffLimit=99),
+    ]
+    its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
+    its.fail_until_restarted("w-0")
+    world.until(its.has_started("shaky-0"))
+    for _ in range(8):
+        world.inject(KillPod(its.pods_of("shaky-0", "first"), exit_code=1))
+        world.wait(5 * SECOND)
+    world.until(its.is_ready())
 
 
 @scenario(arms=["JS-022", "JS-090"])
