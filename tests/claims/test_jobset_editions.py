@@ -49,7 +49,34 @@ def test_failures_that_are_apart_are_answered_alike_in_both_editions() -> None:
     run = run_one(scenario, implementation("reference", "jobset"), 1729, edition="released")
     assert not [v for v in run.verdicts if v.outcome is Outcome.FAILED]
     judged = {v.claim for v in run.verdicts}
-    assert judged.isdisjoint({"JS-006", "JS-009", "JS-024", "JS-025", "JS-045", "JS-071"})
+    assert judged.isdisjoint({"JS-006", "JS-009", "JS-024", "JS-025", "JS-045", "JS-073", "JS-097"})
+
+
+@pytest.mark.parametrize(
+    ("mutant", "scenario"),
+    [
+        ("partial-restarts-need-no-budget", "no-partial-restart-is-allowed/job"),
+        ("partial-restarts-are-free", "no-restart-is-left-for-all/job"),
+        ("each-part-has-a-budget", "no-restart-is-left-for-all/job"),
+    ],
+)
+def test_restarts_of_jobs_and_of_the_jobset_share_a_budget_in_the_edition_released(
+    mutant: str, scenario: str
+) -> None:
+    wrong = implementation(f"mutant:{mutant}", "jobset")
+    run = run_one(SCENARIOS[f"jobset/partial-restarts/{scenario}"], wrong, 1729, edition="released")
+    assert {v.claim: v.outcome for v in run.verdicts}["JS-111"] is Outcome.FAILED
+
+
+@pytest.mark.parametrize("mutant", ["no-back-off", "endless-back-off", "attempt-counts-all"])
+def test_no_back_off_is_promised_in_the_edition_released_and_all_restarts_are_attempts(
+    mutant: str,
+) -> None:
+    other = implementation(f"mutant:{mutant}", "jobset")
+    for name in ("all-restarts-share-one-budget", "back-off-doubles/job"):
+        scenario = SCENARIOS[f"jobset/partial-restarts/{name}"]
+        run = run_one(scenario, other, 1729, edition="released")
+        assert [v.because for v in run.verdicts if v.outcome is Outcome.FAILED] == []
 
 
 def _by_index(job_set: Object, action: str, fields: Sequence[str]) -> Mapping[str, Any]:
@@ -97,6 +124,7 @@ def test_restarts_of_a_job_count_as_released_controllers_write_them(
     run = run_one(scenario, implementation("reference", "jobset"), 1729, edition="released")
     entries = list(_as_released(run.entries, action, fields))
     verdicts = {v.claim: v for v in claims.judge(History(run.header, entries))}
-    assert verdicts["JS-060"].outcome is (Outcome.PASSED if is_right else Outcome.FAILED)
+    expected = Outcome.PASSED if is_right else Outcome.FAILED
+    assert {verdicts[claim].outcome for claim in ("JS-060", "JS-071", "JS-111")} == {expected}
     failed = {v.claim for v in verdicts.values() if v.outcome is Outcome.FAILED}
     assert bool(failed) is not is_right

@@ -122,7 +122,7 @@ LEFT_FAILED: Final = Decision(
 ATTEMPT_LABELS: Final = Decision(
     "J16",
     "Labels and annotations that count restart attempts are those whose names end in "
-    "restart-attempt.",
+    "restart-attempt; in the edition released, restart-attempt alone.",
     "the norm names one; released controllers have a second one, which counts those of each Job",
 )
 REPAIRED_FUTURE: Final = Decision(

@@ -29,6 +29,17 @@ class OneTakesAll(Rules):
 
 
 @MUTANTS.wrong_rules(
+    "first-one-is-counted",
+    "RestartJob restarts the first Job of the replicated job, whichever has failed.",
+    "JS-071",
+)
+class FirstOneIsCounted(Rules):
+    def scope_of_partial(self, action: str, job: Job) -> str:
+        found = super().scope_of_partial(action, job)
+        return found and f"{job.name.rpartition('-')[0]}-0"
+
+
+@MUTANTS.wrong_rules(
     "all-mean-one", "RestartReplicatedJob restarts the failed Job alone.", "JS-070"
 )
 class AllMeanOne(Rules):

@@ -1,13 +1,16 @@
-"""JS-070, 071, 073, 074: restarts of a single Job, and of a replicated job."""
+"""JS-070, 071, 073, 074, 111: restarts of a single Job, and of a replicated job."""
 
 from __future__ import annotations
 
-from conformance.norm import Obligations
+from conformance.norm import Obligations, met, undecided, violated
 from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
 from conformance.suites.jobset.api import (
     KEP,
+    RELEASED,
     RESTART_JOB,
     RESTART_JOB_SET,
+    RESTART_JOB_UNCOUNTED,
     RESTART_REPLICATED_JOB,
 )
 from conformance.suites.jobset.claims.actions import as_allowed, triggered, where
@@ -20,12 +23,18 @@ from conformance.suites.jobset.decisions import (
     TARGET_OF_PARTIAL,
 )
 from conformance.suites.jobset.judging import judges
-from conformance.suites.jobset.sources import future_work
+from conformance.suites.jobset.sources import field, future_work
 from conformance.suites.jobset.view import JobSetRun
-from conformance.suites.jobset.view.answers import Budget, answers
+from conformance.suites.jobset.view.answers import Answer, Budget, answers
 from conformance.suites.jobset.view.back_off import backs_off
 from conformance.suites.jobset.view.generations import deleted, replaced_by
-from conformance.suites.jobset.view.scopes import attempt_stays, comes_back, left_alone
+from conformance.suites.jobset.view.scopes import (
+    attempt_stays,
+    comes_back,
+    is_relabelled,
+    left_alone,
+    scopes_of,
+)
 from conformance.suites.jobset.view.status_steps import steps
 from vocabulary.objects import get_path
 
@@ -66,23 +75,43 @@ JS_071 = Claim(
         "and allow the normal reconciliation process to recreate it."
     ),
     decision=ATTEMPT_LABELS,
-    editions=(KEP,),
 )
 
 
 @judges(JS_071, armed_by="failure that restarts a single Job")
 def job_restarts_alone(run: JobSetRun) -> Obligations:
-    return _restarts_alone(run, RESTART_JOB)
+    return _restarts_alone(run, RESTART_JOB, RESTART_JOB_UNCOUNTED)
 
 
-def _restarts_alone(run: JobSetRun, action: str) -> Obligations:
-    yield from triggered(run, lambda each: each.action == action)
-    for step in steps(run):
-        if step.taken == action:
+def _restarts_alone(run: JobSetRun, *actions: str) -> Obligations:
+    yield from triggered(run, lambda each: each.action in actions)
+    for answer in answers(run):
+        step = answer.step
+        if step.taken in actions:
+            yield from _of_the_failed_job(run, answer)
             for child in replaced_by(run, step):
                 yield deleted(run, step, child)
             yield from left_alone(run, step)
             yield from attempt_stays(run, step)
+
+
+def _of_the_failed_job(run: JobSetRun, answer: Answer) -> Obligations:
+    """That the status counts a partial restart for the Job that failed, or its replicated job."""
+    step = answer.step
+    children = [each.failure.child for each in answer.pending]
+    if not children or step.partial is None:
+        return
+    if any(step.partial in scopes_of(child) for child in children):
+        yield met(answer.pending[0].failure, step.first)
+    elif any(is_relabelled(child, step.first.n) for child in children):
+        yield undecided(step.first, "a failed Job was relabelled")
+    else:
+        yield violated(
+            step.first,
+            f"{when(step.first)}: the status of {run} counts a {step.taken} of "
+            f"{step.partial[1] or step.partial[0]}, of which no Job has failed.",
+            answer.pending[0].failure,
+        )
 
 
 JS_073 = Claim(
@@ -117,6 +146,38 @@ def partial_restarts_are_limited(run: JobSetRun) -> Obligations:
             if backed_off is not None:
                 yield backed_off
             yield from comes_back(run, step)
+
+
+JS_111 = Claim(
+    id="JS-111",
+    name="job-restarts-share-the-budget",
+    level=Level.EXTENDED,
+    suite="jobset",
+    text="RestartJob MUST restart the Job while fewer than maxRestarts restarts that count, of the "
+    "JobSet and of its Jobs together, have been taken, and MUST fail the JobSet otherwise, as "
+    "RestartJobSet MUST; RestartJobAndIgnoreMaxRestarts MUST restart the Job and not count that.",
+    source=field(
+        "FailurePolicyAction",
+        "Restart the Job individually (i.e., recreate only the failed Job without touching the "
+        "other Jobs) if `jobSet.status.restartsCountTowardsMax + "
+        "sum(jobSet.status.replicatedJobsStatus[].jobRestartsCountTowardsMax[]) < "
+        "jobSet.spec.maxRestarts`. Otherwise, fail the JobSet.",
+    ),
+    decision=COUNTERS,
+    editions=(RELEASED,),
+)
+
+
+@judges(JS_111, armed_by="failure that restarts a single Job, or that counts after one did")
+def job_restarts_share_the_budget(run: JobSetRun) -> Obligations:
+    return where(
+        run,
+        lambda answer, each: (
+            each.action in (RESTART_JOB, RESTART_JOB_UNCOUNTED)
+            or (each.action == RESTART_JOB_SET and answer.used > answer.counted)
+        ),
+        Budget.SHARED,
+    )
 
 
 JS_074 = Claim(

@@ -10,6 +10,7 @@ from conformance.suites.jobset.api import (
     FAIL_JOB_SET,
     RESTART_JOB,
     RESTART_JOB_SET,
+    RESTART_JOB_UNCOUNTED,
     RESTART_REPLICATED_JOB,
     RESTART_UNCOUNTED,
 )
@@ -23,8 +24,10 @@ from conformance.suites.jobset.scenarios.workloads import (
     rule,
     with_domains,
 )
+from conformance.suites.jobset.view.submissions import REFUSED_AS_FLAWED
 from conformance.world import World
 from vocabulary.clock import MINUTE, SECOND
+from vocabulary.errors import ApiError
 
 OF_WORKERS: Final = rule(RESTART_REPLICATED_JOB, targets=["w"])
 OF_ONE: Final = rule(RESTART_JOB)
@@ -105,7 +108,9 @@ def job_restarts_beside_completed_ones(world: World) -> None:
     world.until(its.has_ended("Completed"))
 
 
-@scenario(arms=["JS-073"], cases={"job": OF_ONE, "replicated-job": rule(RESTART_REPLICATED_JOB)})
+@scenario(
+    arms=["JS-073", "JS-111"], cases={"job": OF_ONE, "replicated-job": rule(RESTART_REPLICATED_JOB)}
+)
 def no_partial_restart_is_allowed(world: World, only: dict[str, object]) -> None:
     """Without maxRestarts the first failure that would restart a part fails the JobSet."""
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [only], max_restarts=0))
@@ -133,7 +138,7 @@ def all_restarts_share_one_budget(world: World) -> None:
     world.until(its.has_ended("Failed"))
 
 
-@scenario(arms=["JS-022", "JS-073"], cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
+@scenario(arms=["JS-022", "JS-073", "JS-111"], cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
 def no_restart_is_left_for_all(world: World, only: dict[str, object]) -> None:
     """Once partial restarts have used up the budget, a failure that restarts all fails instead."""
     jobs = [replicated_job("driver", **failing_by_policy()), replicated_job("w", 2)]
@@ -143,6 +148,26 @@ def no_restart_is_left_for_all(world: World, only: dict[str, object]) -> None:
         its.fail_until_partly_restarted(name)
     world.until(its.is_ready())
     its.fail("driver-0", NON_RETRIABLE)
+    world.until(its.has_ended("Failed"))
+
+
+@scenario(arms=["JS-071", "JS-111"])
+def uncounted_restarts_of_a_job_leave_the_budget(world: World) -> None:
+    """Restarts of a Job spend the budget, but for those that do not count, if there are such: the
+    norm has no action for them, and a controller that keeps to it refuses that one."""
+    jobs = [replicated_job("w", 2, **failing_by_policy()), replicated_job("v")]
+    uncounted = rule(RESTART_JOB_UNCOUNTED, [BY_POLICY])
+    codes = (1, NON_RETRIABLE, NON_RETRIABLE, 1)
+    try:
+        its = JobSet.submit(world, job_set(jobs, [uncounted, OF_ONE], max_restarts=2))
+    except ApiError as refused:
+        if refused.code not in REFUSED_AS_FLAWED:
+            raise
+        its, codes = JobSet.submit(world, job_set(jobs, [OF_ONE], max_restarts=2)), (1, 1)
+    for code in codes:
+        its.fail_until_partly_restarted("w-1", code)
+    world.until(its.is_ready())
+    its.fail("v-0")
     world.until(its.has_ended("Failed"))
 
 

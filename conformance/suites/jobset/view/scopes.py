@@ -8,7 +8,7 @@ from typing import Final
 from conformance.history import Moment
 from conformance.norm import Obligation, eventually, met, undecided, violated
 from conformance.norm.words import when
-from conformance.suites.jobset.api import DOMAIN
+from conformance.suites.jobset.api import DOMAIN, RELEASED, RESTART_ATTEMPT
 from conformance.suites.jobset.view.answers import was_deleted_by_others
 from conformance.suites.jobset.view.back_off import longest_backoff_us
 from conformance.suites.jobset.view.generations import was_refused
@@ -21,6 +21,16 @@ from vocabulary.objects import annotations_of, labels_of
 LATE_US: Final = MINUTE // 2
 """How much later than after its back-off a Job may come back: a longer back-off is another one."""
 ATTEMPT_SUFFIX: Final = "restart-attempt"
+
+
+def scopes_of(child: Child) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The keys of the partial restarts that concern a Job."""
+    return (child.replicated_job, ""), (child.replicated_job, child.name)
+
+
+def is_relabelled(child: Child, n: int) -> bool:
+    """True if a Job that is stored after a position has other labels than it was created with."""
+    return labels_of(child.track.at(n)) != labels_of(child.track.first)
 
 
 def left_alone(run: JobSetRun, step: Step) -> Iterator[Obligation]:
@@ -58,7 +68,7 @@ def attempt_stays(run: JobSetRun, step: Step) -> Iterator[Obligation]:
             for each in steps(run)
         ):
             continue  # the JobSet has restarted as well
-        before, after = _attempts(child), _attempts(following)
+        before, after = (_attempts(each, run.edition) for each in (child, following))
         changed = next((key for key in sorted(after) if before.get(key) != after[key]), None)
         if changed is None:
             yield met(step.first, created)
@@ -96,13 +106,14 @@ def comes_back(run: JobSetRun, step: Step) -> Iterator[Obligation]:
         )
 
 
-def _attempts(child: Child) -> dict[str, str]:
+def _attempts(child: Child, edition: str) -> dict[str, str]:
     first = child.track.first
     found = {**annotations_of(first), **labels_of(first)}
     return {
         key: value
         for key, value in found.items()
-        if key.startswith(f"{DOMAIN}/") and key.endswith(ATTEMPT_SUFFIX)
+        if key == RESTART_ATTEMPT
+        or (edition != RELEASED and key.startswith(f"{DOMAIN}/") and key.endswith(ATTEMPT_SUFFIX))
     }
 
 
