@@ -47,7 +47,9 @@ def judge(seen: Observation, rules: Rules) -> Verdict:
             left_failed.append(job.child)
             draft.left_failed(job)
         elif is_suspended(seen.job_set) and not rules.acts_while_suspended():
-            return _suspended(draft, seen, rules)  # nor is a success: the failure goes first
+            if rules.failure_goes_first():
+                return _suspended(draft, seen, rules)
+            break
         else:
             return _acted(draft, seen, job, action, rules)
     return _succeeded(draft, seen, left_failed, rules) or _suspended(draft, seen, rules)

@@ -27,6 +27,16 @@ class JobsRunOnInSuspension(Rules):
 
 
 @MUTANTS.wrong_rules(
+    "suspended-success-counts",
+    "It completes a suspended JobSet although a Job had failed before.",
+    "JS-003",
+)
+class SuspendedSuccessCounts(Rules):
+    def failure_goes_first(self) -> bool:
+        return False
+
+
+@MUTANTS.wrong_rules(
     "first-jobs-resume", "It resumes the first Job of each replicated job alone.", "JS-099"
 )
 class FirstJobsResume(Rules):

@@ -49,6 +49,10 @@ class PolicyRules:
         """A failure is acted on once the JobSet is resumed."""
         return False
 
+    def failure_goes_first(self) -> bool:
+        """True if a success beside a failure that is acted on later waits for that, too."""
+        return True
+
     def is_left_failed(self, action: str) -> bool:
         """True if the Job stays as it is, and the next failed one is looked at."""
         return action == Action.FAIL_JOB

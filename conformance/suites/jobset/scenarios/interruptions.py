@@ -253,7 +253,22 @@ def failure_and_any_success_at_once(world: World) -> None:
     _fail_and_succeed_unseen(world, {"operator": "Any"})
 
 
-def _fail_and_succeed_unseen(world: World, policy: dict[str, Any]) -> None:
+@scenario(
+    arms=["JS-003"],
+    cases={
+        "all": {"operator": "All", "targetReplicatedJobs": ["w"]},
+        "any": {"operator": "Any"},
+    },
+)
+def failure_and_success_before_a_suspension(world: World, policy: dict[str, Any]) -> None:
+    """A failure and then a success that are seen once the JobSet is suspended: the failure is
+    answered, at once or at the resumption, and the success does not complete the JobSet."""
+    _fail_and_succeed_unseen(world, policy, is_suspended=True)
+
+
+def _fail_and_succeed_unseen(
+    world: World, policy: dict[str, Any], *, is_suspended: bool = False
+) -> None:
     """Have a Job fail, and then another one succeed, while no controller runs."""
     jobs = [replicated_job("w"), replicated_job("v")]
     its = JobSet.submit(world, job_set(jobs, successPolicy=policy))
@@ -263,7 +278,12 @@ def _fail_and_succeed_unseen(world: World, policy: dict[str, Any]) -> None:
     world.wait(5 * SECOND)
     its.fail("w-0", 0)
     world.wait(5 * SECOND)
+    if is_suspended:
+        its.suspend()
     world.inject(Start())
+    if is_suspended:
+        world.wait(30 * SECOND)
+        its.resume()
     world.until(its.has_restarted(1) | its.has_ended("Completed"))
     world.until(its.is_ready() | its.has_ended("Completed"))
 

@@ -157,7 +157,7 @@ def uncounted_restarts_of_a_job_leave_the_budget(world: World) -> None:
     norm has no action for them, and a controller that keeps to it refuses that one."""
     jobs = [replicated_job("w", 2, **failing_by_policy()), replicated_job("v")]
     uncounted = rule(RESTART_JOB_UNCOUNTED, [BY_POLICY])
-    codes = (1, NON_RETRIABLE, NON_RETRIABLE, 1)
+    codes: tuple[int, ...] = (1, NON_RETRIABLE, NON_RETRIABLE, 1)
     try:
         its = JobSet.submit(world, job_set(jobs, [uncounted, OF_ONE], max_restarts=2))
     except ApiError as refused:
