@@ -29,6 +29,7 @@ from reference_controller.jobset.spec_admission import (
 from reference_controller.runtime.admission_review import Operation, UserInfo
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object, annotations_of, get_path, name_of, without_path
+from vocabulary.patterns import PatternError, compile_pattern
 
 
 def mutate(
@@ -88,6 +89,8 @@ def _policy_flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
                     f"{reason!r} is no failure reason of a Job; there are "
                     f"{', '.join(FAILURE_REASONS)}",
                 )
+        for pattern in rule.get("onJobFailureMessagePatterns") or ():
+            yield from _expression_flaws(pattern, f"{path}.onJobFailureMessagePatterns")
         targets = rule.get("targetReplicatedJobs") or ()
         if rules.targets_must_exist():
             yield from target_flaws(targets, f"{path}.targetReplicatedJobs", names)
@@ -95,6 +98,13 @@ def _policy_flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
             yield from _repeats(reasons, f"{path}.onJobFailureReasons")
         if rules.targets_are_unique():
             yield from _repeats(targets, f"{path}.targetReplicatedJobs")
+
+
+def _expression_flaws(pattern: str, path: str) -> Iterator[Cause]:
+    try:
+        compile_pattern(pattern)
+    except PatternError as error:
+        yield Cause(path, f"{pattern!r} is no regular expression of RE2: {error}")
 
 
 def _repeats(values: Collection[str], path: str) -> Iterator[Cause]:

@@ -37,7 +37,8 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {
         "spec.network": "enableDNSHostnames subdomain publishNotReadyAddresses",
         "spec.successPolicy": "operator targetReplicatedJobs",
         "spec.failurePolicy": "maxRestarts restartStrategy rules",
-        "spec.failurePolicy.rules[]": "name action onJobFailureReasons targetReplicatedJobs",
+        "spec.failurePolicy.rules[]": "name action onJobFailureReasons onJobFailureMessagePatterns "
+        "targetReplicatedJobs",
         "spec.startupPolicy": "startupPolicyOrder",
         "spec.coordinator": "replicatedJob jobIndex podIndex",
         "spec.replicatedJobs[]": "name groupName replicas template dependsOn",

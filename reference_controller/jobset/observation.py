@@ -77,6 +77,11 @@ class Job:
         return str(self._failure["reason"])
 
     @property
+    def failure_message(self) -> str:
+        """Of a Job that has failed."""
+        return str(self._failure.get("message", ""))
+
+    @property
     def failed_at_us(self) -> Micros:
         """Of a Job that has failed."""
         return parse_rfc3339(self._failure["lastTransitionTime"])

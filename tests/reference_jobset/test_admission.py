@@ -59,3 +59,15 @@ def test_an_update_with_a_field_that_is_not_implemented_is_refused() -> None:
     new = {**old, "spec": {**old["spec"], "volumeClaimPolicies": []}}
     with pytest.raises(ApiError, match="volumeClaimPolicies: is not implemented"):
         validate("UPDATE", new, old, USER)
+
+
+def test_a_message_pattern_that_is_no_expression_is_refused() -> None:
+    def with_patterns(*patterns: str) -> dict[str, Any]:
+        rule = {"action": "FailJobSet", "onJobFailureMessagePatterns": [*patterns]}
+        return {"maxRestarts": 1, "rules": [rule]}
+
+    submitted(failurePolicy=with_patterns("exit code [0-9]+ ", ""))
+    with pytest.raises(ApiError, match=r"'\(' is no regular expression of RE2") as refused:
+        submitted(failurePolicy=with_patterns("a", "("))
+    path = "spec.failurePolicy.rules[0].onJobFailureMessagePatterns"
+    assert [each["field"] for each in refused.value.details["causes"]] == [path]

@@ -10,6 +10,7 @@ from reference_controller.jobset.names import Action
 from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
 from vocabulary.objects import Object
+from vocabulary.patterns import compile_pattern
 
 
 @MUTANTS.wrong_rules("last-rule-wins", "It takes the last rule that matches.", "JS-002")
@@ -40,13 +41,33 @@ class AnyTarget(Rules):
         return True
 
 
+@MUTANTS.wrong_rules("any-message", "It ignores the message patterns of a rule.", "JS-003")
+class AnyMessage(Rules):
+    def message_matches(self, rule: Object, job: Job) -> bool:
+        del rule, job
+        return True
+
+
+@MUTANTS.wrong_rules(
+    "whole-message-only", "It compares message patterns with the whole message.", "JS-060"
+)
+class WholeMessageOnly(Rules):
+    def message_matches(self, rule: Object, job: Job) -> bool:
+        patterns = rule.get("onJobFailureMessagePatterns")
+        return not patterns or any(
+            compile_pattern(each).fullmatch(job.failure_message) for each in patterns
+        )
+
+
 @MUTANTS.wrong_rules(
     "half-a-match", "It takes a rule of which the reason or the target matches.", "JS-010"
 )
 class HalfAMatch(Rules):
     def action_for(self, rules: Sequence[Object], job: Job) -> str:
         for rule in rules:
-            if self.reason_matches(rule, job) or self.target_matches(rule, job):
+            if (
+                self.reason_matches(rule, job) or self.target_matches(rule, job)
+            ) and self.message_matches(rule, job):
                 return str(rule["action"])
         return self.default_action()
 

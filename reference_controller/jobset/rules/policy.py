@@ -14,6 +14,7 @@ from reference_controller.jobset.job_set import (
 from reference_controller.jobset.names import Action
 from reference_controller.jobset.observation import Job
 from vocabulary.objects import Object
+from vocabulary.patterns import compile_pattern
 
 
 class PolicyRules:
@@ -26,7 +27,11 @@ class PolicyRules:
     def action_for(self, rules: Sequence[Object], job: Job) -> str:
         """The action of the first rule that matches; RestartJobSet if there is none."""
         for rule in rules:
-            if self.reason_matches(rule, job) and self.target_matches(rule, job):
+            if (
+                self.reason_matches(rule, job)
+                and self.target_matches(rule, job)
+                and self.message_matches(rule, job)
+            ):
                 return str(rule["action"])
         return self.default_action()
 
@@ -37,6 +42,13 @@ class PolicyRules:
     def target_matches(self, rule: Object, job: Job) -> bool:
         targets = rule.get("targetReplicatedJobs")
         return not targets or job.child.replicated_job in targets
+
+    def message_matches(self, rule: Object, job: Job) -> bool:
+        """True if one of the rule's expressions is found in the message, or it has none."""
+        patterns = rule.get("onJobFailureMessagePatterns")
+        return not patterns or any(
+            compile_pattern(each).search(job.failure_message) for each in patterns
+        )
 
     def default_action(self) -> str:
         return Action.RESTART_JOB_SET

@@ -5,6 +5,7 @@
 - `network`: pods that find each other by names.
 - `topology`: Jobs that have a topology domain to themselves.
 - `matching`: rules that match, and rules that do not.
+- `messages`: rules that match by the message of a failed Job.
 - `operators`: more than one of them.
 - `outside`: other clients interfere.
 - `restarts`: restarts of the whole JobSet.

@@ -29,6 +29,7 @@ FAIL = rule(FAIL_JOB_SET)
         "uncounted-before-fail": [UNCOUNTED, FAIL],
         "counted-before-uncounted": [COUNTED, UNCOUNTED],
         "uncounted-before-counted": [UNCOUNTED, COUNTED],
+        "counted-before-fail": [COUNTED, FAIL],
     },
 )
 def first_of_two_rules_decides(world: World, rules: list[Any]) -> None:

@@ -31,6 +31,8 @@ from vocabulary.errors import ApiError
 
 OF_WORKERS: Final = rule(RESTART_REPLICATED_JOB, targets=["w"])
 OF_ONE: Final = rule(RESTART_JOB)
+UNCOUNTED_OF_ONE: Final = rule(RESTART_JOB_UNCOUNTED)
+"""A rule of released controllers; the norm does not define its action."""
 
 
 @scenario(arms=["JS-070", "JS-073"], cases={"first": "w-0", "last": "w-2"})
@@ -77,6 +79,22 @@ def job_restarts(world: World) -> None:
     its = JobSet.submit(world, job_set([replicated_job("w", 3), replicated_job("v")], [OF_ONE]))
     for name in ("w-1", "w-1", "v-0"):
         its.fail_until_partly_restarted(name)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-004"])
+def job_restarts_without_counting(world: World) -> None:
+    """RestartJobAndIgnoreMaxRestarts is refused, or restarts a Job alone beyond maxRestarts."""
+    workers = replicated_job("w", 3)
+    try:
+        its = JobSet.submit(world, job_set([workers], [UNCOUNTED_OF_ONE], max_restarts=1))
+    except ApiError as refused:
+        if refused.code not in REFUSED_AS_FLAWED:
+            raise
+        world.wait(SECOND)
+        return
+    for _ in range(3):
+        its.fail_until_partly_restarted("w-1")
     world.until(its.is_ready())
 
 
