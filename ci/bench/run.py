@@ -23,10 +23,10 @@ from pathlib import Path
 
 import figures
 import job_sets
+from benchmarks_page import PAGE, write_opening
 from figures import Figure
 
 TREE = Path(__file__).parents[2]
-PAGE = TREE / "docs" / "benchmarks.md"
 ROUNDS = 3
 COMPARED = "ci/bench/compared.py"
 COMMAND = "python ci/bench/run.py --write"
@@ -125,7 +125,7 @@ def main() -> None:
         measured.append(figure)
         print(f"{figure.name:62} {figure.measured:44} {figure.target:32} {_MARKS[figure.is_met]}")
     if options.write:
-        PAGE.write_text(page(measured), encoding="utf-8")
+        write_opening(page(measured))
         print(f"written: docs/{PAGE.name}")
 
 

@@ -138,7 +138,7 @@ def build(
         if (target / PROGRAM).is_file():
             report(builder.BuildStep("cached", profile.name, (PROGRAM,)))
             return target / PROGRAM
-        module = _download(wanted, profile.implementation.version)
+        module = download(wanted, profile.implementation.version)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=builder.INCOMPLETE) as scratch:
             made = Path(scratch) / "made"
             made.mkdir()
@@ -157,7 +157,7 @@ def build(
     return target / PROGRAM
 
 
-def _download(wanted: GoModule, version: str) -> Downloaded:
+def download(wanted: GoModule, version: str) -> Downloaded:
     """Have Go fetch the module; it must be the one that the profile means."""
     go = builder.go_toolchain()
     name = f"{wanted.path}@{version}"
