@@ -7,13 +7,16 @@ colour: the page gives each a colour and a texture.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, NamedTuple, TypeAlias
 
 from conformance.history.tracks import Track
 from vocabulary.clock import Micros
 from vocabulary.objects import Object
 
 Tone: TypeAlias = Literal["idle", "pending", "good", "done", "warn", "bad", "ending", "off"]
+
+
+_LOWEST_BAR: Final = 0.4
 
 
 class State(NamedTuple):
@@ -32,6 +35,14 @@ class Lane(NamedTuple):
     label: str
     layers: Sequence[Sequence[State]]
     tall: bool = False
+    objects: Sequence[Track] = ()
+    """Objects that the lane shows: requests about them are its ticks, and they have no lane of
+    their own."""
+
+
+def bar_height(amount: int, most: int) -> float:
+    """The height of a bar; the lowest has room for its text."""
+    return _LOWEST_BAR + (1 - _LOWEST_BAR) * amount / max(most, 1)
 
 
 def snapshots(track: Track) -> Iterator[tuple[Micros, Object | None]]:

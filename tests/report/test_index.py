@@ -37,7 +37,7 @@ def test_a_violation_that_was_shrunk_is_told_as_its_page_tells_it_and_then_as_it
     (line,) = (line for line in index.splitlines() if "<strong>AW-015</strong>" in line)
     assert SHORTER in line
     found = failing_run().verdicts[0].violations[0].because
-    assert f"As it was found: {found}" in index
+    assert f"As found: {found}" in index
     assert SHORTER in (tmp_path / "aw-015.html").read_text(encoding="utf-8")
 
 

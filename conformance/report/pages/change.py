@@ -18,7 +18,7 @@ _CONDITION: Final = re.compile(
 _DULL: Final = re.compile(
     r"^metadata\.generation|Time$|Timestamp$|\.(reason|message|type|uid)$|observedGeneration|resourceVersion"
 )
-_COUNTER: Final = re.compile(r"^status\.\w+Count$")
+_COUNTER: Final = re.compile(r"^status\.(\w+Count|\S*[rR]estarts\w*)$")
 _OWNER: Final = re.compile(r"^metadata\.ownerReferences\[([^\]]*)\](\..*)?$")
 _PLAIN: Final = 5
 """The rank of differences that have no words of their own."""

@@ -47,6 +47,8 @@ class DrawnLane(NamedTuple):
     bands: Sequence[Band] = ()
     marks: Sequence[Mark] = ()
     tall: bool = False
+    objects: frozenset[str] = frozenset()
+    """The uids of the objects that it shows."""
 
 
 class LaneGroup(NamedTuple):

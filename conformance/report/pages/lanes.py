@@ -60,25 +60,35 @@ def lane_groups(
         if 0 <= n < len(entries)
     }
     mentioned = requests_about(history, told)
-    ranked = sorted(history.tracks.values(), key=lambda track: track.uid not in mentioned)
+    first = min((violation.at for each in verdicts for violation in each.violations), default=-1)
+
+    def rank(track: Track) -> tuple[bool, bool, bool]:
+        owner = (controller_of(track.first) or {}).get("uid")
+        return track.uid not in mentioned, owner not in mentioned, not track.exists_at(first)
+
+    ranked = sorted(history.tracks.values(), key=rank)
     subjects = [track for track in ranked if suite_of(track) is not None][:MAX_SUBJECTS]
     uids = {subject.uid for subject in subjects}
     groups = [
         *(LaneGroup(each.claim, [claim_lane(entries, each, canvas)]) for each in verdicts),
         LaneGroup("Faults and processes", _fault_and_process_lanes(entries, header, canvas)),
     ]
-    groups += [
+    of_subjects = [
         LaneGroup(printable(str(subject), 80), list(subject_lanes(subject, canvas)))
         for subject in subjects
     ]
+    drawn = {uid for group in of_subjects for lane in group.lanes for uid in lane.objects}
     pods = [track for track in ranked if track.kind == str(POD)]
     owned = [
         track
         for track in ranked
-        if track.kind != str(POD) and (controller_of(track.first) or {}).get("uid") in uids
+        if track.kind != str(POD)
+        and track.uid not in drawn
+        and (controller_of(track.first) or {}).get("uid") in uids
     ]
     nodes = [track for track in ranked if track.kind == str(NODE)]
     groups += [
+        *of_subjects,
         _limited("Pods", pods, MAX_PODS, lambda track: pod_lane(track, canvas)),
         _limited("Components", owned, MAX_COMPONENTS, lambda t: existence_lane(t, canvas)),
         _limited("Nodes", nodes, MAX_NODES, lambda track: node_lane(track, canvas)),

@@ -1,7 +1,7 @@
 """The difference between two snapshots of an object, path by path.
 
-Lists of maps that carry a key (`type` of a condition, `name` of a container, `uid` of an owner)
-are compared by that key, since their order says nothing.
+Lists of maps that carry a key (`type` of a condition, `name` of a container, `uid` of an owner,
+`replicatedJob` and `job` of partial restarts) are compared by it, since their order says nothing.
 """
 
 from __future__ import annotations
@@ -12,7 +12,10 @@ from typing import Any, Final, NamedTuple
 ABSENT: Final = "\x00absent"
 """Stands where there was no value; no API value can equal it."""
 
-_KEYS: Final = ("type", "name", "uid", "key", "containerPort")
+_KEYS: Final = (
+    *(("type",), ("name",), ("uid",), ("key",), ("containerPort",)),
+    ("replicatedJob", "job"),
+)
 _UNTOLD: Final = frozenset(("metadata.resourceVersion", "metadata.managedFields"))
 
 
@@ -71,8 +74,14 @@ def _by_key(items: Sequence[Any]) -> dict[str, Any] | None:
     if not all(isinstance(item, Mapping) for item in items):
         return None
     for key in _KEYS:
-        if all(key in item for item in items):
-            named = {str(item[key]): item for item in items}
+        if all(part in item for item in items for part in key):
+            named = {
+                "/".join(str(item[part]) for part in key if item[part]): item for item in items
+            }
             if len(named) == len(items):
                 return named
     return None
+
+
+def _name_of(item: Mapping[str, Any], key: Sequence[str]) -> str:
+    return "/".join(str(item[part]) for part in key if item[part])

@@ -27,6 +27,14 @@ _POD_TONES: Final[dict[str, Tone]] = {
     "Unknown": "off",
 }
 _ENDED: Final = frozenset(("Succeeded", "Failed"))
+_TONES_IF_TRUE: Final[dict[str, Tone]] = {
+    "Unhealthy": "bad",
+    "Failed": "bad",
+    "Completed": "done",
+    "Suspended": "pending",
+    "RestartingJobSet": "warn",
+}
+"""Of conditions that do not mean that all is well."""
 
 
 class Canvas:
@@ -42,11 +50,13 @@ class Canvas:
     def bands(self, states: Iterable[State]) -> list[Band]:
         return bands(states, self.axis, self.end_us)
 
-    def draw(self, lane: Lane, touched: Track | None = None) -> DrawnLane:
-        """The lane; with a tick for every request about an object that the table of events has."""
+    def draw(self, lane: Lane, *touched: Track) -> DrawnLane:
+        """The lane; with a tick for every request about its objects and those that are touched,
+        if the table of events has the request."""
         layers = [band for layer in lane.layers for band in self.bands(map(_printable, layer))]
-        marks = [] if touched is None else list(self._touches(touched))
-        return DrawnLane(printable(lane.label, _MAX_TEXT), layers, marks, lane.tall)
+        marks = [mark for track in (*touched, *lane.objects) for mark in self._touches(track)]
+        objects = frozenset(track.uid for track in lane.objects)
+        return DrawnLane(printable(lane.label, _MAX_TEXT), layers, marks, lane.tall, objects)
 
     def _touches(self, track: Track) -> Iterator[Mark]:
         for write in self._requests.get(track.uid, ()):
@@ -82,7 +92,7 @@ def suite_of(track: Track) -> Suite | None:
 def subject_lanes(subject: Track, canvas: Canvas) -> Iterator[DrawnLane]:
     """The lanes that its suite yields of an object, and its conditions."""
     first, *more = _own_lanes(subject, canvas.history) or [lane_of("exists", subject, _standing)]
-    yield canvas.draw(first, touched=subject)
+    yield canvas.draw(first, subject)
     for lane in more:
         yield canvas.draw(lane)
     names = dict.fromkeys(
@@ -104,8 +114,7 @@ def _own_lanes(subject: Track, history: History) -> list[Lane]:
 
 
 def _condition_lane(track: Track, name: str) -> Lane:
-    # A condition named for trouble is bad when True; all others are bad for nobody.
-    if_true: Tone = "bad" if name == "Unhealthy" else "good"
+    if_true = _TONES_IF_TRUE.get(name, "good")
     tones: dict[str, Tone] = {"True": if_true, "False": "off", "Unknown": "pending"}
 
     def state(obj: Object) -> tuple[Tone | None, str]:
@@ -117,7 +126,7 @@ def _condition_lane(track: Track, name: str) -> Lane:
 
 def existence_lane(track: Track, canvas: Canvas) -> DrawnLane:
     """An object that has no phase: there, being deleted, gone."""
-    return canvas.draw(lane_of(str(track), track, _standing), touched=track)
+    return canvas.draw(lane_of(str(track), track, _standing), track)
 
 
 def _standing(obj: Object) -> tuple[Tone, str]:
@@ -132,7 +141,7 @@ def _standing(obj: Object) -> tuple[Tone, str]:
 
 def pod_lane(track: Track, canvas: Canvas) -> DrawnLane:
     """A pod's phase, and the time at which it was asked to stop."""
-    return canvas.draw(lane_of(str(track), track, _pod_state), touched=track)
+    return canvas.draw(lane_of(str(track), track, _pod_state), track)
 
 
 def _pod_state(pod: Object) -> tuple[Tone, str]:
@@ -163,7 +172,7 @@ def node_lane(track: Track, canvas: Canvas) -> DrawnLane:
         text = ", ".join([*([] if ready else ["not ready"]), *signs]) or "ready"
         return "bad" if not ready else "warn" if signs else "idle", text
 
-    return canvas.draw(lane_of(str(track), track, state), touched=track)
+    return canvas.draw(lane_of(str(track), track, state), track)
 
 
 def _taint(taint: Any) -> str:

@@ -22,16 +22,21 @@ _HTML_IN_JSON: Final = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
 
+_LABEL: Final = 21
+_LABEL_END: Final = 13
+
 
 @lru_cache(maxsize=1)
 def _environment() -> jinja2.Environment:
-    return jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(_TEMPLATES),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["shortened"] = shortened
+    return environment
 
 
 def render(
@@ -49,6 +54,13 @@ def render(
         .get_template(template)
         .render(policy=policy, style=Markup(style), script=Markup(script), **values)
     )
+
+
+def shortened(text: str) -> str:
+    """A label that fits its column; names of pods and Jobs differ at their ends, which stay."""
+    if len(text) <= _LABEL:
+        return text
+    return f"{text[: _LABEL - _LABEL_END - 1]}…{text[-_LABEL_END:]}"
 
 
 def embedded_json(value: Any) -> Markup:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from conformance.history import History, Track
-from conformance.history.lanes import Lane, State, Tone, lane_of, snapshots
+from conformance.history.lanes import Lane, State, Tone, bar_height, lane_of, snapshots
 from conformance.suites.appwrapper.api import PARAMETER_PREFIX
 from conformance.suites.appwrapper.view.history import AppWrapperHistory
 from vocabulary.clock import Micros
@@ -94,7 +94,7 @@ def _retry_lane(track: Track, history: History) -> Iterator[Lane]:
     if not any(count for _, count in counts):
         return
     limit = _retry_limit(track.first, history)
-    top = max([limit or 0] + [count for _, count in counts if isinstance(count, int)] + [1])
+    top = max([limit or 0] + [count for _, count in counts if isinstance(count, int)])
     states = []
     for at_us, count in counts:
         if not isinstance(count, int):
@@ -103,7 +103,7 @@ def _retry_lane(track: Track, history: History) -> Iterator[Lane]:
         over = limit is not None and count > limit
         tone: Tone = "bad" if over else "warn" if count and count == limit else "pending"
         text = f"{count} of {limit}" if limit is not None else str(count)
-        states.append(State(at_us, tone if count else "off", text, max(count / top, 0.08)))
+        states.append(State(at_us, tone if count else "off", text, bar_height(count, top)))
     yield Lane("resets", [states], tall=True)
 
 
