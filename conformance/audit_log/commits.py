@@ -3,7 +3,8 @@ watch.
 
 The rules are those of Kubernetes' generic registry. A deletion that finds finalizers or a grace
 period left only marks the object; the update that takes the last finalizer off a marked object
-removes it; a response that is a bare Status means that the object is gone.
+removes it, and its response has the version before; a response that is a bare Status means that
+the object is gone. The garbage collector asks for metadata alone, and gets no more.
 """
 
 from __future__ import annotations
@@ -18,6 +19,10 @@ from vocabulary.objects import is_terminating, meta, uid_of
 
 _NOT_OF_THE_OBJECT: Final = frozenset({"eviction", "scale", "token"})
 """Subresources whose response is another object than the one that they change."""
+
+
+PARTIAL: Final = "PartialObjectMetadata"
+"""The kind of a response to a client that asked for metadata alone."""
 
 
 class Effect(NamedTuple):
@@ -45,9 +50,31 @@ def effects_of(event: Event, stored: Mapping[str, dict[str, Any]]) -> Iterator[E
             yield _deleted(item)
     elif event.verb == "delete":
         yield from _deletion(event, response, stored)
-    elif version_of(response):
-        is_new = event.code == 201
-        yield _effect("ADDED" if is_new else _updated(response), response)
+    elif removes(event):
+        yield Effect("DELETED", recorded(_whole(response, stored) or response), 0, uid_of(response))
+    elif version_of(response) and (whole := _whole(response, stored)) is not None:
+        yield _effect("ADDED" if event.code == 201 else "MODIFIED", whole)
+
+
+def removes(event: Event) -> bool:
+    """True if an update took the last finalizer off an object that was marked for deletion."""
+    response = event.response_object or {}
+    is_update = event.verb in ("update", "patch") and event.code < 400
+    return is_update and is_terminating(response) and _nothing_holds(response)
+
+
+def is_partial(obj: Mapping[str, Any]) -> bool:
+    """True if a response has the metadata of an object alone."""
+    return obj.get("kind") == PARTIAL
+
+
+def _whole(response: dict[str, Any], stored: Mapping[str, dict[str, Any]]) -> dict[str, Any] | None:
+    """The object of a response, of partial ones with the rest as it was; None if that is not
+    known."""
+    if not is_partial(response):
+        return response
+    last = stored.get(uid_of(response))
+    return None if last is None else {**last, "metadata": response["metadata"]}
 
 
 def is_blind(event: Event) -> bool:
@@ -72,10 +99,6 @@ def name_key(event: Event) -> str:
 
 def _effect(change: Change, obj: dict[str, Any]) -> Effect:
     return Effect(change, recorded(obj), version_of(obj), uid_of(obj))
-
-
-def _updated(obj: dict[str, Any]) -> Change:
-    return "DELETED" if is_terminating(obj) and _nothing_holds(obj) else "MODIFIED"
 
 
 def _deleted(obj: dict[str, Any]) -> Effect:

@@ -22,7 +22,9 @@ from conformance.audit_log.commits import (
     Effect,
     effects_of,
     is_blind,
+    is_partial,
     name_key,
+    removes,
     version_of,
 )
 from conformance.audit_log.events import AuditLogError, Event, Log, Status
@@ -192,9 +194,11 @@ def in_order(events: Sequence[Event]) -> list[Event]:
         if index in place:
             return place[index], 0, index
         event = events[index]
-        details = (event.response_object or {}).get("details") or {}
+        response = event.response_object or {}
         # Not of an answer that names no object: a list, of what a collection's deletion removed.
-        uid = str(details.get("uid", ""))
+        uid = str((response.get("details") or {}).get("uid", ""))
+        if removes(event):
+            uid = uid_of(response)
         after = last.get(uid, -1) if uid else -1
         return max(after, bisect_right(times, event.received_us) - 1), 1, index
 
@@ -202,8 +206,10 @@ def in_order(events: Sequence[Event]) -> list[Event]:
 
 
 def _version(event: Event) -> int:
-    is_commit = event.code < 400 and event.reference.subresource not in ("binding", "eviction")
-    return version_of(event.response_object or {}) if is_commit else 0
+    """The version that a request stored; 0 if its response does not have it."""
+    if event.code >= 400 or event.reference.subresource in ("binding", "eviction"):
+        return 0
+    return 0 if removes(event) else version_of(event.response_object or {})
 
 
 class _Conversion:
@@ -363,7 +369,9 @@ def _kinds(events: Iterable[Event]) -> dict[str, str]:
     found = {f"{k.plural}.{k.group}".rstrip("."): str(k) for k in known_kinds()}
     for event in events:
         obj = event.response_object or {}
-        if uid_of(obj) and obj.get("kind") and not event.reference.subresource:
+        if is_partial(obj) or event.reference.subresource:
+            continue
+        if uid_of(obj) and obj.get("kind"):
             found[event.resource] = str(kind_of(obj))
     return found
 

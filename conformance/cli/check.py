@@ -52,6 +52,13 @@ def check(
             "not given: as late as one that polls once a minute.",
         ),
     ] = "",
+    edition: Annotated[
+        str,
+        typer.Option(
+            help="The edition of the claims that an audit log is evaluated by, as for assay run; "
+            "a history names its own.",
+        ),
+    ] = "",
     claim: Annotated[
         list[str] | None, typer.Option("--claim", "-c", help="Only this claim; may be repeated.")
     ] = None,
@@ -86,10 +93,11 @@ def check(
     if (history is None) == (not audit_log):
         raise BadInputError("give one of the two: a history file, or --audit-log FILE")
     if history is None:
-        found = of_audit_logs(audit_log or (), operator_user, config, detection_latency)
-    elif operator_user or config or detection_latency or save:
+        found = of_audit_logs(audit_log or (), operator_user, config, detection_latency, edition)
+    elif operator_user or config or detection_latency or edition or save:
         raise BadInputError(
-            "--operator-user, --config, --detection-latency and --save belong to --audit-log; "
+            "--operator-user, --config, --detection-latency, --edition and --save belong to "
+            "--audit-log; "
             "a history says all that itself"
         )
     else:

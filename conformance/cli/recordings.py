@@ -53,7 +53,11 @@ def of_history(path: Path) -> Recording:
 
 
 def of_audit_logs(
-    logs: Sequence[Path], operator_user: str, config: Path | None, detection_latency: str
+    logs: Sequence[Path],
+    operator_user: str,
+    config: Path | None,
+    detection_latency: str,
+    edition: str = "",
 ) -> Recording:
     """The logs as one run; AuditLogError for a file that is none, BadInputError for an option."""
     from conformance.audit_log.events import read_log
@@ -77,9 +81,26 @@ def of_audit_logs(
     gaps = list(found.gaps)
     if cut and len(logs) > 1:
         gaps.append("Of several logs one was cut short: what the others go on with has a gap.")
-    run = _as_run(f"Audit log {name}", found.header, found.entries, error)
+    header = _in_edition(found.header, edition)
+    run = _as_run(f"Audit log {name}", header, found.entries, error)
     command = " ".join(["assay check", *(f"--audit-log {log}" for log in logs)])
     return Recording(run, command, gaps, remarks)
+
+
+def _in_edition(header: Header, edition: str) -> Header:
+    import msgspec
+
+    from conformance.cli.problems import BadInputError
+    from conformance.editions import UnknownEditionError, of_run, require_known
+
+    if not edition:
+        return header
+    try:
+        require_known(edition, [(header.scenario, header.operators)])
+    except UnknownEditionError as error:
+        raise BadInputError(f"--edition: {error}") from error
+    editions = of_run(header.scenario, header.operators, edition)
+    return msgspec.structs.replace(header, editions=editions)
 
 
 def _doubted(verdict: Verdict) -> Verdict:

@@ -44,7 +44,8 @@ def record(folder: Path, mutant: str = "") -> list[dict[str, Any]]:
         nodes.create(plane.api(), [FakeNode("n0", "a"), FakeNode("n1", "a")])
         nodes.wait_ready(plane.api(), ["n0", "n1"])
         began = audit.size(plane.audit_log)
-        with operator(plane, folder, mutant):
+        config = ("--config", str(CONFIG))
+        with operator(plane, folder, OPERATOR_USER, "appwrapper", *config, mutant=mutant):
             act(plane.mint_kubeconfig(User(PERSON, ("system:masters",))))
         return audit.read(plane.audit_log, began)[0]
     finally:
@@ -52,11 +53,13 @@ def record(folder: Path, mutant: str = "") -> list[dict[str, Any]]:
 
 
 @contextmanager
-def operator(plane: ControlPlane, folder: Path, mutant: str) -> Iterator[None]:
-    """Start the operator as a process, as its user would."""
-    kubeconfig = plane.mint_kubeconfig(User(OPERATOR_USER, ("system:masters",)))
-    command = [sys.executable, "-m", "conformance.cli", "controller", "run", "appwrapper"]
-    command += ["--kubeconfig", str(kubeconfig), "--config", str(CONFIG)]
+def operator(
+    plane: ControlPlane, folder: Path, user: str, program: str, *options: str, mutant: str = ""
+) -> Iterator[None]:
+    """Start an operator as a process, as its user would."""
+    kubeconfig = plane.mint_kubeconfig(User(user, ("system:masters",)))
+    command = [sys.executable, "-m", "conformance.cli", "controller", "run", program]
+    command += ["--kubeconfig", str(kubeconfig), *options]
     command += ["--mutant", mutant] if mutant else []
     with (folder / "operator.log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
@@ -150,9 +153,12 @@ def main() -> None:
     LOGS.mkdir(exist_ok=True)
     for name, mutant in (("sound", ""), (MUTANT, MUTANT)):
         with tempfile.TemporaryDirectory() as folder:
-            events = record(Path(folder), mutant)
-        lines = "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
-        (LOGS / f"{name}.log.gz").write_bytes(gzip.compress(lines.encode(), mtime=0))
+            store(name, record(Path(folder), mutant))
+
+
+def store(name: str, events: list[dict[str, Any]]) -> None:
+    lines = "".join(json.dumps(event, separators=(",", ":")) + "\n" for event in events)
+    (LOGS / f"{name}.log.gz").write_bytes(gzip.compress(lines.encode(), mtime=0))
 
 
 if __name__ == "__main__":
