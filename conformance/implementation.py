@@ -333,7 +333,7 @@ def implementation(name: str, role: str) -> Implementation:
         roles = programs.names()
         unknown = f"{role_told!r} is no operator, {meant(role_told, roles)} Write"
         raise UnknownImplementationError(
-            f"{name!r} is not an implementation; {'write' if role_told in roles else unknown} "
+            f"unknown implementation {name!r}; {'write' if role_told in roles else unknown} "
             "ROLE=NAME, with commas between several"
         )
     if kind == "mutant":
@@ -350,7 +350,7 @@ def implementation(name: str, role: str) -> Implementation:
     of_suite = [each for each, path in shipped.items() if any(map(path.is_relative_to, folders))]
     profiles = f"a shipped profile ({', '.join(of_suite)}), " if of_suite else ""
     raise UnknownImplementationError(
-        f"{name!r} is not an implementation; {hint} Use reference, mutant:NAME (assay mutants "
+        f"unknown implementation {name!r}; {hint} Use reference, mutant:NAME (assay mutants "
         f"--list shows them), {profiles}or a profile's file, name.yaml"
     )
 

@@ -40,7 +40,7 @@ def meant(word: str, names: Iterable[str], shown: Callable[[str], str] = str) ->
         return f"did you mean {' or '.join(map(shown, near[:MOST]))}?"
     if len(known) <= MOST:
         return f"there {'is' if len(known) == 1 else 'are'} {', '.join(map(shown, known))}."
-    return "no name is like it."
+    return "no name is similar."
 
 
 def _plain(name: str) -> str:

@@ -80,7 +80,7 @@ class ReferenceProgram(Generic[C, R]):
         try:
             config = self.config.from_data(self._section(options))
         except ConfigError as error:
-            raise OptionsError(f"config_file {options.config_file}: {error}") from error
+            raise OptionsError(f"--config: {options.config_file}: {error}") from error
         may_create: MayCreate | None = None
         if options.webhook_port is not None:
             from reference_controller.runtime.access_review import access_reviewer
@@ -101,7 +101,7 @@ class ReferenceProgram(Generic[C, R]):
         try:
             data = load_yaml_file(options.config_file)
         except YamlError as error:
-            raise OptionsError(f"config_file: {error}") from error
+            raise OptionsError(f"--config: {error}") from error
         section = data
         if isinstance(data, Mapping) and self.section in data:
             section = data[self.section]
@@ -109,11 +109,11 @@ class ReferenceProgram(Generic[C, R]):
             unknown = [key for key in data if key not in known]
             if unknown:
                 raise OptionsError(
-                    f"config_file {options.config_file}: unknown key {unknown[0]}; there may be "
+                    f"--config: {options.config_file}: unknown key {unknown[0]}; there may be "
                     f"{', '.join(known)}"
                 )
         if section is not None and not isinstance(section, Mapping):
             raise OptionsError(
-                f"config_file {options.config_file}: must be a map, see {self.name}'s docs"
+                f"--config: {options.config_file}: must be a map of {self.name}'s settings"
             )
         return section or {}

@@ -31,7 +31,7 @@ NAMES = (
         ("slow-podz", "did you mean appwrapper/deletion/slow-pods-hold-their-quota?"),
         ("one_failur", "did you mean appwrapper/retry/one-failure-is-retried?"),
         ("tainted", "did you mean appwrapper/nodes/node-is-tainted-no-execute?"),
-        ("nosuch", "no name is like it."),
+        ("nosuch", "no name is similar."),
     ],
 )
 def test_of_many_names_those_are_told_that_may_be_meant(word: str, told: str) -> None:

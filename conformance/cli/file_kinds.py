@@ -158,8 +158,10 @@ def _kind_of(fields: Mapping[str, Any]) -> FileKind | None:
     if isinstance(kind, str) and isinstance(api_version, str) and kind and api_version:
         if api_version.startswith("audit.k8s.io/"):
             return AUDIT_LOG
-        # Of ours a kind that is not known here is one that was misspelled.
-        return _BY_KIND.get(kind, None if api_version.startswith("assay.dev/") else MANIFEST)
+        # Of ours a kind that is not known here is one that was misspelled; operators name their
+        # configurations config.<group>, and no cluster takes these.
+        is_manifest = not api_version.startswith(("assay.dev/", "config."))
+        return _BY_KIND.get(kind, MANIFEST if is_manifest else None)
     if "scenario" in fields and ("seed" in fields or "faults" in fields):
         return PLAN
     if "title" in fields and "method" in fields:

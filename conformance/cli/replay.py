@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
@@ -12,6 +13,10 @@ from conformance.cli.file_kinds import PLAN, PROFILE, only
 from conformance.cli.one_of import require_one_of
 from conformance.cli.run_arguments import IMPLEMENTATIONS
 from conformance.worlds.names import ClusterName
+
+if TYPE_CHECKING:
+    from chaos.plan import Plan
+    from conformance.report.run_result import RunResult
 
 CLUSTERS = ("simulated", "control-plane")
 
@@ -66,7 +71,7 @@ def replay(
     from conformance.cli.judging import all_claims
     from conformance.cli.problems import BadInputError
     from conformance.editions import UnknownEditionError, require_known
-    from conformance.implementation import with_role
+    from conformance.implementation import UnknownImplementationError, with_role
     from conformance.profiles.choosing import simulated, under_test
     from conformance.report.again import replay_command
     from conformance.report.failures import by_entry, to_show
@@ -106,7 +111,12 @@ def replay(
         of_role = with_role(implementation, scenario.roles, find)
         named = implementation if named_roles(implementation) else of_role
         asked = overlaid(planned, named, scenario.roles)
-    asked = with_role(asked, scenario.roles, find)
+    try:
+        asked = with_role(asked, scenario.roles, find)
+    except UnknownImplementationError as error:
+        if implementation:
+            raise
+        raise BadInputError(f"{plan}: implementation: {error}") from error
     options = RunOptions(
         cluster=cast(ClusterName, cluster),
         implementation=asked,
@@ -133,6 +143,9 @@ def replay(
     has_checker_errors = echo_checker_errors(run.scenario, run.verdicts)
     if run.error:
         typer.echo(f"note: the scenario did not come to its end: {run.error}")
+    refused = list(_refused(loaded, run))
+    for number, text in refused:
+        typer.echo(f"note: {plan}: correct or remove faults[{number}], which was refused: {text}")
     typer.echo(compared(run, loaded, planned, assay_told(version(), git_commit())))
     if history is not None:
         write_history(history, run.header, run.entries)
@@ -146,8 +159,26 @@ def replay(
         raise typer.Exit(ExitCode.VIOLATED)
     if LIMIT in run.error:
         raise typer.Exit(ExitCode.ENVIRONMENT)
-    if run.error or has_checker_errors:
+    # In a run that was recorded, the refusals are as recorded.
+    if run.error or has_checker_errors or (refused and loaded.recorded is None):
         raise typer.Exit(ExitCode.INCONCLUSIVE)
+
+
+def _refused(plan: Plan, run: RunResult) -> Iterator[tuple[int, str]]:
+    """The faults of a plan that were refused, by position, each with the reason."""
+    from vocabulary.history import Fault
+
+    reasons = [
+        (entry.fault, entry.text)
+        for entry in run.entries
+        if isinstance(entry, Fault) and entry.action == "refused"
+    ]
+    for number, step in enumerate(plan.faults):
+        planned = step.fault.to_data()
+        for fault, text in reasons:
+            if fault == planned:
+                yield number, text
+                break
 
 
 def _require_suite(plan: Path) -> None:

@@ -111,7 +111,7 @@ def _resolve_one(word: str, known: list[str]) -> str:
             f"{', '.join(judged_with) or 'others'}: assay run {' '.join(judged_with)}"
         )
     raise BadInputError(
-        f"{word!r} is no suite, scenario or claim; {meant(word, known)} "
+        f"unknown suite, scenario or claim {word!r}; {meant(word, known)} "
         "List them: assay claims list, assay claims scenarios"
     )
 

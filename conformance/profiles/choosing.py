@@ -69,8 +69,8 @@ def all_under_test(spelled: str, roles: Collection[str]) -> dict[str, UnderTest]
 def _require_role(profiled: Profiled, name: str, role: str) -> None:
     if profiled.role != role:
         raise UnknownImplementationError(
-            f"{name} describes an operator of {profiled.role}, and that of {role} is to be run; "
-            f"name one of these: --implementation {role}=NAME"
+            f"{name} is an operator of {profiled.role}, but the run needs one of {role}: "
+            f"use a profile of {role} (assay profile list), or a run of {profiled.role}"
         )
 
 

@@ -141,6 +141,7 @@ def _problems(profile: ImplementationProfile, data: Any) -> Iterator[Problem]:
         yield f"configuration.document.{setting}", "is for runs to decide; leave it out"
     yield from _bad_allowances(data["detection"])
     yield from _unknown_names(enumerate(profile.lacks), enumerate(profile.known_differences))
+    yield from _claims_of_others(profile)
 
 
 def _problems_of_process(
@@ -291,6 +292,22 @@ def _unknown_names(
             if not any(fnmatchcase(scenario, pattern) for scenario in SCENARIOS):
                 field = f"knownDifferences[{index}].scenarios[{n}]"
                 yield field, f"no scenario matches {pattern!r}; see assay claims scenarios"
+
+
+def _claims_of_others(profile: ImplementationProfile) -> Iterator[Problem]:
+    """Claims that no run of the profile's operator is judged by."""
+    judged = {each.name for each in suite.judged_on("", [profile.suite])}
+    others = {each.id: each.suite for each in claims.load() if each.suite not in judged}
+    parts = (("lacks", profile.lacks), ("knownDifferences", profile.known_differences))
+    for part, items in parts:
+        for index, item in enumerate(items):
+            for n, claim in enumerate(item.claims):
+                if claim in others:
+                    yield (
+                        f"{part}[{index}].claims[{n}]",
+                        f"{claim} is a claim of {others[claim]}, not of {profile.suite}; "
+                        "leave it out",
+                    )
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:

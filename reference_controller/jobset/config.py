@@ -17,5 +17,7 @@ class JobSetConfig:
     def from_data(cls, data: Mapping[str, Any]) -> JobSetConfig:
         """Parse the `jobset` section of the config file; raises ConfigError."""
         if data:
-            raise ConfigError(f"unknown key {min(data)}; the controller has no settings")
+            raise ConfigError(
+                f"unknown key {min(data)}; the controller has no settings: omit --config"
+            )
         return cls()

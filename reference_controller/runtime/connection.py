@@ -180,14 +180,21 @@ def configuration(kubeconfig: Path | None, context: str | None) -> client.Config
             return _of_service_account()
         path = None if kubeconfig is None else str(kubeconfig)
         found: client.ApiClient = config.new_client_from_config(path, context)  # type: ignore[no-untyped-call]
-    except (config.ConfigException, OSError, yaml.YAMLError, UnicodeDecodeError) as error:
-        why = str(error).rstrip(".")
-        named = "" if kubeconfig is None or str(kubeconfig) in why else f" {kubeconfig}"
-        raise OptionsError(
-            f"kubeconfig{named}: {why}; give the path of a kubeconfig, and a context that is in it"
-        ) from error
+    except (config.ConfigException, OSError, yaml.YAMLError, ValueError) as error:
+        raise _unusable(kubeconfig, str(error)) from error
+    except (TypeError, AttributeError, KeyError) as error:
+        # The client takes what it reads for maps and lists, and looks at none of them before.
+        raise _unusable(kubeconfig, "its content is not that of a kubeconfig") from error
     settings: client.Configuration = found.configuration
     return settings
+
+
+def _unusable(kubeconfig: Path | None, why: str) -> OptionsError:
+    named = "" if kubeconfig is None or str(kubeconfig) in why else f" {kubeconfig}:"
+    return OptionsError(
+        f"--kubeconfig:{named} {why.rstrip('.')}; give the path of a kubeconfig, and a context "
+        "that is in it"
+    )
 
 
 def _of_service_account() -> client.Configuration:

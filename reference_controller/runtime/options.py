@@ -67,15 +67,21 @@ class OperatorOptions:
     def __post_init__(self) -> None:
         """Raises OptionsError for a combination that cannot work."""
         if self.workers < 1:
-            raise OptionsError(f"workers is {self.workers}; give at least 1")
+            raise OptionsError(f"--workers is {self.workers}; give at least 1")
         if self.log_level not in LEVELS:
-            raise OptionsError(f"log level {self.log_level!r}; choose one of {', '.join(LEVELS)}")
-        for name in ("kubeconfig", "config_file", "webhook_certificate", "webhook_key"):
-            path: Path | None = getattr(self, name)
+            raise OptionsError(
+                f"--log-level is {self.log_level!r}; choose one of {', '.join(LEVELS)}"
+            )
+        for option, path in (
+            ("--kubeconfig", self.kubeconfig),
+            ("--config", self.config_file),
+            ("--webhook-certificate", self.webhook_certificate),
+            ("--webhook-key", self.webhook_key),
+        ):
             if path is not None and not path.is_file():
-                raise OptionsError(f"{name}: there is no file {path}")
+                raise OptionsError(f"{option}: there is no file {path}; name an existing file")
         if self.webhook_port is not None and not (self.webhook_certificate and self.webhook_key):
             raise OptionsError(
-                "webhook_port is given without certificate and key; API servers call webhooks "
-                "over HTTPS only: give webhook_certificate and webhook_key"
+                "--webhook-port needs a certificate and a key, since API servers call webhooks "
+                "over HTTPS only: add --webhook-certificate and --webhook-key"
             )

@@ -64,9 +64,44 @@ BAD_PLANS: dict[str, tuple[str | bytes, str]] = {
     ),
     "an implementation that is none": (
         f"scenario: {SCENARIO}\nimplementation: ../../bin/sh\n",
-        "is not an implementation",
+        "plan.yaml: implementation: unknown implementation",
+    ),
+    "an implementation of another suite": (
+        f"scenario: {SCENARIO}\nimplementation: mutant:one-more\n",
+        "plan.yaml: implementation: 'mutant:one-more' is a mutant of jobset, not of appwrapper",
     ),
 }
+
+
+REFUSED_FAULTS: dict[str, tuple[str, str]] = {
+    "a manifest with an unknown field": (
+        "create_object: {object: {apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, "
+        "metadata: {name: b}, spec: {replicatedJobz: []}}}",
+        "spec.replicatedJobz: is not implemented",
+    ),
+    "a manifest of an unknown kind": (
+        "create_object: {object: {apiVersion: jobset.x-k8s.io/v1, kind: JobSet, "
+        "metadata: {name: b}}}",
+        "NotFound: the server could not find the requested resource",
+    ),
+    "a process that is not there": ("kill: {actor: appwrapper}", "no process 'appwrapper'"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED_FAULTS)
+def test_a_fault_of_a_plan_that_is_refused_is_reported_and_the_run_is_inconclusive(
+    assay: Assay, name: str, tmp_path: Path
+) -> None:
+    fault, reason = REFUSED_FAULTS[name]
+    path = tmp_path / "plan.yaml"
+    path.write_text(
+        f"scenario: jobset/restarts/a-job-has-completed\nfaults:\n- {fault}\n  when: {{at: 1s}}\n"
+    )
+    ended = assay("replay", path)
+    assert ended.code == 3
+    (note,) = (line for line in ended.out.splitlines() if "refused" in line)
+    assert note.startswith(f"note: {path}: correct or remove faults[0], which was refused: ")
+    assert reason in note
 
 
 @pytest.mark.parametrize("name", BAD_PLANS)
@@ -258,8 +293,8 @@ def test_a_history_cut_short_is_judged_as_far_as_it_goes_and_never_passes(
 
 BAD_ARGUMENTS = {
     "a claim that is none": (["run", "AW-15"], "did you mean AW-015"),
-    "a scenario that is none": (["run", "slow-podz"], "is no suite, scenario or claim"),
-    "a hostile word": (["run", "../../etc/passwd\x1b[2J"], "is no suite, scenario or claim"),
+    "a scenario that is none": (["run", "slow-podz"], "unknown suite, scenario or claim"),
+    "a hostile word": (["run", "../../etc/passwd\x1b[2J"], "unknown suite, scenario or claim"),
     "a cluster that is none": (["run", "--cluster", "moon"], "is none of simulated"),
     "a cluster that is nearly one": (
         ["run", "--cluster", "simulatd"],
@@ -287,11 +322,11 @@ BAD_ARGUMENTS = {
     "jobs below zero": (["run", "-j", "-1"], "--jobs"),
     "an implementation that is none": (
         ["run", "--implementation", "mutant:quota"],
-        "is not an implementation",
+        "unknown implementation",
     ),
     "a mutant that is like none": (
         ["run", "--implementation", "mutant:nosuch"],
-        "'mutant:nosuch' is not an implementation; no name is like it. Use reference, mutant:NAME "
+        "unknown implementation 'mutant:nosuch'; no name is similar. Use reference, mutant:NAME "
         "(assay mutants --list shows them), a shipped profile (appwrapper-v1.1.2, ",
     ),
     "an unknown option": (
@@ -306,15 +341,15 @@ BAD_ARGUMENTS = {
     ),
     "a selection that is like nothing": (
         ["run", "nosuch"],
-        "'nosuch' is no suite, scenario or claim; no name is like it. List them: assay claims list",
+        "unknown suite, scenario or claim 'nosuch'; no name is similar. List them: assay claims",
     ),
     "a released operator that is none": (
         ["run", "--implementation", "appwrapper-v1.3.0"],
-        "is not an implementation; did you mean appwrapper-v1.2.0 or appwrapper-v1.1.2? Use",
+        "; did you mean appwrapper-v1.2.0 or appwrapper-v1.1.2? Use",
     ),
     "claims to list that there are not": (
         ["claims", "list", "nosuch"],
-        "no claim has the name 'nosuch', or that in its text; no name is like it. Leave it out",
+        "no claim has the name 'nosuch', or that in its text; no name is similar. Leave it out",
     ),
     "claims to list that are nearly there": (
         ["claims", "list", "aw-0155"],
@@ -342,11 +377,11 @@ BAD_ARGUMENTS = {
     ),
     "a log level that is none": (
         ["controller", "run", "appwrapper", "--log-level", "loud"],
-        "log level 'loud'",
+        "--log-level is 'loud'",
     ),
     "webhooks without certificate": (
         ["controller", "run", "appwrapper", "--webhook-port", "9443"],
-        "without certificate and key",
+        "--webhook-port needs a certificate and a key",
     ),
     "a clock that is none": (["serve", "--clock", "broken"], "is none of real, advanced"),
     "a port that is none": (["serve", "--port", "70000"], "--port"),
@@ -415,7 +450,7 @@ def test_a_kubeconfig_that_is_binary_is_refused(assay: Assay, tmp_path: Path) ->
     path.write_bytes(b"\x00\xff\xfe")
     ended = assay("controller", "run", "appwrapper", "--kubeconfig", path)
     assert ended.code == 2
-    assert f"kubeconfig {path}: " in ended.err
+    assert f"--kubeconfig: {path}: " in ended.err
     assert "give the path of a kubeconfig" in ended.err
 
 

@@ -121,7 +121,7 @@ def test_bad_input_fails_the_gate_as_such_and_the_report_is_kept_all_the_same(
 ) -> None:
     found = gate(tmp_path, baseline=reports.good, suite="no-such-suite")
     assert found.code == 2
-    assert "is no suite, scenario or claim" in found.out
+    assert "unknown suite, scenario or claim" in found.out
     assert "--- Keep the report" in found.out
     assert "--- Decide" not in found.out
 

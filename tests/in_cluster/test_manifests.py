@@ -170,14 +170,14 @@ def test_the_plugin_runs_the_same_suite_and_names_the_file_that_sonobuoy_is_to_r
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        (("AW-999",), "is no suite, scenario or claim"),
+        (("AW-999",), "unknown suite, scenario or claim"),
         (("--image", "-x\n"), "is no image's name"),
         (("--image", ""), "is no image's name"),
         (("--pod-image", "a b"), "is no image's name"),
         (("--operator-image", "a b"), "is no image's name"),
         (("--node-selector", "a in ("), "node selector 'a in ('"),
         (("--time-limit", "soon"), "--time-limit: "),
-        (("--implementation", "other"), "is not an implementation"),
+        (("--implementation", "other"), "unknown implementation"),
     ],
 )
 def test_what_a_pod_would_refuse_is_refused_before_anything_is_printed(

@@ -45,7 +45,7 @@ def test_a_file_of_ones_own_cannot_be_given_virtual_time(tmp_path: Path) -> None
 
 
 def test_another_operators_program_is_refused() -> None:
-    with pytest.raises(UnknownImplementationError, match="describes an operator of jobset"):
+    with pytest.raises(UnknownImplementationError, match="is an operator of jobset"):
         simulated(JOB_SET, "appwrapper")
 
 

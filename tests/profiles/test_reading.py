@@ -140,6 +140,11 @@ def test_a_mistake_is_told_with_its_line_its_field_and_the_way_out(
     [
         ("claims: [AW-0333]", "lacks[0].claims[0]", "did you mean AW-033"),
         (
+            "claims: [JS-001]",
+            "lacks[0].claims[0]",
+            "JS-001 is a claim of jobset, not of appwrapper",
+        ),
+        (
             "scenarios: [appwrapper/retry/one-failure-is-retired]",
             "lacks[0].scenarios[0]",
             "did you",

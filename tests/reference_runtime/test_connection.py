@@ -190,10 +190,20 @@ def who(connection: Connection) -> str:
     return str(answer["status"]["userInfo"]["username"])
 
 
-def test_a_kubeconfig_that_is_none_is_an_option_error(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "text",
+    [
+        json.dumps({"kind": "Config", "contexts": []}),
+        json.dumps({"kind": "Config", "contexts": 5, "current-context": "x"}),
+        "not a kubeconfig",
+        "- 1",
+        "",
+    ],
+)
+def test_a_kubeconfig_that_is_none_is_an_option_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "kubeconfig"
-    path.write_text(json.dumps({"kind": "Config", "contexts": []}))
-    with pytest.raises(OptionsError, match="give the path of a kubeconfig"):
+    path.write_text(text)
+    with pytest.raises(OptionsError, match=r"--kubeconfig:.*; give the path of a kubeconfig"):
         connected(path)
 
 

@@ -23,8 +23,8 @@ from .toy import CopyController
     [
         ({"workers": 0}, "give at least 1"),
         ({"log_level": "loud"}, "choose one of debug, info, warning, error"),
-        ({"kubeconfig": Path("/absent")}, "kubeconfig: there is no file /absent"),
-        ({"webhook_port": 0}, "give webhook_certificate and webhook_key"),
+        ({"kubeconfig": Path("/absent")}, "--kubeconfig: there is no file /absent"),
+        ({"webhook_port": 0}, "add --webhook-certificate and --webhook-key"),
     ],
 )
 def test_an_unusable_option_names_itself(given: dict[str, Any], says: str) -> None:

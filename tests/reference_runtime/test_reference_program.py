@@ -138,7 +138,7 @@ def test_without_a_section_the_whole_file_is_its_configuration(tmp_path: Path) -
     assert program.concurrency == {"tidy-secrets": 2}
     assert not program.webhooks
     path.write_text("tidy: {prefix: old-}")
-    with pytest.raises(OptionsError, match=re.escape(f"config_file {path}: unknown key tidy")):
+    with pytest.raises(OptionsError, match=re.escape(f"--config: {path}: unknown key tidy")):
         PROGRAM.program(options)
 
 
