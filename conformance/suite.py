@@ -16,6 +16,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -251,14 +252,22 @@ def of_others() -> frozenset[str]:
     return frozenset(names()) - own
 
 
-def shipped_profiles() -> dict[str, Path]:
+def shipped_profiles() -> Mapping[str, Path]:
     """The profiles that installed suites bring, by name: `profiles/NAME.yaml` in their packages.
 
     Imports no suite.
     """
+    return _profiles_in(_INSTALLED.modules(), tuple(sys.path))
+
+
+@cache
+def _profiles_in(
+    modules: tuple[str, ...],
+    path: tuple[str, ...],  # noqa: ARG001  # `sys.path`, where they are found
+) -> Mapping[str, Path]:
     found = {
         path.stem: path
-        for module in _INSTALLED.modules()
+        for module in modules
         if (spec := find_spec(module)) is not None
         for folder in spec.submodule_search_locations or ()
         for path in Path(folder, "profiles").glob("*.yaml")

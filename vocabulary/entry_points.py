@@ -7,8 +7,10 @@ since one suite or program would be missing without a word.
 
 from __future__ import annotations
 
+import sys
 import tomllib
 import traceback
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,7 +75,7 @@ class EntryPoints:
 
     def _points(self) -> list[EntryPoint]:
         """Of installed distributions, and of directories that are named by path."""
-        installed = list(entry_points(group=self.group))
+        installed = _installed(self.group, tuple(sys.path))
         values = {(point.name, point.value) for point in installed}
         added = suite_path.points(self.group)
         return [*installed, *(each for each in added if (each.name, each.value) not in values)]
@@ -82,9 +84,8 @@ class EntryPoints:
         """The entries that this source tree declares, if it is one."""
         if not _SOURCES.is_file():
             return {}
-        project = tomllib.loads(_SOURCES.read_text("utf-8")).get("project", {})
-        entries: dict[str, str] = project.get("entry-points", {}).get(self.group, {})
-        return entries
+        groups = _groups_in(_SOURCES.read_text("utf-8"))
+        return groups.get(self.group, {})
 
     def _require_declared(self, found: list[EntryPoint], declared: dict[str, str]) -> None:
         installed = {(point.name, point.value) for point in found}
@@ -94,6 +95,24 @@ class EntryPoints:
                 f"{self._noun} {names} of {_SOURCES} is not in the installation's metadata: run "
                 f"pip install -e . again, in {_SOURCES.parent}"
             )
+
+
+@cache
+def _installed(
+    group: str,
+    path: tuple[str, ...],  # noqa: ARG001  # `sys.path`, where they are found
+) -> tuple[EntryPoint, ...]:
+    """The entry points of installed distributions: reading them takes longer than a run."""
+    return tuple(entry_points(group=group))
+
+
+@cache
+def _groups_in(text: str) -> dict[str, dict[str, str]]:
+    """The entry points that a pyproject.toml declares, by group."""
+    found: dict[str, dict[str, str]] = (
+        tomllib.loads(text).get("project", {}).get("entry-points", {})
+    )
+    return found
 
 
 def where_raised(error: Exception, module: str) -> str:

@@ -54,8 +54,9 @@ any operator right."""
 
 def find(name: str) -> Path | None:
     """The file of a shipped profile's name, or a profile's file itself; None for other names."""
-    if name in shipped_profiles():
-        return shipped_profiles()[name]
+    shipped = shipped_profiles().get(name)
+    if shipped is not None:
+        return shipped
     return Path(name) if name.endswith(SUFFIXES) else None
 
 
