@@ -41,6 +41,7 @@ def injected_in(scenario: str) -> list[dict[str, Any]]:
         SCENARIOS[scenario],
         implementations(REFERENCE, SCENARIOS[scenario].roles),
         DEFAULT_SEED,
+        is_judged=False,
     )
     if run.error:
         raise ValueError(f"{scenario}: {run.error}; look at it with: assay run {scenario}")

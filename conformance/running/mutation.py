@@ -88,7 +88,8 @@ def who_decides_otherwise(
     wrong = {name: mutants[name].rules for name in names}
     rules = comparing(reference.program.rules, wrong, found)
     under_test = implementations(REFERENCE, SCENARIOS[scenario].roles)
-    run_one(SCENARIOS[scenario], {**under_test, role: replace(reference, rules=rules)}, seed)
+    comparison = replace(reference, rules=rules)
+    run_one(SCENARIOS[scenario], {**under_test, role: comparison}, seed, is_judged=False)
     return frozenset(found)
 
 

@@ -6,14 +6,17 @@ Whatever goes wrong on the way ends up in the result: a run never disappears.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from chaos.plan import Plan
 from conformance import claims
 from conformance.history import History
 from conformance.implementation import Implementation
+from conformance.norm.verdict import Verdict
 from conformance.report.run_result import NOT_REACHED, REFUSED, TRIPPED, RunResult
 from conformance.running.collecting import collector_at_rest
 from conformance.running.hung import HungError, processor_time_bounded
@@ -39,12 +42,15 @@ def run_one(
     plan: Plan | None = None,
     variant: str = "",
     edition: str = "",
+    *,
+    is_judged: bool = True,
 ) -> RunResult:
     """Run a scenario in the simulation and judge it by every claim.
 
     `implementation` is that of the only role, or those of several by role. `plan` adds faults to
     those of the scenario's own steps, or replaces them; it may also make the scenario smaller, and
-    name the edition.
+    name the edition. With `is_judged=False` the result has the history and no verdicts:
+    `with_verdicts` adds them.
     """
     began = time.perf_counter()
     edition = edition if plan is None else plan.edition or edition
@@ -64,9 +70,18 @@ def run_one(
         except (HungError, BusyError) as hung:
             world.give_up(str(hung))
             error = world.given_up
-        result = _judged(world, under_test, plan, variant, error, began, edition)
+        judge = claims.judge if is_judged else _no_verdicts
+        result = _judged(world, under_test, plan, variant, error, began, edition, judge)
         world.close()
         return result
+
+
+def with_verdicts(run: RunResult) -> RunResult:
+    """The same run, judged by every claim."""
+    history = History(run.header, run.entries)
+    verdicts = tuple(claims.judge(history))
+    history.close()
+    return msgspec.structs.replace(run, verdicts=verdicts)
 
 
 def run_really(
@@ -141,10 +156,11 @@ def _judged(
     error: str,
     began: float,
     edition: str,
+    judge: Callable[[History], Sequence[Verdict]] = claims.judge,
 ) -> RunResult:
     header, entries = world.history()
     history = History(header, entries)
-    verdicts = claims.judge(history)
+    verdicts = judge(history)
     history.close()
     option = _option_of(under_test)
     replayed = replace(
@@ -170,6 +186,10 @@ def _judged(
         strikes=world.strikes,
         struck=tuple(step.to_data() for step in world.struck),
     )
+
+
+def _no_verdicts(_: History) -> Sequence[Verdict]:
+    return ()
 
 
 def _option_of(under_test: Mapping[str, Implementation | UnderTest]) -> str:

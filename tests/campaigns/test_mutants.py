@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from conformance.scenarios import SCENARIOS
 from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.rules import comparing, decision_of
+from vocabulary.history import Entry
 
 ROLE = "appwrapper"
 
@@ -28,14 +30,14 @@ def test_where_it_decides_nothing_otherwise_a_mutants_history_is_that_of_the_ref
 ) -> None:
     otherwise = who_decides_otherwise(scenario, names=list(MUTANTS), seed=DEFAULT_SEED, role=ROLE)
     alike = sorted(MUTANTS.keys() - otherwise)
-    reference = run_one(
-        SCENARIOS[scenario], implementation("reference", "appwrapper"), DEFAULT_SEED
-    )
+    reference = _entries("reference", scenario)
     for name in random.Random(scenario).sample(alike, 3):
-        run = run_one(
-            SCENARIOS[scenario], implementation(f"mutant:{name}", "appwrapper"), DEFAULT_SEED
-        )
-        assert run.entries == reference.entries, name
+        assert _entries(f"mutant:{name}", scenario) == reference, name
+
+
+def _entries(controller: str, scenario: str) -> Sequence[Entry]:
+    under_test = implementation(controller, ROLE)
+    return run_one(SCENARIOS[scenario], under_test, DEFAULT_SEED, is_judged=False).entries
 
 
 def test_a_mutant_is_run_where_it_decides_otherwise() -> None:

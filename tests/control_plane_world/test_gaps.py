@@ -26,7 +26,8 @@ def test_a_history_with_a_gap_violates_nothing_that_the_whole_one_does_not(subje
     for id_, scenario in SCENARIOS.items():
         if id_.rpartition("/")[0] != subject:
             continue
-        run = run_one(scenario, implementations("reference", scenario.roles), 1)
+        references = implementations("reference", scenario.roles)
+        run = run_one(scenario, references, 1, is_judged=False)
         header = msgspec.structs.replace(run.header, capabilities=Capabilities(versions=False))
         for _ in range(GAPS):
             begin, end = sorted(rng.sample(range(len(run.entries) + 1), 2))

@@ -87,7 +87,7 @@ def asked() -> Asked:
         writes = [
             entry
             for scenario in hosted
-            for entry in run_one(scenario, _of(scenario), DEFAULT_SEED).entries
+            for entry in run_one(scenario, _of(scenario), DEFAULT_SEED, is_judged=False).entries
             if isinstance(entry, Write) and entry.verb and entry.actor in ("user", "chaos")
         ]
     written = {
