@@ -14,9 +14,12 @@ import pytest
 from msgspec import structs
 
 from conformance import claims
+from conformance.editions import of_run
 from conformance.history import History
 from conformance.implementation import Implementation, implementation
 from conformance.norm.verdict import Outcome
+from conformance.norm.verdict import Verdict as VerdictOnClaim
+from conformance.report.run_result import RunResult
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
@@ -27,6 +30,7 @@ from reference_controller.jobset.names import RESTART
 from reference_controller.jobset.observation import Job, Observation
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.verdict import Verdict, judge
+from reference_controller.rules import comparing
 from tests.claims.other_controllers import (
     ActsLate,
     Polls,
@@ -35,9 +39,9 @@ from tests.claims.other_controllers import (
     wrapped,
 )
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Entry, Write
+from vocabulary.history import Entry, Header, Write
 from vocabulary.objects import Object, condition_status
-from vocabulary.requests import Delete, PropagationPolicy
+from vocabulary.requests import Delete
 
 claims.load()
 TELLING = [
@@ -82,14 +86,11 @@ class WaitsForAll(Rules):
 class DeletesInTheBackground(Rules):
     """All but the Jobs of a JobSet that has failed."""
 
-    def propagation(self) -> PropagationPolicy:
-        return "Background"
-
     def delete(self, job: Job, job_set: Object) -> Delete:
         found = super().delete(job, job_set)
-        if condition_status(job_set, "Failed") != "True":
+        if condition_status(job_set, "Failed") == "True":
             return found
-        return structs.replace(found, propagation_policy="Foreground")
+        return structs.replace(found, propagation_policy="Background")
 
 
 class MarksAll(Rules):
@@ -141,21 +142,7 @@ def _backwards(seen: Observation, rules: Rules) -> Changes:
 
 
 RIGHT: Final = implementation("reference", "jobset")
-OTHERS: Final = {
-    **{
-        found.__name__: replace(RIGHT, rules=found)
-        for found in (
-            KeepsCompletedJobs,
-            ActsWhileSuspended,
-            TakesTiesBackwards,
-            WaitsForAll,
-            DeletesInTheBackground,
-            MarksAll,
-            BacksOffLonger,
-        )
-    },
-    "WritesStatusTwice": wrapped(RIGHT, WritesStatusTwice),
-}
+WRITES_TWICE: Final = wrapped(RIGHT, WritesStatusTwice)
 LATE: Final = {
     "half a second": wrapped(RIGHT, ActsLate, SECOND // 2),
     "3 s": wrapped(RIGHT, ActsLate, 3 * SECOND),
@@ -166,25 +153,70 @@ LATE: Final = {
 }
 
 
-def convicted(under_test: Implementation, edition: str = "") -> dict[str, list[str]]:
+OTHERS: Final = {
+    found.__name__: found
+    for found in (
+        KeepsCompletedJobs,
+        ActsWhileSuspended,
+        TakesTiesBackwards,
+        WaitsForAll,
+        DeletesInTheBackground,
+        MarksAll,
+        BacksOffLonger,
+    )
+}
+EVERYWHERE: Final = [found for name, found in SCENARIOS.items() if name.startswith("jobset/")]
+SUBJECTS: Final = sorted({found.id.rpartition("/")[0] for found in EVERYWHERE})
+
+
+TAKEN_OTHERWISE: Final = {
+    "KeepsCompletedJobs": "jobset/drawn/policy-is-drawn/02",
+    "ActsWhileSuspended": "jobset/interruptions/failure-before-a-lasting-suspension",
+    "TakesTiesBackwards": "jobset/left-failed/others-complete/two",
+    "WaitsForAll": "jobset/admission/rules-have-no-names/one",
+    "DeletesInTheBackground": "jobset/admission/rules-have-no-names/one",
+    "MarksAll": "jobset/admission/policy-is-changed/more-restarts",
+    "BacksOffLonger": "jobset/drawn/policy-with-future-actions-is-drawn/01",
+}
+"""A scenario in which each of them decides something otherwise."""
+
+
+def convicted(under_test: Implementation) -> dict[str, list[str]]:
     """The violations that are found in each scenario, by scenario, and why it broke off."""
-    found = {}
-    for name, scenario in SCENARIOS.items():
-        if name.startswith("jobset/"):
-            run = run_one(scenario, under_test, DEFAULT_SEED, edition=edition)
-            found[name] = [
-                f"{each.claim}: {each.because}"
-                for each in run.verdicts
-                if each.outcome is Outcome.FAILED
-            ]
-            if run.error:
-                found[name].append(f"it broke off: {run.error}")
+    runs = (run_one(scenario, under_test, DEFAULT_SEED) for scenario in EVERYWHERE)
+    found = {run.scenario: broken_in(run, run.verdicts) for run in runs}
     return {name: broken for name, broken in found.items() if broken}
 
 
-@pytest.mark.parametrize("name", OTHERS)
-def test_what_the_norm_leaves_open_convicts_nobody(name: str) -> None:
-    assert convicted(OTHERS[name]) == {}
+def broken_in(run: RunResult, verdicts: Sequence[VerdictOnClaim]) -> list[str]:
+    found = [f"{each.claim}: {each.because}" for each in verdicts if each.outcome is Outcome.FAILED]
+    return [*found, f"it broke off: {run.error}"] if run.error else found
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+def test_what_the_norm_leaves_open_convicts_nobody(subject: str) -> None:
+    """A controller that decides nothing otherwise in a scenario has the reference's run."""
+    for scenario in EVERYWHERE:
+        if scenario.id.rpartition("/")[0] == subject:
+            otherwise: set[str] = set()
+            compared = replace(RIGHT, rules=comparing(Rules, OTHERS, otherwise))
+            run = run_one(scenario, compared, DEFAULT_SEED)
+            assert broken_in(run, run.verdicts) == [], scenario.id
+            for name in sorted(otherwise):
+                run = run_one(scenario, replace(RIGHT, rules=OTHERS[name]), DEFAULT_SEED)
+                assert broken_in(run, run.verdicts) == [], (scenario.id, name)
+
+
+@pytest.mark.parametrize(("name", "scenario"), TAKEN_OTHERWISE.items())
+def test_each_of_these_controllers_decides_otherwise(name: str, scenario: str) -> None:
+    otherwise: set[str] = set()
+    compared = replace(RIGHT, rules=comparing(Rules, OTHERS, otherwise))
+    run_one(SCENARIOS[scenario], compared, DEFAULT_SEED, is_judged=False)
+    assert name in otherwise
+
+
+def test_two_writes_of_each_status_convict_nobody() -> None:
+    assert convicted(WRITES_TWICE) == {}
 
 
 @pytest.mark.parametrize("name", LATE)
@@ -202,10 +234,18 @@ def test_the_first_rule_may_decide_in_the_edition_of_released_controllers_alone(
 ) -> None:
     monkeypatch.setattr("reference_controller.jobset.reconcile.judge", _tells_the_rules)
     under_test = replace(RIGHT, rules=TakesTheFirstRule)
-    assert convicted(under_test, RELEASED) == {}
-    assert {name.rpartition("/")[0] for name in convicted(under_test, KEP)} == {
-        "jobset/two-failures/seen-at-once"
-    }
+    convicting = set()
+    for scenario in EVERYWHERE:
+        run = run_one(scenario, under_test, DEFAULT_SEED, edition=RELEASED)
+        assert broken_in(run, run.verdicts) == [], scenario.id
+        if broken_in(run, claims.judge(History(_in_edition(run.header, KEP), run.entries))):
+            convicting.add(scenario.id.rpartition("/")[0])
+    assert convicting == {"jobset/two-failures/seen-at-once"}
+
+
+def _in_edition(header: Header, edition: str) -> Header:
+    """A run is the same whatever it is judged by."""
+    return structs.replace(header, editions=of_run(header.scenario, header.operators, edition))
 
 
 def _split(before: Object, after: Object, first: str) -> Object | None:
@@ -259,7 +299,7 @@ WRITTEN: dict[str, Callable[[Sequence[Entry]], Iterator[Entry]]] = {
 
 @pytest.mark.parametrize("scenario", TELLING)
 def test_the_same_written_otherwise_convicts_nobody(scenario: str) -> None:
-    run = run_one(SCENARIOS[scenario], RIGHT, DEFAULT_SEED)
+    run = run_one(SCENARIOS[scenario], RIGHT, DEFAULT_SEED, is_judged=False)
     for way, written in WRITTEN.items():
         verdicts = claims.judge(History(run.header, list(written(run.entries))))
         broken = [found.because for found in verdicts if found.outcome is Outcome.FAILED]
