@@ -153,19 +153,20 @@ def measure(options: RunOptions, paths: Iterable[str], scenarios: Sequence[str])
 
 def _measure(task: tuple[list[str], int, list[str]], _: Say) -> tuple[Executed, dict[str, Sound]]:
     from conformance.implementation import implementations
-    from conformance.running.runner import run_one
+    from conformance.running.runner import run_one, with_verdicts
     from conformance.scenarios import SCENARIOS
 
     ids, seed, paths = task
     recording = Recording(paths)
     sounds = {}
-    with recording.on():
-        for name in ids:
+    for name in ids:
+        began = os.times()
+        scenario = SCENARIOS[name]
+        with recording.on():
             recording.is_now(name)
-            began = os.times()
-            scenario = SCENARIOS[name]
             references = implementations(REFERENCE, scenario.roles)
-            sounds[name] = _sound(run_one(scenario, references, seed), began)
+            run = run_one(scenario, references, seed, is_judged=False)
+        sounds[name] = _sound(with_verdicts(run), began)
     return recording.executed(), sounds
 
 
@@ -273,7 +274,7 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
     try:
         with processor_time(LEAST_SECONDS):
             from conformance.implementation import implementations
-            from conformance.running.runner import run_one
+            from conformance.running.runner import run_one, with_verdicts
             from conformance.scenarios import SCENARIOS
 
             scenarios = {name: SCENARIOS[name] for name in task.scenarios}
@@ -296,7 +297,10 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
         sound = task.sound[name]
         try:
             with processor_time(max(LEAST_SECONDS, TIMES_THE_REFERENCE * sound.seconds)):
-                run = run_one(scenarios[name], references[name], task.seed)
+                run = run_one(scenarios[name], references[name], task.seed, is_judged=False)
+                # Checkers share no code with what was mutated: equal histories, equal verdicts.
+                is_same = history_digest(run.header, run.entries) == sound.digest
+                run = run if is_same else with_verdicts(run)
         except OutOfTimeError:
             timed_out.append(name)
             if len(timed_out) == _MOST_TIMED_OUT:
@@ -304,7 +308,8 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
             continue
         except Exception as error:  # noqa: BLE001 - however it breaks down, the run is not made
             return {"fate": "does not run", "scenario": name, "runs": runs, "reason": repr(error)}
-        killed_by = tuple(set(_with_outcome(run, Outcome.FAILED)) - set(sound.failed))
+        failed = sound.failed if is_same else _with_outcome(run, Outcome.FAILED)
+        killed_by = tuple(set(failed) - set(sound.failed))
         if killed_by:
             return {
                 "fate": "killed",
@@ -312,8 +317,8 @@ def try_mutant(task: _Task, say: Say) -> dict[str, Any]:
                 "scenario": name,
                 "runs": runs,
             }
-        passed.update(_with_outcome(run, Outcome.PASSED))
-        if history_digest(run.header, run.entries) != sound.digest:
+        passed.update(sound.passed if is_same else _with_outcome(run, Outcome.PASSED))
+        if not is_same:
             differs.append(name)
         if run.error and not sound.broke_off:
             broke_off.append(name)
