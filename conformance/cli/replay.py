@@ -55,12 +55,12 @@ def replay(
     ] = False,
     show_all: Annotated[bool, typer.Option("--all", help="List passed claims too.")] = False,
 ) -> None:
-    """Run one plan again. In the simulation the same plan gives the same history, and it is said
-    whether it did; on a control plane the same faults strike.
+    """Run one plan again. In the simulation the same plan gives the same history, and the command
+    says whether it did, or what differs first; on a control plane the same faults strike.
 
     \b
     assay replay .assay/aw-015.yaml
-    assay replay .assay/aw-015.yaml --cluster control-plane       programs of others run only there
+    assay replay .assay/aw-015.yaml --cluster control-plane       on a real kube-apiserver and etcd
     assay replay .assay/aw-015.yaml --implementation reference    does the sound one fail too?
     assay replay .assay/aw-015.yaml --explain
     """
@@ -76,7 +76,8 @@ def replay(
     from conformance.report.again import replay_command
     from conformance.report.failures import by_entry, to_show
     from conformance.report.pages.failure_page import failure_page
-    from conformance.report.recorded import assay_told, compared
+    from conformance.report.recorded import assay_told, compared, is_another
+    from conformance.report.recorded_history import difference_from_recorded
     from conformance.report.run_result import LIMIT
     from conformance.report.suite_version import git_commit, version
     from conformance.running.run_options import RunOptions
@@ -147,6 +148,8 @@ def replay(
     for number, text in refused:
         typer.echo(f"note: {plan}: correct or remove faults[{number}], which was refused: {text}")
     typer.echo(compared(run, loaded, planned, assay_told(version(), git_commit())))
+    if loaded.recorded is not None and is_another(run, loaded, planned):
+        typer.echo(difference_from_recorded(plan, loaded.recorded.sha256, run))
     if history is not None:
         write_history(history, run.header, run.entries)
         typer.echo(f"history: {history}")

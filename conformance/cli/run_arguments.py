@@ -146,7 +146,12 @@ class RunArguments:
         ),
     ] = False
     rerun: Annotated[
-        bool, typer.Option("--rerun", help="Run everything twice; compare histories byte by byte.")
+        bool,
+        typer.Option(
+            "--rerun",
+            help="Make every run twice, those of crash points and random plans too, and compare"
+            " the histories byte by byte (simulated only).",
+        ),
     ] = False
     kubeconfig: Annotated[
         Path | None,

@@ -54,7 +54,7 @@ RULES: Final = (
     ),
     Rule(
         "--rerun",
-        lambda asked: asked.rerun and asked.cluster in WITH_NODES,
+        lambda asked: asked.rerun and asked.cluster != "simulated",
         "histories on {cluster} never repeat; leave it out",
     ),
     Rule(

@@ -32,6 +32,16 @@ def recorded(run: RunResult, suite: Suite) -> Recorded | None:
     return Recorded(digest_of(run), assay_told(suite.version, suite.git_commit))
 
 
+def is_another(run: RunResult, plan: Plan, recorded_of: str) -> bool:
+    """True if the plan tells of a history of this implementation that is not the run's."""
+    return (
+        run.header.cluster == SIMULATED
+        and plan.recorded is not None
+        and run.header.implementation == recorded_of
+        and digest_of(run) != plan.recorded.sha256
+    )
+
+
 def compared(run: RunResult, plan: Plan, recorded_of: str, this_assay: str) -> str:
     """One line: is the run's history the one that the plan tells of, and if not, why that may be.
 

@@ -63,6 +63,9 @@ class RunResult(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that went wrong in it, in order, as an exhaustive plan lists it."""
     history_sha256: str = ""
     """The digest of the history, if it was computed already."""
+    repeated: str | None = None
+    """The first difference between this history and that of a second run, in words; empty if they
+    are the same byte for byte, None if the run was not repeated."""
     stored: str = ""
     """The file that the history was read from, whose bytes are kept; it may be of format 1."""
 
@@ -139,6 +142,7 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     rerun: int = 0
     """How many runs were repeated to compare their histories byte by byte."""
     mismatches: int = 0
+    """How many of those gave another history."""
     notes: tuple[str, ...] = ()
     """Notes for readers on the circumstances, as sentences."""
     left_behind: str = ""

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from conformance.profiles.choosing import profiles_named
-from conformance.report.recorded import digest_of
 from conformance.report.run_result import GIVEN_UP, RunResult
 from conformance.running.counted_campaigns import in_one_line
 from conformance.running.crash_tasks import FEW_ENOUGH, crash_tasks, drawn, in_words, unless_missed
 from conformance.running.random_plans import in_spite_of_its_faults, random_tasks
 from conformance.running.rearming import STRETCHES, tasks_again, unarmed
 from conformance.running.rearming import in_words as rearming_in_words
+from conformance.running.repeated import repeated_in_words
 from conformance.running.run_options import RunOptions
 from conformance.running.shrunk_really import shrink_new
 from conformance.running.workers import Task
@@ -29,16 +29,12 @@ class UnderWay:
 
     options: RunOptions
     baseline: Sequence[Task]
-    run: Callable[[Sequence[Task]], Iterator[RunResult]]
-    """Runs tasks that were counted as a part of the suite from the beginning."""
     run_more: Callable[[Sequence[Task]], Iterator[RunResult]]
     """Runs additional tasks."""
     run_uncounted: Callable[[Task], RunResult]
     """Makes one run on the way to another; may be called from several threads."""
     runs: list[RunResult]
     notes: list[str] = field(default_factory=list)
-    mismatches: int = 0
-    """Reruns that gave other bytes."""
     crash_points: tuple[int, int] = (0, 0)
     """(tried, existing)."""
     random_plans: int = 0
@@ -87,8 +83,6 @@ def campaigns(options: RunOptions) -> Iterator[Campaign]:
     shows_writers = undertaking is None or undertaking.tells_writers
     if options.cluster != "simulated" and shows_writers:
         yield with_longer_durations
-    if options.rerun:
-        yield once_more
     if options.crash_points:
         yield at_crash_points
     if options.random_plans or options.fault_pairs:
@@ -108,18 +102,6 @@ def with_longer_durations(suite: UnderWay) -> None:
             suite.runs += suite.run_more(tasks)
 
 
-def once_more(suite: UnderWay) -> None:
-    """Every scenario as it was, to compare the histories byte by byte."""
-    again = suite.run(suite.baseline)
-    differing = [
-        first.scenario
-        for first, second in zip(suite.first_runs, again, strict=True)
-        if digest_of(first) != digest_of(second)
-    ]
-    suite.mismatches = len(differing)
-    suite.notes += [f"{name} gave another history the second time" for name in differing]
-
-
 def at_crash_points(suite: UnderWay) -> None:
     """Every scenario with the operator killed at each of its crash points, or at a sample."""
     options = suite.options
@@ -135,6 +117,7 @@ def at_crash_points(suite: UnderWay) -> None:
     if is_of_programs:
         suite.notes += _left_alone(suite)
         suite.notes.append(in_one_line("crash points", runs, suite.without_plans))
+    suite.notes += repeated_in_words("crash points", runs)
     suite.runs += map(unless_missed, runs) if is_simulated else runs
 
 
@@ -163,6 +146,7 @@ def under_random_faults(suite: UnderWay) -> None:
     runs = list(map(in_spite_of_its_faults, suite.as_many_as_come(tasks)))
     if is_of_programs:
         suite.notes.append(in_one_line("random plans", runs, suite.without_plans))
+    suite.notes += repeated_in_words("random plans", runs)
     suite.random_plans = len(runs)
     suite.runs += runs
 

@@ -46,7 +46,8 @@ class RunOptions:
     """Search for the smallest plan that still violates each claim; on a control plane each that
     only a campaign violates."""
     rerun: bool = False
-    """Run every scenario twice and compare the histories byte by byte."""
+    """Make every run twice, those of campaigns too, and compare the histories byte by byte; only
+    simulated."""
     undertaking: Undertaking | None = None
     """The findings on an existing cluster or one of kind, and the changes agreed to."""
     nodes: NodeContainers | None = None

@@ -1,4 +1,4 @@
-"""Runs many scenarios side by side, and campaigns over them: crash points, random plans, reruns.
+"""Runs many scenarios side by side, and campaigns over them: crash points and random plans.
 
 Work is cut into `Task`s, which are plain data, so that they can go to other processes or
 threads (`conformance.running.workers`). Results come back in the order of the tasks, whichever ends
@@ -28,6 +28,7 @@ from conformance.report.run_result import (
     ours,
 )
 from conformance.running.campaigns import UnderWay, campaigns
+from conformance.running.repeated import repeated_in_words
 from conformance.running.run_options import OnProgress, Progress, RunOptions
 from conformance.running.shrunk import failures, shrink_all
 from conformance.running.why_not_run import not_run, out_of_reach, reason_not_run, why_one_process
@@ -60,7 +61,7 @@ def run_suite(
         if not reason_not_run(found, options.cluster, options.undertaking, one_process)
         and found.id not in missing_out
     ]
-    count = _Count(on_progress, len(baseline) * (2 if options.rerun else 1))
+    count = _Count(on_progress, len(baseline))
     suite = _all_runs(options, baseline, count)
     left_out_notes = [f"{name} was not run: {because}" for name, because in missing_out.items()]
     if options.undertaking or one_process:
@@ -83,8 +84,8 @@ def run_suite(
         plans=len(suite.runs),
         random_plans=suite.random_plans,
         shrunk=shrunk,
-        rerun=len(baseline) if options.rerun else 0,
-        mismatches=suite.mismatches,
+        rerun=sum(run.repeated is not None for run in suite.runs),
+        mismatches=sum(bool(run.repeated) for run in suite.runs),
         notes=tuple(suite.notes),
         left_behind=suite.left_behind,
         interrupted=suite.interrupted,
@@ -114,11 +115,10 @@ def _all_runs(options: RunOptions, baseline: Sequence[Task], count: _Count) -> U
                 (made,) = run_all([task])
                 return made
 
-            suite = UnderWay(
-                options, baseline, run, run_more, run_uncounted, runs=list(run(baseline))
-            )
+            suite = UnderWay(options, baseline, run_more, run_uncounted, runs=list(run(baseline)))
             require_a_beginning(suite.runs)
             suite.notes += not_in_time(baseline, suite.runs)
+            suite.notes += repeated_in_words("fault-free runs", suite.runs)
             for campaign in campaigns(options):
                 if not suite.interrupted:
                     campaign(suite)

@@ -17,6 +17,7 @@ from conformance.norm.verdict import Outcome
 from conformance.profiles.choosing import all_simulated, all_under_test, profiles_named
 from conformance.report.run_result import RunResult
 from conformance.running.collecting import collecting_seldom
+from conformance.running.repeated import difference_between
 from conformance.running.run_options import DEFAULT_SEED, RunOptions
 from conformance.running.runner import run_one, run_really
 from conformance.running.side_by_side import side_by_side
@@ -57,6 +58,8 @@ class Task:
     """How many times as long durations are, where time is real."""
     edition: str = ""
     """The edition of the norm to judge by; empty: the default."""
+    twice: bool = False
+    """True if the run is made a second time, to compare the histories byte by byte."""
 
 
 Submit: TypeAlias = Callable[[Task], "Future[RunResult]"]
@@ -67,9 +70,12 @@ RunAll: TypeAlias = Callable[[Sequence[Task]], Iterator[RunResult]]
 @contextmanager
 def workers(options: RunOptions, roles: Sequence[str], *, many: bool) -> Iterator[RunAll]:
     """The workers for the cluster in the options, and runs with operators of these roles; `many`
-    makes a pool worthwhile. Runs are judged by the edition in the options."""
+    makes a pool worthwhile. Runs are judged by the edition in the options, and repeated if the
+    options say so."""
     with _workers(options, roles, many=many) as run_all:
-        yield lambda tasks: run_all([replace(task, edition=options.edition) for task in tasks])
+        yield lambda tasks: run_all(
+            [replace(task, edition=options.edition, twice=options.rerun) for task in tasks]
+        )
 
 
 @contextmanager
@@ -105,10 +111,20 @@ class UnknownClusterError(ValueError):
 
 
 def run_task(task: Task) -> RunResult:
-    """Make one simulated run; what a worker process does."""
+    """Make one simulated run, or the same one twice; what a worker process does."""
+    result = _simulated(task)
+    if task.twice:
+        # Here, since a campaign keeps few of its histories.
+        result = msgspec.structs.replace(
+            result, repeated=difference_between(result, _simulated(task))
+        )
+    return _without_uneventful_history(result, task)
+
+
+def _simulated(task: Task) -> RunResult:
     plan = None if task.plan is None else plan_from_data(task.plan)
     scenario = ALL_SCENARIOS[task.scenario]
-    result = run_one(
+    return run_one(
         scenario,
         all_simulated(task.implementation, scenario.roles),
         task.seed,
@@ -116,7 +132,6 @@ def run_task(task: Task) -> RunResult:
         task.variant,
         task.edition,
     )
-    return _without_uneventful_history(result, task)
 
 
 def lost_run(task: Task, how: str) -> RunResult:

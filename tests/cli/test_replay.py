@@ -50,9 +50,18 @@ def test_a_plan_replays_the_history_that_it_tells_of(assay: Assay) -> None:
 
 def test_another_history_of_the_same_suite_comes_of_a_change(assay: Assay) -> None:
     told = rewritten(lambda plan: replace(plan, seed=plan.seed + 1))
-    line = history_line(assay("replay", PLAN))
+    ended = assay("replay", PLAN)
+    line = history_line(ended)
     assert line.startswith("not the history that was recorded: sha256 ")
     assert line.endswith(f"not {told}; the plan, or the code of Assay, was changed since")
+    assert "\nrecorded and replayed: the header differs in seed (1729 → 1730)\n" in ended.out
+
+
+def test_without_the_report_the_first_difference_is_not_known(assay: Assay) -> None:
+    rewritten(lambda plan: replace(plan, seed=plan.seed + 1))
+    Path(".assay/report.yaml").unlink()
+    ended = assay("replay", PLAN)
+    assert "the first difference is not known, since the recorded history is not in" in ended.out
 
 
 def test_another_history_may_come_of_another_suite(assay: Assay) -> None:
