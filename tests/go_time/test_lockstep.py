@@ -17,6 +17,8 @@ from vocabulary.clock import SECOND, SIMULATION_EPOCH_US
 
 REPEAT_SECONDS = 0.002
 BLOCKED_SECONDS = 0.02
+WAYS = 22
+"""In which `waits` waits, the n-th for n seconds."""
 SPANS = re.compile(r"^.* (\d+)s took (.*)$", re.M)
 
 
@@ -79,12 +81,12 @@ def test_each_wait_takes_its_span_and_not_a_nanosecond_more(waits: Path, tmp_pat
     moves_until_it_ends(waits, tmp_path / "output")
     told = SPANS.findall((tmp_path / "output").read_text())
     assert [span for _, span in told] == [f"{expected}s" for expected, _ in told]
-    assert [int(expected) for expected, _ in told] == list(range(1, 16))
+    assert [int(expected) for expected, _ in told] == list(range(1, WAYS + 1))
 
 
 def test_the_same_course_each_time(waits: Path, tmp_path: Path) -> None:
     courses = [moves_until_it_ends(waits, tmp_path / f"output{n}") for n in range(3)]
-    assert courses[0][-1] >= sum(range(1, 16)) * SECOND
+    assert courses[0][-1] >= sum(range(1, WAYS + 1)) * SECOND
     assert courses[0] == courses[1] == courses[2]
 
 

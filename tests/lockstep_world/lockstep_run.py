@@ -1,8 +1,8 @@
-"""A simulated cluster with a program as its operator, without suite and scenario."""
+"""A simulated cluster with programs as its operators, without suite and scenario."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
@@ -21,7 +21,7 @@ from conformance.worlds.lockstep.program_process import ProgramProcess
 from conformance.worlds.simulated.connection import Connection
 from fixtures.simulated.cluster import SimulatedCluster
 from vocabulary.clock import SECOND, Micros
-from vocabulary.history import Entry, Process, Write
+from vocabulary.history import Entry, Process, Write, role_of
 from vocabulary.kinds import CONFIG_MAP
 from vocabulary.objects import Object
 from vocabulary.requests import Create, Get
@@ -52,10 +52,10 @@ WEBHOOK: Object = {
 class Program:
     """The part of `UnderTest` that a host of programs needs."""
 
-    role = NAME
     fixed_port = None
 
-    def __init__(self, program: Path, wait: str, *, webhooks: bool) -> None:
+    def __init__(self, role: str, program: Path, wait: str, *, webhooks: bool) -> None:
+        self.role = role
         self._program = program
         self._starts = 0
         self._wait = wait
@@ -70,6 +70,7 @@ class Program:
             "HEALTH_PORT": str(place.health_port),
             "WEBHOOK_PORT": str(place.webhook_port),
             "CERTIFICATES": str(certificates),
+            "SUFFIX": "" if place.label == NAME else f"-{place.label}",
         }
         self._starts += 1
         settings = {
@@ -90,33 +91,46 @@ class Program:
 
 
 class LockstepRun:
-    """One cluster, one program, and its end."""
+    """One cluster, its programs, and their end."""
 
-    def __init__(self, program: Path, wait: str, *, webhooks: bool) -> None:
+    def __init__(
+        self, program: Path, wait: str, *, webhooks: bool, names: Sequence[str] = (NAME,)
+    ) -> None:
+        """`names` are the programs, each of the role before its slash."""
         self.cluster = SimulatedCluster(1, nodes=0)
         self._began_us = self.cluster.loop.now_us
         self.crashes: list[str] = []
         self.rules = ConnectionRules(self._on_rule)
         self._connection = Connection(self.cluster.api, self.rules)
         self._pacing = Pacing(self.cluster.loop)
-        self.host = ProgramHost(
-            cast(UnderTest, Program(program, wait, webhooks=webhooks)),
-            dict,
-            cluster=self.cluster,
-            pacing=self._pacing,
-            connection=self._connection,
-            namespaces=("default",),
-            elects=False,
-            users={},
-            on_crash=lambda name, error: self.crashes.append(f"{name}: {error}"),
-        )
-        self.process: ProgramProcess = self.host.add(NAME, NAME)
-        self.cluster.processes.add(self.process)
-        self.cluster.api.admission.append(self.host.admission)
+        self._hosts = {
+            role: ProgramHost(
+                cast(UnderTest, Program(role, program, wait, webhooks=webhooks)),
+                dict,
+                cluster=self.cluster,
+                pacing=self._pacing,
+                connection=self._connection,
+                namespaces=("default",),
+                elects=False,
+                users={},
+                on_crash=lambda name, error: self.crashes.append(f"{name}: {error}"),
+            )
+            for role in dict.fromkeys(map(role_of, names))
+        }
+        self.processes: dict[str, ProgramProcess] = {
+            name: self._hosts[role_of(name)].add(name, name) for name in names
+        }
+        self.process = self.processes[names[0]]
+        for process in self.processes.values():
+            self.cluster.processes.add(process)
+        for host in self._hosts.values():
+            self.cluster.api.admission.append(host.admission)
 
     def start(self) -> None:
-        self.cluster.processes.start(NAME)
-        assert self.host.wait_ready(self.run_for) == ""
+        for name in self.processes:
+            self.cluster.processes.start(name)
+        for host in self._hosts.values():
+            assert host.wait_ready(self.run_for) == ""
 
     def run_for(self, span_us: Micros) -> None:
         self.cluster.loop.run_for(span_us)
@@ -136,11 +150,15 @@ class LockstepRun:
         """Pause the program in the moment in which it has heard of a ConfigMap."""
         self._connection.injector = cast(Injector, _PausesOnce(self))
 
-    def answered_after(self) -> list[float]:
-        """For each answer that was stored, the seconds since the first question."""
+    def answered_after(self, name: str = NAME) -> list[float]:
+        """For each answer of a program that was stored, the seconds since the first question."""
         writes = [entry for entry in self.entries if isinstance(entry, Write) and entry.event]
         asked = next(write.t for write in writes if write.name.startswith("ask-"))
-        return [(each.t - asked) / SECOND for each in writes if each.actor == NAME]
+        return [
+            (each.t - asked) / SECOND
+            for each in writes
+            if each.actor == name and each.name.startswith("answer-")
+        ]
 
     def life_since(self, since_us: Micros) -> list[tuple[str, float]]:
         """The changes of the program's process, each with how many seconds after that time."""
@@ -156,12 +174,14 @@ class LockstepRun:
         return tuple(self.cluster.recorder.entries)
 
     def close(self) -> None:
-        self.host.close()
+        for host in self._hosts.values():
+            host.close()
         self._pacing.close()
 
     def _on_rule(self, rule: Rule, holds: bool) -> None:
         if isinstance(rule, WatchRule):
-            self.process.on_watch_rule(rule, holds)
+            for process in self.processes.values():
+                process.on_watch_rule(rule, holds)
 
 
 class _PausesOnce:
@@ -179,10 +199,10 @@ class _PausesOnce:
 
 @contextmanager
 def lockstep_run(
-    program: Path, wait: str = "30s", *, webhooks: bool = False
+    program: Path, wait: str = "30s", *, webhooks: bool = False, names: Sequence[str] = (NAME,)
 ) -> Iterator[LockstepRun]:
-    """A run whose program is up."""
-    run = LockstepRun(program, wait, webhooks=webhooks)
+    """A run whose programs are up."""
+    run = LockstepRun(program, wait, webhooks=webhooks, names=names)
     try:
         run.start()
         yield run

@@ -143,6 +143,64 @@ func main() {
 			exec.Command("sleep", "0.02").Run()
 			time.Sleep(15 * time.Second)
 		}},
+		{"channel 16s", func() {
+			unbuffered, full := make(chan int), make(chan int, 1)
+			full <- 1
+			time.AfterFunc(6*time.Second, func() { unbuffered <- 1 })
+			<-unbuffered
+			time.AfterFunc(10*time.Second, func() { <-full })
+			full <- 2
+		}},
+		{"wait group 17s", func() {
+			var group sync.WaitGroup
+			for n := range 18 {
+				group.Go(func() { time.Sleep(time.Duration(n) * time.Second) })
+			}
+			group.Wait()
+		}},
+		{"read-write mutex 18s", func() {
+			var mutex sync.RWMutex
+			mutex.RLock()
+			time.AfterFunc(18*time.Second, mutex.RUnlock)
+			mutex.Lock()
+		}},
+		{"unix socket 19s", func() {
+			path := "@" + os.Args[0] // no file
+			at, _ := net.Listen("unix", path)
+			go func() {
+				theirs, _ := at.Accept()
+				time.Sleep(19 * time.Second)
+				theirs.Close()
+			}()
+			ours, _ := net.Dial("unix", path)
+			io.ReadAll(ours)
+		}},
+		{"locked thread 20s", func() {
+			done := make(chan bool)
+			go func() {
+				runtime.LockOSThread()
+				time.Sleep(20 * time.Second)
+				done <- true
+			}()
+			<-done
+		}},
+		{"own epoll 21s", func() {
+			var ends [2]int
+			syscall.Pipe(ends[:])
+			own, _ := syscall.EpollCreate1(0)
+			event := syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(ends[0])}
+			syscall.EpollCtl(own, syscall.EPOLL_CTL_ADD, ends[0], &event)
+			time.AfterFunc(21*time.Second, func() { syscall.Write(ends[1], []byte("x")) })
+			syscall.EpollWait(own, make([]syscall.EpollEvent, 1), -1)
+		}},
+		{"named pipe 22s", func() {
+			// To open one takes until somebody else opens its other end.
+			folder, _ := os.MkdirTemp("", "waits")
+			defer os.RemoveAll(folder)
+			syscall.Mkfifo(folder+"/pipe", 0o600)
+			time.AfterFunc(22*time.Second, func() { os.OpenFile(folder+"/pipe", os.O_WRONLY, 0) })
+			os.Open(folder + "/pipe")
+		}},
 	} {
 		began := time.Now()
 		each.wait()

@@ -1,4 +1,5 @@
 // Answers each ConfigMap named "ask-X" with one named "answer-X", a while after it has seen it.
+// Names of what it creates end in SUFFIX, so that several of them do not meet.
 //
 // It lists and watches as clients of Kubernetes do, tries again a second after a failure, ends when
 // asked for "ask-end", and admits ConfigMaps by a webhook that labels them. On SIGTERM it creates
@@ -31,6 +32,7 @@ type object struct {
 var (
 	server = os.Getenv("SERVER")
 	path   = server + "/api/v1/namespaces/default/configmaps"
+	suffix = os.Getenv("SUFFIX")
 	wait   time.Duration
 	seen   = map[string]bool{}
 )
@@ -160,7 +162,7 @@ func get(url string, into any) error {
 
 func create(name string) error {
 	body, _ := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name},
+		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name + suffix},
 	})
 	reply, err := http.Post(path, "application/json", bytes.NewReader(body))
 	if err != nil {

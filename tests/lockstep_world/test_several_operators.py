@@ -1,0 +1,125 @@
+"""Several programs in one run: each may be killed, stopped, paused and started while the others go
+on, and none of them notices anything of another's time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.lockstep_world.lockstep_run import NAME, LockstepRun, lockstep_run
+from tests.lockstep_world.test_lockstep_world import REACTION
+from vocabulary.clock import HOUR, SECOND
+from vocabulary.history import Process
+
+TOGETHER = [
+    pytest.param((NAME, "other"), id="two-roles"),
+    pytest.param((NAME, f"{NAME}/1"), id="two-replicas"),
+]
+
+
+@pytest.mark.parametrize("names", TOGETHER)
+def test_each_takes_its_own_time(operator: Path, names: tuple[str, str]) -> None:
+    with lockstep_run(operator, names=names) as run:
+        run.ask("a")
+        run.run_for(HOUR)
+        told = [run.answered_after(name) for name in names]
+    for (after,) in told:
+        assert 30 < after < 30 + REACTION
+
+
+def struck(run: LockstepRun, name: str, how: str) -> None:
+    processes = run.cluster.processes
+    if how == "pause":
+        processes.pause(name)
+    else:
+        processes.kill(name, graceful=how == "stop")
+
+
+def put_right(run: LockstepRun, name: str) -> None:
+    processes = run.cluster.processes
+    if processes.state(name) == "paused":
+        processes.resume(name)
+    else:
+        processes.start(name)
+
+
+@pytest.mark.parametrize("names", TOGETHER)
+@pytest.mark.parametrize("which", [0, 1], ids=["first", "second"])
+@pytest.mark.parametrize(
+    ("how", "least"), [("kill", 130), ("stop", 130), ("pause", 100)], ids=["kill", "stop", "pause"]
+)
+def test_while_one_is_away_the_other_goes_on(
+    operator: Path, names: tuple[str, str], which: int, how: str, least: float
+) -> None:
+    """A program that was started anew waits again; one that was paused has nothing to wait for."""
+    away, here = names[which], names[1 - which]
+    with lockstep_run(operator, names=names) as run:
+        run.ask("a")
+        run.run_for(10 * SECOND)
+        struck(run, away, how)
+        run.run_for(90 * SECOND)
+        assert not run.answered_after(away)
+        assert run.cluster.processes.state(away) == ("paused" if how == "pause" else "down")
+        put_right(run, away)
+        run.run_for(HOUR)
+        (here_after,), (away_after,) = run.answered_after(here), run.answered_after(away)
+        changes = [
+            (entry.process, entry.change)
+            for entry in run.entries
+            if isinstance(entry, Process) and entry.process == away
+        ]
+    assert 30 < here_after < 30 + REACTION
+    assert least < away_after < least + REACTION
+    first, *rest = [change for _, change in changes]
+    assert first == "started"
+    assert (
+        rest
+        == {
+            "kill": ["killed", "started"],
+            "stop": ["stopped", "started"],
+            "pause": ["paused", "resumed"],
+        }[how]
+    )
+
+
+@pytest.mark.parametrize("names", TOGETHER)
+def test_two_runs_in_which_each_is_struck_in_turn_have_the_same_history(
+    operator: Path, names: tuple[str, str]
+) -> None:
+    histories = []
+    for _ in range(2):
+        with lockstep_run(operator, "7s", names=names) as run:
+            for n, (name, how) in enumerate(
+                (name, how) for how in ("kill", "stop", "pause") for name in names
+            ):
+                run.ask(f"{n}-before")
+                run.run_for(5 * SECOND)
+                struck(run, name, how)
+                run.ask(f"{n}-meanwhile")
+                run.run_for(20 * SECOND)
+                put_right(run, name)
+            run.run_for(HOUR)
+            assert not run.crashes
+            answers = [len(run.answered_after(name)) for name in names]
+            histories.append(run.entries)
+    assert histories[0] == histories[1]
+    assert all(number >= 12 for number in answers)
+
+
+@pytest.mark.parametrize("how", ["kill", "stop", "pause"])
+def test_when_all_are_away_time_goes_on(operator: Path, how: str) -> None:
+    names = (NAME, f"{NAME}/1", "other")
+    with lockstep_run(operator, names=names) as run:
+        run.ask("a")
+        run.run_for(10 * SECOND)
+        for name in names:
+            struck(run, name, how)
+        run.run_for(HOUR)
+        for name in names:
+            put_right(run, name)
+        run.run_for(HOUR)
+        told = [run.answered_after(name) for name in names]
+    least = 3610 if how == "pause" else 3640
+    for (after,) in told:
+        assert least < after < least + REACTION
