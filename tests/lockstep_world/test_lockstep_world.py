@@ -129,6 +129,20 @@ def test_what_reaches_a_program_may_pause_it(operator: Path) -> None:
     assert 100 < after < 130 + REACTION
 
 
+def test_a_program_that_ends_in_the_moment_of_a_pause_is_not_paused(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        run.cluster.processes.pause(NAME)
+        run.ask("end")
+        run.run_for(SECOND)
+        asked_us = run.cluster.loop.now_us
+        run.cluster.processes.resume(NAME)
+        run.cluster.processes.pause(NAME)
+        run.run_for(SECOND)
+        changes = [change for change, _ in run.life_since(asked_us)]
+    assert changes[:3] == ["resumed", "ended", "started"]
+    assert "paused" not in changes
+
+
 def test_a_killed_program_begins_again(operator: Path) -> None:
     with lockstep_run(operator) as run:
         run.ask("a")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from chaos.faults import Kill, Pause, Resume, Start
+from chaos.faults import Kill, Pause, Start
 from conformance.profiles.choosing import simulated
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError
@@ -79,7 +79,10 @@ def life_of(run: RunResult, process: str) -> list[str]:
 
 
 def back(world: World, actor: str, how: str) -> None:
-    world.inject(Resume(actor) if how == "paused" else Start(actor))
+    if how == "paused":
+        world.revert(Pause(actor))
+    else:
+        world.inject(Start(actor))
 
 
 def each_in_turn(world: World) -> None:

@@ -158,9 +158,12 @@ class ProgramProcess:
         self._has_work()
 
     def pause(self) -> None:
-        """Stop it by SIGSTOP: what arrives meanwhile waits."""
-        if self._process is not None and not self.paused:
-            self._pacing.settle(self._loop.now_us)
+        """Stop it by SIGSTOP, unless it ends by what it has to do before: what arrives meanwhile
+        waits."""
+        if self._process is None or self.paused:
+            return
+        self._pacing.settle(self._loop.now_us)
+        if self.running:
             self.paused = True
             self._process.send_signal(signal.SIGSTOP)
 
