@@ -77,6 +77,16 @@ CUSTOM_RESOURCE_DEFINITION: Final = Kind(
     namespaced=False,
 )
 
+_RBAC: Final = "rbac.authorization.k8s.io"
+ROLE: Final = Kind(_RBAC, "v1", "Role", "roles")
+ROLE_BINDING: Final = Kind(_RBAC, "v1", "RoleBinding", "rolebindings")
+CLUSTER_ROLE: Final = Kind(_RBAC, "v1", "ClusterRole", "clusterroles", namespaced=False)
+CLUSTER_ROLE_BINDING: Final = Kind(
+    _RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False
+)
+RBAC_KINDS: Final = (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
+"""Served, but no part of a workload: histories do not follow these."""
+
 BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (
     NAMESPACE,
     NODE,

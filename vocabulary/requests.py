@@ -32,6 +32,7 @@ class Get(msgspec.Struct, frozen=True):
     namespace: str
     name: str
     live: bool = False
+    subresource: str = ""
 
 
 class List(msgspec.Struct, frozen=True):

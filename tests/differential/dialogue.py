@@ -184,12 +184,15 @@ class Dialogue:
         accept: str = "application/json",
         label: str = "",
         show: Show = (),
+        user: str = "user",
+        token: str = "",
     ) -> Answer:
         """A raw HTTP request, for requests that the vocabulary lacks; bytes are sent unchanged."""
         encoded = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             encoded = msgspec.json.encode(body)
-        answer = self._target.exchange(Call(method, target, encoded, content_type, accept))
+        call = Call(method, target, encoded, content_type, accept, user, token)
+        answer = self._target.exchange(call)
         self._write(label or f"{method} {target}", answer, show)
         return answer
 
@@ -274,6 +277,23 @@ class Dialogue:
 
     # The rest.
 
+    def until_allowed(self, user: str, attributes: Mapping[str, Any]) -> None:
+        """Wait until the server has noticed that a user has a right; not in the transcript."""
+        group = "authorization.k8s.io"
+        review = {
+            "apiVersion": f"{group}/v1",
+            "kind": "SubjectAccessReview",
+            "spec": {"user": user, "resourceAttributes": dict(attributes)},
+        }
+        path = f"/apis/{group}/v1/subjectaccessreviews"
+
+        def allowed() -> bool:
+            return bool(self.consult("POST", path, review).body["status"]["allowed"])
+
+        # Where nothing is noticed late, nothing would be written either while waiting for it.
+        if not allowed() and not self._target.until(allowed, WITHIN_SECONDS):
+            raise WaitedInVainError(f"{user} has not got the right after {WITHIN_SECONDS:g} s")
+
     def settle(self, for_seconds: float) -> None:
         """Let time pass, so that a controller has done what it had to; not in the transcript."""
         self._target.until(lambda: False, for_seconds)
@@ -281,6 +301,14 @@ class Dialogue:
     def peek(self, kind: Kind, labels: str) -> Sequence[dict[str, Any]]:
         """Objects to choose one from; not in the transcript."""
         return self._exchange(List(kind, self._in(kind), labels, live=True)).items
+
+    def consult(
+        self, method: str, target: str, body: Any = None, *, accept: str = "", user: str = "user"
+    ) -> Answer:
+        """A raw request whose response a script looks into; not in the transcript."""
+        encoded = b"" if body is None else msgspec.json.encode(body)
+        accept = accept or "application/json"
+        return self._target.exchange(Call(method, target, encoded, accept=accept, user=user))
 
     def note(self, text: str, value: Any) -> None:
         """Write down what a script found by comparing answers."""

@@ -27,6 +27,8 @@ class Call:
     content_type: str = "application/json"
     accept: str = "application/json"
     user: str = "user"
+    token: str = ""
+    """Authenticates instead of the user's own."""
 
 
 @dataclass(frozen=True)

@@ -38,11 +38,10 @@ class Limit:
 
 LIMITS: Final[tuple[Limit, ...]] = (
     Limit(
-        "no-rbac",
-        "There is no RBAC: every user may do everything, so a blocking owner reference needs no"
-        " permission.",
-        "An operator's permissions are tested on real clusters, with its own manifests; a"
-        " scenario that needs a rejection injects one.",
+        "owner-references-permission",
+        "A blocking owner reference needs no permission.",
+        "The admission plugin that asks for it, OwnerReferencesPermissionEnforcement, is off unless"
+        " a distribution switches it on.",
         ("blocking-needs-permission",),
     ),
     Limit(

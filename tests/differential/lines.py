@@ -1,9 +1,9 @@
 """Requirements on a simulated cluster, line by line.
 
 The numbers are those of the list that the simulation was written against: 4 is what all
-objects have in common, 5 is the Job controller, 6 is the placement of pods. A script says
-which lines it covers; a line that no script covers says here why a control plane cannot show
-it.
+objects have in common, 5 is the Job controller, 6 is the placement of pods, 7 is what operators
+need of an API server beside the objects that they manage. A script says which lines it covers; a
+line that no script covers says here why a control plane cannot show it.
 """
 
 from __future__ import annotations
@@ -111,4 +111,7 @@ LINES: Final[dict[str, Line]] = {
         "Preemption: the least important pods that make room are pushed out, on the node where"
         " that matters least."
     ),
+    "7.1": Line("Reviews of tokens, of users and of their rights; they are not stored."),
+    "7.2": Line("Tokens of service accounts: for whom, for how long, bound to what."),
+    "7.3": Line("Rights by roles and bindings, in a namespace or in all, and refusals without."),
 }

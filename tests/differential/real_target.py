@@ -21,7 +21,11 @@ from tests.differential.plane import NODE, SEPARATE_ZONE, ZONE, definitions
 
 POLL_SECONDS = 0.02
 TIMEOUT_SECONDS = 30.0
-USERS = {"user": users.SCENARIO_USER, "limited": users.OPERATORS[0]}
+USERS = {
+    "user": users.SCENARIO_USER,
+    "limited": users.OPERATORS[0],
+    "operator": users.OPERATORS[1],
+}
 SETTINGS = Settings(
     zones=(ZONE, SEPARATE_ZONE),
     audit=False,
@@ -62,6 +66,8 @@ class RealTarget:
         if connection is None:
             connection = self._local.connection = self._connect(TIMEOUT_SECONDS)
         headers = self._headers(call.user) | {"Accept": call.accept}
+        if call.token:
+            headers["Authorization"] = f"Bearer {call.token}"
         if call.body:
             headers["Content-Type"] = call.content_type
         connection.request(call.method, call.target, call.body or None, headers)

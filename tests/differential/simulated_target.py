@@ -9,10 +9,13 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
+from fixtures.simulated.access.tokens import UnknownTokenError
+from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
 from fixtures.simulated.serve.requests import Call as SimulatedCall
+from fixtures.simulated.serve.requests import watch_request
 from fixtures.simulated.serve.routing import NoSuchPathError, route
 from fixtures.simulated.watches import EventType, WatchRequest
 from tests.differential.exchange import Answer, Call, Event, NodeWish, WatchCall
@@ -31,6 +34,14 @@ SETTINGS = Settings(
 """The settings that `fixtures.control_plane.Settings` has for the real controllers."""
 
 
+USERS = {
+    "user": User("assay-user", (MASTERS, AUTHENTICATED), "assay-user"),
+    "limited": User("operator-0", (AUTHENTICATED,), "operator-0"),
+    "operator": User("operator-1", (AUTHENTICATED,), "operator-1"),
+}
+"""As whom the real cluster knows them."""
+
+
 class SimulatedTarget:
     """A simulated cluster with the node that the real one has too."""
 
@@ -39,6 +50,7 @@ class SimulatedTarget:
         self._served = SimpleNamespace(
             api=self._cluster.api, loop=self._cluster.loop, lock=threading.RLock(), port=0
         )
+        self._cluster.api.access.know(USERS)
         self.add_node(NodeWish(NODE))
         self._cluster.loop.run_for(SECOND)
         # A real server remembers nothing of a custom resource from before it was served.
@@ -54,18 +66,30 @@ class SimulatedTarget:
             call.body,
         )
         try:
+            actor = self._actor(call)
             found = document(asked, self._served)
             if found is not None:
                 return Answer(200, _as_json(found))
             target = route(asked.path, self._cluster.api.strategies)
+            if asked.flag("watch"):
+                self._cluster.api.access.authorize(watch_request(asked, target), actor)
             if call.method == "GET" and not target.name:
-                return Answer(200, _as_json(answer_list(asked, target, call.user, self._served)))
-            code, body = answer_one(asked, target, call.user, self._served)
+                return Answer(200, _as_json(answer_list(asked, target, actor, self._served)))
+            code, body = answer_one(asked, target, actor, self._served)
         except ApiError as error:
             return Answer(error.code, _as_json(error.to_status()))
         except NoSuchPathError:
             return Answer(404, {"text": "404 page not found\n"})
         return Answer(code, _as_json(body))
+
+    def _actor(self, call: Call) -> str:
+        if not call.token:
+            return call.user
+        try:
+            user = self._cluster.api.tokens.recognize(call.token).user
+        except UnknownTokenError:
+            raise ApiError(401, "Unauthorized", "Unauthorized") from None
+        return self._cluster.api.access.authenticated(user)
 
     def watch(
         self, watch: WatchCall, enough: Callable[[Sequence[Event]], bool], within_seconds: float

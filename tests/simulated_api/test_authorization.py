@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from fixtures.simulated.authorization import has_rights, rules_for
+from fixtures.simulated.access.authorization import attributes
+from fixtures.simulated.access.rules import Rules
+from fixtures.simulated.access.users import AUTHENTICATED, User
+from fixtures.simulated.watches import EventType, WatchRequest
 from tests.simulated_api.cluster import NAMESPACE, Cluster, config_map
 from vocabulary.errors import ApiError, kept_message, lacks_rights
 from vocabulary.kinds import CONFIG_MAP, POD
+from vocabulary.objects import Object
 from vocabulary.requests import Create, Delete, DeleteCollection, Get, List, Patch, Request
 
 ROLE = {
@@ -20,7 +24,10 @@ ROLE = {
 @pytest.fixture
 def held() -> Cluster:
     cluster = Cluster()
-    cluster.api.authorize = rules_for({"operator": [ROLE]}, [CONFIG_MAP])
+    access = cluster.api.access
+    access.know({"operator": User("operator", (AUTHENTICATED,))})
+    access.rbac.grant("operator", Rules(ROLE["rules"]))
+    access.restrict_to([CONFIG_MAP])
     return cluster
 
 
@@ -59,6 +66,25 @@ def test_others_and_other_kinds_are_not_held_to_it(held: Cluster) -> None:
     held.api.handle(List(POD, NAMESPACE), "operator")
 
 
+def test_a_watch_needs_its_own_right(held: Cluster) -> None:
+    def deliver(event: EventType, obj: Object) -> None:
+        raise AssertionError((event, obj))
+
+    with pytest.raises(ApiError, match='cannot watch resource "configmaps"'):
+        held.api.watch(WatchRequest(CONFIG_MAP, NAMESPACE), deliver, "operator")
+
+
+def test_names_restrict_a_right_also_where_a_selector_gives_them() -> None:
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["*"], "resourceNames": ["a"]}
+    rules = Rules([rule])
+    assert rules.allow(attributes(Get(CONFIG_MAP, NAMESPACE, "a")))
+    assert not rules.allow(attributes(Get(CONFIG_MAP, NAMESPACE, "b")))
+    assert not rules.allow(attributes(Create(CONFIG_MAP, config_map("a"), NAMESPACE, "a")))
+    assert not rules.allow(attributes(List(CONFIG_MAP, NAMESPACE)))
+    by_name = List(CONFIG_MAP, NAMESPACE, field_selector="metadata.name=a")
+    assert rules.allow(attributes(by_name))
+
+
 def test_a_history_keeps_which_right_was_missing_but_no_words_of_a_quota() -> None:
     quota = 'pods "a" is forbidden: exceeded quota: q, requested: pods=1'
     assert not lacks_rights(quota)
@@ -83,17 +109,12 @@ def test_asterisks_stand_for_all_as_in_rbac(
     group: str, resource: str, verb: str, allowed: bool
 ) -> None:
     rule = {"apiGroups": [group], "resources": [resource], "verbs": [verb]}
-    authorize = rules_for({"operator": [{**ROLE, "rules": [rule]}]}, [CONFIG_MAP])
     asked = Patch(CONFIG_MAP, NAMESPACE, "a", {}, subresource="status")
-    if allowed:
-        authorize(asked, "operator")
-    else:
-        with pytest.raises(ApiError):
-            authorize(asked, "operator")
+    assert Rules([rule]).allow(attributes(asked)) is allowed
 
 
 def test_a_role_has_to_do_with_the_kinds_of_its_rules() -> None:
     everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
-    assert has_rights([{**ROLE, "rules": [everything]}], POD)
-    assert has_rights([ROLE], CONFIG_MAP)
-    assert not has_rights([ROLE], POD)
+    assert Rules([everything]).concern(POD)
+    assert Rules(ROLE["rules"]).concern(CONFIG_MAP)
+    assert not Rules(ROLE["rules"]).concern(POD)

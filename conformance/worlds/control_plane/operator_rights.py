@@ -9,7 +9,7 @@ from typing import Any, Final
 from conformance.clean import RUN_LABEL
 from conformance.retrying_connection import RetryingConnection
 from conformance.under_test import UnderTest
-from fixtures.simulated.authorization import has_rights
+from fixtures.simulated.access.rules import Rules
 from vocabulary.errors import ApiError
 from vocabulary.kinds import Kind, known_kinds
 from vocabulary.objects import Object, name_of
@@ -60,11 +60,11 @@ def may_have_to_do_with(kind: str, implementation: UnderTest) -> bool:
     Others may have granted more to an operator that they installed, as an administrator does on
     kinds that only scenarios know.
     """
-    roles = [role for role in implementation.rbac() if role.get("rules")]
+    rules = [rule for role in implementation.rbac() for rule in role.get("rules") or ()]
     known = next((each for each in known_kinds() if str(each) == kind), None)
-    if known is None or not roles or implementation.installed is not None:
+    if known is None or not rules or implementation.installed is not None:
         return True
-    return has_rights(roles, known)
+    return Rules(rules).concern(known)
 
 
 def _create(connection: RetryingConnection, kind: Kind, manifest: Object) -> None:

@@ -269,6 +269,7 @@ class Serving:
 
     def _watch(self, exchange: Exchange, call: Call, target: Route, back: events.Back) -> None:
         request = watch_request(call, target)
+        self.api.access.authorize(request, self.name)
         if request.initial_events_end and self._refuses_lists(str(request.kind)):
             raise _REBUILT
         self._in_flight -= 1

@@ -30,7 +30,8 @@ from conformance.worlds.simulated.in_process_host import InProcessHost
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
 from fixtures.behaviour import expand
-from fixtures.simulated.authorization import has_rights, rules_for
+from fixtures.simulated.access.rules import Rules
+from fixtures.simulated.access.users import AUTHENTICATED, User
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.loop import Timer
 from vocabulary import canonical
@@ -116,12 +117,12 @@ class SimulatedWorld(World):
         """Of programs of their own."""
         for role in self.roles:
             self._add_operator(role)
-        # Kinds that only scenarios know are granted, as an administrator would.
-        self._bound = {role: each.rbac() for role, each in implementations.items()}
-        """The operators' roles and cluster roles, as Kubernetes has them."""
-        self.cluster.api.authorize = rules_for(
-            {name: self._bound[role_of(name)] for name in self.operators}, known_kinds()
-        )
+        self._rights = {
+            role: Rules(rule for each in known.rbac() for rule in each.get("rules") or ())
+            for role, known in implementations.items()
+        }
+        """The rules of the operators' roles and cluster roles."""
+        self._hold_to_rights()
         kinds = [use for role in self.roles for use in suites()[role].kinds]
         self._bounds = Bounds(self.roles, kinds)
         self._processes = GroundProcesses(self.cluster.processes)
@@ -169,7 +170,7 @@ class SimulatedWorld(World):
         of_kind = [known for known in known_kinds() if str(known) == kind]
         if not of_kind:
             return self.roles
-        return [role for role in self.roles if has_rights(self._bound[role], of_kind[0])]
+        return [role for role in self.roles if self._rights[role].concern(of_kind[0])]
 
     def elapsed_us(self) -> Micros:
         return self.loop.elapsed_us
@@ -360,6 +361,16 @@ class SimulatedWorld(World):
             operator = self.operators[name] = host.add(name, stream)
             self.cluster.processes.add(operator)
         self.cluster.api.admission.append(host.admission)
+
+    def _hold_to_rights(self) -> None:
+        """Restrict the operators to their roles; kinds that only scenarios know are granted to
+        them, as an administrator would."""
+        access = self.cluster.api.access
+        access.know({name: User(name, (AUTHENTICATED,), name) for name in self.operators})
+        for name in self.operators:
+            access.rbac.grant(name, self._rights[role_of(name)])
+        served = (strategy.kind for strategy in self.cluster.api.strategies.values())
+        access.restrict_to((*known_kinds(), *served))
 
     def _host(
         self, role: str, implementation: Implementation | UnderTest

@@ -97,3 +97,34 @@ SUCCEEDS = {"exit": "0", "finished_at": PAST}
 
 def owner(kind: str, api_version: str, name: str, uid: str, **fields: Any) -> Manifest:
     return {"apiVersion": api_version, "kind": kind, "name": name, "uid": uid, **fields}
+
+
+_RBAC = "rbac.authorization.k8s.io"
+
+
+def role(
+    name: str, verbs: list[str], resources: list[str], *, group: str = "", names: Any = None
+) -> Manifest:
+    rule: Manifest = {"apiGroups": [group], "resources": resources, "verbs": verbs}
+    if names is not None:
+        rule["resourceNames"] = names
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": "Role",
+        "metadata": metadata(name),
+        "rules": [rule],
+    }
+
+
+def role_binding(name: str, role: str, subjects: list[Manifest]) -> Manifest:
+    return {
+        "apiVersion": f"{_RBAC}/v1",
+        "kind": "RoleBinding",
+        "metadata": metadata(name),
+        "roleRef": {"apiGroup": _RBAC, "kind": "Role", "name": role},
+        "subjects": subjects,
+    }
+
+
+def user_subject(name: str) -> Manifest:
+    return {"apiGroup": _RBAC, "kind": "User", "name": name}
