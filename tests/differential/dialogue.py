@@ -6,7 +6,7 @@ vain: the rest of a script would make no sense.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -290,9 +290,14 @@ class Dialogue:
         def allowed() -> bool:
             return bool(self.consult("POST", path, review).body["status"]["allowed"])
 
-        # Where nothing is noticed late, nothing would be written either while waiting for it.
-        if not allowed() and not self._target.until(allowed, WITHIN_SECONDS):
-            raise WaitedInVainError(f"{user} has not got the right after {WITHIN_SECONDS:g} s")
+        self.until_true(f"{user} has got the right", allowed)
+
+    def until_true(self, what: str, holds: Callable[[], bool]) -> None:
+        """Wait for what a script looks at by `consult`; not in the transcript."""
+        # What holds at once may be followed by no write that would have it looked at again.
+        if not holds() and not self._target.until(holds, WITHIN_SECONDS):
+            self.transcript.append({"step": what, "waited": "in vain"})
+            raise WaitedInVainError(what)
 
     def settle(self, for_seconds: float) -> None:
         """Let time pass, so that a controller has done what it had to; not in the transcript."""

@@ -58,10 +58,10 @@ class HttpConnection:
         self.is_open = False
         self._socket.close()
 
-    def respond(self, code: int, body: Any) -> None:
+    def respond(self, code: int, body: Any, media_type: str = "application/json") -> None:
         """Write a response in JSON; text is written as it is."""
         data = body.encode() if isinstance(body, str) else _encode(body)
-        media_type = "text/plain" if isinstance(body, str) else "application/json"
+        media_type = "text/plain" if isinstance(body, str) else media_type
         head = (
             f"HTTP/1.1 {code} {http.HTTPStatus(code).phrase}\r\n"
             f"Content-Type: {media_type}\r\nContent-Length: {len(data)}\r\n\r\n"

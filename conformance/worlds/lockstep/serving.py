@@ -17,7 +17,14 @@ from conformance.worlds.simulated.operator_process import LEAST_LATENCY_US, MOST
 from fixtures.simulated.api_server import ApiServer
 from fixtures.simulated.loop import Loop
 from fixtures.simulated.serve import events
-from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
+from fixtures.simulated.serve.answering import (
+    JSON,
+    answer_list,
+    answer_one,
+    document,
+    event_renderer,
+    media_type_of,
+)
 from fixtures.simulated.serve.clock import ServedClock
 from fixtures.simulated.serve.requests import Call, in_json, request_of, watch_request
 from fixtures.simulated.serve.routing import NoSuchPathError, Route, route
@@ -58,6 +65,7 @@ class Answer:
     code: int
     body: Any
     outcome: Happening | None = None
+    media_type: str = JSON
 
 
 def _error(error: ApiError, outcome: Happening | None = None) -> Answer:
@@ -170,7 +178,7 @@ class Serving:
             call = in_json(exchange.call)
             found = document(call, self._served)
             if found is not None:
-                self._reply(exchange, Answer(200, found))
+                self._reply(exchange, Answer(200, found, media_type=media_type_of(found)))
                 return
             call, back = events.as_core(call)
             target = route(call.path, self.api.strategies)
@@ -254,7 +262,7 @@ class Serving:
             if not self._is_waited_for(exchange):
                 return
             self._in_flight -= 1
-            exchange.connection.respond(answer.code, answer.body)
+            exchange.connection.respond(answer.code, answer.body, answer.media_type)
             if outcome is not None:
                 self.connection.tell(outcome._replace(place=Place.AFTER_REPLY))
 
