@@ -77,6 +77,7 @@ CUSTOM_RESOURCE_DEFINITION: Final = Kind(
     namespaced=False,
 )
 
+# Served, but no part of a workload: histories do not follow these.
 _RBAC: Final = "rbac.authorization.k8s.io"
 ROLE: Final = Kind(_RBAC, "v1", "Role", "roles")
 ROLE_BINDING: Final = Kind(_RBAC, "v1", "RoleBinding", "rolebindings")
@@ -85,7 +86,7 @@ CLUSTER_ROLE_BINDING: Final = Kind(
     _RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False
 )
 RBAC_KINDS: Final = (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
-"""Served, but no part of a workload: histories do not follow these."""
+ENDPOINT_SLICE: Final = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
 
 BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (
     NAMESPACE,

@@ -114,5 +114,9 @@ LINES: Final[dict[str, Line]] = {
     "7.1": Line("Reviews of tokens, of users and of their rights; they are not stored."),
     "7.2": Line("Tokens of service accounts: for whom, for how long, bound to what."),
     "7.4": Line("Discovery: groups, versions, resources and subresources, plain or aggregated."),
+    "7.5": Line(
+        "EndpointSlices: defaults, validation and immutable fields.",
+        "slices of Services: the simulation has no controller that writes them",
+    ),
     "7.3": Line("Rights by roles and bindings, in a namespace or in all, and refusals without."),
 }

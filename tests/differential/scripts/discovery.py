@@ -24,6 +24,7 @@ RESOURCES: Final = (
         "localsubjectaccessreviews selfsubjectaccessreviews selfsubjectrulesreviews "
         "subjectaccessreviews",
     ),
+    ("discovery.k8s.io", "v1", "endpointslices"),
     ("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
     ("tests.assay.dev", "v1", "widgets gadgets"),
     ("workload.codeflare.dev", "v1beta2", "appwrappers"),
