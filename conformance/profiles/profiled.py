@@ -38,9 +38,9 @@ from vocabulary.objects import Object, get_path
 from vocabulary.typed_yaml import field_error
 
 ROLES: Final = ("ClusterRole", "Role")
-_REVIEWED: Final = frozenset({"CREATE", "UPDATE"})
+_REVIEWED: Final = frozenset({"CREATE", "UPDATE", "DELETE", "*"})
 """The operations that the simulated API server has reviewed."""
-_NOT_REVIEWED_BY: Final = ("matchConditions", "namespaceSelector")
+_NOT_REVIEWED_BY: Final = ("matchConditions",)
 """The fields of a webhook that it does not evaluate."""
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 

@@ -14,7 +14,16 @@ import msgspec
 from msgspec.structs import replace
 
 from reference_controller.runtime import http_request
-from tests.differential.exchange import TABLE, Answer, Call, Event, NodeWish, Target, WatchCall
+from tests.differential.exchange import (
+    TABLE,
+    Answer,
+    Call,
+    Event,
+    NodeWish,
+    Reviewer,
+    Target,
+    WatchCall,
+)
 from tests.differential.predicates import Predicate, gone
 from vocabulary.kinds import NAMESPACE, POD, Kind, kind_of
 from vocabulary.objects import get_path, name_of
@@ -339,6 +348,32 @@ class Dialogue:
             yield
         finally:
             self._target.regain_kubelet(node)
+
+    @contextmanager
+    def webhooks(
+        self, kind: str, webhooks: Sequence[Mapping[str, Any]], answer: Reviewer
+    ) -> Iterator[Events]:
+        """Admission webhooks that one function answers; the requests of their reviews, in order."""
+        reviews: Events = []
+
+        def reviewed(request: dict[str, Any]) -> dict[str, Any]:
+            reviews.append(request)
+            return answer(request)
+
+        configuration = {
+            "apiVersion": "admissionregistration.k8s.io/v1",
+            "kind": kind,
+            "metadata": {"name": f"{self.namespace}-{kind.lower()}"},
+            "webhooks": [
+                {"admissionReviewVersions": ["v1"], "sideEffects": "None", **webhook}
+                for webhook in webhooks
+            ],
+        }
+        self._target.register_webhooks(configuration, reviewed)
+        try:
+            yield reviews
+        finally:
+            self._target.withdraw_webhooks(configuration)
 
     def _wait(
         self, request: Request, what: str, wanted: Predicate, within: float, show: Show

@@ -52,6 +52,8 @@ class Answer:
         return list(self.body["items"])
 
 
+Reviewer: TypeAlias = Callable[[dict[str, Any]], dict[str, Any]]
+"""The request of an AdmissionReview → its response, without the uid."""
 Event: TypeAlias = dict[str, Any]
 """A watch event as it is sent: `type` and `object`."""
 
@@ -104,6 +106,15 @@ class Target(Protocol):
 
     def remove_node(self, name: str) -> None:
         """Take back a node; one that is gone already is no error."""
+        ...
+
+    def register_webhooks(self, configuration: dict[str, Any], answer: Reviewer) -> None:
+        """Register admission webhooks, all of them answered by one function. Their
+        `clientConfig` is filled in."""
+        ...
+
+    def withdraw_webhooks(self, configuration: dict[str, Any]) -> None:
+        """Register them no longer."""
         ...
 
     def lose_kubelet(self, name: str) -> None:

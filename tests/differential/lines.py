@@ -118,5 +118,6 @@ LINES: Final[dict[str, Line]] = {
         "EndpointSlices: defaults, validation and immutable fields.",
         "slices of Services: the simulation has no controller that writes them",
     ),
+    "7.6": Line("Admission webhooks: which requests are reviewed, and what is sent and done."),
     "7.3": Line("Rights by roles and bindings, in a namespace or in all, and refusals without."),
 }

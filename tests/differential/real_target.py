@@ -16,11 +16,14 @@ from urllib.parse import urlencode, urlsplit
 import yaml
 
 from fixtures.control_plane import ControlPlane, FakeNode, Settings, kwok, nodes, users
-from tests.differential.exchange import Answer, Call, Event, NodeWish, WatchCall
+from tests.differential.exchange import Answer, Call, Event, NodeWish, Reviewer, WatchCall
 from tests.differential.plane import NODE, SEPARATE_ZONE, ZONE, definitions
+from tests.differential.webhook_server import WebhookServer
 
 POLL_SECONDS = 0.02
 TIMEOUT_SECONDS = 30.0
+WEBHOOKS_SECONDS = 2.0
+"""By then a server calls what is registered, or no longer."""
 USERS = {
     "user": users.SCENARIO_USER,
     "limited": users.OPERATORS[0],
@@ -60,6 +63,7 @@ class RealTarget:
         self._tls = ssl.create_default_context(cafile=str(plane.ca))
         self._tokens = {name: _token(plane, user) for name, user in USERS.items()}
         self._local = threading.local()
+        self._webhooks: dict[str, WebhookServer] = {}
 
     def exchange(self, call: Call) -> Answer:
         connection: http.client.HTTPSConnection | None = getattr(self._local, "connection", None)
@@ -129,6 +133,23 @@ class RealTarget:
     def remove_node(self, name: str) -> None:
         nodes.delete(self._plane.api(), [name])
 
+    def register_webhooks(self, configuration: dict[str, Any], answer: Reviewer) -> None:
+        server = WebhookServer(answer)
+        self._webhooks[configuration["metadata"]["name"]] = server
+        called = [
+            {**webhook, "clientConfig": server.client_config}
+            for webhook in configuration["webhooks"]
+        ]
+        api = self._plane.api()
+        api.post(_webhooks_path(configuration), {**configuration, "webhooks": called})
+        time.sleep(WEBHOOKS_SECONDS)
+
+    def withdraw_webhooks(self, configuration: dict[str, Any]) -> None:
+        name = configuration["metadata"]["name"]
+        self._plane.api().delete(f"{_webhooks_path(configuration)}/{name}")
+        time.sleep(WEBHOOKS_SECONDS)
+        self._webhooks.pop(name).close()
+
     def lose_kubelet(self, name: str) -> None:
         self._plane.pause(kwok.component(SEPARATE_ZONE))
 
@@ -146,6 +167,10 @@ class RealTarget:
             "Accept": "application/json",
             "User-Agent": "assay-differential",
         }
+
+
+def _webhooks_path(configuration: dict[str, Any]) -> str:
+    return f"/apis/admissionregistration.k8s.io/v1/{configuration['kind'].lower()}s"
 
 
 def _token(plane: ControlPlane, user: users.User) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from types import SimpleNamespace
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 
 from fixtures.simulated.access.tokens import UnknownTokenError
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User
+from fixtures.simulated.admission_webhooks import AdmissionWebhooks
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
@@ -18,8 +20,9 @@ from fixtures.simulated.serve.requests import Call as SimulatedCall
 from fixtures.simulated.serve.requests import watch_request
 from fixtures.simulated.serve.routing import NoSuchPathError, route
 from fixtures.simulated.watches import EventType, WatchRequest
-from tests.differential.exchange import Answer, Call, Event, NodeWish, WatchCall
+from tests.differential.exchange import Answer, Call, Event, NodeWish, Reviewer, WatchCall
 from tests.differential.plane import NODE, NODE_CAPACITY, NODE_LABELS
+from tests.differential.webhook_server import answered
 from vocabulary.clock import MILLISECOND, SECOND, seconds
 from vocabulary.errors import ApiError
 from vocabulary.kinds import NODE as NODE_KIND
@@ -157,6 +160,20 @@ class SimulatedTarget:
         except ApiError as error:
             if not error.is_not_found:
                 raise
+
+    def register_webhooks(self, configuration: dict[str, Any], answer: Reviewer) -> None:
+        def exchange(webhook: Object, review: bytes) -> bytes:
+            return answered(review, answer)
+
+        api = self._cluster.api
+        users = {name: user.to_info() for name, user in USERS.items()}
+        webhooks = AdmissionWebhooks(api, [configuration], exchange, users)
+        api.admission.mutating.append(webhooks.mutate)
+        api.admission.validating.append(webhooks.validate)
+
+    def withdraw_webhooks(self, configuration: dict[str, Any]) -> None:
+        self._cluster.api.admission.mutating.pop()
+        self._cluster.api.admission.validating.pop()
 
     def lose_kubelet(self, name: str) -> None:
         self._cluster.processes.pause(f"kubelet/{name}")

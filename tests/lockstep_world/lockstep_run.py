@@ -124,7 +124,8 @@ class LockstepRun:
         for process in self.processes.values():
             self.cluster.processes.add(process)
         for host in self._hosts.values():
-            self.cluster.api.admission.append(host.admission)
+            self.cluster.api.admission.mutating.append(host.admission)
+            self.cluster.api.admission.validating.append(host.validating_admission)
 
     def start(self) -> None:
         for name in self.processes:

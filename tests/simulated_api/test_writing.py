@@ -247,7 +247,7 @@ class TestAdmission:
             new["metadata"]["labels"] = {"by": actor}
             return new
 
-        cluster.api.admission.append(label)
+        cluster.api.admission.mutating.append(label)
         created = cluster.create(config_map(), CONFIG_MAP)
         assert created["metadata"]["labels"] == {"by": "user"}
 
@@ -258,7 +258,7 @@ class TestAdmission:
             new["metadata"]["labels"] = {"by": actor}
             return new
 
-        cluster.api.admission.append(label)
+        cluster.api.admission.mutating.append(label)
         asked = config_map()
         cluster.api.handle(Create(CONFIG_MAP, asked), "user")
         cluster.api.handle(Patch(CONFIG_MAP, "default", "c", {"data": {"k": "v"}}), "user")
@@ -273,7 +273,7 @@ class TestAdmission:
         def refuse(request: Any, actor: str, new: dict[str, Any], old: Any) -> dict[str, Any]:
             raise ApiError(403, "Forbidden", "no")
 
-        cluster.api.admission.append(refuse)
+        cluster.api.admission.mutating.append(refuse)
         cluster.refused(Create(CONFIG_MAP, config_map()))
         assert cluster.get(CONFIG_MAP, "c") is None
         entry = cluster.recorder.entries[-1]
@@ -284,7 +284,7 @@ class TestAdmission:
             containers = [*new["spec"]["containers"], {"name": "side", "image": "y"}]
             return {**new, "spec": {**new["spec"], "containers": containers}}
 
-        cluster.api.admission.append(add)
+        cluster.api.admission.mutating.append(add)
         created = cluster.create(pod(), POD)
         assert created["spec"]["containers"][1]["imagePullPolicy"] == "Always"
 

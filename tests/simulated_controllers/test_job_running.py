@@ -129,7 +129,7 @@ def test_creations_that_are_refused_are_retried_with_back_off() -> None:
             raise ApiError(403, "Forbidden", "exceeded quota")
         return new
 
-    lab.cluster.api.admission.append(refuse)
+    lab.cluster.api.admission.mutating.append(refuse)
     lab.create(job(pods=2))
     lab.run(60)
     assert len(lab.pods) == 2

@@ -8,7 +8,7 @@ cluster's: it moves to the next event once every program has nothing left to do 
 - `http_connection`: its requests, parsed as they arrive, and the responses.
 - `serving`: each request on its way, with the places and rules of the simulated connection.
 - `http_watch`: its watches, each event after a seeded lag.
-- `webhook_calls`: admission by the webhooks that the program serves.
+- `webhook_exchange`: calls to the webhooks that the program serves.
 - `serving_certificate`: the files by which it serves them.
 - `health_probe`: whether it is ready.
 - `program_host`: what a run needs to make all of these.

@@ -19,9 +19,10 @@ from conformance.worlds.lockstep.health_probe import HealthProbe
 from conformance.worlds.lockstep.pacing import BusyError, Pacing
 from conformance.worlds.lockstep.program_process import ProgramProcess
 from conformance.worlds.lockstep.serving_certificate import ServingCertificates
-from conformance.worlds.lockstep.webhook_calls import WebhookCalls, https_exchange
+from conformance.worlds.lockstep.webhook_exchange import https_exchange
 from conformance.worlds.simulated.connection import Connection
 from fixtures.control_plane.ports import free_ports
+from fixtures.simulated.admission_webhooks import AdmissionWebhooks
 from fixtures.simulated.cluster import SimulatedCluster
 from fixtures.simulated.serve.kubeconfig import kubeconfig, write_kubeconfig
 from vocabulary.clock import MILLISECOND, SECOND, Micros
@@ -65,7 +66,7 @@ class ProgramHost:
         self._processes: dict[str, ProgramProcess] = {}
         self._ports: dict[str, tuple[int, int]] = {}
         self._launches: dict[str, Launch] = {}
-        self._calls: WebhookCalls | None = None
+        self._webhooks: AdmissionWebhooks | None = None
         self._certificates = ServingCertificates(cluster, implementation.role, namespaces[0])
 
     def add(self, name: str, stream: str) -> ProgramProcess:
@@ -114,7 +115,16 @@ class ProgramHost:
         self, request: Request, actor: str, new: dict[str, Any], old: Object | None
     ) -> dict[str, Any]:
         """Its webhooks, as a hook of the simulated API server."""
-        return new if self._calls is None else self._calls(request, actor, new, old)
+        if self._webhooks is None:
+            return new
+        return self._webhooks.mutate(request, actor, new, old)
+
+    def validating_admission(
+        self, request: Request, actor: str, new: Object | None, old: Object | None
+    ) -> None:
+        """The same for those that only refuse."""
+        if self._webhooks is not None:
+            self._webhooks.validate(request, actor, new, old)
 
     def close(self) -> None:
         """End the processes, and remove their files."""
@@ -154,8 +164,8 @@ class ProgramHost:
         self._apply(launch.objects)
         if launch.webhooks is not None:
             self._certificates.mount(launch.webhooks)
-            if self._calls is None:
-                self._calls = self._webhook_calls(launch.webhooks)
+            if self._webhooks is None:
+                self._webhooks = self._admission_webhooks(launch.webhooks)
         return launch
 
     def _apply(self, objects: Iterable[Object]) -> None:
@@ -172,7 +182,7 @@ class ProgramHost:
             else:
                 handle(Update(creation.kind, each), "harness")
 
-    def _webhook_calls(self, served: OwnWebhooks) -> WebhookCalls:
+    def _admission_webhooks(self, served: OwnWebhooks) -> AdmissionWebhooks:
         fixed_port = self._implementation.fixed_port
         exchanges = {
             name: https_exchange(
@@ -181,10 +191,12 @@ class ProgramHost:
             for name, process in self._processes.items()
         }
 
-        def exchange(path: str, review: bytes) -> bytes:
+        def exchange(webhook: Object, review: bytes) -> bytes:
+            path = webhook["clientConfig"]["service"].get("path", "/")
             up = [it for it in self._processes.values() if it.running and not it.paused]
             if not up:
                 raise ConnectionRefusedError("connect: connection refused")
             return up[0].asked(partial(exchanges[up[0].name], path, review))
 
-        return WebhookCalls(served.configurations, exchange, self._users)
+        api = self._cluster.api
+        return AdmissionWebhooks(api, served.configurations, exchange, self._users)

@@ -360,7 +360,7 @@ class SimulatedWorld(World):
             stream = name.replace(role, OPERATOR, 1) if role == self.roles[0] else name
             operator = self.operators[name] = host.add(name, stream)
             self.cluster.processes.add(operator)
-        self.cluster.api.admission.append(host.admission)
+        self.cluster.api.admission.mutating.append(host.admission)
 
     def _hold_to_rights(self) -> None:
         """Restrict the operators to their roles; kinds that only scenarios know are granted to
@@ -404,6 +404,7 @@ class SimulatedWorld(World):
             on_crash=self._note_crash,
         )
         self._programs.append(host)
+        self.cluster.api.admission.validating.append(host.validating_admission)
         return host
 
     def _replicas(self, role: str) -> Iterator[OperatorProcess | ProgramProcess]:

@@ -1,0 +1,240 @@
+"""Admission webhooks: what is reviewed, what is sent, and what comes of the answers."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from tests.differential.dialogue import Dialogue, Events
+from tests.differential.plane import WIDGET
+from tests.differential.script import script
+from tests.differential.scripts.manifests import config_map, widget
+from vocabulary.kinds import CONFIG_MAP, SECRET
+
+MUTATING: Final = "MutatingWebhookConfiguration"
+VALIDATING: Final = "ValidatingWebhookConfiguration"
+
+
+OF_WIDGETS: Final = {"apiGroups": ["tests.assay.dev"], "apiVersions": ["*"]}
+OF_NO_VERSION: Final = {"apiGroups": ["tests.assay.dev"], "apiVersions": ["v7"]}
+
+
+def _rule(*operations: str, resources: Sequence[str] = ("configmaps",), **more: Any) -> Any:
+    rule = {"apiGroups": [""], "apiVersions": ["v1"], **more}
+    if list(resources) in (["*"], ["*/*"]):
+        rule["apiGroups"] = ["*"]
+    return {"operations": list(operations), "resources": list(resources), **rule}
+
+
+def _webhook(c: Dialogue, *rules: Any, **fields: Any) -> dict[str, Any]:
+    """One for the script's own namespace, unless a selector is given."""
+    own = {"matchLabels": {"kubernetes.io/metadata.name": c.namespace}}
+    return {"name": "w.assay.dev", "rules": list(rules), "namespaceSelector": own, **fields}
+
+
+def _allow(request: Mapping[str, Any]) -> dict[str, Any]:
+    return {"allowed": True}
+
+
+def _told(c: Dialogue, reviews: Events) -> None:
+    """Write down which requests were reviewed, and forget them."""
+    for request in reviews:
+        told = f"{request['operation']} {request['resource']['resource']}"
+        c.note(f"reviewed: {told} {request.get('name', '')}", request.get("subResource", ""))
+    c.note("reviews", len(reviews))
+    reviews.clear()
+
+
+@script("A review tells the operation, the user, and the object before and after.", ["7.6"])
+def reviews_of_writes(c: Dialogue) -> None:
+    rule = _rule("CREATE", "UPDATE", "DELETE")
+    with c.webhooks(VALIDATING, [_webhook(c, rule)], _allow) as reviews:
+        c.create(config_map("a", {"k": "1"}), show=["metadata.name"])
+        c.update(config_map("a", {"k": "2"}), show=["metadata.name"])
+        c.patch(CONFIG_MAP, "a", {"data": {"k": "3"}}, show=["metadata.name"])
+        c.delete(CONFIG_MAP, "a", show=["status"])
+    for review in reviews:
+        shown = {key: value for key, value in review.items() if key != "options"}
+        c.note(f"review of {review['operation']}", shown)
+        c.note("options", review["options"]["kind"])
+
+
+@script("Only the operations of a rule are reviewed.", ["7.6"])
+def operations_of_rules(c: Dialogue) -> None:
+    for operations in (["CREATE"], ["UPDATE"], ["DELETE"], ["*"]):
+        with c.webhooks(VALIDATING, [_webhook(c, _rule(*operations))], _allow) as reviews:
+            c.create(config_map("a"), show=["metadata.name"])
+            c.patch(CONFIG_MAP, "a", {"data": {"k": "1"}}, show=["data"])
+            c.delete(CONFIG_MAP, "a", show=["status"])
+        _told(c, reviews)
+
+
+@script("A refused deletion changes nothing, and the answer says by whom and why.", ["7.6"])
+def refused_deletions(c: Dialogue) -> None:
+    status = {"message": "not now", "code": 409, "reason": "Conflict"}
+
+    def refuse(request: Mapping[str, Any]) -> dict[str, Any]:
+        if request["oldObject"]["metadata"]["name"] == "b":
+            return {"allowed": True}
+        return {"allowed": False, "status": status}
+
+    c.create(config_map("a"), show=["metadata.name"])
+    c.create(config_map("b"), show=["metadata.name"])
+    c.create(config_map("held", finalizers=["tests.assay.dev/hold"]), show=["metadata.name"])
+    with c.webhooks(VALIDATING, [_webhook(c, _rule("DELETE"))], refuse) as reviews:
+        c.delete(CONFIG_MAP, "a")
+        c.delete(CONFIG_MAP, "b", show=["status"])
+        c.delete(CONFIG_MAP, "none")
+        c.delete(CONFIG_MAP, "held")
+        c.delete(CONFIG_MAP, "a", uid="00000000-0000-4000-8000-000000000000", show=["code"])
+        c.delete(CONFIG_MAP, "a", dry_run=True)
+        _told(c, reviews)
+    c.list(CONFIG_MAP, fields="metadata.name!=kube-root-ca.crt", show=["metadata.name"])
+    c.delete(CONFIG_MAP, "held", show=["metadata.finalizers"])
+    with c.webhooks(VALIDATING, [_webhook(c, _rule("DELETE"))], refuse) as reviews:
+        c.delete(CONFIG_MAP, "held")
+        c.patch(CONFIG_MAP, "held", {"metadata": {"finalizers": None}}, show=["metadata.name"])
+        _told(c, reviews)
+
+
+@script("Refusals without words, code or reason are worded by the server.", ["7.6"])
+def words_of_refusals(c: Dialogue) -> None:
+    answers: list[dict[str, Any]] = [
+        {},
+        {"message": "no"},
+        {"reason": "BadRequest"},
+        {"code": 422, "reason": "Invalid", "message": "wrong"},
+        {"code": 200, "message": "odd"},
+    ]
+
+    def refuse(request: Mapping[str, Any]) -> dict[str, Any]:
+        status = answers[int(request["name"])]
+        return {"allowed": False, **({"status": status} if status else {})}
+
+    with c.webhooks(VALIDATING, [_webhook(c, _rule("CREATE"))], refuse):
+        for number in range(len(answers)):
+            c.create(config_map(str(number)))
+
+
+@script("A namespace selector looks at the labels of the object's namespace.", ["7.6"])
+def namespace_selectors(c: Dialogue) -> None:
+    label = c.namespace
+    here = _webhook(c, _rule("CREATE"), namespaceSelector={"matchLabels": {label: "yes"}})
+    with c.webhooks(VALIDATING, [here], _allow) as reviews:
+        c.create(config_map("before"), show=["metadata.name"])
+        _told(c, reviews)
+        path = f"/api/v1/namespaces/{c.namespace}"
+        patch = {"metadata": {"labels": {label: "yes"}}}
+        c.raw("PATCH", path, patch, content_type="application/merge-patch+json", show=["kind"])
+        c.settle(1)
+        c.create(config_map("after"), show=["metadata.name"])
+        c.raw(
+            "POST",
+            "/api/v1/namespaces/default/configmaps?dryRun=All",
+            config_map(label),
+            show=["kind"],
+        )
+        _told(c, reviews)
+
+
+@script("Namespace selectors leave out no object without a namespace but namespaces.", ["7.6"])
+def selectors_and_cluster_scope(c: Dialogue) -> None:
+    label = c.namespace
+    rules = [_rule("CREATE", resources=["namespaces", "nodes"])]
+    own = {"matchLabels": {label: "yes"}}
+    named = {"matchLabels": {"of": label}}
+    webhook = _webhook(c, *rules, namespaceSelector=own, objectSelector=named)
+    with c.webhooks(VALIDATING, [webhook], _allow) as reviews:
+        for name, labels in (("a", {}), ("b", {label: "yes"})):
+            metadata = {"name": f"{label}-{name}", "labels": {"of": label, **labels}}
+            body = {"apiVersion": "v1", "kind": "Namespace", "metadata": metadata}
+            c.raw(
+                "POST",
+                "/api/v1/namespaces?dryRun=All",
+                body,
+                show=["kind"],
+                label=f"namespace {name}",
+            )
+        node = {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": label, "labels": {"of": label}},
+        }
+        c.raw("POST", "/api/v1/nodes?dryRun=All", node, show=["kind"])
+        _told(c, reviews)
+
+
+@script("An object selector looks at the object before and after.", ["7.6"])
+def object_selectors(c: Dialogue) -> None:
+    rule = _rule("CREATE", "UPDATE", "DELETE")
+    webhook = _webhook(c, rule, objectSelector={"matchLabels": {"on": "yes"}})
+    with c.webhooks(VALIDATING, [webhook], _allow) as reviews:
+        c.create(config_map("a"), show=["metadata.name"])
+        _told(c, reviews)
+        for labels in ({"on": "yes"}, {"on": "no"}, {"other": "x"}):
+            c.patch(CONFIG_MAP, "a", {"metadata": {"labels": labels}}, show=["metadata.labels"])
+            _told(c, reviews)
+        c.delete(CONFIG_MAP, "a", show=["status"])
+        _told(c, reviews)
+
+
+@script("Rules name resources, subresources, scopes and groups, or all of them.", ["7.6"])
+def resources_of_rules(c: Dialogue) -> None:
+    c.create(widget("w"), show=["metadata.name"])
+    for label, rule in (
+        ("all", _rule("*", resources=["*"], scope="Namespaced")),
+        ("with subresources", _rule("*", resources=["*/*"], scope="Namespaced")),
+        ("subresources", _rule("*", resources=["widgets/*"], **OF_WIDGETS)),
+        ("status", _rule("*", resources=["*/status"], **OF_WIDGETS)),
+        ("widgets", _rule("*", resources=["widgets"], **OF_WIDGETS)),
+        ("of the cluster", _rule("*", resources=["widgets"], scope="Cluster", **OF_WIDGETS)),
+        ("in namespaces", _rule("*", resources=["widgets"], scope="Namespaced", **OF_WIDGETS)),
+        ("another version", _rule("*", resources=["widgets"], **OF_NO_VERSION)),
+    ):
+        with c.webhooks(VALIDATING, [_webhook(c, rule)], _allow) as reviews:
+            c.create(config_map("a"), show=["metadata.name"])
+            c.delete(CONFIG_MAP, "a", show=["status"])
+            labels = {"metadata": {"labels": {"rule": label.replace(" ", "-")}}}
+            c.patch(WIDGET, "w", labels, show=["metadata.labels"])
+            status = {"status": {"phase": "Busy"}}
+            c.patch(WIDGET, "w", status, subresource="status", show=["status"])
+            odd = {"status": {"phase": "Odd"}}
+            c.patch(WIDGET, "w", odd, subresource="status", show=["status"])
+        _told(c, reviews)
+
+
+@script("A patch of a mutating webhook is applied before validating ones look.", ["7.6"])
+def mutating_and_validating(c: Dialogue) -> None:
+    patch = [{"op": "add", "path": "/data", "value": {"from": "the webhook"}}]
+    encoded = base64.b64encode(json.dumps(patch).encode()).decode()
+
+    def mutate(request: Mapping[str, Any]) -> dict[str, Any]:
+        return {"allowed": True, "patchType": "JSONPatch", "patch": encoded}
+
+    webhook = _webhook(c, _rule("CREATE"))
+    with (
+        c.webhooks(MUTATING, [webhook], mutate) as first,
+        c.webhooks(VALIDATING, [webhook], _allow) as second,
+    ):
+        c.create(config_map("a", {"k": "v"}))
+        c.create(config_map("b"), dry_run=True)
+        for reviews in (first, second):
+            for review in reviews:
+                c.note("data", review["object"].get("data"))
+                c.note("dry run", review["dryRun"])
+
+
+@script("The deletion of a collection is reviewed object by object.", ["7.6"])
+def reviews_of_collections(c: Dialogue) -> None:
+    for name in ("a", "b"):
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
+        c.create(body, show=["metadata.name"])
+    rule = _rule("DELETE", resources=["secrets"])
+    with c.webhooks(VALIDATING, [_webhook(c, rule)], _allow) as reviews:
+        c.delete_collection(SECRET, show=["metadata.name"])
+    deleted = sorted(review["oldObject"]["metadata"]["name"] for review in reviews)
+    c.note("old objects", deleted)
+    c.note("names", sorted(review.get("name", "") for review in reviews))
+    c.note("objects", [review["object"] for review in reviews])
