@@ -299,16 +299,16 @@ def _claims_of_others(profile: ImplementationProfile) -> Iterator[Problem]:
     """Claims that no run of the profile's operator is judged by."""
     judged = {each.name for each in suite.judged_on("", [profile.suite])}
     others = {each.id: each.suite for each in claims.load() if each.suite not in judged}
-    parts = (("lacks", profile.lacks), ("knownDifferences", profile.known_differences))
-    for part, items in parts:
-        for index, item in enumerate(items):
-            for n, claim in enumerate(item.claims):
-                if claim in others:
-                    yield (
-                        f"{part}[{index}].claims[{n}]",
-                        f"{claim} is a claim of {others[claim]}, not of {profile.suite}; "
-                        "leave it out",
-                    )
+    lacking = ((f"lacks[{n}]", each.claims) for n, each in enumerate(profile.lacks))
+    known = enumerate(profile.known_differences)
+    differing = ((f"knownDifferences[{n}]", each.claims) for n, each in known)
+    for part, named in (*lacking, *differing):
+        for n, claim in enumerate(named):
+            if claim in others:
+                yield (
+                    f"{part}.claims[{n}]",
+                    f"{claim} is a claim of {others[claim]}, not of {profile.suite}; leave it out",
+                )
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:

@@ -42,7 +42,7 @@ USERS = {
     "limited": User("operator-0", (AUTHENTICATED,), "operator-0"),
     "operator": User("operator-1", (AUTHENTICATED,), "operator-1"),
 }
-"""As whom the real cluster knows them."""
+"""Their names on the real cluster."""
 
 
 class SimulatedTarget:

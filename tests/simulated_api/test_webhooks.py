@@ -1,4 +1,4 @@
-"""Admission webhooks where versions differ, and where nobody answers."""
+"""Admission webhooks of several versions, and webhooks that do not answer."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_deletion_is_refused_where_nobody_answers_unless_that_is_ignored(
     versions.api.handle(Create(NEW, _thing(NEW), "default", "a"), "user")
     _register(versions, ConnectionRefusedError("connection refused"), failurePolicy=policy)
     if is_kept:
-        with pytest.raises(ApiError, match='failed calling webhook "w.assay.dev"'):
+        with pytest.raises(ApiError, match=r'failed calling webhook "w\.assay\.dev"'):
             versions.api.handle(Delete(NEW, "default", "a"), "user")
     else:
         versions.api.handle(Delete(NEW, "default", "a"), "user")
