@@ -4,6 +4,7 @@ A mutant is killed by every claim that fails for it (and holds for the reference
 which it would decide nothing otherwise than the reference are left out: their histories are the
 reference's. Those which arm the claims that a mutant is meant for come first, and the search ends
 when all of those have failed, so most mutants take a few runs.
+A mutant runs in the default edition, and then in another one if a claim holds only there.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from functools import partial
 
 import msgspec
 
+from conformance import claims, editions
 from conformance.implementation import implementation, implementations
 from conformance.norm.verdict import Outcome
 from conformance.report.text import checker_failed
@@ -106,24 +108,26 @@ def kill(
     `otherwise` tells of each scenario which mutants decide anything otherwise there.
     """
     mutant = implementation(REFERENCE, role).program.mutants[name]
-    missing = set(mutant.killed_by)
     killers: dict[str, str] = {}
     errors: dict[str, str] = {}
     runs = 0
-    for scenario in _most_telling_first(mutant.killed_by):
-        if name not in otherwise.get(scenario.id, ()):
-            continue
-        runs += 1
-        run = run_one(scenario, implementations(f"{role}=mutant:{name}", scenario.roles), seed)
-        for verdict in run.verdicts:
-            if verdict.outcome is Outcome.FAILED:
-                killers.setdefault(verdict.claim, scenario.id)
-                missing.discard(verdict.claim)
-            if verdict.error:
-                failed = checker_failed(verdict.claim, scenario.id, verdict.error)
-                errors.setdefault(verdict.claim, failed)
-        if not missing and not thorough:
-            break
+    for edition, intended in _by_edition(mutant.killed_by).items():
+        missing = set(intended)
+        for scenario in _most_telling_first(intended):
+            if name not in otherwise.get(scenario.id, ()):
+                continue
+            runs += 1
+            under_test = implementations(f"{role}=mutant:{name}", scenario.roles)
+            run = run_one(scenario, under_test, seed, edition=edition)
+            for verdict in run.verdicts:
+                if verdict.outcome is Outcome.FAILED:
+                    killers.setdefault(verdict.claim, scenario.id)
+                    missing.discard(verdict.claim)
+                if verdict.error:
+                    failed = checker_failed(verdict.claim, scenario.id, verdict.error)
+                    errors.setdefault(verdict.claim, failed)
+            if not missing and not thorough:
+                break
     ordered = [claim for claim in mutant.killed_by if claim in killers]
     ordered += sorted(claim for claim in killers if claim not in mutant.killed_by)
     return MutantResult(
@@ -136,19 +140,30 @@ def kill(
     )
 
 
-def _most_telling_first(claims: Sequence[str]) -> list[Scenario]:
+def _by_edition(intended: Sequence[str]) -> dict[str, list[str]]:
+    """The claims by the edition in which they are tried; "" is the default one."""
+    known = {claim.id: claim for claim in claims.load()}
+    found: dict[str, list[str]] = {"": []}
+    for each in intended:
+        claim = known[each]
+        edition = "" if editions.holds(claim, {}) else claim.editions[0]
+        found.setdefault(edition, []).append(each)
+    return found
+
+
+def _most_telling_first(intended: Sequence[str]) -> list[Scenario]:
     """Scenarios that arm the claims come first, those with the fewest other aims before all."""
-    wanted = set(claims)
+    wanted = set(intended)
     return sorted(
         SCENARIOS.values(),
         key=lambda found: (-len(wanted & set(found.arms)), len(found.arms), found.id),
     )
 
 
-def claims_without_mutants(results: Iterable[MutantResult], claims: Iterable[str]) -> list[str]:
+def claims_without_mutants(results: Iterable[MutantResult], judged: Iterable[str]) -> list[str]:
     """The claims that killed nothing: there is no evidence that they can fail."""
     killing = {claim for result in results for claim in result.killed_by}
-    return [claim for claim in claims if claim not in killing]
+    return [claim for claim in judged if claim not in killing]
 
 
 def mutants_by_claim() -> dict[str, tuple[str, ...]]:

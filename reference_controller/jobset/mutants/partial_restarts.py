@@ -60,7 +60,10 @@ class PartialRestartsAreAttempts(Rules):
 
 
 @MUTANTS.wrong_rules(
-    "partial-restarts-need-no-budget", "Partial restarts go on without a budget.", "JS-073"
+    "partial-restarts-need-no-budget",
+    "Partial restarts go on without a budget.",
+    "JS-073",
+    "JS-111",
 )
 class PartialRestartsNeedNoBudget(Rules):
     def needs_budget(self, action: str) -> bool:
@@ -68,7 +71,10 @@ class PartialRestartsNeedNoBudget(Rules):
 
 
 @MUTANTS.wrong_rules(
-    "each-part-has-a-budget", "Each Job has a budget of maxRestarts of its own.", "JS-073"
+    "each-part-has-a-budget",
+    "Each Job has a budget of maxRestarts of its own.",
+    "JS-073",
+    "JS-111",
 )
 class EachPartHasABudget(Rules):
     def budget_used(self, job_set: Object) -> int:

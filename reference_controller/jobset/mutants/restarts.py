@@ -103,7 +103,10 @@ class PodsAreOrphaned(Rules):
 
 
 @MUTANTS.wrong_rules(
-    "partial-restarts-are-free", "It spends no budget on partial restarts.", "JS-097"
+    "partial-restarts-are-free",
+    "It spends no budget on partial restarts.",
+    "JS-097",
+    "JS-111",
 )
 class PartialRestartsAreFree(Rules):
     def budget_used(self, job_set: Object) -> int:
