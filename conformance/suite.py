@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from msgspec import Struct
 
     from conformance.history import History, Track
-    from conformance.history.lanes import Lane
+    from conformance.history.lanes import Lane, Tone
 
 ACTORS: Final = frozenset(
     {"operator", "user", "federated-user", "chaos", "harness", "kubelet", "scheduler"}
@@ -188,6 +188,8 @@ class Suite:
     """Claims that no operator keeps unless its admission webhooks are called."""
     lanes: Callable[[History, Track], Iterable[Lane]] = lambda _history, _object: ()
     """The lanes of an object of these kinds on failure pages, beside its conditions."""
+    condition_tones: Mapping[str, Tone] = field(default_factory=dict)
+    """The tone of a condition's lane while it is True; `good` for those that are not named."""
     judged_with: tuple[str, ...] = ()
     """Further suites, on whose runs its claims are judged, too."""
 

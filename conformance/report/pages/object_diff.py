@@ -1,7 +1,8 @@
 """The difference between two snapshots of an object, path by path.
 
-Lists of maps that carry a key (`type` of a condition, `name` of a container, `uid` of an owner,
-`replicatedJob` and `job` of partial restarts) are compared by it, since their order says nothing.
+Lists of maps that carry a key (`type` of a condition, `name` of a container, `uid` of an owner) are
+compared by it, since their order says nothing. Where no field is a key, all texts of an item are
+one together, if it has other values beside them.
 """
 
 from __future__ import annotations
@@ -12,10 +13,7 @@ from typing import Any, Final, NamedTuple
 ABSENT: Final = "\x00absent"
 """Stands where there was no value; no API value can equal it."""
 
-_KEYS: Final = (
-    *(("type",), ("name",), ("uid",), ("key",), ("containerPort",)),
-    ("replicatedJob", "job"),
-)
+_KEYS: Final = ("type", "name", "uid", "key", "containerPort")
 _UNTOLD: Final = frozenset(("metadata.resourceVersion", "metadata.managedFields"))
 
 
@@ -73,14 +71,19 @@ def _by_key(items: Sequence[Any]) -> dict[str, Any] | None:
         return {}
     if not all(isinstance(item, Mapping) for item in items):
         return None
-    for key in _KEYS:
-        if all(part in item for item in items for part in key):
-            named = {
-                "/".join(str(item[part]) for part in key if item[part]): item for item in items
-            }
+    for key in (*([key] for key in _KEYS), _texts(items)):
+        if key and all(part in item for item in items for part in key):
+            named = {_name_of(item, key): item for item in items}
             if len(named) == len(items):
                 return named
     return None
+
+
+def _texts(items: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The fields that are texts; none where an item has nothing else."""
+    texts = {key for item in items for key, value in item.items() if isinstance(value, str)}
+    is_told_apart = all(set(item) > texts for item in items)
+    return sorted(texts, reverse=True) if is_told_apart else []
 
 
 def _name_of(item: Mapping[str, Any], key: Sequence[str]) -> str:

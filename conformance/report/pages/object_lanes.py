@@ -27,14 +27,6 @@ _POD_TONES: Final[dict[str, Tone]] = {
     "Unknown": "off",
 }
 _ENDED: Final = frozenset(("Succeeded", "Failed"))
-_TONES_IF_TRUE: Final[dict[str, Tone]] = {
-    "Unhealthy": "bad",
-    "Failed": "bad",
-    "Completed": "done",
-    "Suspended": "pending",
-    "RestartingJobSet": "warn",
-}
-"""Of conditions that do not mean that all is well."""
 
 
 class Canvas:
@@ -91,6 +83,8 @@ def suite_of(track: Track) -> Suite | None:
 
 def subject_lanes(subject: Track, canvas: Canvas) -> Iterator[DrawnLane]:
     """The lanes that its suite yields of an object, and its conditions."""
+    its_suite = suite_of(subject)
+    tones = {} if its_suite is None else its_suite.condition_tones
     first, *more = _own_lanes(subject, canvas.history) or [lane_of("exists", subject, _standing)]
     yield canvas.draw(first, subject)
     for lane in more:
@@ -102,7 +96,8 @@ def subject_lanes(subject: Track, canvas: Canvas) -> Iterator[DrawnLane]:
         if isinstance(condition, dict)
     )
     for name in list(names)[:_MAX_CONDITIONS]:
-        yield canvas.draw(_condition_lane(subject, name))
+        tone = tones.get(name, "good")
+        yield canvas.draw(_condition_lane(subject, name, tone))
 
 
 def _own_lanes(subject: Track, history: History) -> list[Lane]:
@@ -113,8 +108,7 @@ def _own_lanes(subject: Track, history: History) -> list[Lane]:
         return [Lane(f"lanes failed: {type(error).__name__}: {error}", [])]
 
 
-def _condition_lane(track: Track, name: str) -> Lane:
-    if_true = _TONES_IF_TRUE.get(name, "good")
+def _condition_lane(track: Track, name: str, if_true: Tone) -> Lane:
     tones: dict[str, Tone] = {"True": if_true, "False": "off", "Unknown": "pending"}
 
     def state(obj: Object) -> tuple[Tone | None, str]:

@@ -32,4 +32,5 @@ SUITE = Suite(
     fields=Profile,
     need_webhooks=("MLB-020",),
     lanes=lanes,
+    condition_tones={"Unhealthy": "bad"},
 )

@@ -33,4 +33,10 @@ SUITE = Suite(
     settings=SETTINGS,
     need_webhooks=("JS-006", "JS-007", "JS-009", "JS-046", "JS-075", "JS-096", "JS-109", "JS-110"),
     lanes=lanes,
+    condition_tones={
+        "Completed": "done",
+        "Failed": "bad",
+        "RestartingJobSet": "warn",
+        "Suspended": "pending",
+    },
 )
