@@ -164,8 +164,10 @@ def test_a_replay_ends_with_3(assay: Assay, reports: Reports) -> None:
 
 
 def test_mutants_end_with_3_since_nobody_knows_what_the_checker_would_have_killed(
-    assay: Assay,
+    assay: Assay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    one = {SLOW_PODS: SCENARIOS[SLOW_PODS]}
+    monkeypatch.setattr("conformance.running.mutation.SCENARIOS", one)
     with sabotage():
         ended = assay("mutants", "quota-released-on-failed", "--jobs", "1")
     assert ended.code == 3
