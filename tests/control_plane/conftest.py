@@ -37,7 +37,7 @@ spec:
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # one that idles takes a fortieth of a processor
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with two nodes in each of three zones, and one custom resource."""
     folder = tmp_path_factory.mktemp("control-plane")

@@ -39,7 +39,7 @@ TOY_RULES = [
 _numbers = itertools.count()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # one that idles takes a fortieth of a processor
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """An API server with two nodes."""
     control_plane = ControlPlane(tmp_path_factory.mktemp("plane"), Settings())
