@@ -27,7 +27,7 @@ class Run(NamedTuple):
 
 
 def runs_of(folder: Path) -> list[Run]:
-    """The runs of the report in a directory, by scenario.
+    """The runs of the report in a directory that armed a claim, by scenario.
 
     A report of selected scenarios has rows of the claims that these arm alone, so the histories
     are judged by all claims.
