@@ -86,6 +86,9 @@ CLUSTER_ROLE_BINDING: Final = Kind(
     _RBAC, "v1", "ClusterRoleBinding", "clusterrolebindings", namespaced=False
 )
 RBAC_KINDS: Final = (ROLE, ROLE_BINDING, CLUSTER_ROLE, CLUSTER_ROLE_BINDING)
+API_SERVICE: Final = Kind(
+    "apiregistration.k8s.io", "v1", "APIService", "apiservices", namespaced=False
+)
 ENDPOINT_SLICE: Final = Kind("discovery.k8s.io", "v1", "EndpointSlice", "endpointslices")
 
 BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (

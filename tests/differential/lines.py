@@ -119,5 +119,9 @@ LINES: Final[dict[str, Line]] = {
         "slices of Services: the simulation has no controller that writes them",
     ),
     "7.6": Line("Admission webhooks: which requests are reviewed, and what is sent and done."),
+    "7.7": Line(
+        "APIServices: local ones are available, others say what they lack, and are not reached.",
+        "an APIService whose Service has endpoints: the simulation proxies to no other server",
+    ),
     "7.3": Line("Rights by roles and bindings, in a namespace or in all, and refusals without."),
 }

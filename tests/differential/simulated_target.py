@@ -18,7 +18,7 @@ from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
 from fixtures.simulated.serve.requests import Call as SimulatedCall
 from fixtures.simulated.serve.requests import watch_request
-from fixtures.simulated.serve.routing import NoSuchPathError, route
+from fixtures.simulated.serve.routing import PlainTextError, route
 from fixtures.simulated.watches import EventType, WatchRequest
 from tests.differential.exchange import Answer, Call, Event, NodeWish, Reviewer, WatchCall
 from tests.differential.plane import NODE, NODE_CAPACITY, NODE_LABELS
@@ -81,8 +81,8 @@ class SimulatedTarget:
             code, body = answer_one(asked, target, actor, self._served)
         except ApiError as error:
             return Answer(error.code, _as_json(error.to_status()))
-        except NoSuchPathError:
-            return Answer(404, {"text": "404 page not found\n"})
+        except PlainTextError as refusal:
+            return Answer(refusal.code, {"text": refusal.text})
         return Answer(code, _as_json(body))
 
     def _actor(self, call: Call) -> str:

@@ -27,7 +27,7 @@ from fixtures.simulated.serve.answering import (
 )
 from fixtures.simulated.serve.clock import ServedClock
 from fixtures.simulated.serve.requests import Call, in_json, request_of, watch_request
-from fixtures.simulated.serve.routing import NoSuchPathError, Route, route
+from fixtures.simulated.serve.routing import PlainTextError, Route, route
 from vocabulary.clock import Micros
 from vocabulary.errors import ApiError
 from vocabulary.requests import WRITES, List, Request
@@ -188,8 +188,8 @@ class Serving:
             request = request_of(call, target, self.api.strategies[str(target.kind)])
         except ApiError as error:
             self._reply(exchange, _error(error))
-        except NoSuchPathError:
-            self._reply(exchange, Answer(404, "404 page not found\n"))
+        except PlainTextError as refusal:
+            self._reply(exchange, Answer(refusal.code, refusal.text))
         else:
             self._pass_on(exchange, request, lambda: self._carry(call, target, request, back))
 

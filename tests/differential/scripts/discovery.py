@@ -24,6 +24,7 @@ RESOURCES: Final = (
         "localsubjectaccessreviews selfsubjectaccessreviews selfsubjectrulesreviews "
         "subjectaccessreviews",
     ),
+    ("apiregistration.k8s.io", "v1", "apiservices"),
     ("discovery.k8s.io", "v1", "endpointslices"),
     ("apiextensions.k8s.io", "v1", "customresourcedefinitions"),
     ("tests.assay.dev", "v1", "widgets gadgets"),
@@ -38,7 +39,7 @@ def _versions(document: Mapping[str, Any]) -> Iterator[tuple[str, str, list[dict
     for group in document["items"]:
         for version in group["versions"]:
             name = group["metadata"].get("name", "")
-            yield name, version["version"], version["resources"]
+            yield name, version["version"], version.get("resources", [])
 
 
 @script("Aggregated discovery shows all resources in one document, in order.", ["7.4"])
