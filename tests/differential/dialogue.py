@@ -375,6 +375,17 @@ class Dialogue:
         finally:
             self._target.withdraw_webhooks(configuration)
 
+    def conversions(self, answer: Reviewer) -> tuple[dict[str, Any], Events]:
+        """The `clientConfig` of a conversion webhook that a function answers, and the requests of
+        its reviews."""
+        reviews: Events = []
+
+        def reviewed(request: dict[str, Any]) -> dict[str, Any]:
+            reviews.append(request)
+            return answer(request)
+
+        return self._target.serve_conversions(reviewed), reviews
+
     def _wait(
         self, request: Request, what: str, wanted: Predicate, within: float, show: Show
     ) -> Answer:

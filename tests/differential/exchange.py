@@ -117,6 +117,10 @@ class Target(Protocol):
         """Register them no longer."""
         ...
 
+    def serve_conversions(self, answer: Reviewer) -> dict[str, Any]:
+        """Answer ConversionReviews by a function; returns the `clientConfig` to call it by."""
+        ...
+
     def lose_kubelet(self, name: str) -> None:
         """The kubelet of a separate node falls silent."""
         ...

@@ -123,5 +123,8 @@ LINES: Final[dict[str, Line]] = {
         "APIServices: local ones are available, others say what they lack, and are not reached.",
         "an APIService whose Service has endpoints: the simulation proxies to no other server",
     ),
+    "7.8": Line(
+        "Objects are converted between the versions of a definition, by its webhook if it has one."
+    ),
     "7.3": Line("Rights by roles and bindings, in a namespace or in all, and refusals without."),
 }

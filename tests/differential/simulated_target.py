@@ -175,6 +175,10 @@ class SimulatedTarget:
         self._cluster.api.admission.mutating.pop()
         self._cluster.api.admission.validating.pop()
 
+    def serve_conversions(self, answer: Reviewer) -> dict[str, Any]:
+        self._cluster.api.conversion = lambda config, review: answered(review, answer)
+        return {"url": "https://127.0.0.1/"}
+
     def lose_kubelet(self, name: str) -> None:
         self._cluster.processes.pause(f"kubelet/{name}")
 

@@ -199,4 +199,5 @@ class ProgramHost:
             return up[0].asked(partial(exchanges[up[0].name], path, review))
 
         api = self._cluster.api
+        api.conversion = lambda config, review: exchange({"clientConfig": config}, review)
         return AdmissionWebhooks(api, served.configurations, exchange, self._users)
