@@ -142,7 +142,7 @@ class SuiteResult(msgspec.Struct, frozen=True, kw_only=True):
     rerun: int = 0
     """How many runs were repeated to compare their histories byte by byte."""
     mismatches: int = 0
-    """How many of those gave another history."""
+    """How many of those produced a different history."""
     notes: tuple[str, ...] = ()
     """Notes for readers on the circumstances, as sentences."""
     left_behind: str = ""

@@ -187,7 +187,7 @@ def trouble_lines(report: ConformanceReport) -> list[str]:
     if report.determinism.mismatches:
         lines.append(
             f"NOT DETERMINISTIC: {report.determinism.mismatches} of {report.determinism.rerun} "
-            "runs gave another history when they were repeated"
+            "runs produced a different history when repeated"
         )
     if report.lacking_core:
         lines.append(

@@ -1,4 +1,8 @@
-"""Repeated runs: how many gave the same history, and the first difference of the others."""
+"""Repeated runs: how many gave the same history, and the first difference of the others.
+
+A run is repeated in the process that made it, which shows state that runs leave behind.
+`tests/determinism` compares processes with different hash seeds.
+"""
 
 from __future__ import annotations
 
@@ -29,4 +33,4 @@ def repeated_in_words(name: str, runs: Iterable[RunResult]) -> Iterator[str]:
     )
     for run in differing:
         variant = f" [{run.variant}]" if run.variant else ""
-        yield f"{run.scenario}{variant} gave another history: {run.repeated}"
+        yield f"{run.scenario}{variant} produced a different history: {run.repeated}"

@@ -14,6 +14,7 @@ from conformance.running.mutation import kill, who_decides_otherwise
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenarios import SCENARIOS
+from reference_controller import programs
 from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.rules import comparing, decision_of
@@ -23,20 +24,26 @@ ROLE = "appwrapper"
 
 
 @pytest.mark.parametrize(
-    "scenario", sorted(found.id for found in SCENARIOS.values() if found.roles == (ROLE,))[::8]
+    ("role", "scenario"),
+    [
+        (role, name)
+        for role in programs.names()
+        for name in sorted(found.id for found in SCENARIOS.values() if found.roles == (role,))[::8]
+    ],
 )
 def test_where_it_decides_nothing_otherwise_a_mutants_history_is_that_of_the_reference(
-    scenario: str,
+    role: str, scenario: str
 ) -> None:
-    otherwise = who_decides_otherwise(scenario, names=list(MUTANTS), seed=DEFAULT_SEED, role=ROLE)
-    alike = sorted(MUTANTS.keys() - otherwise)
-    reference = _entries("reference", scenario)
-    for name in random.Random(scenario).sample(alike, 3):
-        assert _entries(f"mutant:{name}", scenario) == reference, name
+    mutants = programs.load(role).mutants
+    otherwise = who_decides_otherwise(scenario, names=list(mutants), seed=DEFAULT_SEED, role=role)
+    alike = sorted(mutants.keys() - otherwise)
+    reference = _entries(role, "reference", scenario)
+    for name in random.Random(scenario).sample(alike, min(3, len(alike))):
+        assert _entries(role, f"mutant:{name}", scenario) == reference, name
 
 
-def _entries(controller: str, scenario: str) -> Sequence[Entry]:
-    under_test = implementation(controller, ROLE)
+def _entries(role: str, controller: str, scenario: str) -> Sequence[Entry]:
+    under_test = implementation(controller, role)
     return run_one(SCENARIOS[scenario], under_test, DEFAULT_SEED, is_judged=False).entries
 
 

@@ -53,7 +53,7 @@ def test_another_history_is_told_and_counted() -> None:
     assert (suite.rerun, suite.mismatches) == (1, 1)
     counted, told = suite.notes
     assert counted.startswith("fault-free runs: 0 of 1 gave the same history")
-    assert told.startswith(f"{SCENARIO} gave another history: the header differs in seed (")
+    assert told.startswith(f"{SCENARIO} produced a different history: the header differs in seed (")
 
 
 def changed(entries: Sequence[Entry], change: Callable[[Write], Write]) -> tuple[Entry, ...]:
@@ -113,5 +113,5 @@ def test_runs_that_were_not_repeated_are_not_counted() -> None:
     variant = msgspec.structs.replace(other, variant="random plan 1 of 3")
     assert list(repeated_in_words("random plans", [lost, same, variant])) == [
         "random plans: 1 of 2 gave the same history byte for byte when repeated",
-        f"{lost.scenario} [random plan 1 of 3] gave another history: entry 3 …",
+        f"{lost.scenario} [random plan 1 of 3] produced a different history: entry 3 …",
     ]
