@@ -46,7 +46,9 @@ def changes(seen: Observation, rules: Rules) -> Changes:
     allowed = may_start(seen, rules)
     creates, wake_at_us = _creates(seen, allowed, rules)
     return Changes(
-        marks=tuple(_mark(job, namespace) for job, is_marked in marked.items() if not is_marked),
+        marks=tuple(
+            _mark(job, namespace, rules) for job, is_marked in marked.items() if not is_marked
+        ),
         suspensions=tuple(_suspensions(seen, rules)) if suspended else (),
         deletes=_deletes([job for job, is_marked in marked.items() if is_marked], seen, rules),
         resumptions=() if suspended else tuple(_resumptions(seen, allowed, rules)),
@@ -65,9 +67,9 @@ def _deletes(jobs: list[Job], seen: Observation, rules: Rules) -> tuple[Delete, 
     return tuple(rules.delete(job, seen.job_set) for job in jobs if rules.needs_delete(job))
 
 
-def _mark(job: Job, namespace: str) -> Patch:
+def _mark(job: Job, namespace: str, rules: Rules) -> Patch:
     """Mark a Job for a restart that does not count, unless it is another one by now."""
-    body = {"metadata": {"uid": job.uid, "annotations": {RESTART: "true"}}}
+    body = {"metadata": {**rules.identity(job), "annotations": {RESTART: "true"}}}
     return Patch(JOB, namespace, job.name, body)
 
 
@@ -112,7 +114,7 @@ def _not_before_us(job_set: Object, child: ChildId, name: str) -> Micros:
 def _suspensions(seen: Observation, rules: Rules) -> Iterator[Patch]:
     for job in seen.current:
         if rules.is_to_suspend(job):
-            yield _patch(job, seen, {"suspend": True})
+            yield _patch(job, seen, {"suspend": True}, rules)
 
 
 def _resumptions(seen: Observation, allowed: Collection[str], rules: Rules) -> Iterator[Patch]:
@@ -124,12 +126,12 @@ def _resumptions(seen: Observation, allowed: Collection[str], rules: Rules) -> I
             continue
         template = resumed_template(of_name[job.child.replicated_job], job)
         if not template:
-            yield _patch(job, seen, {"suspend": False})
+            yield _patch(job, seen, {"suspend": False}, rules)
         elif is_at_rest(job):
-            yield _patch(job, seen, {"suspend": False, "template": template})
+            yield _patch(job, seen, {"suspend": False, "template": template}, rules)
 
 
-def _patch(job: Job, seen: Observation, spec: Object) -> Patch:
+def _patch(job: Job, seen: Observation, spec: Object, rules: Rules) -> Patch:
     """Patch a Job's spec, unless it is another one by now."""
-    body = {"metadata": {"uid": job.uid}, "spec": spec}
+    body = {"metadata": rules.identity(job), "spec": spec}
     return Patch(JOB, namespace_of(seen.job_set), job.name, body)

@@ -230,3 +230,11 @@ LASTING_JOBS: Final = Decision(
     "the norm restarts Jobs as they were, and does not speak of changes; queues place pods by "
     "these fields, and later releases let them set resources, too",
 )
+REPLACED_JOBS: Final = Decision(
+    "J32",
+    "A Job that another client has put in the place of a child Job is none, whether the controller "
+    "has seen that or not: deletions and changes can name the uid of the Job that they are meant "
+    "for.",
+    "the norm has the controller delete the Jobs that restart, and names repeat; a deletion by "
+    "name alone, by a cache that lags, may hit the Job of somebody else",
+)

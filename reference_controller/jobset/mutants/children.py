@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from msgspec import structs
+
 from reference_controller.jobset.job_set import ChildId
 from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.names import RESTART, RESTART_ATTEMPT
+from reference_controller.jobset.observation import Job
 from reference_controller.jobset.rules import Rules
 from vocabulary.objects import Object
+from vocabulary.requests import Delete
 
 
 @MUTANTS.wrong_rules("no-annotations", "It labels Jobs, and does not annotate them.", "JS-103")
@@ -109,3 +113,20 @@ class ManagesAll(Rules):
     def manages(self, job_set: Object) -> bool:
         del job_set
         return True
+
+
+@MUTANTS.wrong_rules(
+    "deletes-any-namesake", "It deletes whatever has the name of a Job that restarts.", "JS-112"
+)
+class DeletesByName(Rules):
+    def delete(self, job: Job, job_set: Object) -> Delete:
+        return structs.replace(super().delete(job, job_set), uid=None)
+
+
+@MUTANTS.wrong_rules(
+    "changes-any-namesake", "It changes whatever has the name of one of its Jobs.", "JS-112"
+)
+class ChangesByName(Rules):
+    def identity(self, job: Job) -> Object:
+        del job
+        return {}

@@ -15,7 +15,7 @@ from vocabulary.requests import Delete, PropagationPolicy
 
 
 class CreationRules:
-    """JS-021, 047, 076, 091, 094, 102, 103, 104, 106, 108."""
+    """JS-021, 047, 076, 091, 094, 102, 103, 104, 106, 108, 112."""
 
     def is_news(self, status: Object, standing: Object) -> bool:
         """True if a status is written where another one stands."""
@@ -80,6 +80,10 @@ class CreationRules:
     def needs_delete(self, job: Job) -> bool:
         """True if nothing has deleted a Job yet that has to go."""
         return not job.is_terminating
+
+    def identity(self, job: Job) -> Object:
+        """The metadata by which a change is refused if the Job is another one by now."""
+        return {"uid": job.uid}
 
     def delete(self, job: Job, job_set: Object) -> Delete:
         namespace = namespace_of(job_set)

@@ -3,7 +3,7 @@
 - `actions`: what claims about actions share.
 - `matching`: which rule a failure matches, and the default.
 - `counting`: what each action does to the counters, and the budget.
-- `admission`: the failure policies that are refused.
+- `admission`: the JobSets that are refused.
 - `admitted`: the failure policies that are admitted.
 - `lasting_policy`: the failure policy in force stays.
 - `lasting_jobs`: the replicated jobs stay.
@@ -24,4 +24,5 @@
 - `network`: the headless Service by which pods find each other.
 - `topology`: Jobs that have a topology domain to themselves.
 - `management`: JobSets that another controller manages.
+- `foreign_jobs`: Jobs of others that have the name of a JobSet's own.
 """

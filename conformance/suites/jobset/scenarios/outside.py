@@ -7,6 +7,7 @@ from typing import Any
 from chaos.faults import (
     ApiErrors,
     CreateObject,
+    DelayWatch,
     DeleteObject,
     DeletePod,
     EditObject,
@@ -93,6 +94,27 @@ def job_is_taken_away(world: World, is_given_back: bool) -> None:
     else:
         world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
     world.wait(5 * SECOND)
+    world.until(its.is_ready())
+
+
+@scenario(arms=["JS-112"], cases={"counted": rule(RESTART_JOB_SET), "uncounted": UNCOUNTED})
+def job_is_replaced_unseen(world: World, action: Any) -> None:
+    """A Job that a restart has to replace goes, and another client's has its name before the
+    controller learns of either: that one stays."""
+    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [action]))
+    world.until(its.is_ready())
+    kept_back = ApiErrors(verb=("delete", "patch"), kind="Job", times=0)
+    late = DelayWatch(kind="Job", by=30 * SECOND)
+    world.inject(kept_back)
+    its.fail("w-1")
+    world.until(its.has_restarted(1))
+    world.inject(late)
+    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    world.inject(CreateObject(foreign_job(its.job("w-0"))))
+    world.revert(kept_back)
+    world.wait(40 * SECOND)
+    world.revert(late)
+    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
     world.until(its.is_ready())
 
 

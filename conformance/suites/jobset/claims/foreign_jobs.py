@@ -1,0 +1,65 @@
+"""JS-112: Jobs of others that have the name of a JobSet's own."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from conformance.history import Track
+from conformance.norm import WRITERS, Obligations, met, violated
+from conformance.norm.claim import Claim, Level
+from conformance.norm.words import when
+from conformance.suites.jobset.api import KEP
+from conformance.suites.jobset.decisions import REPLACED_JOBS
+from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.sources import implementation
+from conformance.suites.jobset.view import JobSetRun
+from vocabulary.history import Write
+from vocabulary.kinds import JOB
+from vocabulary.objects import controller_of
+
+JS_112 = Claim(
+    id="JS-112",
+    name="jobs-of-others-are-left-alone",
+    level=Level.PROVISIONAL,
+    suite="jobset",
+    text="The controller MUST NOT delete or change a Job that the JobSet does not control, also if "
+    "that Job has taken the name of one that it controlled.",
+    source=implementation(
+        "On the subsequent reconciles, the JobSet controller will delete any jobs with this "
+        "annotation"
+    ),
+    decision=REPLACED_JOBS,
+    editions=(KEP,),
+)
+
+
+@judges(JS_112, armed_by="Job of another client with the name of a child Job", needs=(WRITERS,))
+def jobs_of_others_are_left_alone(run: JobSetRun) -> Obligations:
+    own = {child.track.uid for child in run.children}
+    for name in run.wanted:
+        for track in run.history.named(str(JOB), run.track.namespace, name):
+            if track.uid in own:
+                continue
+            wrong = _interference(run, track)
+            if wrong is None:
+                yield met(track.created)
+            else:
+                yield violated(
+                    wrong,
+                    f"{when(wrong)}: the controller sent a {wrong.verb} of {track}, which {run} "
+                    "does not control.",
+                    track.created,
+                )
+
+
+def _interference(run: JobSetRun, track: Track) -> Write | None:
+    """The first write by which the controller deletes or changes a Job while it is not, and does
+    not become, the JobSet's: one may be given back, or adopted."""
+    states: list[Write] = [*track.versions]
+    if track.removed is not None:
+        states.append(track.removed)
+    for before, after in pairwise(states):
+        owners = {(controller_of(each.object or {}) or {}).get("uid") for each in (before, after)}
+        if run.operator.is_by(after.actor) and run.track.uid not in owners:
+            return after
+    return None
