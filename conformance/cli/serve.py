@@ -34,7 +34,8 @@ def serve(
     starts in the background ignore SIGINT.
 
     Jobs run, pods get scheduled and fail, garbage is collected; the kinds of installed programs are
-    served.
+    served. The user of the kubeconfig may do everything; service accounts have tokens (kubectl
+    create token), and the rights that roles and bindings give them. Webhooks are not called.
 
     \b
     assay serve &

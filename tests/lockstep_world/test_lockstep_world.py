@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,12 @@ from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Sl
 from conformance.worlds.lockstep import pacing
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.lockstep.program_process import GRACE_US
-from tests.lockstep_world.lockstep_run import NAME, SETTINGS, lockstep_run
+from fixtures.simulated.access.rules import Rules
+from fixtures.simulated.access.users import AUTHENTICATED, User
+from tests.lockstep_world.lockstep_run import NAME, SETTINGS, LockstepRun, lockstep_run
 from vocabulary.clock import DAY, HOUR, SECOND
 from vocabulary.errors import ApiError
+from vocabulary.history import Write
 
 REACTION = 0.1
 """A watch event, a request and its response take less, in seconds."""
@@ -261,3 +265,39 @@ def test_another_client_is_turned_away(operator: Path) -> None:
             return connection.getresponse().status
 
         assert run.process.asked(stranger) == 401
+
+
+def _hold_to(run: LockstepRun, *verbs: str) -> None:
+    """Start the program again, with rights to ConfigMaps only."""
+    access = run.cluster.api.access
+    access.know({NAME: User(NAME, (AUTHENTICATED,))})
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": list(verbs)}
+    access.rbac.grant(NAME, Rules([rule]))
+    run.cluster.processes.kill(NAME, restart_after_us=SECOND)
+    run.run_for(10 * SECOND)
+
+
+def test_what_its_roles_do_not_give_is_refused(operator: Path) -> None:
+    with lockstep_run(operator) as run:
+        _hold_to(run, "get", "list", "watch")
+        run.ask("a")
+        run.run_for(60 * SECOND)
+        assert run.answered_after() == []
+        refused = [each for each in run.entries if isinstance(each, Write) and each.code == 403]
+    assert {each.actor for each in refused} == {NAME}
+    assert 'cannot create resource "configmaps"' in refused[0].message
+
+
+@pytest.mark.parametrize(("verbs", "moments"), [(("watch",), 4), ((), 2)])
+def test_a_watch_needs_its_own_right(operator: Path, verbs: tuple[str, ...], moments: int) -> None:
+    """Without it, the program lists once a second, and hears of several questions at once."""
+    with lockstep_run(operator) as run:
+        _hold_to(run, "list", "create", *verbs)
+        for name in "abcd":
+            run.ask(name)
+            run.run_for(SECOND // 4)
+        run.run_for(60 * SECOND)
+        answers = run.answered_after()
+    assert len(answers) == 4
+    assert 1 + sum(later - earlier > REACTION for earlier, later in pairwise(answers)) <= moments
+    assert moments == 2 or answers[-1] - answers[0] > 0.5
