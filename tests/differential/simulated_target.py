@@ -53,7 +53,7 @@ class SimulatedTarget:
         self._served = SimpleNamespace(
             api=self._cluster.api, loop=self._cluster.loop, lock=threading.RLock(), port=0
         )
-        self._cluster.api.access.know(USERS)
+        self._cluster.api.access.register_users(USERS)
         self.add_node(NodeWish(NODE))
         self._cluster.loop.run_for(SECOND)
         # A real server remembers nothing of a custom resource from before it was served.

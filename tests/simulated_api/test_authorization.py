@@ -25,7 +25,7 @@ ROLE = {
 def held() -> Cluster:
     cluster = Cluster()
     access = cluster.api.access
-    access.know({"operator": User("operator", (AUTHENTICATED,))})
+    access.register_users({"operator": User("operator", (AUTHENTICATED,))})
     access.rbac.grant("operator", Rules(ROLE["rules"]))
     access.restrict_to([CONFIG_MAP])
     return cluster
@@ -113,8 +113,8 @@ def test_asterisks_stand_for_all_as_in_rbac(
     assert Rules([rule]).allow(attributes(asked)) is allowed
 
 
-def test_a_role_has_to_do_with_the_kinds_of_its_rules() -> None:
+def test_rules_apply_to_the_kinds_that_they_name() -> None:
     everything = {"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}
-    assert Rules([everything]).concern(POD)
-    assert Rules(ROLE["rules"]).concern(CONFIG_MAP)
-    assert not Rules(ROLE["rules"]).concern(POD)
+    assert Rules([everything]).apply_to(POD)
+    assert Rules(ROLE["rules"]).apply_to(CONFIG_MAP)
+    assert not Rules(ROLE["rules"]).apply_to(POD)

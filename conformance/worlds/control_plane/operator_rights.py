@@ -64,7 +64,7 @@ def may_have_to_do_with(kind: str, implementation: UnderTest) -> bool:
     known = next((each for each in known_kinds() if str(each) == kind), None)
     if known is None or not rules or implementation.installed is not None:
         return True
-    return Rules(rules).concern(known)
+    return Rules(rules).apply_to(known)
 
 
 def _create(connection: RetryingConnection, kind: Kind, manifest: Object) -> None:

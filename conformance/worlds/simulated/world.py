@@ -170,7 +170,7 @@ class SimulatedWorld(World):
         of_kind = [known for known in known_kinds() if str(known) == kind]
         if not of_kind:
             return self.roles
-        return [role for role in self.roles if self._rights[role].concern(of_kind[0])]
+        return [role for role in self.roles if self._rights[role].apply_to(of_kind[0])]
 
     def elapsed_us(self) -> Micros:
         return self.loop.elapsed_us
@@ -366,7 +366,7 @@ class SimulatedWorld(World):
         """Restrict the operators to their roles; kinds that only scenarios know are granted to
         them, as an administrator would."""
         access = self.cluster.api.access
-        access.know({name: User(name, (AUTHENTICATED,), name) for name in self.operators})
+        access.register_users({name: User(name, (AUTHENTICATED,), name) for name in self.operators})
         for name in self.operators:
             access.rbac.grant(name, self._rights[role_of(name)])
         served = (strategy.kind for strategy in self.cluster.api.strategies.values())
