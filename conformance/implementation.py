@@ -106,12 +106,15 @@ class Implementation:
         return build
 
     def admission(
-        self, config: Mapping[str, Any], on_crash: Callable[[str, Exception], None]
+        self,
+        config: Mapping[str, Any],
+        on_crash: Callable[[str, Exception], None],
+        user_of: Callable[[str], UserInfo],
     ) -> AdmissionHook:
         """The implementation's webhooks, as a hook of the simulated API server.
 
-        `on_crash` is called with ("webhook of ROLE", exception) for each review that ended in a
-        bug.
+        `user_of` returns the user that an actor is authenticated as. `on_crash` is called with
+        ("webhook of ROLE", exception) for each review that ended in a bug.
         """
         webhooks = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
 
@@ -124,14 +127,8 @@ class Implementation:
             if getattr(request, "subresource", ""):
                 return new
             operation: Operation = "CREATE" if isinstance(request, Create) else "UPDATE"
-            known = SIMULATED_USERS.get(actor) or {}
-            user = UserInfo(
-                username=known.get("username", actor),
-                uid=known.get("uid", f"uid-of-{actor}"),
-                groups=(),
-            )
             try:
-                return dict(admitted(webhook, operation, new, old, user))
+                return dict(admitted(webhook, operation, new, old, user_of(actor)))
             except ApiError:
                 raise
             except Exception as error:

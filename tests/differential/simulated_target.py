@@ -166,8 +166,7 @@ class SimulatedTarget:
             return answered(review, answer)
 
         api = self._cluster.api
-        users = {name: user.to_info() for name, user in USERS.items()}
-        webhooks = AdmissionWebhooks(api, [configuration], exchange, users)
+        webhooks = AdmissionWebhooks(api, [configuration], exchange)
         api.admission.mutating.append(webhooks.mutate)
         api.admission.validating.append(webhooks.validate)
 

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from fixtures.simulated.access.reviews import SUBJECT_ACCESS_REVIEW
+from fixtures.simulated.access.rules import Rules
+from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User
 from fixtures.simulated.admission_webhooks import AdmissionWebhooks
 from tests.simulated_api.cluster import Cluster
 from vocabulary.errors import ApiError
@@ -63,7 +66,7 @@ def _register(cluster: Cluster, answer: Any, **fields: Any) -> list[Object]:
     }
     webhook = {"name": "w.assay.dev", "rules": [rule], **fields}
     registered = {"kind": "ValidatingWebhookConfiguration", "webhooks": [webhook]}
-    webhooks = AdmissionWebhooks(cluster.api, [registered], exchange, {})
+    webhooks = AdmissionWebhooks(cluster.api, [registered], exchange)
     cluster.api.admission.validating.append(webhooks.validate)
     return reviews
 
@@ -123,3 +126,42 @@ def test_a_refused_object_costs_no_uid(versions: Cluster) -> None:
         for cluster in (versions, other)
     }
     assert len(uids) == 1
+
+
+@pytest.mark.parametrize("actor", ["user", "operator", "federated-user"])
+def test_a_review_names_the_user_whose_rights_the_server_checks(
+    versions: Cluster, actor: str
+) -> None:
+    """A SubjectAccessReview for that user has the answer that the actor's own request has."""
+    access = versions.api.access
+    access.register_users(
+        {
+            "operator": User("operator", (AUTHENTICATED,)),
+            "federated-user": User("jane", (MASTERS, AUTHENTICATED), "id-of-jane"),
+        }
+    )
+    rule = {"apiGroups": [NEW.group], "resources": ["things"], "verbs": ["create"]}
+    access.rbac.grant("operator", Rules([rule]))
+    reviews = _register(versions, {"allowed": True})
+    versions.api.handle(Create(NEW, _thing(NEW), "default", "a"), actor)
+    told = reviews[0]["userInfo"]
+    for verb in ("create", "delete"):
+        attributes = {"namespace": "default", "group": NEW.group, "resource": "things"}
+        spec = {
+            "user": told["username"],
+            "groups": told["groups"],
+            "resourceAttributes": {**attributes, "verb": verb, "name": "a"},
+        }
+        body = {
+            "apiVersion": "authorization.k8s.io/v1",
+            "kind": "SubjectAccessReview",
+            "spec": spec,
+        }
+        answer = versions.api.handle(Create(SUBJECT_ACCESS_REVIEW, body), "harness")
+        allowed = True
+        if verb == "delete":
+            try:
+                versions.api.handle(Delete(NEW, "default", "a"), actor)
+            except ApiError:
+                allowed = False
+        assert answer["status"]["allowed"] is allowed

@@ -48,11 +48,9 @@ class ProgramHost:
         connection: Connection,
         namespaces: tuple[str, ...],
         elects: bool,
-        users: Mapping[str, Mapping[str, Any]],
         on_crash: Callable[[str, Exception], None],
     ) -> None:
-        """`config` returns the configuration of a process that starts now, and `users` says as
-        whom an actor is known to webhooks, if not by its name."""
+        """`config` returns the configuration of a process that starts now."""
         self._implementation = implementation
         self._config = config
         self._cluster = cluster
@@ -60,7 +58,6 @@ class ProgramHost:
         self._connection = connection
         self._namespaces = namespaces
         self._elects = elects
-        self._users = users
         self._on_crash = on_crash
         self._folder = tempfile.TemporaryDirectory(prefix="assay-run-")
         self._processes: dict[str, ProgramProcess] = {}
@@ -200,4 +197,4 @@ class ProgramHost:
 
         api = self._cluster.api
         api.conversion = lambda config, review: exchange({"clientConfig": config}, review)
-        return AdmissionWebhooks(api, served.configurations, exchange, self._users)
+        return AdmissionWebhooks(api, served.configurations, exchange)

@@ -10,6 +10,7 @@ from conformance.implementation import AdmissionHook, Implementation
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from fixtures.simulated.cluster import SimulatedCluster
+from reference_controller.runtime.admission_review import UserInfo
 from reference_controller.runtime.operator import Operator
 from vocabulary.clock import Micros
 
@@ -37,7 +38,7 @@ class InProcessHost:
         self._namespace = namespace
         self._elects = elects
         self._on_crash = on_crash
-        self.admission: AdmissionHook = implementation.admission(config(), on_crash)
+        self.admission: AdmissionHook = implementation.admission(config(), on_crash, self._user)
 
     def add(self, name: str, stream: str) -> OperatorProcess:
         """The process of that name; `stream` names its random streams."""
@@ -50,6 +51,11 @@ class InProcessHost:
             on_crash=self._on_crash,
             stream=stream,
         )
+
+    def _user(self, actor: str) -> UserInfo:
+        user = self._cluster.api.access.user(actor)
+        extra = {key: tuple(values) for key, values in user.extra.items()}
+        return UserInfo(user.name, user.uid, user.groups, extra)
 
     def _build(self, name: str, now_us: Micros) -> Operator:
         build = self._implementation.operator_builder(

@@ -31,7 +31,7 @@ from conformance.worlds.simulated.operator_process import OperatorProcess
 from conformance.worlds.simulated.processes import GroundProcesses
 from fixtures.behaviour import expand
 from fixtures.simulated.access.rules import Rules
-from fixtures.simulated.access.users import AUTHENTICATED, User
+from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User, uid_of_actor
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.loop import Timer
 from vocabulary import canonical
@@ -122,7 +122,7 @@ class SimulatedWorld(World):
             for role, known in implementations.items()
         }
         """The rules of the operators' roles and cluster roles."""
-        self._hold_to_rights()
+        self._set_rights()
         kinds = [use for role in self.roles for use in suites()[role].kinds]
         self._bounds = Bounds(self.roles, kinds)
         self._processes = GroundProcesses(self.cluster.processes)
@@ -362,11 +362,19 @@ class SimulatedWorld(World):
             self.cluster.processes.add(operator)
         self.cluster.api.admission.mutating.append(host.admission)
 
-    def _hold_to_rights(self) -> None:
-        """Restrict the operators to their roles; kinds that only scenarios know are granted to
-        them, as an administrator would."""
+    def _set_rights(self) -> None:
+        """Register the users, and restrict the operators to their roles; kinds that only scenarios
+        know are granted to them, as an administrator would."""
         access = self.cluster.api.access
-        access.register_users({name: User(name, (AUTHENTICATED,), name) for name in self.operators})
+        access.register_users(
+            {
+                actor: User(user["username"], (MASTERS, AUTHENTICATED), user["uid"])
+                for actor, user in SIMULATED_USERS.items()
+            }
+        )
+        access.register_users(
+            {name: User(name, (AUTHENTICATED,), uid_of_actor(name)) for name in self.operators}
+        )
         for name in self.operators:
             access.rbac.grant(name, self._rights[role_of(name)])
         served = (strategy.kind for strategy in self.cluster.api.strategies.values())
@@ -400,7 +408,6 @@ class SimulatedWorld(World):
             connection=self._connection,
             namespaces=(self.namespace, *self.namespaces.values()),
             elects=elects,
-            users=SIMULATED_USERS,
             on_crash=self._note_crash,
         )
         self._programs.append(host)
