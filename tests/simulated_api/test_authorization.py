@@ -118,3 +118,27 @@ def test_rules_apply_to_the_kinds_that_they_name() -> None:
     assert Rules([everything]).apply_to(POD)
     assert Rules(ROLE["rules"]).apply_to(CONFIG_MAP)
     assert not Rules(ROLE["rules"]).apply_to(POD)
+
+
+def test_an_apply_that_creates_needs_the_right_to_create() -> None:
+    """Also to objects of one name, which a plain creation cannot have."""
+    cluster = Cluster()
+    access = cluster.api.access
+    access.register_users({"operator": User("operator", (AUTHENTICATED,))})
+    rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["patch"]}
+    access.rbac.grant("operator", Rules([rule]))
+    body = {**config_map("a"), "data": {"k": "1"}}
+    applied = Patch(CONFIG_MAP, NAMESPACE, "a", body, "apply", field_manager="test")
+    with pytest.raises(ApiError) as refused:
+        cluster.api.handle(applied, "operator")
+    assert refused.value.message.startswith(
+        'configmaps "a" is forbidden: User "operator" cannot create resource "configmaps"'
+    )
+    assert cluster.get(CONFIG_MAP, "a") is None
+    access.rbac.grant(
+        "operator", Rules([rule, {**rule, "verbs": ["create"], "resourceNames": ["a"]}])
+    )
+    cluster.api.handle(applied, "operator")
+    access.rbac.grant("operator", Rules([rule]))
+    cluster.api.handle(applied, "operator")
+    assert cluster.get(CONFIG_MAP, "a") is not None
