@@ -8,7 +8,7 @@ from conformance.history import Track
 from conformance.norm import WRITERS, Obligations, met, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
-from conformance.suites.jobset.api import KEP
+from conformance.suites.jobset.api import JOB_SET, KEP
 from conformance.suites.jobset.decisions import REPLACED_JOBS
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import implementation
@@ -53,13 +53,19 @@ def jobs_of_others_are_left_alone(run: JobSetRun) -> Obligations:
 
 
 def _interference(run: JobSetRun, track: Track) -> Write | None:
-    """The first write by which the controller deletes or changes a Job while it is not, and does
-    not become, the JobSet's: one may be given back, or adopted."""
+    """The first write by which the controller deletes or changes a Job that is not, and does not
+    become, the JobSet's: one may be given back, or adopted. What it does for another JobSet of the
+    name is no interference."""
     states: list[Write] = [*track.versions]
     if track.removed is not None:
         states.append(track.removed)
     for before, after in pairwise(states):
         owners = {(controller_of(each.object or {}) or {}).get("uid") for each in (before, after)}
-        if run.operator.is_by(after.actor) and run.track.uid not in owners:
+        reconciled = {
+            each.uid
+            for each in run.history.named(str(JOB_SET), run.track.namespace, run.track.name)
+            if each.uid == run.track.uid or each.exists_at(after.n)
+        }
+        if run.operator.is_by(after.actor) and not owners & reconciled:
             return after
     return None
