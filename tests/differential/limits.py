@@ -103,6 +103,14 @@ LIMITS: Final[tuple[Limit, ...]] = (
         fields=r"body\.(message|details\..*)",
     ),
     Limit(
+        "words-of-webhook-patches",
+        "A webhook's patch that is no JSON, or that does not apply, is rejected with other words.",
+        "They are those of Go's libraries; code, reason and the webhook's name agree.",
+        ("invalid-responses",),
+        steps=r"create ConfigMap patch-(is-text|does-not-apply) .*",
+        fields=r"body\.(message|details\..*)",
+    ),
+    Limit(
         "labels-of-long-names",
         "A Job whose name is too long for a label is also rejected for its own labels.",
         "A real server copies the template's labels to the Job only after validation.",

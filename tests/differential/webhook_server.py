@@ -16,11 +16,13 @@ from vocabulary.certificates import Authority
 
 
 def answered(review: bytes, answer: Reviewer) -> bytes:
-    """The body of the response to an AdmissionReview."""
+    """The response to an AdmissionReview; the answer's `review` replaces parts of it."""
     decoded = json.loads(review)
     request: dict[str, Any] = decoded["request"]
-    response = {"uid": request["uid"], **answer(request)}
-    return json.dumps({**decoded, "request": None, "response": response}).encode()
+    given = dict(answer(request))
+    replaced = given.pop("review", {})
+    response = {"uid": request["uid"], **given}
+    return json.dumps({**decoded, "request": None, "response": response, **replaced}).encode()
 
 
 class WebhookServer:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -48,6 +49,11 @@ def versions() -> Cluster:
     return cluster
 
 
+def _response(request: Object, answer: Any) -> bytes:
+    review = {"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview"}
+    return json.dumps({**review, "response": {"uid": request["uid"], **answer}}).encode()
+
+
 def _register(cluster: Cluster, answer: Any, **fields: Any) -> list[Object]:
     """A validating webhook for version v1; the requests that it reviews."""
     reviews: list[Object] = []
@@ -56,7 +62,7 @@ def _register(cluster: Cluster, answer: Any, **fields: Any) -> list[Object]:
         reviews.append(json.loads(review)["request"])
         if isinstance(answer, Exception):
             raise answer
-        return json.dumps({"response": answer}).encode()
+        return _response(reviews[-1], answer)
 
     rule = {
         "operations": ["*"],
@@ -65,7 +71,11 @@ def _register(cluster: Cluster, answer: Any, **fields: Any) -> list[Object]:
         "resources": ["things"],
     }
     webhook = {"name": "w.assay.dev", "rules": [rule], **fields}
-    registered = {"kind": "ValidatingWebhookConfiguration", "webhooks": [webhook]}
+    registered = {
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "w"},
+        "webhooks": [webhook],
+    }
     webhooks = AdmissionWebhooks(cluster.api, [registered], exchange)
     cluster.api.admission.validating.append(webhooks.validate)
     return reviews
@@ -165,3 +175,87 @@ def test_a_review_names_the_user_whose_rights_the_server_checks(
             except ApiError:
                 allowed = False
         assert answer["status"]["allowed"] is allowed
+
+
+def _mutating(name: str, *webhooks: Object) -> Object:
+    rule = {
+        "operations": ["*"],
+        "apiGroups": [NEW.group],
+        "apiVersions": ["v1"],
+        "resources": ["things"],
+    }
+    return {
+        "kind": "MutatingWebhookConfiguration",
+        "metadata": {"name": name},
+        "webhooks": [{"rules": [rule], **webhook} for webhook in webhooks],
+    }
+
+
+def _calls(cluster: Cluster, *configurations: Object, changing: str = "") -> list[str]:
+    """The names of the webhooks in the order of their calls; the one named changes the object."""
+    calls: list[str] = []
+
+    def exchange(webhook: Object, review: bytes) -> bytes:
+        calls.append(webhook["name"])
+        patch = [{"op": "add", "path": "/metadata/labels", "value": {"a": "b"}}]
+        encoded = base64.b64encode(json.dumps(patch).encode()).decode()
+        changes = (
+            {"patchType": "JSONPatch", "patch": encoded} if webhook["name"] == changing else {}
+        )
+        return _response(json.loads(review)["request"], {"allowed": True, **changes})
+
+    webhooks = AdmissionWebhooks(cluster.api, configurations, exchange)
+    cluster.api.admission.mutating.append(webhooks.mutate)
+    cluster.api.handle(Create(NEW, _thing(NEW), "default", "a"), "user")
+    return calls
+
+
+def test_webhooks_are_called_in_the_order_of_their_configurations_names(
+    versions: Cluster,
+) -> None:
+    later = _mutating("b", {"name": "b1"}, {"name": "b0"})
+    assert _calls(versions, later, _mutating("a", {"name": "z"})) == ["z", "b1", "b0"]
+
+
+@pytest.mark.parametrize(
+    ("changing", "calls"),
+    [
+        ("", ["w0", "w1", "w2", "w3"]),
+        ("w0", ["w0", "w1", "w2", "w3"]),
+        ("w2", ["w0", "w1", "w2", "w3", "w1"]),
+        ("w1", ["w0", "w1", "w2", "w3"]),
+    ],
+)
+def test_webhooks_are_called_again_if_needed_after_a_later_change(
+    versions: Cluster, changing: str, calls: list[str]
+) -> None:
+    """Only those that ask for it, and not the one that made the change."""
+    again = {"reinvocationPolicy": "IfNeeded"}
+    registered = _mutating(
+        "a", {"name": "w0"}, {"name": "w1", **again}, {"name": "w2"}, {"name": "w3", **again}
+    )
+    assert _calls(versions, registered, changing=changing) == calls
+
+
+@pytest.mark.parametrize(
+    ("effects", "policy", "code"),
+    [
+        ("None", "Fail", 0),
+        ("NoneOnDryRun", "Fail", 0),
+        ("Some", "Ignore", 400),
+        (None, "Fail", 500),
+    ],
+)
+def test_a_dry_run_calls_no_webhook_with_side_effects(
+    versions: Cluster, effects: str | None, policy: str, code: int
+) -> None:
+    fields = {} if effects is None else {"sideEffects": effects}
+    reviews = _register(versions, {"allowed": True}, failurePolicy=policy, **fields)
+    asked = Create(NEW, _thing(NEW), "default", "a", dry_run=True)
+    if code:
+        with pytest.raises(ApiError) as refused:
+            versions.api.handle(asked, "user")
+        assert refused.value.code == code
+    else:
+        versions.api.handle(asked, "user")
+    assert len(reviews) == (0 if code else 1)

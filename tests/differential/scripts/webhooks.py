@@ -238,3 +238,57 @@ def reviews_of_collections(c: Dialogue) -> None:
     c.note("old objects", deleted)
     c.note("names", sorted(review.get("name", "") for review in reviews))
     c.note("objects", [review["object"] for review in reviews])
+
+
+def _encoded(patch: Any) -> str:
+    return base64.b64encode(json.dumps(patch).encode()).decode()
+
+
+@script("An invalid response of a webhook fails the request, unless failures are ignored.", ["7.6"])
+def invalid_responses(c: Dialogue) -> None:
+    patch = {
+        "patchType": "JSONPatch",
+        "patch": _encoded([{"op": "add", "path": "/data", "value": {}}]),
+    }
+    missing = _encoded([{"op": "remove", "path": "/data/none"}])
+    answers: dict[str, dict[str, Any]] = {
+        "other-uid": {"uid": "other"},
+        "other-version": {"review": {"apiVersion": "admission.k8s.io/v2"}},
+        "other-kind": {"review": {"kind": "ConfigMap", "apiVersion": "v1"}},
+        "no-kind": {"review": {"kind": "", "apiVersion": ""}},
+        "no-response": {"review": {"response": None}},
+        "patch-without-type": {"patch": patch["patch"]},
+        "type-without-patch": {"patchType": "JSONPatch"},
+        "empty-type": {**patch, "patchType": ""},
+        "other-type": {**patch, "patchType": "Merge"},
+        "patch-is-object": {**patch, "patch": _encoded({"data": {}})},
+        "patch-is-text": {**patch, "patch": base64.b64encode(b"text").decode()},
+        "empty-patch": {**patch, "patch": _encoded([])},
+        "patch-does-not-apply": {**patch, "patch": missing},
+        "good-patch": patch,
+        "denied": {**patch, "patch": base64.b64encode(b"text").decode(), "allowed": False},
+    }
+
+    def answer(request: Mapping[str, Any]) -> dict[str, Any]:
+        return {"allowed": True, **answers[request["name"]]}
+
+    for policy in ("Fail", "Ignore"):
+        webhook = _webhook(c, _rule("CREATE"), failurePolicy=policy)
+        for kind in (MUTATING, VALIDATING):
+            with c.webhooks(kind, [webhook], answer):
+                for name in answers:
+                    c.create(
+                        config_map(name),
+                        dry_run=True,
+                        show=["kind", "code", "data", "message", "reason"],
+                    )
+
+
+@script("A patch of a deleted object fails the request.", ["7.6"])
+def patches_of_deletions(c: Dialogue) -> None:
+    patch = {"patchType": "JSONPatch", "patch": _encoded([{"op": "remove", "path": "/data"}])}
+    c.create(config_map("a"), show=["metadata.name"])
+    for failures in ("Fail", "Ignore"):
+        webhook = _webhook(c, _rule("DELETE"), failurePolicy=failures)
+        with c.webhooks(MUTATING, [webhook], lambda _: {"allowed": True, **patch}):
+            c.delete(CONFIG_MAP, "a", dry_run=True)
