@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import http.client
+import json
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -145,3 +149,49 @@ def test_reviews_leave_nothing_behind(running: ServedCluster) -> None:
     }
     assert ask(running, "/apis/authentication.k8s.io/v1/tokenreviews", "POST", body)[0] == 201
     assert (len(running.api.recorder.entries), running.api.store.revision) == (entries, revision)
+
+
+def test_two_tokens_of_one_account_do_not_mix(
+    running: ServedCluster, connected: client.ApiClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A second client is authenticated and answered while the first one's body is on its way."""
+    first = _token(connected)
+    account = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}
+    tokens = "/api/v1/namespaces/default/serviceaccounts/worker/token"
+    second = ask(running, tokens, "POST", account)[1]["status"]["token"]
+    reviews = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
+    body = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"}
+
+    authenticated = threading.Event()
+    authenticate = running.authenticate
+
+    def noted(authorization: str) -> Any:
+        try:
+            return authenticate(authorization)
+        finally:
+            authenticated.set()
+
+    monkeypatch.setattr(running, "authenticate", noted)
+    slow = http.client.HTTPConnection("127.0.0.1", running.port, timeout=30)
+    sent = json.dumps(body).encode()
+    slow.putrequest("POST", reviews)
+    slow.putheader("Authorization", f"Bearer {first}")
+    slow.putheader("Content-Type", "application/json")
+    slow.putheader("Content-Length", str(len(sent)))
+    slow.endheaders()
+    assert authenticated.wait(30)
+    _, of_second = ask(running, reviews, "POST", body, token=second)
+    slow.send(sent)
+    of_first = json.loads(slow.getresponse().read())
+    slow.close()
+
+    def credential(review: Any) -> Any:
+        return review["status"]["userInfo"]["extra"]["authentication.kubernetes.io/credential-id"]
+
+    assert credential(of_first) == [f"JTI={_claims(first)['jti']}"]
+    assert credential(of_second) == [f"JTI={_claims(second)['jti']}"]
+
+
+def _claims(token: str) -> Any:
+    part = token.split(".")[1]
+    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
