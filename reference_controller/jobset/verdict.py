@@ -132,7 +132,7 @@ def _succeeded(
         finished = len(seen.left_failed) + sum(job.is_finished for job in seen.current)
         unfinished = asked_for - finished
     operator = str(policy["operator"])
-    out_of_hope = sum(count for name, count in hopeless.items() if name in names)
+    out_of_hope = rules.hopeless_targets(hopeless, names)
     if left_failed and rules.is_out_of_reach(operator, wanted, out_of_hope):
         message = "jobset failed since no job is left that could succeed"
         return _failed(draft, Reason.SUCCESS_OUT_OF_REACH, message)

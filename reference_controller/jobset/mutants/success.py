@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.observation import Job
@@ -47,3 +47,14 @@ class SuccessOfAllIsAsked(Rules):
     def is_target(self, replicated_job: str, targets: Collection[str]) -> bool:
         del replicated_job, targets
         return True
+
+
+@MUTANTS.wrong_rules(
+    "all-that-never-start-count",
+    "Jobs that never start fail a JobSet whose success policy does not ask for them.",
+    "JS-072",
+)
+class AllThatNeverStartCount(Rules):
+    def hopeless_targets(self, hopeless: Mapping[str, int], targets: Collection[str]) -> int:
+        del targets
+        return sum(hopeless.values())

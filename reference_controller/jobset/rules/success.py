@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from reference_controller.jobset.job_set import is_finished
 from reference_controller.jobset.observation import Job
@@ -32,6 +32,10 @@ class SuccessRules:
         succeeded = sum(job.has_succeeded for job in targets)
         holds = succeeded > 0 if operator == "Any" else succeeded == wanted
         return holds and unfinished == 0
+
+    def hopeless_targets(self, hopeless: Mapping[str, int], targets: Collection[str]) -> int:
+        """The number of targets that will never be created; `hopeless` is by replicated job."""
+        return sum(count for name, count in hopeless.items() if name in targets)
 
     def is_out_of_reach(self, operator: str, wanted: int, hopeless: int) -> bool:
         """True if the policy cannot hold any more, of whose `wanted` Jobs so many will never be

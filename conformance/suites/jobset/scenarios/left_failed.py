@@ -221,3 +221,31 @@ def left_failed_job_restarts_with_its_replicated_job(world: World) -> None:
     its.fail("w-1")
     world.until(its.has_partly_restarted(1))
     world.until(its.is_ready())
+
+
+@scenario(
+    arms=["JS-072"],
+    cases={
+        "all-of-others": ("All", ["w"], "Completed"),
+        "any-of-others": ("Any", ["w"], "Completed"),
+        "any-of-both": ("Any", ["then", "w"], "Completed"),
+        "all-of-both": ("All", ["then", "w"], "Failed"),
+        "any-of-those": ("Any", ["then"], "Failed"),
+    },
+)
+def jobs_that_never_start(world: World, case: tuple[str, list[str], str]) -> None:
+    """Jobs that wait for one that is left failed never start. That fails the JobSet if its success
+    policy cannot hold without them, and else it completes with the others."""
+    operator, targets, end = case
+    jobs = [replicated_job("first"), replicated_job("then"), replicated_job("w")]
+    jobs[1]["dependsOn"] = [{"name": "first", "status": "Complete"}]
+    policy = {"operator": operator, "targetReplicatedJobs": targets}
+    its = JobSet.submit(world, job_set(jobs, [LEAVES], successPolicy=policy))
+    for name in ("first-0", "w-0"):
+        world.until(its.has_started(name))
+    its.fail("first-0")
+    world.until(its.has_failed_job("first-0"))
+    if end == "Completed":
+        world.wait(20 * SECOND)
+        its.fail("w-0", 0)
+    world.until(its.has_ended(end))
