@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from itertools import starmap
@@ -54,9 +54,8 @@ any operator right."""
 
 def find(name: str) -> Path | None:
     """The file of a shipped profile's name, or a profile's file itself; None for other names."""
-    shipped = shipped_profiles().get(name)
-    if shipped is not None:
-        return shipped
+    if name in shipped_profiles():
+        return shipped_profiles()[name]
     return Path(name) if name.endswith(SUFFIXES) else None
 
 
@@ -299,16 +298,19 @@ def _claims_of_others(profile: ImplementationProfile) -> Iterator[Problem]:
     """Claims that no run of the profile's operator is judged by."""
     judged = {each.name for each in suite.judged_on("", [profile.suite])}
     others = {each.id: each.suite for each in claims.load() if each.suite not in judged}
-    lacking = ((f"lacks[{n}]", each.claims) for n, each in enumerate(profile.lacks))
-    known = enumerate(profile.known_differences)
-    differing = ((f"knownDifferences[{n}]", each.claims) for n, each in known)
-    for part, named in (*lacking, *differing):
-        for n, claim in enumerate(named):
-            if claim in others:
-                yield (
-                    f"{part}.claims[{n}]",
-                    f"{claim} is a claim of {others[claim]}, not of {profile.suite}; leave it out",
-                )
+    parts: Mapping[str, Sequence[Lack | Difference]] = {
+        "lacks": profile.lacks,
+        "knownDifferences": profile.known_differences,
+    }
+    for part, items in parts.items():
+        for index, item in enumerate(items):
+            for n, claim in enumerate(item.claims):
+                if claim in others:
+                    yield (
+                        f"{part}[{index}].claims[{n}]",
+                        f"{claim} is a claim of {others[claim]}, not of {profile.suite}; "
+                        "leave it out",
+                    )
 
 
 def _texts(value: Any, field: str) -> Iterator[tuple[str, str]]:
