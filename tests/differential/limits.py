@@ -103,6 +103,21 @@ LIMITS: Final[tuple[Limit, ...]] = (
         fields=r"body\.(message|details\..*)",
     ),
     Limit(
+        "bootstrap-roles",
+        "The roles that a cluster has from the start are not served as objects, and `admin`, `edit`"
+        " and `view` have no rules; `aggregationRule` adds none.",
+        "They would shift every revision of a history, and are for people, not for operators.",
+        ("bootstrap-roles",),
+        steps=r"get .*|access of a viewer",
+    ),
+    Limit(
+        "privilege-escalation",
+        "A user may create roles and bindings for rights that it does not have.",
+        "Scenarios' users are administrators, and operators' roles are granted by the run.",
+        ("escalation",),
+        steps="own .*",
+    ),
+    Limit(
         "words-of-webhook-patches",
         "A webhook's patch that is no JSON, or that does not apply, is rejected with other words.",
         "They are those of Go's libraries; code, reason and the webhook's name agree.",

@@ -58,3 +58,42 @@ def rules_for_paths(c: Dialogue) -> None:
     c.create({**body, "rules": [both]})
     c.create({**body, "rules": [{"verbs": ["get"], "nonResourceURLs": ["/version", "/x/*"]}]})
     c.delete(CLUSTER_ROLE, name)
+
+
+@script("Every cluster has roles for administrators, editors and viewers from the start.", ["7.3"])
+def bootstrap_roles(c: Dialogue) -> None:
+    group = "/apis/rbac.authorization.k8s.io/v1"
+    for name in ("cluster-admin", "admin", "edit", "view"):
+        path = f"{group}/clusterroles/{name}"
+        c.raw("GET", path, show=["kind", "metadata.name"], label=f"get {name}")
+    binding = role_binding("viewer", "view", [user_subject("jane")])
+    c.create({**binding, "roleRef": {**binding["roleRef"], "kind": "ClusterRole"}})
+    c.settle(1)
+    review = {
+        "apiVersion": "authorization.k8s.io/v1",
+        "kind": "SubjectAccessReview",
+        "spec": {
+            "user": "jane",
+            "resourceAttributes": {"namespace": c.namespace, "verb": "list", "resource": "pods"},
+        },
+    }
+    path = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+    c.raw("POST", path, review, show=["status.allowed"], label="access of a viewer")
+
+
+@script("Nobody grants rights that they do not have.", ["7.3"])
+def escalation(c: Dialogue) -> None:
+    group = ["rbac.authorization.k8s.io"]
+    writer = role("writer", ["create"], ["roles", "rolebindings"])
+    c.create({**writer, "rules": [{**writer["rules"][0], "apiGroups": group}]}, show=["kind"])
+    c.create(role_binding("writer", "writer", [user_subject("operator-1")]), show=["kind"])
+    c.create(role("reader", ["get"], ["pods"]), show=["kind"])
+    asked = {"namespace": c.namespace, "verb": "create", "resource": "roles", "group": group[0]}
+    c.until_allowed("operator-1", asked)
+    path = f"/apis/{group[0]}/v1/namespaces/{c.namespace}"
+    shown = ["kind", "code", "reason"]
+    for plural, body in (
+        ("roles", role("own", ["get"], ["pods"])),
+        ("rolebindings", role_binding("own", "reader", [user_subject("operator-1")])),
+    ):
+        c.raw("POST", f"{path}/{plural}", body, user="operator", show=shown, label=f"own {plural}")
