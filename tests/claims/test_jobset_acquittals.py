@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from chaos.faults import DeleteObject, Pause
 from conformance.suites.jobset.api import (
     DOMAIN,
     FAIL_JOB,
@@ -22,6 +23,7 @@ from reference_controller.jobset.rules import Rules
 from tests.claims.jobset_runs import RIGHT, judged_with, run_of, run_scenario, violated
 from vocabulary.clock import SECOND, Micros, to_rfc3339_micro
 from vocabulary.errors import ApiError
+from vocabulary.history import Write
 from vocabulary.objects import Object, labels_of
 
 
@@ -132,3 +134,26 @@ def test_a_job_that_is_left_failed_counts_as_failed_once_its_ttl_has_it_deleted(
         assert len(its.jobs) == 1
 
     assert violated(run_of(steps).verdicts) == {}
+
+
+def test_pods_that_a_user_left_by_the_last_deletion_are_not_the_controllers() -> None:
+    def steps(world: World) -> None:
+        its = JobSet.submit(world, job_set([replicated_job("w", 2)], [rule(RESTART_JOB_SET)]))
+        world.until(its.is_ready())
+        paused = Pause("garbage-collector")
+        world.inject(paused)
+        its.fail("w-0")
+        world.until(its.has_restarted(1))
+        world.wait(SECOND)
+        world.inject(DeleteObject(kind="Job", name=its.job("w-1"), propagation="Orphan"))
+        world.revert(paused)
+        world.until(its.is_ready())
+
+    run = run_of(steps)
+    deletions = [
+        (each.actor, each.options.get("propagationPolicy"))
+        for each in run.entries
+        if isinstance(each, Write) and each.verb == "delete" and each.name.endswith("w-1")
+    ]
+    assert deletions == [("jobset", "Foreground"), ("user", "Orphan")]
+    assert violated(run.verdicts) == {}

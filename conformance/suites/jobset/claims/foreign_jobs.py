@@ -15,15 +15,15 @@ from conformance.suites.jobset.sources import implementation
 from conformance.suites.jobset.view import JobSetRun
 from vocabulary.history import Write
 from vocabulary.kinds import JOB
-from vocabulary.objects import controller_of
+from vocabulary.objects import Object, controller_of
 
 JS_112 = Claim(
     id="JS-112",
     name="jobs-of-others-are-left-alone",
     level=Level.PROVISIONAL,
     suite="jobset",
-    text="The controller MUST NOT delete or change a Job that the JobSet does not control, also if "
-    "that Job has taken the name of one that it controlled.",
+    text="The controller MUST NOT delete or change a Job that no JobSet controls, also if that Job "
+    "has taken the name of one that a JobSet controlled.",
     source=implementation(
         "On the subsequent reconciles, the JobSet controller will delete any jobs with this "
         "annotation"
@@ -35,10 +35,9 @@ JS_112 = Claim(
 
 @judges(JS_112, armed_by="Job of another client with the name of a child Job", needs=(WRITERS,))
 def jobs_of_others_are_left_alone(run: JobSetRun) -> Obligations:
-    own = {child.track.uid for child in run.children}
     for name in run.wanted:
         for track in run.history.named(str(JOB), run.track.namespace, name):
-            if track.uid in own:
+            if _is_of_a_jobset(track.first):
                 continue
             wrong = _interference(run, track)
             if wrong is None:
@@ -46,26 +45,25 @@ def jobs_of_others_are_left_alone(run: JobSetRun) -> Obligations:
             else:
                 yield violated(
                     wrong,
-                    f"{when(wrong)}: the controller sent a {wrong.verb} of {track}, which {run} "
-                    "does not control.",
+                    f"{when(wrong)}: the controller sent a {wrong.verb} of {track}, which is "
+                    f"another client's and has the name of a Job of {run}.",
                     track.created,
                 )
 
 
+def _is_of_a_jobset(job: Object) -> bool:
+    """True for a Job of this JobSet, or of a namesake before or after it."""
+    return (controller_of(job) or {}).get("kind") == JOB_SET.kind
+
+
 def _interference(run: JobSetRun, track: Track) -> Write | None:
-    """The first write by which the controller deletes or changes a Job that is not, and does not
-    become, the JobSet's: one may be given back, or adopted. What it does for another JobSet of the
-    name is no interference."""
+    """The first write by which the controller deletes or changes a Job while it is not, and does
+    not become, a JobSet's: one may be given back, or adopted."""
     states: list[Write] = [*track.versions]
     if track.removed is not None:
         states.append(track.removed)
     for before, after in pairwise(states):
-        owners = {(controller_of(each.object or {}) or {}).get("uid") for each in (before, after)}
-        reconciled = {
-            each.uid
-            for each in run.history.named(str(JOB_SET), run.track.namespace, run.track.name)
-            if each.uid == run.track.uid or each.exists_at(after.n)
-        }
-        if run.operator.is_by(after.actor) and not owners & reconciled:
+        is_ours = any(_is_of_a_jobset(each.object or {}) for each in (before, after))
+        if run.operator.is_by(after.actor) and not is_ours:
             return after
     return None

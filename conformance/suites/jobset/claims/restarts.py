@@ -9,7 +9,11 @@ from conformance.suites.jobset.decisions import ACTIVE_JOBS, RESTART_STRATEGIES
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import api, future_work, implementation, stories
 from conformance.suites.jobset.view import Child, JobSetRun
-from conformance.suites.jobset.view.answers import answers, was_deleted_by_others
+from conformance.suites.jobset.view.answers import (
+    answers,
+    was_deleted_by_others,
+    was_orphaned_by_others,
+)
 from conformance.suites.jobset.view.generations import (
     created_again,
     deleted,
@@ -115,6 +119,8 @@ def _orphaned(run: JobSetRun) -> Obligations:
     end = run.history.end
     for child in run.children:
         if child.track.removed is None or was_deleted_by_others(run, child):
+            continue
+        if was_orphaned_by_others(run, child):
             continue
         pods = run.history.owned.get(child.track.uid, ())
         left = [pod for pod in pods if pod.kind == "Pod" and pod.exists_at(end.n)]

@@ -152,3 +152,14 @@ def was_deleted_by_others(run: JobSetRun, child: Child) -> bool:
     if deletion is None:
         return False
     return not run.operator.is_by(deletion.actor)
+
+
+def was_orphaned_by_others(run: JobSetRun, child: Child) -> bool:
+    """True if another client deleted the Job and left its pods, be it after the controller: the
+    last deletion decides what becomes of them."""
+    return any(
+        each.verb == "delete"
+        and each.options.get("propagationPolicy") == "Orphan"
+        and not run.operator.is_by(each.actor)
+        for each in child.track.versions
+    )
