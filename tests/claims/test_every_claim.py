@@ -186,3 +186,11 @@ def test_a_failed_pod_that_is_noticed_is_an_obligation_from_the_failure_to_the_n
     failed = story.at(10).becomes("a-0", "Failed")
     noticed = story.at(10.1).shows(Unhealthy="True")
     assert assert_passes("AW-030", story).kept == ((failed, noticed),)
+
+
+def test_the_id_of_a_decision_stands_for_one() -> None:
+    choices: dict[str, set[str]] = {}
+    for claim in EVERY:
+        for decision in claim.decisions:
+            choices.setdefault(decision.id, set()).add(decision.choice)
+    assert {key: found for key, found in choices.items() if len(found) > 1} == {}

@@ -223,7 +223,7 @@ OWN_MARK: Final = Decision(
     "the norm has the controller annotate Jobs and delete them, and speaks of no other client",
 )
 LASTING_JOBS: Final = Decision(
-    "J31",
+    "J33",
     "spec.replicatedJobs is immutable, but for the labels, annotations, node selectors, "
     "tolerations and scheduling gates of pod templates while the JobSet is suspended. Changes of "
     "the resources of containers are not judged then.",
