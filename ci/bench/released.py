@@ -6,8 +6,8 @@
 For each release the same scenarios, drawn by the seed, run in virtual time and on the control
 plane, one at a time; then the same plans, half of them crash points, run on the release and on the
 reference. Printed are two tables in Markdown. Plans per core-hour are of processor time, that of
-the operator's process included, so that a shared machine gives the same figures; seconds per
-scenario are wall time, since a run on a control plane mostly waits.
+the operator's process included. Seconds per scenario are wall time, since a run on a control plane
+mostly waits; scenarios that were aborted on either cluster are left out.
 """
 
 from __future__ import annotations
@@ -55,7 +55,10 @@ def runs_of(release: str, scenarios: Sequence[str], cluster: str) -> list[RunRes
 
 def speed_row(release: str, virtual: Sequence[RunResult], real: Sequence[RunResult]) -> str:
     """The row of a release: seconds per scenario, and how many times as fast virtual time is."""
-    fast, slow = ([run.wall_seconds for run in runs] for runs in (virtual, real))
+    ended = [pair for pair in zip(virtual, real, strict=True) if not any(run.error for run in pair)]
+    if not ended:
+        raise SystemExit(f"{release}: no scenario ended on both; ask for more with --scenarios")
+    fast, slow = ([run.wall_seconds for run in runs] for runs in zip(*ended, strict=True))
     ratio = sum(slow) / sum(fast)
     cells = (f"{statistics.median(fast):.2f} s", f"{statistics.median(slow):.1f} s")
     totals = (f"{sum(fast):.0f} s", f"{sum(slow):,.0f} s")
@@ -95,8 +98,11 @@ def _processor_seconds() -> float:
 
 def pace_row(release: str, tasks: Sequence[Task]) -> str:
     """The row of a release: its plans per core-hour, and those of the reference."""
+    if not tasks:
+        raise SystemExit(f"{release}: no run to kill or disturb; ask for more with --scenarios")
     of_reference = [replace(task, implementation=REFERENCE) for task in tasks]
-    run_task(of_reference[0])  # the first run of a process pays for what is loaded
+    for first in (of_reference[0], tasks[0]):  # the first run of a process pays for what is loaded
+        run_task(first)
     released, reference = plans_per_core_hour(tasks), plans_per_core_hour(of_reference)
     return (
         f"| {release} | {len(tasks)} | {released:,.0f} | {reference:,.0f} | "
@@ -120,11 +126,20 @@ def measure(releases: Sequence[str], scenarios: int, plans: int) -> Iterator[str
     yield from paces
 
 
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("write a number of at least 1")
+    return number
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="Measure released operators in virtual time.")
     parser.add_argument("releases", nargs="+", metavar="RELEASE", help="names of shipped profiles")
-    parser.add_argument("--scenarios", type=int, default=15, help="how many of each suite")
-    parser.add_argument("--plans", type=int, default=60, help="how many plans of each release")
+    parser.add_argument("--scenarios", type=_positive, default=15, help="how many of each suite")
+    parser.add_argument(
+        "--plans", type=_positive, default=60, help="how many plans of each release"
+    )
     options = parser.parse_args()
     for line in measure(options.releases, options.scenarios, options.plans):
         print(line, flush=True)

@@ -38,7 +38,7 @@ from conformance.suite import shipped_profiles
 from fixtures.control_plane import binaries, builder, versions
 
 TREE = Path(__file__).parents[2]
-COMMAND = "python ci/bench/upstream_job_sets.py --write"
+COMMAND = "python ci/bench/upstream_job_sets.py --release {} --write"
 HEADING = "Beside JobSet's own integration tests"
 RELEASES = ("jobset-v0.10.1", "jobset-v0.12.0")
 EDITION = "released"
@@ -249,7 +249,7 @@ def section(
         f"- {suite.name}: {', '.join(suite.violated)}\n" for suite in suites if suite.violated
     )
     return (
-        f"Measured with `{COMMAND}` on {began:%Y-%m-%d}, in one run, on "
+        f"Measured with `{COMMAND.format(release)}` on {began:%Y-%m-%d}, in one run, on "
         f"{len(os.sched_getaffinity(0))} cores ({platform.machine()}) with a load of {load:.1f} "
         f"when it began: JobSet {version}, "
         f"{', '.join(map(version_told, PROGRAMS))}, "
