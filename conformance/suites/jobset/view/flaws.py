@@ -63,7 +63,7 @@ def repeated(rule: Object, field: str) -> str:
 
 
 _LABEL_KEY: Final = re.compile(
-    r"([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+    r"(?=[^/]{1,253}(/|$))([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
     r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?"
 )
 _OF_PODS: Final = ("cpu", "memory")
@@ -81,9 +81,9 @@ def unknown_topology(annotated: Any) -> str:
 
 def unknown_resource(replicated_job: Object) -> str:
     """A resource that a pod as a whole asks for, and that containers alone have."""
-    asked = get_path(replicated_job, "template.spec.template.spec.resources")
-    for amounts in (asked.get("limits"), asked.get("requests")) if asked else ():
-        for name in amounts or ():
+    for field in ("limits", "requests"):
+        asked = get_path(replicated_job, f"template.spec.template.spec.resources.{field}")
+        for name in asked if isinstance(asked, Mapping) else ():
             if name not in _OF_PODS and not name.startswith(_HUGE_PAGES):
                 return f"pods as a whole ask for {name}"
     return ""
