@@ -1,9 +1,10 @@
 """Decision code: modules in which a bug breaks requirements.
 
 KEP-262 is about failures. What the API of JobSets has beside them is not listed, since no
-requirement speaks of it: the rest of the spec (`spec_admission`), the order of starts (`startup`),
-and what queues change in pod templates (`resumption`). Nor is `expectations`, which saves requests,
-and `freshness`: every requirement excuses a controller that has not seen yet what it did not heed.
+requirement speaks of it: the rest of the spec (`spec_admission`, `known_fields`), the order of
+starts (`startup`), and what queues change in pod templates (`resumption`). Nor is `expectations`,
+which saves requests, and `freshness`: every requirement excuses a controller that has not seen yet
+what it did not heed.
 """
 
 from __future__ import annotations
