@@ -31,13 +31,14 @@ from ginkgo_report import GinkgoError, Spec, specs
 from our_runs import Run, runs_of
 from upstream_cases import TAG, scenarios_of_cases
 
+import conformance
 from conformance.profiles import program
 from conformance.profiles.profile import ImplementationProfile
 from conformance.profiles.reading import read_profile
 from conformance.suite import shipped_profiles
 from fixtures.control_plane import binaries, builder, versions
 
-TREE = Path(__file__).parents[2]
+TREE = Path(__file__).resolve().parents[2]
 COMMAND = "python ci/bench/upstream_job_sets.py --release {} --write"
 HEADING = "Beside JobSet's own integration tests"
 RELEASES = ("jobset-v0.10.1", "jobset-v0.12.0")
@@ -73,6 +74,9 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help=f"also write docs/{PAGE.name}")
     parser.add_argument("--keep", type=Path, help="where the reports go and stay")
     arguments = parser.parse_args()
+    imported = Path(conformance.__file__).parents[1]
+    if imported != TREE:
+        parser.error(f"would judge by the checkout {imported}; set PYTHONPATH={TREE}")
     with tempfile.TemporaryDirectory() as temporary:
         folder = (arguments.keep or Path(temporary)).resolve()
         folder.mkdir(parents=True, exist_ok=True)
