@@ -50,10 +50,10 @@ def effects_of(event: Event, stored: Mapping[str, dict[str, Any]]) -> Iterator[E
             yield _deleted(item)
     elif event.verb == "delete":
         yield from _deletion(event, response, stored)
-    elif removes(event):
+    elif is_partial(response) and removes(event):
         yield Effect("DELETED", recorded(_whole(response, stored) or response), 0, uid_of(response))
     elif version_of(response) and (whole := _whole(response, stored)) is not None:
-        yield _effect("ADDED" if event.code == 201 else "MODIFIED", whole)
+        yield _effect("ADDED" if event.code == 201 else _updated(event), whole)
 
 
 def removes(event: Event) -> bool:
@@ -99,6 +99,10 @@ def name_key(event: Event) -> str:
 
 def _effect(change: Change, obj: dict[str, Any]) -> Effect:
     return Effect(change, recorded(obj), version_of(obj), uid_of(obj))
+
+
+def _updated(event: Event) -> Change:
+    return "DELETED" if removes(event) else "MODIFIED"
 
 
 def _deleted(obj: dict[str, Any]) -> Effect:

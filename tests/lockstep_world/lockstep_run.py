@@ -112,7 +112,6 @@ class LockstepRun:
                 connection=self._connection,
                 namespaces=("default",),
                 elects=False,
-                users={},
                 on_crash=lambda name, error: self.crashes.append(f"{name}: {error}"),
             )
             for role in dict.fromkeys(map(role_of, names))

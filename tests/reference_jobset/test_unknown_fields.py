@@ -30,7 +30,6 @@ REFUSED: Final = [
     "odd",
     # Of the released API, not implemented here.
     "spec.volumeClaimPolicies",
-    "spec.failurePolicy.rules[0].onJobFailureMessagePatterns",
     # Of no API.
     *(
         f"{parent}.odd"

@@ -9,6 +9,7 @@ from typing import Any
 from conformance.implementation import AdmissionHook, Implementation
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
+from fixtures.simulated.access.authorization import Authorizer
 from fixtures.simulated.cluster import SimulatedCluster
 from reference_controller.runtime.admission_review import UserInfo
 from reference_controller.runtime.operator import Operator
@@ -38,7 +39,8 @@ class InProcessHost:
         self._namespace = namespace
         self._elects = elects
         self._on_crash = on_crash
-        self.admission: AdmissionHook = implementation.admission(config(), on_crash, self._user)
+        user_of = partial(_user, cluster.api.access)  # a bound method would make a cycle
+        self.admission: AdmissionHook = implementation.admission(config(), on_crash, user_of)
 
     def add(self, name: str, stream: str) -> OperatorProcess:
         """The process of that name; `stream` names its random streams."""
@@ -52,13 +54,14 @@ class InProcessHost:
             stream=stream,
         )
 
-    def _user(self, actor: str) -> UserInfo:
-        user = self._cluster.api.access.user(actor)
-        extra = {key: tuple(values) for key, values in user.extra.items()}
-        return UserInfo(user.name, user.uid, user.groups, extra)
-
     def _build(self, name: str, now_us: Micros) -> Operator:
         build = self._implementation.operator_builder(
             self._config(), namespace=self._namespace, identity=name, elect=self._elects
         )
         return build(now_us)
+
+
+def _user(access: Authorizer, actor: str) -> UserInfo:
+    user = access.user(actor)
+    extra = {key: tuple(values) for key, values in user.extra.items()}
+    return UserInfo(user.name, user.uid, user.groups, extra)

@@ -29,7 +29,7 @@ CHANGES: Final = 4
 STATUSES: Final = 2
 """For each change of a Job that the counts show."""
 UNCHANGED: Final = 1
-"""For each Job that the JobSet asks for: writes of a status as it stands."""
+"""For each Job, the replaced ones included: writes of a status as it stands."""
 REFUSED: Final = 1
 """For each Job."""
 SPARE: Final = 8
@@ -123,7 +123,7 @@ def _bounded(run: JobSetRun, step: Step, until: int) -> Obligation:
         (statuses, STATUSES * shown, "writes of the status"),
         (
             [write for write in statuses if not write.event and write.object is None],
-            UNCHANGED * len(run.wanted),
+            UNCHANGED * len(involved),
             "writes of the status that change nothing",
         ),
         (needless, REFUSED * len(involved), "requests that could only be refused"),
