@@ -270,7 +270,7 @@ def test_another_client_is_turned_away(operator: Path) -> None:
 def _hold_to(run: LockstepRun, *verbs: str) -> None:
     """Start the program again, with rights to ConfigMaps only."""
     access = run.cluster.api.access
-    access.know({NAME: User(NAME, (AUTHENTICATED,))})
+    access.register_users({NAME: User(NAME, (AUTHENTICATED,))})
     rule = {"apiGroups": [""], "resources": ["configmaps"], "verbs": list(verbs)}
     access.rbac.grant(NAME, Rules([rule]))
     run.cluster.processes.kill(NAME, restart_after_us=SECOND)
