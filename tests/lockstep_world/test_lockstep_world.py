@@ -163,6 +163,7 @@ def test_what_a_start_finds_is_brought_up_to_date(operator: Path) -> None:
         run.cluster.processes.kill(NAME, restart_after_us=SECOND)
         run.run_for(HOUR)
         assert run.read(SETTINGS)["data"] == {"start": "2"}
+        assert SETTINGS not in {entry.name for entry in run.entries if isinstance(entry, Write)}
 
 
 def test_a_stopped_program_ends_in_its_own_time(operator: Path) -> None:

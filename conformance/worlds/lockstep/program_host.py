@@ -166,10 +166,15 @@ class ProgramHost:
         return launch
 
     def _apply(self, objects: Iterable[Object]) -> None:
-        """Create what a program finds when it starts, or bring that up to date."""
+        """Create what a program finds when it starts, or bring that up to date.
+
+        Not recorded: it names ports and directories, which are others in each run, and the
+        history's header has the settings.
+        """
         handle = self._cluster.api.handle
         for each in objects:
             creation = create(each)
+            self._cluster.recorder.unrecorded.add((creation.kind.group_kind, creation.name))
             try:
                 handle(Get(creation.kind, creation.namespace, creation.name), "harness")
             except ApiError as error:
