@@ -27,7 +27,13 @@ FAST = 100
 
 
 def moves_until_it_ends(
-    program: Path, output: Path, *, alone_us: int = 0, least_us: int = 0, ticks_us: int = 0
+    program: Path,
+    output: Path,
+    *,
+    alone_us: int = 0,
+    least_us: int = 0,
+    ticks_us: int = 0,
+    seed: int = 0,
 ) -> list[int]:
     """The points in time, in µs since the beginning, to which time was moved by the harness.
 
@@ -36,7 +42,7 @@ def moves_until_it_ends(
     """
     page = TimePage(SIMULATION_EPOCH_US)
     page.allow(SIMULATION_EPOCH_US + alone_us, FAST, least_us, ticks_us)
-    pacer = Pacer(page)
+    pacer = Pacer(page, seed)
     moves = []
     with output.open("wb") as written:
         process = subprocess.Popen(
@@ -124,6 +130,34 @@ def test_it_stops_at_the_limit(ticks: Path, tmp_path: Path) -> None:
     assert (tmp_path / "output").read_text() == "24h0m0s 864000 12h0m30.5s\n"
     assert moves[-1] == DAY
     assert moves[-10:] == [DAY - SECOND + n * SECOND // 10 for n in range(1, 11)]
+
+
+def test_a_system_call_that_works_is_not_overtaken(calls: Path, tmp_path: Path) -> None:
+    """A thread that waits for a processor in it, as on a busy machine, looks the same."""
+    moves_until_it_ends(calls, tmp_path / "output")
+    assert (tmp_path / "output").read_text() == "caller other\n" * 5
+
+
+def test_its_random_numbers_are_those_of_its_seed(names: Path, tmp_path: Path) -> None:
+    told = []
+    for n, seed in enumerate((1, 1, 2)):
+        output = tmp_path / f"output{n}"
+        moves_until_it_ends(names, output, seed=seed)
+        told.append(output.read_text())
+    assert told[0] == told[1]
+    of_one, of_another = (set(each.split()) for each in (told[0], told[2]))
+    assert len(of_one) == len(told[0].split()), "none occurs twice"
+    assert len(of_one & of_another) < 3, "single bytes may be alike"
+
+
+def test_without_the_harness_random_numbers_are_random(names: Path) -> None:
+    lines = []
+    for _ in range(2):
+        with subprocess.Popen([names], stdout=subprocess.PIPE, text=True) as process:
+            assert process.stdout is not None
+            lines.append(process.stdout.readline())
+            process.kill()
+    assert lines[0] != lines[1]
 
 
 def test_without_the_harness_time_is_real(waits: Path) -> None:

@@ -72,6 +72,7 @@ class ProgramProcess:
         self.network = network
         """The one that it lives in, for connections to it."""
         self._launch = launch
+        self._random = loop.rng(f"{stream}/crypto")
         self._pacing = pacing
         self._loop = loop
         self._log = log
@@ -118,7 +119,8 @@ class ProgramProcess:
         if self._process is not None:
             return
         launch = self._launch()
-        self.pacer = Pacer(self._pacing.page)
+        # Each incarnation has numbers of its own: replicas are told apart by names made of them.
+        self.pacer = Pacer(self._pacing.page, self._random.getrandbits(63))
         environment = {**os.environ, **_GARBAGE, **launch.environment, **self.pacer.environment}
         with self._log.open("ab") as log:
             self._process = self.network.make(
@@ -152,6 +154,9 @@ class ProgramProcess:
             return
         self.resume()
         self._stopped = ended
+        self._pacing.settle(self._loop.now_us)
+        if self._process is not process:  # it has ended by what it had to do before
+            return
         self._grace = self._loop.call_later(GRACE_US, self._end_stopped, process)
         process.send_signal(signal.SIGTERM)
         await_delivery(process.pid)
@@ -173,10 +178,10 @@ class ProgramProcess:
             return
         self.paused = False
         self._process.send_signal(signal.SIGCONT)
+        self._has_work()
         backlog, self._backlog = self._backlog, []
         for arrived in backlog:
-            arrived()
-        self._has_work()
+            self._reach(arrived)
 
     def close(self) -> None:
         """The run is over."""
@@ -317,13 +322,16 @@ class ProgramProcess:
 
     def _reach(self, arrive: Callable[[], None]) -> None:
         """Let something arrive at the program, now or once it runs again."""
+        if self.running and not self.paused and not self.serving.is_aside:
+            # One thing after the other: what it does first does not depend on the processor.
+            self._pacing.settle(self._loop.now_us)
         if not self.running:
             return
         if self.paused:
             self._backlog.append(arrive)
             return
+        self._has_work()  # a fault that this sets off finds it at work
         arrive()
-        self._has_work()
 
     def _accept(self) -> None:
         while True:
