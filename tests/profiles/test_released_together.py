@@ -1,7 +1,7 @@
 """Several released programs in one run: two operators of different roles, and two replicas of one.
 
-Each is killed, stopped, paused and started again while the others go on. Whether a second run has
-the same bytes is not asked here: leaders are named by random numbers of the kernel.
+Each is killed, stopped, paused and started again while the others go on; a second run has the same
+history.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from conformance.profiles.choosing import simulated
 from conformance.profiles.profiled import Profiled
 from conformance.profiles.program import ProgramMissingError
 from conformance.report.run_result import RunResult
+from conformance.running.repeated import difference_between
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario
 from conformance.suites.appwrapper.handle import AppWrapper
@@ -45,9 +46,10 @@ def released(name: str, role: str) -> Profiled:
     return found
 
 
-def run_of(
+def repeated_run(
     steps: Callable[[World], None], names: dict[str, str], *, operators: int = 1
 ) -> RunResult:
+    """The run, which a second one has repeated byte for byte."""
     under_test = {role: released(name, role) for role, name in names.items()}
     suite = next(iter(names))
     scenario = Scenario(
@@ -59,9 +61,10 @@ def run_of(
         roles=tuple(names),
         operators=operators,
     )
-    run = run_one(scenario, under_test, 1, None)
-    assert run.error == ""
-    return run
+    first, second = (run_one(scenario, under_test, 1, None) for _ in range(2))
+    assert first.error == ""
+    assert difference_between(first, second) == ""
+    return first
 
 
 def life_of(run: RunResult, process: str) -> list[str]:
@@ -116,7 +119,7 @@ def each_in_turn(world: World) -> None:
 
 
 def test_two_operators_of_different_roles() -> None:
-    run = run_of(each_in_turn, {"appwrapper": APPWRAPPER, "jobset": JOB_SET})
+    run = repeated_run(each_in_turn, {"appwrapper": APPWRAPPER, "jobset": JOB_SET})
     for role in ("appwrapper", "jobset"):
         # What follows is the end of the run, which undoes starts.
         assert life_of(run, role)[:7] == ["started", *KILLED, *STOPPED, *PAUSED]
@@ -142,7 +145,7 @@ def leaders_in_turn(world: World) -> None:
 
 
 def test_two_replicas_of_one_operator() -> None:
-    run = run_of(leaders_in_turn, {"jobset": JOB_SET}, operators=2)
+    run = repeated_run(leaders_in_turn, {"jobset": JOB_SET}, operators=2)
     lives = [life_of(run, name) for name in ("jobset", "jobset/1")]
     away = [change for life in lives for change in life]
     for change in AWAY:
