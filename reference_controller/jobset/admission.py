@@ -15,14 +15,15 @@ from reference_controller.jobset.job_set import (
     replicated_jobs,
     spec_of,
 )
-from reference_controller.jobset.known_fields import Cause
+from reference_controller.jobset.known_fields import Cause, unknown_fields
 from reference_controller.jobset.names import EXCLUSIVE_TOPOLOGY, GROUP, JOB_SET
 from reference_controller.jobset.rules import RIGHT, Rules
 from reference_controller.jobset.rules.admission import FAILURE_REASONS
 from reference_controller.jobset.spec_admission import (
     STAYS,
+    changes,
+    flaws,
     names_of,
-    other_flaws,
     target_flaws,
     with_defaults,
 )
@@ -53,13 +54,16 @@ def validate(
 ) -> Object:
     """Return the JobSet as it is. Raises ApiError (422) if it is rejected."""
     del user
-    causes = [*other_flaws(operation, new, old)]
+    causes = [*_unknown_fields(new, old, rules)]
     if operation == "UPDATE":
         assert old is not None, "an UPDATE comes with the old object"
-        causes += [*_policy_changes(new, old, rules), *_part_changes(new, old, rules)]
+        causes += [
+            *changes(new, old),
+            *_policy_changes(new, old, rules),
+            *_part_changes(new, old, rules),
+        ]
     else:
-        causes += [*_policy_flaws(new, rules), *_pod_flaws(new, rules)]
-    causes = [cause for cause in causes if rules.refuses(cause)]
+        causes += [*flaws(new), *_policy_flaws(new, rules), *_pod_flaws(new, rules)]
     if causes:
         raise _denied(new, causes)
     return new
@@ -77,13 +81,22 @@ def _denied(job_set: Object, causes: list[Cause]) -> ApiError:
     return ApiError(422, "Invalid", message, details)
 
 
+def _unknown_fields(new: Object, old: Object | None, rules: Rules) -> Iterator[Cause]:
+    # Those that an earlier release admitted stay: nobody could suspend or finalize the JobSet.
+    admitted = set() if old is None else {*unknown_fields(old)}
+    for cause in unknown_fields(new):
+        defines_a_reason = cause.field.endswith(".setConditionReason")
+        if cause not in admitted and not (defines_a_reason and rules.reasons_are_user_defined()):
+            yield cause
+
+
 def _policy_flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
     names = names_of(job_set)
     for index, rule in enumerate(get_path(job_set, "spec.failurePolicy.rules") or ()):
         path = f"spec.failurePolicy.rules[{index}]"
         reasons = rule.get("onJobFailureReasons") or ()
         for reason in reasons:
-            if not rules.is_failure_reason(reason):
+            if not (rules.is_failure_reason(reason) or rules.reasons_are_user_defined()):
                 yield Cause(
                     f"{path}.onJobFailureReasons",
                     f"{reason!r} is no failure reason of a Job; there are "

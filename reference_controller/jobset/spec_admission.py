@@ -14,10 +14,9 @@ from reference_controller.jobset.job_set import (
     replicated_jobs,
     spec_of,
 )
-from reference_controller.jobset.known_fields import Cause, unknown_fields
+from reference_controller.jobset.known_fields import Cause
 from reference_controller.jobset.names import CONTROLLER_NAME
 from reference_controller.jobset.network import coordinator_of
-from reference_controller.runtime.admission_review import Operation
 from vocabulary.objects import Object, get_path, name_of
 
 MAX_INT32: Final = 2**31 - 1
@@ -64,19 +63,6 @@ def _defaulted(replicated_job: Object) -> Object:
     job["template"] = pod_template
     filled = {"groupName": "default", "replicas": 1, **replicated_job}
     return {**filled, "template": {**template, "spec": job}}
-
-
-def other_flaws(operation: Operation, new: Object, old: Object | None) -> Iterator[Cause]:
-    """Flaws of all but the failure policy, and changes of what stays as it is."""
-    if operation == "UPDATE":
-        assert old is not None, "an UPDATE comes with the old object"
-        # What an earlier release admitted stays: nobody could suspend or finalize the JobSet.
-        admitted = {*unknown_fields(old)}
-        yield from (each for each in unknown_fields(new) if each not in admitted)
-        yield from changes(new, old)
-    else:
-        yield from unknown_fields(new)
-        yield from flaws(new)
 
 
 def flaws(job_set: Object) -> Iterator[Cause]:

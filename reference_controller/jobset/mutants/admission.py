@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from reference_controller.jobset.known_fields import Cause
 from reference_controller.jobset.mutants.registry import MUTANTS
 from reference_controller.jobset.rules import Rules
 from vocabulary.objects import Object
@@ -81,9 +80,8 @@ class MaxRestartsAreCapped(Rules):
     "user-defined-reasons", "It admits reasons that a Job's template makes up.", "JS-075", "JS-007"
 )
 class UserDefinedReasons(Rules):
-    def refuses(self, cause: Cause) -> bool:
-        defines, lists = cause.field.endswith(".setConditionReason"), "'ExitCode" in cause.message
-        return not (defines or lists) and super().refuses(cause)
+    def reasons_are_user_defined(self) -> bool:
+        return True
 
 
 @MUTANTS.wrong_rules(

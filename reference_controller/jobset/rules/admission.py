@@ -6,7 +6,6 @@ import re
 from collections.abc import Collection
 from typing import Any, Final
 
-from reference_controller.jobset.known_fields import Cause
 from vocabulary.objects import Object
 
 FAILURE_REASONS: Final = (
@@ -36,10 +35,9 @@ PLACEMENT: Final = (
 class AdmissionRules:
     """JS-006, 007, 009, 011, 046, 075, 096, 109, 110."""
 
-    def refuses(self, cause: Cause) -> bool:
-        """True if a flaw that was found has the JobSet refused."""
-        del cause
-        return True
+    def reasons_are_user_defined(self) -> bool:
+        """True if Jobs may define failure reasons (`setConditionReason`), and rules list them."""
+        return False
 
     def is_failure_reason(self, reason: str) -> bool:
         """True for the failure reasons of batch/v1 Jobs."""
