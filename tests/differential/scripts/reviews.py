@@ -341,6 +341,9 @@ def forbidden_requests(c: Dialogue) -> None:
         ("GET", f"{core}/pods/a/status", None),
         ("GET", f"{jobs}?fieldSelector=metadata.name%3Dx", None),
         ("GET", f"{core}/configmaps/none", None),
+        ("POST", f"{core}/configmaps", b"{"),
+        ("PUT", f"{core}/configmaps/none", b"{"),
+        ("DELETE", f"{core}/configmaps/a", b"{"),
     ):
         c.raw(method, target, body, user="operator")
     patch = {"metadata": {"labels": {"a": "b"}}}
