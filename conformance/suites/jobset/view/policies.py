@@ -30,6 +30,7 @@ _IN_FORCE: Final = (
     "restartStrategy",
     "rules",
     "onJobFailureReasons",
+    "onJobFailureMessagePatterns",
     "targetReplicatedJobs",
 )
 """Fields whose absence, or the order of whose values, means nothing."""
@@ -43,6 +44,7 @@ def _in_force(policy: Any) -> tuple[Any, ...] | None:
         (
             rule.get("action"),
             sorted(texts(rule.get("onJobFailureReasons"))),
+            sorted(texts(rule.get("onJobFailureMessagePatterns"))),
             sorted(texts(rule.get("targetReplicatedJobs"))),
         )
         for rule in rules_of(policy)
