@@ -16,7 +16,7 @@ from tests.simulated_api.cluster import Cluster
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from vocabulary.objects import Object
-from vocabulary.requests import Create, Delete
+from vocabulary.requests import Create, Delete, DeleteCollection, Patch, Update, Write
 
 OLD = Kind("tests.assay.dev", "v1beta1", "Thing", "things")
 NEW = Kind("tests.assay.dev", "v1", "Thing", "things")
@@ -259,3 +259,77 @@ def test_a_dry_run_calls_no_webhook_with_side_effects(
     else:
         versions.api.handle(asked, "user")
     assert len(reviews) == (0 if code else 1)
+
+
+def _write_while_called(cluster: Cluster, write: Write) -> list[Object]:
+    """A validating webhook whose program writes once, while it is called; what it reviews."""
+    reviews: list[Object] = []
+
+    def exchange(_webhook: Object, review: bytes) -> bytes:
+        reviews.append(json.loads(review)["request"])
+        if len(reviews) == 1:
+            cluster.api.handle(write, "operator")
+        return _response(reviews[-1], {"allowed": True})
+
+    rule = {
+        "operations": ["UPDATE", "DELETE"],
+        "apiGroups": [NEW.group],
+        "apiVersions": ["v1"],
+        "resources": ["things"],
+    }
+    registered = {
+        "kind": "ValidatingWebhookConfiguration",
+        "metadata": {"name": "w"},
+        "webhooks": [{"name": "w.assay.dev", "rules": [rule]}],
+    }
+    webhooks = AdmissionWebhooks(cluster.api, [registered], exchange)
+
+    def validate(request: Any, actor: str, new: Any, old: Any) -> None:
+        if actor != "operator":
+            webhooks.validate(request, actor, new, old)
+
+    cluster.api.admission.validating.append(validate)
+    return reviews
+
+
+def _labelled(value: str) -> Patch:
+    return Patch(NEW, "default", "a", {"metadata": {"labels": {value: value}}})
+
+
+def test_a_patch_keeps_what_was_written_while_a_webhook_reviewed_it(versions: Cluster) -> None:
+    """It is applied to the object as it is by then, and reviewed again."""
+    versions.api.handle(Create(NEW, _thing(NEW), "default", "a"), "user")
+    reviews = _write_while_called(versions, _labelled("operators"))
+    versions.api.handle(_labelled("users"), "user")
+    found = versions.get(NEW, "a")
+    assert found is not None
+    assert found["metadata"]["labels"] == {"operators": "operators", "users": "users"}
+    assert [(review["oldObject"]["metadata"].get("labels")) for review in reviews] == [
+        None,
+        {"operators": "operators"},
+    ]
+
+
+def test_an_update_of_what_was_written_while_a_webhook_reviewed_it_is_a_conflict(
+    versions: Cluster,
+) -> None:
+    created = versions.api.handle(Create(NEW, _thing(NEW), "default", "a"), "user")
+    _write_while_called(versions, _labelled("operators"))
+    with pytest.raises(ApiError) as refused:
+        versions.api.handle(Update(NEW, {**created, "data": {"a": "b"}}), "user")
+    assert refused.value.code == 409
+
+
+@pytest.mark.parametrize(
+    "deletion", [Delete(NEW, "default", "a"), DeleteCollection(NEW, "default")]
+)
+def test_a_deletion_keeps_a_finalizer_that_was_added_while_a_webhook_reviewed_it(
+    versions: Cluster, deletion: Write
+) -> None:
+    versions.api.handle(Create(NEW, _thing(NEW), "default", "a"), "user")
+    holds = Patch(NEW, "default", "a", {"metadata": {"finalizers": ["tests.assay.dev/hold"]}})
+    _write_while_called(versions, holds)
+    versions.api.handle(deletion, "user")
+    found = versions.get(NEW, "a")
+    assert found is not None
+    assert "deletionTimestamp" in found["metadata"]
