@@ -201,6 +201,17 @@ func main() {
 			time.AfterFunc(22*time.Second, func() { os.OpenFile(folder+"/pipe", os.O_WRONLY, 0) })
 			os.Open(folder + "/pipe")
 		}},
+		{"output of a process 23s", func() {
+			// The pipe is waited for in the scheduler, while timers are due.
+			ticker := time.NewTicker(time.Second)
+			defer ticker.Stop()
+			command := exec.Command("sh", "-c", "sleep 0.1; echo")
+			output, _ := command.StdoutPipe()
+			command.Start()
+			io.ReadAll(output)
+			command.Wait()
+			time.Sleep(23 * time.Second)
+		}},
 	} {
 		began := time.Now()
 		each.wait()
