@@ -17,7 +17,7 @@ from vocabulary.clock import SECOND, SIMULATION_EPOCH_US
 
 REPEAT_SECONDS = 0.002
 BLOCKED_SECONDS = 0.02
-WAYS = 23
+WAYS = 24
 """The number of ways in which `waits` waits, the n-th for n seconds."""
 SPANS = re.compile(r"^.* (\d+)s took (.*)$", re.M)
 

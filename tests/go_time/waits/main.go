@@ -212,6 +212,16 @@ func main() {
 			command.Wait()
 			time.Sleep(23 * time.Second)
 		}},
+		{"processors 24s", func() {
+			// A second processor would work while the first one says that there is nothing to do.
+			if runtime.GOMAXPROCS(4); runtime.GOMAXPROCS(0) > 1 {
+				return
+			}
+			if runtime.SetDefaultGOMAXPROCS(); runtime.GOMAXPROCS(0) > 1 {
+				return
+			}
+			time.Sleep(24 * time.Second)
+		}},
 	} {
 		began := time.Now()
 		each.wait()
