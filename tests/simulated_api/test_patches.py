@@ -247,6 +247,25 @@ class TestApply:
         assert self.apply(cluster, "two", {"a": "2"}, force=True)["data"]["a"] == "2"
         assert self.apply(cluster, "one", {"b": "1"})["data"] == {"a": "2", "b": "1"}
 
+    def test_what_an_update_changes_is_no_longer_its_managers(self, cluster: Cluster) -> None:
+        self.apply(cluster, "one", {"a": "1", "b": "1"})
+        cluster.user(Patch(CONFIG_MAP, "default", "c", {"data": {"a": "2"}}, "merge"))
+        assert self.apply(cluster, "one", {})["data"] == {"a": "2"}
+
+    def test_spec_and_status_are_applied_independently_of_each_other(
+        self, widgets: Cluster
+    ) -> None:
+        def apply(subresource: str, **parts: Any) -> Object:
+            body = {"apiVersion": WIDGET.api_version, "kind": WIDGET.kind, **parts}
+            request = Patch(WIDGET, "default", "w", body, "apply", subresource, field_manager="one")
+            applied: Object = widgets.user(request)
+            return applied
+
+        apply("", spec={"size": 1, "note": "x"}, status={"phase": "ignored"})
+        apply("status", spec={"size": 9}, status={"phase": "up", "replicas": 1})
+        assert "note" not in apply("", spec={"size": 1})["spec"]
+        assert apply("status", status={"phase": "up"})["status"] == {"phase": "up"}
+
     def test_it_needs_to_know_the_manager(self, cluster: Cluster) -> None:
         error = cluster.refused(Patch(CONFIG_MAP, "default", "c", {}, "apply"))
         assert "fieldManager: Required value: is required for apply patch" in error.message
