@@ -249,10 +249,13 @@ def _unexplained(claim: ClaimReport, profile: ImplementationProfile) -> list[Cla
 
 
 def explains(known: Difference, claim: str, test: ClaimTest) -> bool:
-    """True if the profile names this reason for the claim in that scenario and the violation
-    there shows it."""
-    patterns = known.scenarios or ("*",)
-    if claim not in known.claims or not any(fnmatchcase(test.scenario, each) for each in patterns):
+    """True if the profile names this reason for the claim in that run and the violation there
+    shows it."""
+    patterns = known.scenarios or (() if known.variants else ("*",))
+    is_named = any(fnmatchcase(test.scenario, each) for each in patterns) or any(
+        fnmatchcase(test.variant, each) for each in known.variants
+    )
+    if claim not in known.claims or not is_named:
         return False
     evidence = _evidence(test)
     return not known.shown_by or any(phrase in evidence for phrase in known.shown_by)

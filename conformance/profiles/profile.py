@@ -181,7 +181,10 @@ class Difference(_Part, frozen=True, kw_only=True):
     claims: tuple[str, ...]
     scenarios: tuple[str, ...] = ()
     """Patterns of the scenarios in which they are broken for this reason: `jobset/success/*`,
-    where `*` stands for any text. None: wherever they are broken."""
+    where `*` stands for any text. None, and no variants either: wherever they are broken."""
+    variants: tuple[str, ...] = ()
+    """Patterns of the variants of campaigns in which they are broken for this reason as well, in
+    any scenario: `random plan *`."""
     fault: Literal["implementation", "text", "suite"]
     """The fault: the implementation; the sentence that the claims are based on, which has another
     reading; or the suite, which reports a violation where there is none."""

@@ -214,6 +214,15 @@ def test_a_reset_for_a_pod_that_does_not_run_yet_is_a_violation() -> None:
     assert_fails("AW-092", story, at=wrong)
 
 
+def test_a_reset_when_warm_up_is_over_is_not_for_the_tag() -> None:
+    """That it comes before the failure grace period is over is for AW-042."""
+    story = tagged("EVICT", run=False)
+    story.entries.pop()
+    wrong = story.at(330).enters("Resetting", Unhealthy="True")
+    assert verdict_of("AW-092", story).outcome is not Outcome.FAILED
+    assert_fails("AW-042", story, at=wrong)
+
+
 @pytest.mark.parametrize(("at", "may_be_for_the_pod"), [(60, False), (90.5, True)])
 def test_a_reset_may_be_for_a_failed_pod_that_its_job_has_replaced(
     at: float, may_be_for_the_pod: bool

@@ -106,6 +106,29 @@ def test_a_reason_explains_the_scenarios_that_it_names_and_no_others(
     assert f"- {claim.id}: It asks too early." in page.partition("does not show")[2]
 
 
+def test_a_reason_explains_the_campaigns_that_it_names_in_any_scenario(
+    report: ConformanceReport,
+) -> None:
+    (claim,) = violated(report)
+    (failing,) = (test for test in claim.tests if test.outcome is Outcome.FAILED)
+    drawn = msgspec.structs.replace(failing, name=f"{failing.scenario} [random plan 2 of 8]")
+    explored = msgspec.structs.replace(
+        report, claims=(msgspec.structs.replace(claim, tests=(drawn,)),)
+    )
+    reason = Difference(
+        claims=(claim.id,),
+        fault="implementation",
+        because="Its cache is behind.",
+        scenarios=("elsewhere/*",),
+        variants=("random plan *",),
+    )
+    assert unexplained(explored, profile(reason)) == []
+    assert unexplained(report, profile(reason)) == [f"{claim.id} in {failing.scenario}"]
+    anywhere = msgspec.structs.replace(reason, scenarios=())
+    assert unexplained(explored, profile(anywhere)) == []
+    assert unexplained(report, profile(anywhere)) == [f"{claim.id} in {failing.scenario}"]
+
+
 def test_a_page_of_another_version_is_none_of_this_profile(report: ConformanceReport) -> None:
     made = profile().implementation
     of_it = Implementation(

@@ -24,7 +24,7 @@ from conformance.suites.appwrapper.sources import (
     overview,
 )
 from conformance.suites.appwrapper.view import AppWrapperRun
-from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd, Why
+from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL, AttemptEnd, Why
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.autopilot import Taint
 from conformance.suites.appwrapper.view.health import spells
@@ -275,8 +275,9 @@ def _stays(
 
 
 def _has_no_reason(attempt_end: AttemptEnd) -> bool:
-    """True if nothing else can be behind a attempt_end, not even failed pods acted on too early."""
-    return not attempt_end.ripe and Why.FAILED_PODS not in attempt_end.present
+    """True if nothing else can be behind it, not even pods acted on without their failure grace
+    period, once admission or warm-up was over."""
+    return not attempt_end.ripe and POD_LEVEL.isdisjoint(attempt_end.present)
 
 
 def _may_be_for_a_replaced_pod(aw: AppWrapperRun, attempt_end: AttemptEnd) -> bool:

@@ -1,15 +1,22 @@
-"""Creations that were carried out and never answered: what stands there must not be forgotten."""
+"""Creations that were carried out, and of which the operator knows nothing: what stands there must
+not be forgotten."""
 
 from __future__ import annotations
 
-from chaos.faults import HoldObject, LoseReply, Suspend, Tamper
+from chaos.faults import DelayWatch, HoldObject, LoseReply, Suspend, Tamper
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.appwrapper.handle import AppWrapper
 from conformance.world import World
-from vocabulary.clock import SECOND
+from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.kinds import SERVICE
 
+ONE_JOB = {
+    "apiVersion": "v1",
+    "kind": "ResourceQuota",
+    "metadata": {"name": "one-job"},
+    "spec": {"hard": {"count/jobs.batch": "1"}},
+}
 LOST = LoseReply(verb=("create",), kind="Service", times=0)
 
 
@@ -37,6 +44,18 @@ def retried_after_no_answer_came(world: World) -> None:
     world.until(aw.has_reset(1))
     world.revert(LOST)
     world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+
+
+@scenario(arms=["AW-010", "AW-013", "AW-014", "AW-015", "AW-054", "INV-1", "INV-2"])
+def job_uses_up_its_quota(world: World) -> None:
+    """A Job that its quota has no second one beside is deleted when it is suspended, though its
+    operator hears late of its own writes."""
+    world.inject(DelayWatch(by=50 * MILLISECOND, kind="AppWrapper"))
+    world.create(ONE_JOB, actor="user")
+    aw = AppWrapper.submit(world, "job.yaml")
+    world.until(aw.is_in("Running") & aw.shows("PodsReady"))
+    world.inject(Suspend("AppWrapper/a"))
+    world.until(aw.is_in("Suspended") & aw.shows("QuotaReserved", "False"))
 
 
 @scenario(arms=["INV-3", "INV-9", "MLB-048"], cases={"goes-at-once": False, "is-held": True})
