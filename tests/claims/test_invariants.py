@@ -128,6 +128,21 @@ def test_a_workload_that_has_not_settled_when_nothing_goes_on_is_a_violation() -
     assert_fails("INV-8", story.ends(), at=wrong)
 
 
+@pytest.mark.parametrize("is_over", [False, True])
+def test_a_program_may_still_wait_for_its_longest_parameter_where_all_has_been_quiet(
+    is_over: bool,
+) -> None:
+    """Its timers are unknown to the harness."""
+    annotations = {"deletionOnFailureGracePeriodDuration": "2h"}
+    story = failing(annotations=annotations, facts={"profile_sha256": "0"})
+    story.at(71).mark("faults-stopped")
+    rests = story.at(8000 if is_over else 5000).mark("stable")
+    if is_over:
+        assert_fails("INV-8", story.ends(), at=rests)
+    else:
+        assert_unarmed("INV-8", story.ends())
+
+
 @pytest.mark.parametrize("lets_go", [True, False])
 def test_an_appwrapper_that_only_others_hold_waits_for_them(lets_go: bool) -> None:
     story = started()
