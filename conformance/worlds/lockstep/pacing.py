@@ -20,7 +20,9 @@ from fixtures.simulated.loop import Loop
 from vocabulary.clock import SECOND, Micros
 
 REPEAT_SECONDS: Final = 0.002
-"""A program that was busy when it was pinged is pinged again after this time."""
+"""A program that was busy when it was pinged is pinged again after this time, and less often the
+longer it is busy: looking for its work takes processor time of the harness, whose limit is low."""
+MOST_REPEAT_SECONDS: Final = 0.1
 BLOCKED_SECONDS: Final = 0.02
 """A goroutine that is in a system call for so long, in a program whose threads all sleep, waits for
 something that may take virtual time, such as a lock on a file."""
@@ -183,11 +185,12 @@ class Pacing:
     def _await(self, asked: tuple[Paced, ...]) -> None:
         """Read until all of these have reported, or ended."""
         began = time.monotonic()
+        seconds = 0.0
         while True:
             busy = [it for it in asked if it in self._awake and not it.pacer.is_idle]
             if not busy:
                 return
-            if not self._read_all(REPEAT_SECONDS):
+            if not self._read_all(min(max(REPEAT_SECONDS, seconds / 10), MOST_REPEAT_SECONDS)):
                 seconds = time.monotonic() - began
                 if seconds > LIMIT_SECONDS:
                     names = ", ".join(each.name for each in busy)
