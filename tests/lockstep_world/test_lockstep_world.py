@@ -222,7 +222,20 @@ def test_a_program_that_ends_is_told_with_its_log(operator: Path) -> None:
         assert not run.process.running
         told = run.crashes[0]
     assert told.startswith(f"{NAME}: it ended with 7")
-    assert "as asked" in told
+    assert "as asked SERVER" in told
+
+
+def test_what_a_program_says_at_its_end_is_the_same_in_each_run(operator: Path) -> None:
+    """Its ports and folders are others in each run; its log is that of its last start alone."""
+    told = []
+    for _ in range(2):
+        with lockstep_run(operator) as run:
+            run.ask("end")
+            run.run_for(60 * SECOND)
+            told.append(run.crashes)
+    assert told[0] == told[1]
+    assert len(told[0]) > 1
+    assert len(set(told[0])) == 1
 
 
 def test_a_program_that_ends_starts_again_as_its_kubelet_would_start_it(operator: Path) -> None:

@@ -14,11 +14,14 @@ class HealthProbe:
     def __init__(self, connect: Callable[[], socket.socket], path: str) -> None:
         """`connect` raises OSError at once if there is no listener."""
         self._connect = connect
+        self._path = path
         self._request = (
             f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
         )
         self._asked: socket.socket | None = None
         self._answer = b""
+        self.answered = f"nothing listens where process.readyPath, {path}, is asked for"
+        """The last answer, in words."""
 
     def ask(self) -> None:
         """Send a request if none is under way; without a listener, nothing happens."""
@@ -31,6 +34,7 @@ class HealthProbe:
             return
         connection.setblocking(False)
         self._asked, self._answer = connection, b""
+        self.answered = f"{self._path} is not answered"
 
     def is_ready(self) -> bool:
         """True if the answer has come, and says so."""
@@ -45,6 +49,8 @@ class HealthProbe:
         except OSError:
             self._answer = b""
         self.close()
+        status = self._answer.partition(b"\r\n")[0].decode("latin-1")
+        self.answered = f"{self._path} is answered with {status or 'nothing'!r}"
         return self._answer.startswith(b"HTTP/1.1 200 ")
 
     def close(self) -> None:

@@ -69,6 +69,8 @@ class ProgramHost:
     def add(self, name: str, stream: str) -> ProgramProcess:
         """The process of that name; `stream` names its random streams."""
         path = Path(self._folder.name)
+        health, webhook = free_ports(2)
+        ports = self._ports[name] = health, webhook
         process = self._processes[name] = ProgramProcess(
             name,
             partial(self._launch, name),
@@ -80,9 +82,8 @@ class ProgramHost:
             log=path / f"{label_of(name)}.log",
             on_end=self._ended,
             stream=stream,
+            ports=ports,
         )
-        health, webhook = free_ports(2)
-        self._ports[name] = health, webhook
         file = path / f"{label_of(name)}.kubeconfig"
         write_kubeconfig(file, kubeconfig(process.url, "", namespace=self._namespaces[0]))
         return process
@@ -96,16 +97,22 @@ class ProgramHost:
             probe = HealthProbe(connect, self._launches[name].ready_path)
             until_us = self._cluster.loop.now_us + READY_WITHIN_US
             while not probe.is_ready():
-                if not process.running or self._cluster.loop.now_us > until_us:
+                if self._cluster.loop.now_us > until_us:
                     probe.close()
-                    return f"{name} is not ready after {READY_WITHIN_US // SECOND} s"
+                    return (
+                        f"{name} is not ready after {READY_WITHIN_US // SECOND} s: "
+                        f"{probe.answered}; {process.last_words}"
+                    )
+                if not process.running:
+                    probe.close()
+                    return f"{name} ended before it was ready"
                 probe.ask()
                 self._pacing.wake(process)
                 try:
                     run_for(LOOK_EVERY_US)
                 except BusyError as busy:
                     probe.close()
-                    return str(busy)
+                    return f"{busy}; {process.last_words}"
         return ""
 
     def admission(

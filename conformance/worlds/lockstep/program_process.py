@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import signal
 import socket
@@ -36,6 +37,7 @@ _GARBAGE: Final = {"GOGC": "off", "GOMEMLIMIT": "400MiB"}
 """Collections cost more than memory in a life of seconds, and the runtime's clock forces one in
 every two minutes, which pass at once here."""
 _LOG_BYTES: Final = 600
+_CLIENT_PORT: Final = re.compile(r"127\.0\.0\.1:\d+(?=->)")
 END_SECONDS: Final = 5.0
 GRACE_US: Final = 30 * SECOND
 """The terminationGracePeriodSeconds of a pod that names none."""
@@ -63,9 +65,10 @@ class ProgramProcess:
         log: Path,
         on_end: Callable[[str, Exception], None],
         stream: str,
+        ports: tuple[int, ...],
     ) -> None:
         """`launch` prepares a start and says how; `on_end` is called with (name, exception) when it
-        has ended by itself; `stream` names its random streams."""
+        has ended by itself; `stream` names its random streams; `ports` are those it listens on."""
         self.name = name
         self.running = False
         self.paused = False
@@ -76,6 +79,9 @@ class ProgramProcess:
         self._pacing = pacing
         self._loop = loop
         self._log = log
+        self._log_begins = 0
+        """Where the output of the present or last incarnation begins in the log."""
+        self._ports = ports
         self._on_end = on_end
         self._backlog: list[Callable[[], None]] = []
         self._stopped: Callable[[], None] | None = None
@@ -123,6 +129,7 @@ class ProgramProcess:
         self.pacer = Pacer(self._pacing.page, self._random.getrandbits(63))
         environment = {**os.environ, **_GARBAGE, **launch.environment, **self.pacer.environment}
         with self._log.open("ab") as log:
+            self._log_begins = log.tell()
             self._process = self.network.make(
                 lambda: subprocess.Popen(
                     [*parent_bound.prefix(os.getpid()), *launch.command],
@@ -212,6 +219,17 @@ class ProgramProcess:
             self.serving.is_aside = False
             self._has_work()
 
+    @property
+    def last_words(self) -> str:
+        """The end of its log since its last start, without what is different in each run."""
+        log = self._log.read_bytes()[self._log_begins :] if self._log.exists() else b""
+        end = log[-_LOG_BYTES:].decode("utf-8", "replace")
+        end = end.replace(self.url, "SERVER").replace(f"127.0.0.1:{self.port}", "SERVER")
+        end = _CLIENT_PORT.sub("CLIENT", end.replace(str(self._log.parent), "FOLDER"))
+        for port in self._ports:
+            end = end.replace(f":{port}", ":PORT")
+        return f"its log ends: {end.strip()}" if end else "its log is empty"
+
     def on_watch_rule(self, rule: WatchRule, holds: bool) -> None:
         self.serving.on_watch_rule(rule, holds)
 
@@ -258,8 +276,7 @@ class ProgramProcess:
         if stopped is not None:
             stopped()
             return
-        end = self._log.read_bytes()[-_LOG_BYTES:].decode("utf-8", "replace")
-        self._on_end(self.name, EndedError(f"it ended with {code}; its log ends: {end}"))
+        self._on_end(self.name, EndedError(f"it ended with {code}; {self.last_words}"))
 
     # Inside.
 

@@ -2,10 +2,10 @@
 // Names of what it creates end in SUFFIX, so that several of them do not meet.
 //
 // It lists and watches as clients of Kubernetes do, tries again a second after a failure, ends when
-// asked for "ask-end", and admits ConfigMaps by a webhook that labels them. On SIGTERM it creates
-// "goodbye" a second later, and ends; after it was asked for "ask-stay", it goes on. Asked for
-// "ask-block", it has a goroutine in a system call for good, and for "ask-work", a process that works
-// for seconds.
+// asked for "ask-end", and admits ConfigMaps by a webhook that labels them, which takes a second
+// for one named "slow". On SIGTERM it creates "goodbye" a second later, and ends; after it was
+// asked for "ask-stay", it goes on. Asked for "ask-block", it has a goroutine in a system call for
+// good, and for "ask-work", a process that works for seconds.
 package main
 
 import (
@@ -76,6 +76,9 @@ func serve() {
 		json.NewDecoder(r.Body).Decode(&review)
 		metadata := review.Request.Object["metadata"].(map[string]any)
 		response := map[string]any{"uid": review.Request.UID, "allowed": true}
+		if metadata["name"] == "slow" {
+			time.Sleep(time.Second)
+		}
 		switch {
 		case strings.HasPrefix(metadata["name"].(string), "bad"):
 			response["allowed"] = false
@@ -139,7 +142,7 @@ func consider(name string) {
 	case "work":
 		go exec.Command("sleep", "3").Run()
 	case "end":
-		fmt.Println("as asked")
+		fmt.Println("as asked", server, ":"+os.Getenv("HEALTH_PORT"), os.Getenv("CERTIFICATES"))
 		os.Exit(7)
 	}
 	go func() {
