@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
-from conformance.worlds.lockstep import pacing
+from conformance.worlds.lockstep import pacing, webhook_exchange
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.lockstep.program_process import GRACE_US
 from fixtures.simulated.access.rules import Rules
@@ -258,6 +258,16 @@ def test_its_webhook_changes_and_refuses(operator: Path) -> None:
         assert refused.value.code == 422
         said = 'admission webhook "label.example.com" denied the request: a bad name'
         assert refused.value.message == said
+
+
+def test_a_webhook_that_waits_while_time_stands_still_is_told(
+    operator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cluster's time would go on; as a refusal it would be the operator's fault."""
+    monkeypatch.setattr(webhook_exchange, "TIMEOUT_SECONDS", 1)
+    told = r"operator: its webhook /label .* control-plane"
+    with lockstep_run(operator, webhooks=True) as run, pytest.raises(BusyError, match=told):
+        run.create("slow")
 
 
 @pytest.mark.parametrize("how", ["kill", "pause"])

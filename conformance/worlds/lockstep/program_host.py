@@ -205,7 +205,13 @@ class ProgramHost:
             up = [it for it in self._processes.values() if it.running and not it.paused]
             if not up:
                 raise ConnectionRefusedError("connect: connection refused")
-            return up[0].asked(partial(exchanges[up[0].name], path, review))
+            try:
+                return up[0].asked(partial(exchanges[up[0].name], path, review))
+            except TimeoutError:
+                raise BusyError(
+                    f"{up[0].name}: its webhook {path} does not answer, while virtual time stands "
+                    "still; run it with --cluster control-plane"
+                ) from None
 
         api = self._cluster.api
         api.conversion = lambda config, review: exchange({"clientConfig": config}, review)
