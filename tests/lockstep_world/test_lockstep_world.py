@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import urllib.request
 from itertools import pairwise
 from pathlib import Path
 
@@ -289,6 +290,18 @@ def test_another_client_is_turned_away(operator: Path) -> None:
             return connection.getresponse().status
 
         assert run.process.asked(stranger) == 401
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
+def test_it_may_ask_whether_the_server_is_healthy(operator: Path, path: str) -> None:
+    with lockstep_run(operator) as run:
+
+        def answer() -> bytes:
+            with urllib.request.urlopen(run.process.url + path, timeout=5) as answered:
+                told: bytes = answered.read()
+            return told
+
+        assert run.process.asked(answer) == b"ok"
 
 
 def _hold_to(run: LockstepRun, *verbs: str) -> None:
