@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from fixtures.control_plane.builder import go_toolchain
+from conformance.profiles.program import Downloaded
+from fixtures.control_plane.builder import BuildError, build_into, go_toolchain
 from fixtures.go_time.lockstep_patches import PATCHES
 from fixtures.go_time.overlay import OverlayError, Patch, digest, write_overlay
 from tests.go_programs import require_go
@@ -38,3 +39,20 @@ def test_a_patch_that_does_not_apply_is_named(tmp_path: Path, text: str, count: 
 def test_other_patches_make_another_program() -> None:
     assert digest(PATCHES) == digest(dict(PATCHES))
     assert digest(PATCHES) != digest({**PATCHES, "proc.go": (Patch("a", "b"),)})
+
+
+def test_a_module_that_asks_for_another_go_is_not_built_with_that(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its runtime would have other files: the program would run in real time."""
+    monkeypatch.setenv("GOTOOLCHAIN", "auto")
+    module = tmp_path / "newer"
+    module.mkdir()
+    (module / "go.mod").write_text("module newer\n\ngo 1.99\n")
+    (module / "main.go").write_text("package main\n\nfunc main() {}\n")
+    overlay = write_overlay(tmp_path / "overlay", PATCHES, go_toolchain())
+    wanted = {"program": "."}
+    with pytest.raises(BuildError, match=r"requires go >= 1\.99 .*GOTOOLCHAIN=local"):
+        build_into(
+            Downloaded("newer", module), wanted, tmp_path, lambda _step: None, overlay=overlay
+        )
