@@ -135,6 +135,14 @@ class TestPages:
         assert chosen.remaining_item_count is None
         assert chosen.continue_
 
+    @pytest.mark.parametrize("limit", [0, -1, -10])
+    def test_without_a_positive_limit_there_is_one_page(self, cluster: Cluster, limit: int) -> None:
+        for name in "ab":
+            cluster.create(config_map(name), CONFIG_MAP)
+        listed: ObjectList = cluster.user(List(CONFIG_MAP, "default", limit=limit))
+        assert len(listed.items) == 2
+        assert not listed.continue_
+
     def test_a_page_of_a_forgotten_moment_is_gone(self, cluster: Cluster) -> None:
         for name in "abc":
             cluster.create(config_map(name), CONFIG_MAP)
