@@ -136,18 +136,32 @@ def catalogue(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit 1 if the file is out of date.")
     ] = False,
+    runs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="The folder that `assay run` wrote: the faults are read from its histories, and"
+            " no scenario is run again.",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
 ) -> None:
     """Write the catalogue of claims (generated, committed, compared in CI).
 
     \b
     assay claims catalogue
     assay claims catalogue --check
+    assay claims catalogue --check --runs .assay
     """
     from conformance.report.catalogue import catalogue_text
-    from conformance.running.fault_use import faults_by_scenario
+    from conformance.running import fault_use
     from conformance.running.mutation import mutants_by_claim
 
-    text = catalogue_text(mutants_by_claim(), faults_by_scenario())
+    faults = (
+        fault_use.faults_by_scenario() if runs is None else fault_use.faults_by_scenario_in(runs)
+    )
+    text = catalogue_text(mutants_by_claim(), faults)
     standing = path.read_text(encoding="utf-8") if path.is_file() else ""
     if check:
         if standing != text:
