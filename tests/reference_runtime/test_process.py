@@ -63,10 +63,12 @@ def test_it_keeps_the_cluster_as_desired_and_ends_in_good_order(
     maps.delete("late-copy")
     eventually(lambda: maps.value("late-copy") == "3")
     assert toy.page("/healthz") == (200, "ok")
+    host = urlsplit(plane.server).netloc
+    posts = f'rest_client_requests_total{{code="201",host="{host}",method="POST"}} 3.0'
+    # An object can be seen before its creator has the response.
+    eventually(lambda: posts in toy.page("/metrics")[1])
     metrics = toy.page("/metrics")[1]
     assert 'controller_runtime_reconcile_total{controller="toy",result="success"}' in metrics
-    host = urlsplit(plane.server).netloc
-    assert f'rest_client_requests_total{{code="201",host="{host}",method="POST"}} 3.0' in metrics
     assert "caches_synced 1.0" in metrics
     assert toy.terminate() == 0
     assert toy.log("stopped")[0]["complete"] is True
