@@ -99,6 +99,29 @@ def refused_deletions(c: Dialogue) -> None:
         _told(c, reviews)
 
 
+@script("A write begins again if its object changed while a webhook reviewed it.", ["7.6"])
+def changes_under_review(c: Dialogue) -> None:
+    """The webhook writes itself, once for each operation, and its own write is reviewed as well."""
+    rule = _rule("UPDATE", "DELETE")
+    asked: list[str] = []
+
+    def write_once(request: Mapping[str, Any]) -> dict[str, Any]:
+        operation = str(request["operation"])
+        if operation not in asked:
+            asked.append(operation)
+            c.patch(CONFIG_MAP, "a", {"data": {operation: "webhook"}}, show=["data"])
+        return {"allowed": True}
+
+    c.create(config_map("a"), show=["metadata.name"])
+    with c.webhooks(VALIDATING, [_webhook(c, rule)], write_once) as reviews:
+        c.patch(CONFIG_MAP, "a", {"data": {"user": "patch"}}, show=["data"])
+        _told(c, reviews)
+        asked.clear()
+        asked.append("UPDATE")
+        c.delete(CONFIG_MAP, "a", show=["status"])
+        _told(c, reviews)
+
+
 @script("Refusals without words, code or reason are worded by the server.", ["7.6"])
 def words_of_refusals(c: Dialogue) -> None:
     answers: list[dict[str, Any]] = [
