@@ -16,7 +16,7 @@ from reference_controller.jobset.job_set import (
 from reference_controller.jobset.names import RESTART
 from reference_controller.jobset.numbering import Numbering
 from reference_controller.jobset.observation import Job, Observation
-from reference_controller.jobset.resumption import is_at_rest, resumed_template
+from reference_controller.jobset.resumption import is_at_rest
 from reference_controller.jobset.rules import Rules
 from reference_controller.jobset.startup import may_start
 from reference_controller.jobset.templates import build
@@ -124,7 +124,7 @@ def _resumptions(seen: Observation, allowed: Collection[str], rules: Rules) -> I
     for job in seen.current:
         if job.child.replicated_job not in allowed or not rules.is_to_resume(job):
             continue
-        template = resumed_template(of_name[job.child.replicated_job], job)
+        template = rules.resumed_template(of_name[job.child.replicated_job], job)
         if not template:
             yield _patch(job, seen, {"suspend": False}, rules)
         elif is_at_rest(job):

@@ -172,9 +172,11 @@ MADE_OF_TEMPLATE: Final = Decision(
     "J23",
     "A Job has all that its template has, value for value, and may have more: marks, affinity, "
     "what the API server fills in. Whether it is suspended, and its subdomain, follow from the "
-    "JobSet.",
+    "JobSet. A resumed Job has the labels, annotations, node selector, tolerations and scheduling "
+    "gates that the template has by then, and may keep earlier ones.",
     "the norm's stories depend on podFailurePolicy and backoffLimit of the template, and it does "
-    "not say what is added",
+    "not say what is added; a JobSet's templates may be changed in these fields alone, while it is "
+    "suspended, so that a queue can place its pods",
 )
 STARTED_JOBS: Final = Decision(
     "J24",

@@ -42,3 +42,22 @@ class SuspendedSuccessCounts(Rules):
 class FirstJobsResume(Rules):
     def is_to_resume(self, job: Job) -> bool:
         return super().is_to_resume(job) and job.child.number == 0
+
+
+@MUTANTS.wrong_rules(
+    "resumes-where-it-was", "It resumes Jobs with the pod templates of their creation.", "JS-104"
+)
+class ResumesWhereItWas(Rules):
+    def resumed_template(self, replicated_job: Object, job: Job) -> Object:
+        del replicated_job, job
+        return {}
+
+
+@MUTANTS.wrong_rules(
+    "resumes-without-tolerations", "It resumes Jobs without what they tolerate by then.", "JS-104"
+)
+class ResumesWithoutTolerations(Rules):
+    def resumed_template(self, replicated_job: Object, job: Job) -> Object:
+        found = super().resumed_template(replicated_job, job)
+        spec = {key: each for key, each in found.get("spec", {}).items() if key != "tolerations"}
+        return {**found, "spec": spec} if found else found

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise
 from typing import Any, Final
 
+from conformance.history import Moment
 from conformance.norm import Obligations, met, violated
 from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
@@ -20,7 +21,7 @@ from conformance.suites.jobset.api import (
 from conformance.suites.jobset.decisions import CHILD_MARKS, MADE_OF_TEMPLATE
 from conformance.suites.jobset.judging import judges
 from conformance.suites.jobset.sources import field, implementation
-from conformance.suites.jobset.view import Child, JobSetRun
+from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from vocabulary.objects import Object, annotations_of, get_path, labels_of
 
 JOB_KEY: Final = f"{DOMAIN}/job-key"
@@ -108,16 +109,21 @@ def _coordinator(run: JobSetRun) -> dict[str, str]:
 
 def _attempts(run: JobSetRun, child: Child) -> set[str]:
     """The numbers of restarts that the controller may have known of when it created a Job."""
-    created = child.track.created
-    seen_us = run.operator.timing.seen_us(created.t)
     found: set[str] = set()
+    for each in _known_states(run, child.track.created):
+        found.add(str(each.counted))
+        if run.edition == RELEASED:
+            found.add(str(each.restarts))
+    return found
+
+
+def _known_states(run: JobSetRun, at: Moment) -> Iterator[Snapshot]:
+    """The states of a JobSet on one of which the controller acted at a moment."""
+    seen_us = run.operator.timing.seen_us(at.t)
     for position, each in enumerate(run.snapshots):
         following = run.snapshots[position + 1 : position + 2]
-        if each.n < created.n and (not following or following[0].t >= seen_us):
-            found.add(str(each.counted))
-            if run.edition == RELEASED:
-                found.add(str(each.restarts))
-    return found
+        if each.n < at.n and (not following or following[0].t >= seen_us):
+            yield each
 
 
 def _flaws(child: Child, wanted: Mapping[str, str], attempts: set[str]) -> Iterator[str]:
@@ -143,7 +149,8 @@ JS_104 = Claim(
     level=Level.DERIVED,
     suite="jobset",
     text="Each Job MUST be created as the template of its replicated job says, also when it is "
-    "created again, and nothing of the template MUST be left out or changed.",
+    "created again, and nothing of the template MUST be left out or changed. A Job MUST be resumed "
+    "with the labels, annotations and scheduling directives that its pod template has by then.",
     source=field("ReplicatedJob", "template defines the template of the Job that will be created."),
     decision=MADE_OF_TEMPLATE,
 )
@@ -161,17 +168,13 @@ def jobs_are_made_of_their_template(run: JobSetRun) -> Obligations:
         standing = run.at(created.n)
         if standing is None or child.name not in run.wanted:
             continue
-        templates = {
-            each["name"]: each.get("template") or {}
-            for each in get_path(standing.object, "spec.replicatedJobs") or ()
-        }
-        template = templates.get(child.replicated_job, {})
+        template = _template(standing.object, child)
         flaw = next(
             chain(_missing(template, child.track.first, ""), _other_than_before(run, child)), None
         )
         if flaw is None:
             yield met(created)
-        elif template != _first_template(run, child):
+        elif template != _template(run.track.first, child):
             continue  # it was changed meanwhile
         else:
             yield violated(
@@ -179,6 +182,48 @@ def jobs_are_made_of_their_template(run: JobSetRun) -> Obligations:
                 f"{when(created)}: {child} of {run} was created with {flaw}.",
                 standing,
             )
+    for child in run.children:
+        if child.name in run.wanted:
+            yield from _resumed(run, child)
+
+
+def _resumed(run: JobSetRun, child: Child) -> Obligations:
+    """That a Job is resumed as a queue has the pods placed that has changed the template."""
+    versions = child.track.versions
+    for before, after in pairwise(versions):
+        was_suspended = get_path(before.object or {}, "spec.suspend", False)
+        if not was_suspended or get_path(after.object or {}, "spec.suspend", False):
+            continue
+        if not run.operator.is_by(after.actor):
+            continue
+        found = _pod_template(after.object or {})
+        flaws = [
+            next(_without(_pod_template(_template(each.object, child)), found), None)
+            for each in _known_states(run, after)
+            if not each.is_suspended
+        ]
+        if None in flaws or not flaws:
+            yield met(after)
+        else:
+            yield violated(after, f"{when(after)}: {child} of {run} was resumed with {flaws[-1]}.")
+
+
+def _pod_template(job: Object) -> Object:
+    found: Object = get_path(job, "spec.template") or {}
+    return found
+
+
+def _without(wanted: Object, found: Object) -> Iterator[str]:
+    """The fields that a queue may set in a pod template and that a resumed Job lacks."""
+    for path in ("metadata.labels", "metadata.annotations", "spec.nodeSelector"):
+        standing = get_path(found, path) or {}
+        for key, value in (get_path(wanted, path) or {}).items():
+            if standing.get(key) != value:
+                yield f"{path}[{key}] {standing.get(key)!r}; its pod template has {value!r}"
+    for path in ("spec.tolerations", "spec.schedulingGates"):
+        for item in get_path(wanted, path) or ():
+            if item not in (get_path(found, path) or ()):
+                yield f"no item {item!r} in {path}; its pod template has one"
 
 
 def _other_than_before(run: JobSetRun, child: Child) -> Iterator[str]:
@@ -194,8 +239,9 @@ def _other_than_before(run: JobSetRun, child: Child) -> Iterator[str]:
             yield f"spec.{key} {now.get(key)!r}; the first Job of that name had {before.get(key)!r}"
 
 
-def _first_template(run: JobSetRun, child: Child) -> Object:
-    found = get_path(run.track.first, "spec.replicatedJobs") or ()
+def _template(job_set: Object, child: Child) -> Object:
+    """The template of a Job; {} if its replicated job is unknown."""
+    found = get_path(job_set, "spec.replicatedJobs") or ()
     return next(
         (each.get("template") or {} for each in found if each["name"] == child.replicated_job), {}
     )

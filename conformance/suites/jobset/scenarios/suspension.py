@@ -44,14 +44,18 @@ def jobset_is_created_suspended(world: World) -> None:
     world.until(its.is_ready())
 
 
-@scenario(arms=["JS-099"])
+@scenario(arms=["JS-099", "JS-104"])
 def queue_places_its_pods(world: World) -> None:
     """A JobSet is resumed after a queue has said on which nodes its pods are to run."""
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [COUNTED], suspend=True))
     world.wait(10 * SECOND)
     listed = deepcopy(get_path(its.now, "spec.replicatedJobs"))
     for each in listed:
-        each["template"]["spec"]["template"]["spec"]["nodeSelector"] = {"kubernetes.io/os": "linux"}
+        template = each["template"]["spec"]["template"]
+        template["metadata"]["labels"]["example.com/queue"] = "spot"
+        template["metadata"]["annotations"]["example.com/workload"] = "a"
+        template["spec"]["nodeSelector"] = {"kubernetes.io/os": "linux"}
+        template["spec"]["tolerations"] = [{"key": "example.com/spot", "operator": "Exists"}]
     its.patch({"spec": {"replicatedJobs": listed, "suspend": False}})
     world.wait(5 * SECOND)
     world.until(its.is_ready())
