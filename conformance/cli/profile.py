@@ -109,6 +109,13 @@ def findings(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Where the page goes; default: here.")
     ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="A report of another cluster, whose verdicts are told beside; repeatable.",
+            callback=only(REPORT),
+        ),
+    ] = None,
 ) -> None:
     """Write what a report contradicts of a released program, with evidence, as Markdown.
 
@@ -117,6 +124,7 @@ def findings(
 
     \b
     assay profile findings $SUITE-v1.1.2 .assay --out docs/findings/$SUITE-v1.1.2.md
+    assay profile findings $SUITE-v1.1.2 .assay --beside .assay/control-plane
     """
     from conformance.cli.exit_code import ExitCode
     from conformance.cli.problems import BadInputError
@@ -130,10 +138,17 @@ def findings(
     from conformance.report.yaml_text import read_report_at, report_path
 
     profile = read_profile(_file(name))
-    told = read_report_at(report)
-    if (other := another_implementation(told, profile)) is not None:
-        raise BadInputError(f"{report}: is a report of {other}; name the profile of that")
-    page = findings_page(told, profile, slack_of_histories(told, report_path(report).parent))
+    told, *others = [read_report_at(path) for path in (report, *(beside or ()))]
+    for path, each in zip((report, *(beside or ())), (told, *others), strict=True):
+        if (other := another_implementation(each, profile)) is not None:
+            raise BadInputError(f"{path}: is a report of {other}; name the profile of that")
+        if each is not told and each.environment.cluster == told.environment.cluster:
+            raise BadInputError(
+                f"{path}: is a report of the same cluster, {told.environment.cluster}; --beside "
+                "takes reports of other ones"
+            )
+    slack = slack_of_histories(told, report_path(report).parent)
+    page = findings_page(told, profile, slack, others)
     _give(page, out)
     if missing := unexplained(told, profile):
         typer.echo(f"not explained by the profile: {', '.join(missing)}", err=True)

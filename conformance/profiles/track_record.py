@@ -7,17 +7,20 @@ which command.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from conformance.profiles.findings import explains, failing_tests, violated
+from conformance.profiles.findings import (
+    SHOWN_ON,
+    command_of,
+    edition_of,
+    explains,
+    failing_tests,
+    violated,
+)
 from conformance.profiles.profile import Difference, ImplementationProfile
 from conformance.report.conformance_report import ClaimTest, ConformanceReport
 from conformance.report.counted import counted
-
-SHOWN_ON: dict[str, str] = {"simulated": "virtual time", "control-plane": "control plane"}
-"""By cluster, as the table calls it; others by their names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +38,9 @@ class Sighting:
     @property
     def command(self) -> str:
         """The command that makes the same run."""
-        words = ["assay", "run", self.test.scenario]
-        words += [] if self.cluster == "simulated" else ["--cluster", self.cluster]
-        words += ["--implementation", self.release]
-        words += ["--edition", self.edition] if self.edition else []
-        return shlex.join(words)
+        return command_of(
+            self.test, cluster=self.cluster, release=self.release, edition=self.edition
+        )
 
 
 @dataclass(slots=True)
@@ -73,8 +74,7 @@ def bugs_shown(
 def _sightings(
     report: ConformanceReport, profile: ImplementationProfile, known: Difference
 ) -> Iterator[Sighting]:
-    words = shlex.split(report.reproduce.command)
-    edition = words[words.index("--edition") + 1] if "--edition" in words else ""
+    edition = edition_of(report)
     for claim in violated(report):
         for test in failing_tests(claim):
             if explains(known, claim.id, test):

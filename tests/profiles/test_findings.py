@@ -8,6 +8,7 @@ import pytest
 from conformance.norm.verdict import Outcome
 from conformance.profiles.findings import (
     another_implementation,
+    failing_tests,
     findings_page,
     unexplained,
     violated,
@@ -15,7 +16,7 @@ from conformance.profiles.findings import (
 from conformance.profiles.profile import Difference, ImplementationProfile, Lack
 from conformance.profiles.reading import read_profile
 from conformance.report.build import build_report
-from conformance.report.conformance_report import ConformanceReport
+from conformance.report.conformance_report import ClaimReport, ConformanceReport
 from conformance.report.run_result import Implementation
 from conformance.suite import shipped_profiles
 from tests.report.sample_claims import CLAIMS
@@ -66,6 +67,62 @@ def test_where_the_operator_ran_is_told(report: ConformanceReport) -> None:
     assert "installed in the cluster kind" in page
 
 
+def on_control_plane(
+    report: ConformanceReport, claims: tuple[ClaimReport, ...]
+) -> ConformanceReport:
+    there = msgspec.structs.replace(report.environment, cluster="control-plane")
+    return msgspec.structs.replace(report, environment=there, claims=claims)
+
+
+def test_each_finding_tells_if_another_cluster_shows_it(report: ConformanceReport) -> None:
+    (claim,) = violated(report)
+    total, bad = len(claim.tests), len(failing_tests(claim))
+    same = findings_page(report, profile(), beside=[on_control_plane(report, report.claims)])
+    assert "| claim | name | at fault | scenarios | control plane |" in same
+    assert f"| {bad} of {total} | {bad} of {total} |" in same
+    assert f"violated in {bad} of {total} scenarios, of which {bad} are among these." in same
+
+    sound = [
+        msgspec.structs.replace(test, outcome=Outcome.PASSED, first_violation=None)
+        for test in claim.tests
+    ]
+    passed = msgspec.structs.replace(claim, outcome=Outcome.PASSED, tests=tuple(sound))
+    page = findings_page(report, profile(), beside=[on_control_plane(report, (passed,))])
+    assert f"| {bad} of {total} | 0 of {total} |" in page
+    assert "**On the control plane**: not reproduced, in" in page
+
+    page = findings_page(report, profile(), beside=[on_control_plane(report, ())])
+    assert f"| {bad} of {total} | not judged |" in page
+
+
+def test_a_violation_that_the_other_cluster_alone_shows_is_not_lost(
+    report: ConformanceReport,
+) -> None:
+    (claim,) = violated(report)
+    nothing = msgspec.structs.replace(report, claims=())
+    other = on_control_plane(report, report.claims)
+    known = Difference(claims=(claim.id,), fault="implementation", because="Its cache is behind.")
+    page = findings_page(nothing, profile(known), beside=[other])
+    assert "## Violated on the control plane alone" in page
+    assert f"- {claim.id} ({claim.name}), in " in page
+    assert "Its cache is behind." in page.partition("control plane alone")[2].splitlines()[2]
+
+
+def test_the_command_of_a_finding_names_cluster_and_edition(report: ConformanceReport) -> None:
+    asked = "assay run appwrapper --edition kep --implementation appwrapper-v1.1.2"
+    reproduce = msgspec.structs.replace(report.reproduce, command=asked)
+    in_virtual_time = msgspec.structs.replace(report, reproduce=reproduce)
+    assert "virtual time" in findings_page(in_virtual_time, profile())
+    of_page = [
+        line
+        for line in findings_page(in_virtual_time, profile()).splitlines()
+        if line.endswith("shows it.")
+    ]
+    assert all("--edition kep --seed" in line and "--cluster" not in line for line in of_page)
+    real = findings_page(on_control_plane(in_virtual_time, report.claims), profile())
+    assert of_page and "--cluster control-plane --implementation" in real
+
+
 def test_a_claim_may_be_broken_for_several_reasons(report: ConformanceReport) -> None:
     (claim,) = violated(report)
     known = profile(
@@ -103,7 +160,7 @@ def test_a_reason_explains_the_scenarios_that_it_names_and_no_others(
     assert unexplained(report, elsewhere) == [f"{claim.id} in {failing.scenario}"]
     page = findings_page(report, elsewhere)
     assert "| unexplained |" in page
-    assert f"- {claim.id}: It asks too early." in page.partition("does not show")[2]
+    assert f"- {claim.id}: It asks too early." in page.partition("no report shows")[2]
 
 
 def test_a_reason_explains_the_campaigns_that_it_names_in_any_scenario(
@@ -148,7 +205,7 @@ def test_a_known_difference_that_does_not_show_is_listed_and_so_is_what_was_not_
     lack = Lack(feature="webhooks", because="It has none.", claims=("MLB-020", "MLB-021"))
     without = msgspec.structs.replace(profile(stale), lacks=(lack,))
     page = findings_page(report, without)
-    assert "## Known differences that this report does not show\n\n- INV-9: Long repaired." in page
+    assert "## Known differences that no report shows\n\n- INV-9: Long repaired." in page
     assert "- webhooks (MLB-020, MLB-021): It has none." in page
 
 
@@ -173,7 +230,7 @@ def test_a_reason_that_the_evidence_does_not_show_explains_nothing(
     assert unexplained(report, profile(unshown)) == [f"{claim.id} in {failing.scenario}"]
     page = findings_page(report, profile(unshown))
     assert "**At fault**: the implementation" not in page
-    assert f"- {claim.id}: Its cache is behind." in page.partition("does not show")[2]
+    assert f"- {claim.id}: Its cache is behind." in page.partition("no report shows")[2]
 
 
 def test_what_only_a_reading_of_the_text_explains_is_not_among_the_violations(
