@@ -206,6 +206,30 @@ def test_a_deletion_that_passes_through_two_commits_is_one_write() -> None:
     assert [entry.n for entry in entries] == [0, 1]
 
 
+def test_an_object_that_a_finalizer_held_is_removed_by_who_took_that_off() -> None:
+    """A deletion that is sent again meanwhile, and answered, changes nothing."""
+    held = {"finalizers": ["example.com/held"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    requests = [
+        audited("delete", 8, 0.1, "assay-user"),
+        audited("delete", 8, 0.4),
+        audited("patch", None, 0.5, "assay-chaos"),
+        audited("delete", None, 0.6),
+    ]
+    entries = merged([commit(8, at=0.2, **held), commit(9, "DELETED", 0.7, **held)], requests)
+    assert writes(entries) == [
+        ("user", "delete", "MODIFIED", 8),
+        ("operator", "delete", "", 0),
+        ("chaos", "patch", "DELETED", 9),
+        ("operator", "delete", "", 0),
+    ]
+
+
+def test_a_deletion_of_another_policy_ends_one_that_was_to_wait_for_dependents() -> None:
+    waiting = {"finalizers": ["foregroundDeletion"], "deletionTimestamp": "2026-01-01T00:00:00Z"}
+    entries = merged([commit(9, "DELETED", 0.7, **waiting)], [audited("delete", None, 0.6)])
+    assert writes(entries) == [("operator", "delete", "DELETED", 9)]
+
+
 def test_an_eviction_is_one_write_of_whoever_asked_for_it_and_the_end_the_kubelets() -> None:
     """It marks the pod, then deletes it; the kubelet removes it before the watch tells of that."""
     evicted = audited("create", None, 0.5, "assay-chaos", code=201, subresource="eviction")

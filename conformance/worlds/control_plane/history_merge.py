@@ -22,7 +22,15 @@ from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.errors import kept_message
 from vocabulary.history import SUBMITTERS, Entry, Mark, Write
 from vocabulary.kinds import Kind
-from vocabulary.objects import Object, get_path, is_terminating, name_of, namespace_of, uid_of
+from vocabulary.objects import (
+    Object,
+    finalizers_of,
+    get_path,
+    is_terminating,
+    name_of,
+    namespace_of,
+    uid_of,
+)
 
 _SERVICE_ACCOUNT: Final = "system:serviceaccount:kube-system:"
 _ACTORS: Final = {
@@ -48,6 +56,7 @@ _AGENTS: Final = {
 }
 """Where all of them are one API user, their clients say who they are."""
 _KUBELET: Final = "system:node:"
+_POLICIES: Final = frozenset({"foregroundDeletion", "orphan"})
 
 
 def actor_of(username: str, operators: dict[str, str]) -> str:
@@ -210,7 +219,9 @@ class _Matcher:
             index = self._latest(self._bindings[_key(commit, resource)], commit)
         if index is None:
             index = self._answered_with(f"{resource}/{commit.rv}", commit.object, before)
-        if index is None and commit.event == "DELETED":
+        if index is None and commit.event == "DELETED" and _was_held(commit):
+            index = self._release(commit, resource)
+        elif index is None and commit.event == "DELETED":
             index = self._deletion(commit, resource)
         elif index is None and commit.event == "MODIFIED":
             key = _key(commit, resource)
@@ -256,13 +267,19 @@ class _Matcher:
         A response to a deletion carries no new resourceVersion: it is found by uid, or by
         name where the response is a bare Status.
         """
-        candidates = [
-            *self._deletes[uid_of(commit.object)],
-            *self._deletes[_key(commit, resource)],
-        ]
+        candidates = self._about(commit, resource)
         deletes = [index for index in candidates if self._events[index]["verb"] == "delete"]
         found = self._latest(deletes, commit)
         return self._latest(candidates, commit) if found is None else found
+
+    def _release(self, commit: Commit, resource: str) -> int | None:
+        """The last patch or update of an object that a finalizer held: no deletion removes it."""
+        about = self._about(commit, resource)
+        return self._latest((n for n in about if self._events[n]["verb"] != "delete"), commit)
+
+    def _about(self, commit: Commit, resource: str) -> list[int]:
+        """The requests that may have removed an object, by its uid or by its name."""
+        return [*self._deletes[uid_of(commit.object)], *self._deletes[_key(commit, resource)]]
 
     def _latest(self, candidates: Iterable[int], commit: Commit) -> int | None:
         """The last request that is not accounted for and was made before the commit was seen."""
@@ -280,6 +297,15 @@ def _is_binding(commit: Commit, before: Object | None) -> bool:
     """True if a pod was given its node: of one that exists, only a binding can do that."""
     had, has = (get_path(pod, "spec.nodeName") for pod in (before, commit.object))
     return before is not None and commit.event == "MODIFIED" and not had and bool(has)
+
+
+def _was_held(commit: Commit) -> bool:
+    """True if the last state of an object has a finalizer that a deletion does not take off.
+
+    The server removes an object instead of storing it without its last finalizer. The other two are
+    the propagation policies of deletions, and another deletion may have another policy.
+    """
+    return not _POLICIES.issuperset(finalizers_of(commit.object))
 
 
 def _key(commit: Commit, resource: str) -> str:
