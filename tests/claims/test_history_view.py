@@ -301,3 +301,24 @@ def test_a_creation_that_was_refused_once_must_be_tried_again() -> None:
     assert Why.CREATION_FAILED not in early.ripe
     late = refused_creation(500, 61).history.appwrappers[0].attempt_ends[0]
     assert Why.CREATION_FAILED in late.ripe
+
+
+def test_a_component_that_is_there_was_not_refused() -> None:
+    """A controller that looked at an older copy asks for it again, and is told so or, where the
+    first one uses up a quota, that it is forbidden."""
+    story = started()
+    for code in (409, 403):
+        story.refused("create", "Pod", "a-0", code)
+    story.at(90).enters("Failed")
+    aw = story.history.appwrappers[0]
+    assert aw.attempts[0].failed_creates == []
+    assert aw.attempt_ends[0].present == {}
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_component_that_goes_or_is_gone_was_refused(gone: bool) -> None:
+    story = started()
+    story.at(10).deletes("Pod/a-0", by="user", gone=gone)
+    refused = story.refused("create", "Pod", "a-0", 409)
+    (found,) = story.history.appwrappers[0].attempts[0].failed_creates
+    assert found.n == refused

@@ -40,7 +40,7 @@ from conformance.suites.appwrapper.view.snapshots import (
     spans_of,
 )
 from vocabulary.history import Write
-from vocabulary.objects import Object, controller_of, labels_of
+from vocabulary.objects import Object, controller_of, is_terminating, labels_of
 
 if TYPE_CHECKING:
     from conformance.suites.appwrapper.view.history import AppWrapperHistory
@@ -361,10 +361,13 @@ class AppWrapperRun:
 
     @cached_property
     def _failed_creates(self) -> list[Write]:
+        """The refused creations of components. A controller that asks for one a second time, on an
+        older copy, is refused as well, and lacks nothing."""
         return [
             write
             for write in self.history.operator.refused_creates
             if any(component.makes(write.kind, write.name) for component in self.components)
+            and not any(_has(track, write) for track in self.component_tracks)
         ]
 
     @cached_property
@@ -426,3 +429,11 @@ class AppWrapperRun:
     def parameter_annotations(self, name: str) -> frozenset[str | None]:
         """The texts that the annotation of a parameter ever had; None: it was absent."""
         return self._in_force.annotations(name)
+
+
+def _has(track: Track, refused: Write) -> bool:
+    """True if the object that was to be created was there, and not about to go."""
+    wanted = (refused.kind, refused.namespace, refused.name)
+    if (track.kind, track.namespace, track.name) != wanted:
+        return False
+    return track.exists_at(refused.n) and not is_terminating(track.at(refused.n))
