@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
@@ -16,14 +20,17 @@ from conformance.running.why_not_run import (
     why_in_turn,
     why_one_process,
 )
+from conformance.scenario_type import Steps
 from conformance.scenarios import SCENARIOS
 from conformance.worlds.control_plane import network
+from conformance.worlds.control_plane.component import CONTROLLERS, MANAGER, SCHEDULER
 from conformance.worlds.existing.access import Access
 from conformance.worlds.existing.node_pool import Survey
 from conformance.worlds.existing.preflight import Limits, Undertaking, operator_images
 from vocabulary.clock import HOUR
 
 ROLES = ("appwrapper",)
+STOPPING = ("Kill", "Pause", "Restart")
 LOST = SCENARIOS["appwrapper/nodes/node-is-lost"]
 TAINTED = SCENARIOS["appwrapper/nodes/node-is-tainted-no-execute"]
 FEDERATED = SCENARIOS["appwrapper/injection/users-of-identity-providers-are-written-down"]
@@ -57,6 +64,31 @@ def test_one_role_may_be_deployed_while_another_is_a_process() -> None:
 def test_a_scenario_that_stops_what_others_need_runs_on_clusters_of_ones_own_alone() -> None:
     assert reason_not_run(LOST, "control-plane") == ""
     assert reason_not_run(LOST, "existing", found_there(9)).startswith("stops a node")
+
+
+def test_a_scenario_whose_steps_stop_a_part_of_the_cluster_says_so() -> None:
+    """Otherwise the fault is refused on a real cluster, and the scenario is another one there."""
+    stopping = {
+        name: found.alone
+        for name, found in SCENARIOS.items()
+        if any(_stopped(ast.parse(inspect.getsource(_function_of(found.steps)))))
+    }
+    assert len(stopping) > 5
+    assert all(stopping.values()), stopping
+
+
+def _function_of(steps: Steps) -> Callable[..., None]:
+    """The function of a scenario, or of all its cases."""
+    return steps.args[0] if isinstance(steps, partial) else steps
+
+
+def _stopped(source: ast.AST) -> Iterator[str]:
+    """The parts of the cluster that are named in faults that stop a process."""
+    for node in ast.walk(source):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in STOPPING:
+            texts = [*node.args, *(keyword.value for keyword in node.keywords)]
+            names = {text.value for text in texts if isinstance(text, ast.Constant)}
+            yield from names & {*CONTROLLERS, MANAGER, SCHEDULER, "scheduler"}
 
 
 def test_a_scenario_needs_as_many_nodes_as_may_be_used() -> None:

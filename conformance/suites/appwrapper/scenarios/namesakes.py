@@ -129,6 +129,7 @@ def pod_of_a_namesake_is_restored(world: World) -> None:
 
 @scenario(
     arms=["INV-4", "AW-013"],
+    alone=True,
     cases={"collected": (), "not-collected": (Pause("garbage-collector"),)},
 )
 def pods_of_a_namesake_stand(world: World, faults: tuple[Fault, ...]) -> None:

@@ -22,6 +22,16 @@ from vocabulary.requests import Update
 
 REFUSED: Final = (403, 422)
 CONFIG_MAP: Final = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a-config"}}
+# No pod sets are inferred for this kind.
+REPLICA_SET: Final = {
+    "apiVersion": "apps/v1",
+    "kind": "ReplicaSet",
+    "metadata": {"name": "a-set"},
+    "spec": {
+        "selector": {"matchLabels": {"of": "a-set"}},
+        "template": {"metadata": {"labels": {"of": "a-set"}}, "spec": pod_spec()},
+    },
+}
 TWO: Final = {"parallelism": 2, "completions": 2}
 POD_SET: Final = {"path": "template.spec.template", "replicas": 2}
 
@@ -63,9 +73,7 @@ FLAWED: Final = {
     ),
     "fewer-replicas": _declaring(job(TWO), {**POD_SET, "replicas": 1}),
     "replicas-by-default": _declaring(job(TWO), {"path": POD_SET["path"]}),
-    "negative-replicas": _declaring(
-        {**CONFIG_MAP, "spec": {"template": {"spec": pod_spec()}}}, {**POD_SET, "replicas": -1}
-    ),
+    "negative-replicas": _declaring(REPLICA_SET, {**POD_SET, "replicas": -1}),
     "twice-the-same": _declaring(job(TWO), POD_SET, POD_SET),
     "second-is-empty": _declaring(job(TWO), POD_SET, {"path": ""}),
     "replicas-are-a-text": appwrapper(deployment({"replicas": "2"})),
