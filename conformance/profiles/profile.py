@@ -192,6 +192,9 @@ class Difference(_Part, frozen=True, kw_only=True):
     shown_by: tuple[str, ...] = ()
     """Phrases of which the text of a violation has one if it shows this reason; one without any
     has another reason. None: the scenario tells."""
+    varies: str = ""
+    """Why it shows in some runs and not in others; empty if that needs no explanation. Two reports
+    that contradict each other because of it are explained by this."""
     link: Link | None = None
     """Where it can be looked up: a line of its source."""
     issue: Link | None = None

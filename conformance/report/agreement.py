@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import msgspec
 
@@ -95,10 +96,12 @@ def to_markdown(
     first: ConformanceReport,
     comparisons: Sequence[Comparison],
     limits: Iterable[tuple[str, str, str, str]],
+    causes: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> str:
     """The table, for the documentation, with what it does not compare and why.
 
     `limits` are the known differences: their names, the clusters, what differs, the reason.
+    `causes` are the tables of the contradictions' causes, by cluster.
     """
     one = first.environment.cluster
     clusters = [each.cluster for each in comparisons]
@@ -128,6 +131,8 @@ def to_markdown(
         f"|---|---|{'---:|' * 3 * len(columns)}---|",
     ]
     lines += [_row(claim, comparisons) for claim in first.claims]
+    for name, table in causes.items():
+        lines += ["", f"## Causes of the contradictions with {name}", "", *table]
     for each in comparisons:
         lines += _not_compared(first, each)
     lines += [

@@ -121,6 +121,22 @@ def test_opposite_verdicts_are_a_contradiction(
     assert f"contradiction: {ITS_CLAIM} {SCENARIO}: passed, failed" in text
 
 
+@pytest.mark.parametrize("profile", ["appwrapper-v1.1.2", "jobset-v0.12.0"])
+def test_a_contradiction_whose_cause_a_profile_names_is_no_problem(
+    tmp_path: Path, ran: RunResult, simulated: Path, profile: str
+) -> None:
+    failed = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.FAILED, armed=1))
+    second = report(tmp_path / "2.yaml", "control-plane", failed)
+    table = tmp_path / "table.md"
+    code, text = agreement(simulated, second, "--profile", profile, "--write", table)
+    is_known = profile.startswith("appwrapper")
+    assert code == (0 if is_known else 1)
+    unknown = f"contradiction of unknown cause: {ITS_CLAIM} in {SCENARIO}"
+    assert (unknown in text) is not is_known
+    written = table.read_text(encoding="utf-8")
+    assert f"| {ITS_CLAIM} | 0 | 1 | {'The retry pause' if is_known else 'not known'}" in written
+
+
 def test_a_run_that_was_made_again_with_longer_durations_is_compared_all_the_same(
     tmp_path: Path, ran: RunResult, simulated: Path
 ) -> None:
