@@ -304,8 +304,8 @@ def test_a_creation_that_was_refused_once_must_be_tried_again() -> None:
 
 
 def test_a_component_that_is_there_was_not_refused() -> None:
-    """A controller that looked at an older copy asks for it again, and is told so or, where the
-    first one uses up a quota, that it is forbidden."""
+    """A controller that looked at an older copy asks for it again. The answer is 409, or 403 where
+    the first one uses up a quota."""
     story = started()
     for code in (409, 403):
         story.refused("create", "Pod", "a-0", code)

@@ -51,14 +51,6 @@ LIMITS: Final[tuple[Limit, ...]] = (
         ("eviction-budget",),
     ),
     Limit(
-        "unknown-fields",
-        "Unknown fields of built-in kinds are kept, and strict field validation reports only"
-        " duplicates.",
-        "Checking would require the schemas of all built-in kinds, on every write; a controller's"
-        " own tests compare what it sends field by field.",
-        ("unknown-fields",),
-    ),
-    Limit(
         "definitions-at-once",
         "A CRD is established immediately when it is created.",
         "Scenarios begin with their CRDs installed; waiting for them tests nothing.",
