@@ -58,14 +58,6 @@ LIMITS: Final[tuple[Limit, ...]] = (
         fields=r"body\.status\.(acceptedNames|conditions).*|body\.metadata\.resourceVersion",
     ),
     Limit(
-        "apply-ownership",
-        "Applying what another manager has applied before writes nothing.",
-        "Who owns a field is kept beside the objects: metadata.managedFields would be most of each"
-        " of them.",
-        ("apply-conflicts",),
-        fields=r"body\.metadata\.resourceVersion",
-    ),
-    Limit(
         "definition-schemas",
         "A CRD's names, scope and versions are validated, its schema only as far as it is used.",
         "CRDs are released files that a real API server has accepted before.",

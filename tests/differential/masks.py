@@ -74,7 +74,7 @@ FIELD_MASKS: Final = (
     FieldMask(
         "managedFields",
         "",
-        "the bookkeeping of server-side apply; the simulation keeps none",
+        "kept beside the objects by the simulation; scripts on applying compare them by themselves",
         ("metadata.managedFields",),
     ),
     FieldMask(

@@ -65,7 +65,11 @@ class SimulatedTarget:
             call.method,
             parts.path,
             dict(parse_qsl(parts.query, keep_blank_values=True)),
-            {"Content-Type": call.content_type, "Accept": call.accept},
+            {
+                "Content-Type": call.content_type,
+                "Accept": call.accept,
+                "User-Agent": "assay-differential",
+            },
             call.body,
         )
         try:

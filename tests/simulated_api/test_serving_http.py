@@ -99,6 +99,18 @@ class TestHttp:
         (named,) = schema["x-kubernetes-group-version-kind"]
         assert named == {"group": "test.assay.dev", "version": "v1", "kind": "Widget"}
 
+    def test_an_object_that_is_read_alone_tells_its_managers(self, served: ServedCluster) -> None:
+        path = "/api/v1/namespaces/default/configmaps"
+        ask(served, f"{path}?fieldManager=one", "POST", config_map("a"))
+        _, read = ask(served, f"{path}/a")
+        [entry] = read["metadata"]["managedFields"]
+        assert (entry["manager"], entry["operation"]) == ("one", "Update")
+        assert entry["fieldsV1"] == {"f:data": {".": {}, "f:key": {}}}
+        _, written = ask(served, f"{path}/a", "PUT", read)
+        assert written["metadata"]["resourceVersion"] == read["metadata"]["resourceVersion"]
+        _, listed = ask(served, path)
+        assert all("managedFields" not in item["metadata"] for item in listed["items"])
+
     def test_a_table_shows_what_kubectl_would_print(
         self, cluster: Cluster, served: ServedCluster
     ) -> None:

@@ -85,6 +85,104 @@ def apply_lists(c: Dialogue) -> None:
     _apply(c, path, deployment("a"), "without it", show=shown)
 
 
+def _managers(c: Dialogue, path: str) -> None:
+    """Write down who manages the fields of an object, but not since when.
+
+    What controllers write comes at any time."""
+    managed = c.consult("GET", path).body["metadata"].get("managedFields") or []
+    told = [
+        {key: value for key, value in one.items() if key != "time"}
+        for one in managed
+        if one["manager"] != "kube-controller-manager"
+    ]
+    told.sort(key=lambda one: (one["manager"], one["operation"], one.get("subresource", "")))
+    c.note(f"managers of {path.rpartition('/')[2]}", told)
+
+
+@script(
+    "Who creates or updates an object manages its fields, until another changes them.", ["4.16"]
+)
+def managers_of_updates(c: Dialogue) -> None:
+    path = CONFIG_MAP.path(c.namespace, "a")
+    c.create(config_map("a", {"k": "1", "l": "1"}, labels={"x": "y"}))
+    _managers(c, path)
+    _apply(c, path, config_map("a", {"k": "2"}), "another value")
+    _apply(c, path, config_map("a", {"k": "1"}), "the same value")
+    _managers(c, path)
+    c.raw("PUT", f"{path}?fieldManager=two", config_map("a", {"k": "1", "l": "2"}), label="put")
+    _managers(c, path)
+    merge = "application/merge-patch+json"
+    target = f"{path}?fieldManager=three"
+    c.raw("PATCH", target, {"data": {"m": "1"}}, content_type=merge, label="patch")
+    # Of several managers a real server names any first.
+    _apply(c, path, config_map("a", {"l": "3"}), "contested")
+    _apply(c, path, config_map("a", {"l": "3", "m": "3"}), "forced", force=True)
+    _managers(c, path)
+    c.raw("PATCH", target, {"data": {"l": None}}, content_type=merge, label="removed")
+    _managers(c, path)
+    _apply(c, path, config_map("a", {"m": "3"}), "no longer said")
+    c.raw("PUT", f"{path}?fieldManager={'x' * 129}", config_map("a"), label="a long name")
+    _apply(c, path, config_map("a"), "a long name", "x" * 129)
+
+
+@script("Each subresource has managers of its own.", ["4.16"])
+def managers_of_subresources(c: Dialogue) -> None:
+    path = WIDGET.path(c.namespace, "w")
+    parts = [{"name": "a", "weight": 1}, {"name": "b", "weight": 2}]
+    c.create(widget("w", tags=["s", "t"], parts=parts))
+    status = {"status": {"phase": "Ready"}}
+    c.patch(WIDGET, "w", status, subresource="status", show=["status"])
+    scale = {"spec": {"replicas": 3}}
+    c.patch(WIDGET, "w", scale, subresource="scale", show=["spec"])
+    _managers(c, path)
+    other = {**widget("w"), "status": {"phase": "Lost"}}
+    del other["spec"]
+    _apply(c, f"{path}/status", other, "status")
+    _apply(c, path, widget("w", replicas=2), "scale")
+    applied = widget("w", "large", replicas=3, tags=["t", "u"], parts=[{"name": "b", "weight": 3}])
+    _apply(c, path, applied, "spec")
+    _apply(c, path, applied, "spec, forced", force=True)
+    odd = {**applied, "spec": {**applied["spec"], "odd": 1}}
+    _apply(c, path, odd, "a field that the schema lacks")
+    _managers(c, path)
+
+
+@script("Fields of workloads have managers, by entry of their lists.", ["4.16"])
+def managers_of_workloads(c: Dialogue) -> None:
+    path = DEPLOYMENT.path(c.namespace, "d")
+    labels = {"app": "d"}
+    variables = [{"name": "E", "value": "1"}, {"name": "F", "value": "1"}]
+    port = {"containerPort": 80}
+    limits = {"limits": {"cpu": "1"}}
+    one = {"name": "a", "image": "example.org/a", "env": variables, "ports": [port]}
+    body: dict[str, Any] = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "d", "finalizers": ["example.org/a"]},
+        "spec": {
+            "replicas": 0,
+            "paused": True,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels},
+                "spec": {"containers": [{**one, "resources": limits}]},
+            },
+        },
+    }
+    c.create(body, show=["metadata.name"])
+    _managers(c, path)
+    containers = [{"name": "a", "image": "example.org/b", "env": [{"name": "E", "value": "2"}]}]
+    template = {"spec": {"containers": containers}}
+    partial = {**body, "spec": {"template": template}, "metadata": {"name": "d"}}
+    _apply(c, path, partial, "container", show=["spec.template.spec.containers"])
+    other = {**body, "metadata": {"name": "d", "finalizers": ["example.org/b"]}}
+    other["spec"] = {"replicas": 0}
+    _apply(c, path, other, "finalizer", show=["metadata.finalizers"])
+    _managers(c, path)
+    none = {"metadata": {"finalizers": None}}
+    c.patch(DEPLOYMENT, "d", none, show=["metadata.finalizers"])
+
+
 @script("Patches of unknown types are refused, with those that the kind takes.", ["4.16"])
 def unknown_patch_types(c: Dialogue) -> None:
     c.create(config_map("a"), show=["metadata.name"])
