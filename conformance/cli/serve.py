@@ -49,13 +49,15 @@ def serve(
     from conformance.cli.one_of import require_one_of
     from conformance.implementation import implementation
     from fixtures.simulated.cluster import SimulatedCluster
+    from fixtures.simulated.controllers.settings import Settings
     from fixtures.simulated.serve.server import serve as serve_cluster
     from reference_controller import programs
 
     require_one_of("--clock", clock, CLOCKS)
     references = (implementation("reference", role) for role in programs.names())
     crds = [crd for reference in references for crd in reference.crds()]
-    cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds)
+    settings = Settings(endpoint_slices=True)
+    cluster = SimulatedCluster(seed, nodes=nodes, gpus=gpus, crds=crds, settings=settings)
     served = serve_cluster(
         cluster,
         port,

@@ -33,6 +33,7 @@ SETTINGS = Settings(
     node_monitor_grace_us=5 * SECOND,
     node_monitor_period_us=1 * SECOND,
     node_eviction_interval_us=100 * MILLISECOND,
+    endpoint_slices=True,
 )
 """The settings that `fixtures.control_plane.Settings` has for the real controllers."""
 

@@ -33,6 +33,7 @@ from fixtures.behaviour import expand
 from fixtures.simulated.access.rules import Rules
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User, uid_of_actor
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
+from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.loop import Timer
 from vocabulary import canonical
 from vocabulary.clock import HOUR, MINUTE, Micros
@@ -46,7 +47,7 @@ from vocabulary.history import (
     role_of,
 )
 from vocabulary.history import Write as WriteEntry
-from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, LEASE, known_kinds
+from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, ENDPOINT_SLICE, LEASE, known_kinds
 from vocabulary.objects import Object, get_path, name_of
 from vocabulary.requests import Create
 
@@ -98,8 +99,14 @@ class SimulatedWorld(World):
         self.durations = self._durations[scenario.timed_by]
         self._next_configs = dict(self.configs)
         """Of operators that start from now on."""
+        self._rights = {
+            role: Rules(rule for each in known.rbac() for rule in each.get("rules") or ())
+            for role, known in implementations.items()
+        }
+        """The rules of the operators' roles and cluster roles."""
         self.cluster = SimulatedCluster(
             seed,
+            settings=Settings(endpoint_slices=any(map(_reads_slices, self._rights.values()))),
             namespaces=self.namespaces.values(),
             nodes=[NodeSpec(name, gpus=scenario.gpus) for name in self.nodes],
             crds=[crd for each in implementations.values() for crd in each.crds()],
@@ -117,11 +124,6 @@ class SimulatedWorld(World):
         """Of programs of their own."""
         for role in self.roles:
             self._add_operator(role)
-        self._rights = {
-            role: Rules(rule for each in known.rbac() for rule in each.get("rules") or ())
-            for role, known in implementations.items()
-        }
-        """The rules of the operators' roles and cluster roles."""
         self._set_rights()
         kinds = [use for role in self.roles for use in suites()[role].kinds]
         self._bounds = Bounds(self.roles, kinds)
@@ -479,6 +481,12 @@ class SimulatedWorld(World):
 
 
 _LEASE: Final = str(LEASE)
+
+
+def _reads_slices(rules: Rules) -> bool:
+    """True if an operator's roles name EndpointSlices: only then are they written."""
+    kind = ENDPOINT_SLICE
+    return any(rules.name((kind.group, kind.plural, verb)) for verb in ("get", "list", "watch"))
 
 
 def _key(fault: Fault) -> bytes:
