@@ -317,12 +317,18 @@ class Dialogue:
         return self._exchange(List(kind, self._in(kind), labels, live=True)).items
 
     def consult(
-        self, method: str, target: str, body: Any = None, *, accept: str = "", user: str = "user"
+        self,
+        method: str,
+        target: str,
+        body: Any = None,
+        *,
+        content_type: str = "application/json",
+        accept: str = "application/json",
+        user: str = "user",
     ) -> Answer:
         """A raw request whose response a script looks into; not in the transcript."""
         encoded = b"" if body is None else msgspec.json.encode(body)
-        accept = accept or "application/json"
-        return self._target.exchange(Call(method, target, encoded, accept=accept, user=user))
+        return self._target.exchange(Call(method, target, encoded, content_type, accept, user))
 
     def note(self, text: str, value: Any) -> None:
         """Write down what a script found by comparing answers."""

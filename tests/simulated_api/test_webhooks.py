@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+from itertools import count
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from fixtures.simulated.access.rules import Rules
 from fixtures.simulated.access.users import AUTHENTICATED, MASTERS, User
 from fixtures.simulated.admission_webhooks import AdmissionWebhooks
 from tests.simulated_api.cluster import Cluster
+from vocabulary.clock import SECOND
 from vocabulary.errors import ApiError
 from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, Kind
 from vocabulary.objects import Object
@@ -333,3 +335,32 @@ def test_a_deletion_keeps_a_finalizer_that_was_added_while_a_webhook_reviewed_it
     found = versions.get(NEW, "a")
     assert found is not None
     assert "deletionTimestamp" in found["metadata"]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        _labelled("users"),
+        Delete(NEW, "default", "a"),
+        DeleteCollection(NEW, "default"),
+    ],
+)
+def test_a_write_that_is_reviewed_in_vain_again_and_again_ends(
+    versions: Cluster, request_: Write
+) -> None:
+    versions.api.handle(Create(NEW, _thing(NEW), "default", "a"), "user")
+    numbers = count()
+    is_writing = False
+
+    def write_again(*_: object) -> None:
+        nonlocal is_writing
+        if not is_writing:
+            is_writing = True
+            versions.api.handle(_labelled(f"v{next(numbers)}"), "user")
+            is_writing = False
+
+    versions.api.admission.validating.append(write_again)
+    with pytest.raises(ApiError) as refused:
+        versions.api.handle(request_, "user", 2 * SECOND)
+    assert (refused.value.code, refused.value.reason) == (504, "Timeout")
+    assert next(numbers) == 20

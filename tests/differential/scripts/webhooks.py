@@ -122,6 +122,38 @@ def changes_under_review(c: Dialogue) -> None:
         _told(c, reviews)
 
 
+@script("A write that begins again too often is ended by the time that requests may take.", ["7.6"])
+def changes_without_end_under_review(c: Dialogue) -> None:
+    rule = _rule("UPDATE", "DELETE")
+    path = CONFIG_MAP.path(c.namespace, "a")
+    writing = [0]
+
+    def write(request: Mapping[str, Any]) -> dict[str, Any]:
+        if writing[-1] == 0:
+            number = len(writing)
+            writing.append(number)
+            value = {"data": {"webhook": str(number)}}
+            how = "application/merge-patch+json"
+            c.consult("PATCH", path, value, content_type=how)
+            writing.append(0)
+        return {"allowed": True}
+
+    c.create(config_map("a"), show=["metadata.name"])
+    merge = "application/merge-patch+json"
+    with c.webhooks(VALIDATING, [_webhook(c, rule)], write):
+        target = f"{path}?timeout=3s"
+        c.raw("PUT", target, config_map("a", {"user": "put"}), label="put")
+        c.raw("PATCH", target, {"data": {"user": "patch"}}, content_type=merge, label="patch")
+        body = config_map("a", {"user": "apply"})
+        how = "application/apply-patch+yaml"
+        c.raw("PATCH", f"{target}&fieldManager=one", body, content_type=how, label="apply")
+        c.raw("DELETE", target, label="delete")
+    c.raw("PUT", f"{path}?timeout=nonsense", config_map("a"), label="no duration")
+    c.raw("PUT", f"{path}?timeout=-1s", config_map("a"), label="less than nothing")
+    c.raw("PUT", f"{path}?timeout=0s", config_map("a"), label="nothing", show=["kind"])
+    c.get(CONFIG_MAP, "a", show=["metadata.name"])
+
+
 @script("Refusals without words, code or reason are worded by the server.", ["7.6"])
 def words_of_refusals(c: Dialogue) -> None:
     answers: list[dict[str, Any]] = [
