@@ -195,14 +195,18 @@ class Dialogue:
         show: Show = (),
         user: str = "user",
         token: str = "",
+        headers: bool = False,
     ) -> Answer:
-        """A raw HTTP request, for requests that the vocabulary lacks; bytes are sent unchanged."""
+        """A raw HTTP request, for requests that the vocabulary lacks; bytes are sent unchanged.
+
+        With `headers`, those of the response that say something are written down."""
         encoded = body if isinstance(body, bytes) else b""
         if body is not None and not isinstance(body, bytes):
             encoded = msgspec.json.encode(body)
         call = Call(method, target, encoded, content_type, accept, user, token)
         answer = self._target.exchange(call)
-        self._write(label or f"{method} {target}", answer, show)
+        told = {"warnings": list(answer.warnings), "retry after": answer.retry_after}
+        self._write(label or f"{method} {target}", answer, show, **(told if headers else {}))
         return answer
 
     # Waiting.
@@ -262,7 +266,8 @@ class Dialogue:
         labels: str = "",
         name: str = "",
         fields: str = "",
-        initial_events: bool = False,
+        initial_events: bool | None = None,
+        bookmarks: bool = True,
         distinct: bool = False,
         accept: str = "application/json",
         within: float = WITHIN_SECONDS,
@@ -274,7 +279,9 @@ class Dialogue:
         writes led from one state to the next is up to timing.
         """
         selector = ",".join(filter(None, (fields, f"metadata.name={name}" if name else "")))
-        call = WatchCall(kind, self._in(kind), since, labels, selector, initial_events, accept)
+        call = WatchCall(
+            kind, self._in(kind), since, labels, selector, initial_events, accept, bookmarks
+        )
         events = self._target.watch(call, enough.holds_for, within)
         label = f"watch {kind} {name or labels} until {enough.text}".replace("  ", " ")
         self.transcript.append(

@@ -37,6 +37,9 @@ class Answer:
 
     code: int
     body: dict[str, Any]
+    warnings: tuple[str, ...] = ()
+    """The values of its `Warning` headers."""
+    retry_after: str = ""
 
     @property
     def revision(self) -> str:
@@ -67,9 +70,25 @@ class WatchCall:
     since: str = ""
     label_selector: str = ""
     field_selector: str = ""
-    initial_events: bool = False
-    """Ask for a bookmark where what there was ends."""
+    initial_events: bool | None = None
+    """Ask for a bookmark where what there was ends, or for nothing of what there was."""
     accept: str = "application/json"
+    bookmarks: bool = True
+
+    def query(self, within_seconds: float) -> dict[str, str]:
+        """The parameters of the request."""
+        query = {
+            "watch": "true",
+            "allowWatchBookmarks": "true" if self.bookmarks else "",
+            "timeoutSeconds": str(max(1, round(within_seconds))),
+            "resourceVersion": self.since,
+            "labelSelector": self.label_selector,
+            "fieldSelector": self.field_selector,
+        }
+        if self.initial_events is not None:
+            initial = "true" if self.initial_events else "false"
+            query |= {"sendInitialEvents": initial, "resourceVersionMatch": "NotOlderThan"}
+        return {key: value for key, value in query.items() if value}
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,12 @@ class RealTarget:
             headers["Content-Type"] = call.content_type
         connection.request(call.method, call.target, call.body or None, headers)
         response = connection.getresponse()
-        return Answer(response.status, _decoded(response.read()))
+        return Answer(
+            response.status,
+            _decoded(response.read()),
+            tuple(response.headers.get_all("Warning") or ()),
+            response.headers.get("Retry-After", ""),
+        )
 
     def watch(
         self, watch: WatchCall, enough: Callable[[Sequence[Event]], bool], within_seconds: float
@@ -88,7 +93,7 @@ class RealTarget:
         try:
             connection.request(
                 "GET",
-                f"{watch.kind.path(watch.namespace)}?{_watch_query(watch, within_seconds)}",
+                f"{watch.kind.path(watch.namespace)}?{urlencode(watch.query(within_seconds))}",
                 headers=self._headers("user") | {"Accept": watch.accept},
             )
             response = connection.getresponse()
@@ -189,17 +194,3 @@ def _decoded(body: bytes) -> dict[str, Any]:
         # Paths that nobody serves are refused in plain text.
         return {"text": body.decode(errors="replace")}
     return decoded
-
-
-def _watch_query(watch: WatchCall, within_seconds: float) -> str:
-    query = {
-        "watch": "true",
-        "allowWatchBookmarks": "true",
-        "timeoutSeconds": str(max(1, round(within_seconds))),
-        "resourceVersion": watch.since,
-        "labelSelector": watch.label_selector,
-        "fieldSelector": watch.field_selector,
-    }
-    if watch.initial_events:
-        query |= {"sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
-    return urlencode({key: value for key, value in query.items() if value})

@@ -18,8 +18,9 @@ from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
 from fixtures.simulated.serve.requests import Call as SimulatedCall
 from fixtures.simulated.serve.requests import watch_request
+from fixtures.simulated.serve.response_headers import retry_after, warning
 from fixtures.simulated.serve.routing import PlainTextError, route
-from fixtures.simulated.watches import EventType, WatchRequest
+from fixtures.simulated.watches import EventType
 from tests.differential.exchange import Answer, Call, Event, NodeWish, Reviewer, WatchCall
 from tests.differential.plane import NODE, NODE_CAPACITY, NODE_LABELS
 from tests.differential.webhook_server import answered
@@ -75,20 +76,26 @@ class SimulatedTarget:
         )
         try:
             actor = self._actor(call)
-            found = document(asked, self._served)
-            if found is not None:
-                return Answer(200, _as_json(found))
-            target = route(asked.path, self._cluster.api.strategies)
-            if asked.flag("watch"):
-                self._cluster.api.access.authorize(watch_request(asked, target), actor)
-            if call.method == "GET" and not target.name:
-                return Answer(200, _as_json(answer_list(asked, target, actor, self._served)))
-            code, body = answer_one(asked, target, actor, self._served)
+            return self._answered(asked, actor)
         except ApiError as error:
-            return Answer(error.code, _as_json(error.to_status()))
+            status = error.to_status()
+            told = tuple(map(warning, asked.warnings))
+            return Answer(error.code, _as_json(status), told, retry_after(status))
         except PlainTextError as refusal:
             return Answer(refusal.code, {"text": refusal.text})
-        return Answer(code, _as_json(body))
+
+    def _answered(self, asked: SimulatedCall, actor: str) -> Answer:
+        found = document(asked, self._served)
+        if found is not None:
+            return Answer(200, _as_json(found))
+        target = route(asked.path, self._cluster.api.strategies)
+        if asked.flag("watch"):
+            self._cluster.api.access.authorize(watch_request(asked, target), actor)
+        if asked.method == "GET" and not target.name:
+            code, body = 200, answer_list(asked, target, actor, self._served)
+        else:
+            code, body = answer_one(asked, target, actor, self._served)
+        return Answer(code, _as_json(body), tuple(map(warning, asked.warnings)))
 
     def _actor(self, call: Call) -> str:
         if not call.token:
@@ -104,23 +111,17 @@ class SimulatedTarget:
     ) -> list[Event]:
         events: list[Event] = []
         path = watch.kind.path(watch.namespace)
-        asked = SimulatedCall("GET", path, {}, {"Accept": watch.accept}, b"")
+        query = watch.query(within_seconds)
+        asked = SimulatedCall("GET", path, query, {"Accept": watch.accept}, b"")
         target = route(path, self._cluster.api.strategies)
         render = event_renderer(asked, target, self._served)
 
         def deliver(event: EventType, obj: Object) -> None:
-            events.append({"type": event, "object": _as_json(render(event, obj))})
+            if event != "BOOKMARK" or watch.bookmarks:
+                events.append({"type": event, "object": _as_json(render(event, obj))})
 
-        request = WatchRequest(
-            watch.kind,
-            watch.namespace,
-            watch.label_selector,
-            watch.field_selector,
-            watch.since,
-            watch.initial_events,
-        )
         try:
-            watching = self._cluster.api.watch(request, deliver)
+            watching = self._cluster.api.watch(watch_request(asked, target), deliver)
             watching.start()
         except ApiError as error:
             return [{"type": "REFUSED", "object": _as_json(error.to_status())}]

@@ -241,7 +241,7 @@ class TestWatches:
         assert len(seen.events) == 1
 
     def test_a_bookmark_says_up_to_where_all_was_seen(self, cluster: Cluster) -> None:
-        seen = Seen(cluster, initial_events_end=True)
+        seen = Seen(cluster, initial_events=True)
         event, bookmark = seen.events[0]
         assert event == "BOOKMARK"
         assert bookmark["metadata"]["annotations"] == {"k8s.io/initial-events-end": "true"}

@@ -99,6 +99,18 @@ class TestHttp:
         (named,) = schema["x-kubernetes-group-version-kind"]
         assert named == {"group": "test.assay.dev", "version": "v1", "kind": "Widget"}
 
+    def test_warnings_and_the_time_to_ask_again_are_headers(self, served: ServedCluster) -> None:
+        path = f"{served.url}/api/v1/namespaces/default/configmaps"
+        body = b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{},"data":{}}'
+        headers = {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"}
+        request = urllib.request.Request(path, body, headers, method="POST")
+        with urllib.request.urlopen(request, timeout=10) as answer:
+            assert answer.headers["Warning"] == '299 - "duplicate field \\"data\\""'
+        request = urllib.request.Request(f"{path}?resourceVersion=999999999999", headers=headers)
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            urllib.request.urlopen(request, timeout=10)
+        assert (refusal.value.code, refusal.value.headers["Retry-After"]) == (504, "1")
+
     def test_an_object_that_is_read_alone_tells_its_managers(self, served: ServedCluster) -> None:
         path = "/api/v1/namespaces/default/configmaps"
         ask(served, f"{path}?fieldManager=one", "POST", config_map("a"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import http
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final
 from urllib.parse import parse_qsl, urlsplit
@@ -13,6 +13,7 @@ import httptools
 import msgspec
 
 from fixtures.simulated.serve.requests import Call
+from fixtures.simulated.serve.response_headers import retry_after, warning
 
 _CHUNK_BYTES: Final = 1 << 18
 _SEND_SECONDS: Final = 30.0
@@ -58,12 +59,22 @@ class HttpConnection:
         self.is_open = False
         self._socket.close()
 
-    def respond(self, code: int, body: Any, media_type: str = "application/json") -> None:
+    def respond(
+        self,
+        code: int,
+        body: Any,
+        media_type: str = "application/json",
+        warnings: Sequence[str] = (),
+    ) -> None:
         """Write a response in JSON; text is written as it is."""
         data = body.encode() if isinstance(body, str) else _encode(body)
         media_type = "text/plain" if isinstance(body, str) else media_type
+        more = "".join(f"Warning: {warning(text)}\r\n" for text in warnings)
+        seconds = retry_after(body) if code >= 400 else ""
+        if seconds:
+            more += f"Retry-After: {seconds}\r\n"
         head = (
-            f"HTTP/1.1 {code} {http.HTTPStatus(code).phrase}\r\n"
+            f"HTTP/1.1 {code} {http.HTTPStatus(code).phrase}\r\n{more}"
             f"Content-Type: {media_type}\r\nContent-Length: {len(data)}\r\n\r\n"
         )
         self._write(head.encode() + data)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -67,10 +67,13 @@ class Answer:
     body: Any
     outcome: Happening | None = None
     media_type: str = JSON
+    warnings: Sequence[str] = ()
 
 
-def _error(error: ApiError, outcome: Happening | None = None) -> Answer:
-    return Answer(error.code or 500, error.to_status(), outcome)
+def _error(
+    error: ApiError, outcome: Happening | None = None, warnings: Sequence[str] = ()
+) -> Answer:
+    return Answer(error.code or 500, error.to_status(), outcome, warnings=warnings)
 
 
 class Serving:
@@ -206,7 +209,9 @@ class Serving:
         delay_us = self._delay_us(exchange.call)
         match effect:
             case Refuse():
-                refused = ApiError(effect.code, effect.reason, effect.message)
+                seconds = effect.retry_after_seconds
+                details = {"retryAfterSeconds": seconds} if seconds else None
+                refused = ApiError(effect.code, effect.reason, effect.message, details)
                 self._later(delay_us, exchange, _error(refused))
                 return
             case NoAnswer(reached=reached, after_us=after_us):
@@ -235,8 +240,8 @@ class Serving:
             else:
                 code, body = answer_one(call, target, self.name, self._served)
         except ApiError as error:
-            return _error(error, self._outcome(request))
-        return Answer(code, back(body), self._outcome(request))
+            return _error(error, self._outcome(request), call.warnings)
+        return Answer(code, back(body), self._outcome(request), warnings=call.warnings)
 
     def _outcome(self, request: Request) -> Happening | None:
         return self.connection.take_outcome() if isinstance(request, WRITES) else None
@@ -266,7 +271,9 @@ class Serving:
             if not self._is_waited_for(exchange):
                 return
             self._in_flight -= 1
-            exchange.connection.respond(answer.code, answer.body, answer.media_type)
+            exchange.connection.respond(
+                answer.code, answer.body, answer.media_type, answer.warnings
+            )
             if outcome is not None:
                 self.connection.tell(outcome._replace(place=Place.AFTER_REPLY))
 
@@ -282,7 +289,7 @@ class Serving:
     def _watch(self, exchange: Exchange, call: Call, target: Route, back: events.Back) -> None:
         request = watch_request(call, target)
         self.api.access.authorize(request, self.name)
-        if request.initial_events_end and self._refuses_lists(str(request.kind)):
+        if request.initial_events and self._refuses_lists(str(request.kind)):
             raise _REBUILT
         self._in_flight -= 1
         for each in [watch for watch in self._watches if watch.is_over]:

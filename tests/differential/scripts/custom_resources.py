@@ -243,6 +243,33 @@ def several_versions(c: Dialogue) -> None:
     c.until(CUSTOM_RESOURCE_DEFINITION, name, gone)
 
 
+@script("Each request of a deprecated version is warned.", ["4.16"])
+def deprecated_versions(c: Dialogue) -> None:
+    old = version("v1", teeth={"type": "integer"}) | {"deprecated": True}
+    older = version("v2", storage=False, teeth={"type": "integer"})
+    older |= {"deprecated": True, "deprecationWarning": 'use "v3", not \\v2'}
+    newest = version("v3", storage=False, teeth={"type": "integer"})
+    c.create(definition("bolts", "Bolt", old, older, newest), show=["metadata.name"])
+    name = "bolts.differential.assay.dev"
+    c.until(CUSTOM_RESOURCE_DEFINITION, name, condition("Established"), show=["metadata.name"])
+    base = "/apis/differential.assay.dev"
+    for served in ("v1", "v2", "v3"):
+        path = f"{base}/{served}/namespaces/{c.namespace}/bolts"
+        c.until_served(path)
+        bolt = {
+            "apiVersion": f"differential.assay.dev/{served}",
+            "kind": "Bolt",
+            "metadata": {"name": served},
+            "spec": {"teeth": 3, "odd": 1},
+        }
+        show = ["metadata.name"]
+        c.raw("POST", path, bolt, label=f"POST {served}", headers=True, show=show)
+        c.raw("GET", path, label=f"GET all of {served}", headers=True, show=show)
+        c.raw("GET", f"{path}/v1", label=f"GET {served}", headers=True, show=show)
+        c.raw("GET", f"{path}/none", label=f"GET none of {served}", headers=True, show=show)
+        c.raw("DELETE", f"{path}/{served}", label=f"DELETE {served}", headers=True, show=show)
+
+
 @script("An invalid CRD is rejected, each error with its field.", ["4.16"])
 def definition_validation(c: Dialogue) -> None:
     def tried(obj: dict[str, Any]) -> None:

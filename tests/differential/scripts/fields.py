@@ -54,6 +54,39 @@ def repeated_fields(c: Dialogue) -> None:
         c.raw("PATCH", target, patch, content_type=merge)
 
 
+@script(
+    "A write is warned of unknown and duplicate fields, unless it wants to hear nothing.", ["4.16"]
+)
+def warnings_of_fields(c: Dialogue) -> None:
+    widgets, maps = WIDGET.path(c.namespace), CONFIG_MAP.path(c.namespace)
+    twice = (
+        b'{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"1","k":"2"}}'
+    )
+    odd = (
+        b'{"apiVersion":"tests.assay.dev/v1","kind":"Widget","metadata":{"name":"a"},'
+        b'"spec":{"size":"small","size":"large","odd":1,"parts":[{"name":"p","odd":1}]},"odd":1}'
+    )
+    name = ["metadata.name"]
+    for number, validation in enumerate(("", "fieldValidation=Warn", "fieldValidation=Ignore")):
+        for path, body in ((maps, twice), (widgets, odd)):
+            named = body.replace(b'"name":"a"', b'"name":"a%d"' % number)
+            label = f"{path.rpartition('/')[2]} {validation}"
+            c.raw("POST", f"{path}?{validation}", named, label=label, headers=True, show=name)
+    c.raw("PUT", f"{maps}/a0", twice.replace(b'"a"', b'"a0"'), headers=True, show=name)
+    merge, strategic = (f"application/{how}-patch+json" for how in ("merge", "strategic-merge"))
+    twice = b'{"data":{"k":"4","k":"5"}}'
+    for how in (merge, strategic):
+        c.raw("PATCH", f"{maps}/a0", twice, content_type=how, label=how, headers=True, show=name)
+    patch = b'{"spec":{"odd":1,"size":"large","size":"small"}}'
+    c.raw("PATCH", f"{widgets}/a0", patch, content_type=merge, headers=True, show=name)
+    status = b'{"status":{"odd":1}}'
+    target = f"{widgets}/a0/status"
+    c.raw("PATCH", target, status, content_type=merge, headers=True, show=name)
+    refused = b'{"spec":{"odd":1,"size":"none"}}'
+    c.raw("PATCH", f"{widgets}/a0", refused, content_type=merge, label="refused", headers=True)
+    c.raw("GET", f"{widgets}/a0", headers=True, show=name)
+
+
 @script("Numbers that are too large for their format are rejected.", ["4.16"])
 def too_large_numbers(c: Dialogue) -> None:
     c.create(widget("a", count=2**31 - 1))

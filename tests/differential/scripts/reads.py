@@ -10,9 +10,11 @@ from tests.differential.plane import WIDGET
 from tests.differential.predicates import event, events, has
 from tests.differential.script import script
 from tests.differential.scripts.manifests import config_map, unscheduled, widget
-from vocabulary.kinds import CONFIG_MAP, JOB, POD
+from vocabulary.kinds import CONFIG_MAP, JOB, POD, SECRET
 
 NAMES = ["metadata.name"]
+LATER = "999999999999"
+"""A revision that no cluster reaches."""
 OLD_TOKEN = (
     base64.urlsafe_b64encode(b'{"v":"meta.k8s.io/v0","rv":1,"start":"xy"}').decode().rstrip("=")
 )
@@ -181,6 +183,79 @@ def watch_initial_events(c: Dialogue) -> None:
     # As clients do whose watch broke off: what exists, however old the revision is.
     c.watch(CONFIG_MAP, event("BOOKMARK"), since=first.revision, initial_events=True)
     c.watch(CONFIG_MAP, event("BOOKMARK"), since="0", initial_events=True)
+
+
+@script("Initial events can be refused, and come without a mark unless bookmarks do.", ["4.13"])
+def watch_initial_events_refused(c: Dialogue) -> None:
+    first = c.create(config_map("a"))
+    c.create(config_map("b"))
+    c.watch(CONFIG_MAP, events(2), initial_events=True, bookmarks=False)
+    c.watch(CONFIG_MAP, events(1), since=first.revision, initial_events=False)
+    c.watch(CONFIG_MAP, event("ERROR"), since=LATER, initial_events=True, show=["kind"])
+    c.watch(CONFIG_MAP, event("REFUSED"), since="nonsense", initial_events=True)
+
+
+@script("Contradictory options of lists and watches are refused.", ["4.13", "4.16"])
+def contradictory_list_options(c: Dialogue) -> None:
+    path = CONFIG_MAP.path(c.namespace)
+    c.create(config_map("a"), show=["metadata.name"])
+    initial, newer = "sendInitialEvents=true", "resourceVersionMatch=NotOlderThan"
+    for options in (
+        initial,
+        "sendInitialEvents=false",
+        f"{initial}&resourceVersionMatch=Odd",
+        f"watch=1&{initial}",
+        "watch=1&sendInitialEvents=false",
+        f"watch=1&{initial}&resourceVersionMatch=Exact",
+        f"watch=1&{initial}&resourceVersionMatch=Odd",
+        f"watch=1&{newer}",
+        f"watch=1&{newer}&resourceVersion=0",
+        "watch=1&resourceVersionMatch=Odd&resourceVersion=1",
+        "watch=1&continue=abc",
+        f"watch=1&{initial}&{newer}&continue=abc",
+    ):
+        c.raw("GET", f"{path}?{options}", label=options)
+
+
+@script(
+    "A limit counts for lists of the latest or an exact revision, not for cached ones.", ["4.13"]
+)
+def limits_and_revisions(c: Dialogue) -> None:
+    path = SECRET.path(c.namespace)
+    for name in ("a", "b", "c"):
+        body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": name}}
+        second = c.create(body, show=["metadata.name"])
+        if name == "b":
+            revision = second.revision
+    c.until_true("the cache has the last one", lambda: len(c.peek(SECRET, "")) == 3)
+    newer, exact = "resourceVersionMatch=NotOlderThan", "resourceVersionMatch=Exact"
+    for label, options in {
+        "one": "limit=1",
+        "one, of any revision": "limit=1&resourceVersion=0",
+        "one, not older than any": f"limit=1&resourceVersion=0&{newer}",
+        "one, of a revision": f"limit=1&resourceVersion={revision}",
+        "one, not older than a revision": f"limit=1&resourceVersion={revision}&{newer}",
+        "one, of exactly a revision": f"limit=1&resourceVersion={revision}&{exact}",
+        "all, of a revision": f"resourceVersion={revision}",
+        "all, of exactly a revision": f"resourceVersion={revision}&{exact}",
+        "all, not older than a revision": f"resourceVersion={revision}&{newer}",
+        "less than none": "limit=-1",
+    }.items():
+        listed = c.consult("GET", f"{path}?{options}").body
+        names = [item["metadata"]["name"] for item in listed["items"]]
+        told = {key: value for key, value in listed["metadata"].items() if key != "continue"}
+        told["resourceVersion"] = listed["metadata"]["resourceVersion"] == revision
+        c.note(label, {"names": names, "goes on": "continue" in listed["metadata"], **told})
+
+
+@script("Who asks for what has not happened yet is told when to ask again.", ["4.13"])
+def retry_after(c: Dialogue) -> None:
+    c.create(config_map("a"), show=["metadata.name"])
+    path = CONFIG_MAP.path(c.namespace)
+    for target in (f"{path}?resourceVersion={LATER}", f"{path}/a?resourceVersion={LATER}"):
+        label = f"GET {'one' if '/a?' in target else 'all'} of a later revision"
+        c.raw("GET", target, label=label, headers=True)
+    c.raw("GET", f"{path}/none", label="nothing", headers=True)
 
 
 @script(
