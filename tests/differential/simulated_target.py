@@ -16,6 +16,7 @@ from fixtures.simulated.admission_webhooks import AdmissionWebhooks
 from fixtures.simulated.cluster import NodeSpec, SimulatedCluster
 from fixtures.simulated.controllers.settings import Settings
 from fixtures.simulated.serve.answering import answer_list, answer_one, document, event_renderer
+from fixtures.simulated.serve.events import as_core
 from fixtures.simulated.serve.requests import Call as SimulatedCall
 from fixtures.simulated.serve.requests import watch_request
 from fixtures.simulated.serve.response_headers import retry_after, warning
@@ -88,6 +89,7 @@ class SimulatedTarget:
         found = document(asked, self._served)
         if found is not None:
             return Answer(200, _as_json(found))
+        asked, back = as_core(asked)
         target = route(asked.path, self._cluster.api.strategies)
         if asked.flag("watch"):
             self._cluster.api.access.authorize(watch_request(asked, target), actor)
@@ -95,7 +97,7 @@ class SimulatedTarget:
             code, body = 200, answer_list(asked, target, actor, self._served)
         else:
             code, body = answer_one(asked, target, actor, self._served)
-        return Answer(code, _as_json(body), tuple(map(warning, asked.warnings)))
+        return Answer(code, _as_json(back(body)), tuple(map(warning, asked.warnings)))
 
     def _actor(self, call: Call) -> str:
         if not call.token:

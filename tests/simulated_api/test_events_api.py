@@ -75,7 +75,10 @@ def test_it_is_discovered(served: ServedCluster) -> None:
 
 
 def test_it_takes_protobuf(cluster: Cluster, served: ServedCluster) -> None:
-    raw = field(1, field(1, b"e")) + field(8, field(3, b"j")) + field(10, b"once")
+    at = field(2, bytes([1 << 3, 1]))  # one second
+    said = field(4, b"c") + field(5, b"i") + field(6, b"a") + field(7, b"r")
+    about = field(8, field(2, b"default") + field(3, b"j"))
+    raw = field(1, field(1, b"e")) + at + said + about + field(10, b"once") + field(11, b"Normal")
     code, made = send(served, EVENTS, envelope("events.k8s.io/v1", "Event", raw))
     assert (code, made.get("note")) == (201, "once")
-    assert cluster.get(EVENT, "e")["involvedObject"] == {"name": "j"}
+    assert cluster.get(EVENT, "e")["involvedObject"] == {"name": "j", "namespace": "default"}
