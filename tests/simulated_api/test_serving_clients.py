@@ -13,7 +13,7 @@ import pytest
 from kubernetes import client, config
 
 from fixtures.simulated.cluster import SimulatedCluster
-from fixtures.simulated.serve.handler import MAX_BODY_BYTES
+from fixtures.simulated.serve.requests import MAX_BODY_BYTES
 from fixtures.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import Cluster, config_map
 from tests.simulated_api.served import TOKEN, ask

@@ -123,6 +123,7 @@ def managers_of_updates(c: Dialogue) -> None:
     _apply(c, path, config_map("a", {"m": "3"}), "no longer said")
     c.raw("PUT", f"{path}?fieldManager={'x' * 129}", config_map("a"), label="a long name")
     _apply(c, path, config_map("a"), "a long name", "x" * 129)
+    c.raw("PATCH", f"{path}?force=true", {}, content_type=merge, label="a patch with force")
 
 
 @script("Each subresource has managers of its own.", ["4.16"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 
 from tests.differential.dialogue import Dialogue
 from tests.differential.plane import GADGET, WIDGET
@@ -151,3 +152,25 @@ def large_data(c: Dialogue) -> None:
     secret = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}}
     c.create({**secret, "stringData": {"k": "v" * mebibyte}}, show=["metadata.name"])
     c.patch(SECRET, "s", {"stringData": {"l": "v"}}, show=["metadata.name"])
+
+
+@script("A body has at most three mebibytes.", ["4.16"])
+def large_bodies(c: Dialogue) -> None:
+    limit = 3 * 2**20
+    maps = CONFIG_MAP.path(c.namespace)
+    c.create(config_map("a", {"k": "v"}), show=["metadata.name"])
+    whole = json.dumps(config_map("a", {"k": ""}, annotations={"a": ""})).encode()
+    for label, size in {"as large as may be": limit, "too large": limit + 1}.items():
+        body = whole.replace(b'"k": ""', b'"k": "%s"' % (b"v" * (size - len(whole))))
+        c.raw("POST", maps, body, label=f"POST {label}")
+        c.raw("PUT", f"{maps}/a", body, label=f"PUT {label}")
+        for how in ("merge-patch+json", "strategic-merge-patch+json", "apply-patch+yaml"):
+            force = "&force=true" if how.startswith("apply") else ""
+            target = f"{maps}/a?fieldManager=one{force}"
+            content_type = f"application/{how}"
+            c.raw("PATCH", target, body, content_type=content_type, label=f"{how} {label}")
+    options = json.dumps({"kind": "DeleteOptions", "apiVersion": "v1"}).encode()
+    padded = options + b" " * (limit + 1 - len(options))
+    c.raw("DELETE", f"{maps}/a", padded, label="DELETE too large")
+    c.raw("POST", "/api/v1/nothing", padded, label="nowhere")
+    c.raw("GET", f"{maps}/a", label="still there", show=["data"])
