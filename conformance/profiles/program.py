@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from conformance.profiles.go_package import require_main_package
 from conformance.profiles.profile import GoModule, ImplementationProfile, Program
 from conformance.profiles.reading import Problem
 from conformance.suite import shipped_profiles
@@ -126,8 +127,9 @@ def build(
     *,
     in_virtual_time: bool = False,
 ) -> Path:
-    """Build what the cache lacks; the program's file. BuildError if that does not succeed, and
-    OverlayError if virtual time cannot be given to programs of the installed Go."""
+    """Build what the cache lacks; the program's file. BuildError if that does not succeed,
+    YamlError if the profile names no program of the module, and OverlayError if virtual time cannot
+    be given to programs of the installed Go."""
     wanted = profile.program.go_module
     if wanted is None:
         return program_of(profile, path, in_virtual_time=in_virtual_time)
@@ -139,6 +141,7 @@ def build(
             report(builder.BuildStep("cached", profile.name, (PROGRAM,)))
             return target / PROGRAM
         module = download(wanted, profile.implementation.version)
+        require_main_package(wanted, module.folder, path)
         with tempfile.TemporaryDirectory(dir=target.parent, prefix=builder.INCOMPLETE) as scratch:
             made = Path(scratch) / "made"
             made.mkdir()

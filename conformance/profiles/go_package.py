@@ -1,0 +1,79 @@
+"""The main package that a profile names, looked for before Go is asked to build it.
+
+Go's own error for a package that is not there is about modules and where they come from.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from conformance.profiles.profile import GoModule
+from vocabulary.typed_yaml import field_error
+
+FIELD: Final = "program.goModule.package"
+_MOST_NAMED: Final = 8
+_PACKAGE: Final = re.compile(r"^package\s+(\w+)", re.MULTILINE)
+_IGNORED: Final = re.compile(r"^//go:build ignore\b", re.MULTILINE)
+
+
+def require_main_package(wanted: GoModule, folder: Path, profile: Path) -> None:
+    """YamlError if the module in the folder has no such package, or if it is no program."""
+    relative = _relative(wanted)
+    named = relative or wanted.package
+    if relative is None:
+        what = f"{named} is outside of the module; a package of it begins with ./"
+    elif not (names := _packages_in(folder / relative)):
+        what = f"{wanted.path} has no package {named}"
+    elif "main" not in names:
+        what = f"{named} is no program, but package {min(names)}"
+    else:
+        return
+    programs = sorted(_programs_in(folder))
+    shown = ", ".join(programs[:_MOST_NAMED])
+    more = " …" if len(programs) > _MOST_NAMED else ""
+    advice = f"the module's programs are {shown}{more}; name one of them"
+    if not programs:
+        advice = "the module has no program; correct program.goModule.path"
+    raise field_error(profile, FIELD, f"{what}; {advice}")
+
+
+def _relative(wanted: GoModule) -> str | None:
+    """The package's folder, relative to the module's; None if it is elsewhere."""
+    package = wanted.package
+    if package == wanted.path or package.startswith(f"{wanted.path}/"):
+        package = f".{package.removeprefix(wanted.path)}"
+    if package != "." and not package.startswith("./"):
+        return None
+    cleaned = os.path.normpath(package)
+    return None if cleaned.startswith("..") else package
+
+
+def _packages_in(folder: Path) -> set[str]:
+    """The names of the packages in a folder, without tests and files that are never built."""
+    names = set()
+    for file in folder.glob("*.go") if folder.is_dir() else ():
+        if file.name.endswith("_test.go") or file.name.startswith(("_", ".")):
+            continue
+        text = file.read_text(encoding="utf-8", errors="replace")
+        found = _PACKAGE.search(text)
+        if found and not _IGNORED.search(text):
+            names.add(found[1])
+    return names
+
+
+def _programs_in(module: Path) -> Iterator[str]:
+    for at, folders, _ in os.walk(module):
+        folders[:] = [
+            name
+            for name in folders
+            if name not in ("vendor", "testdata")
+            and not name.startswith(("_", "."))
+            and not (Path(at) / name / "go.mod").exists()
+        ]
+        if "main" in _packages_in(Path(at)):
+            relative = Path(at).relative_to(module)
+            yield f"./{relative}" if relative.parts else "."
