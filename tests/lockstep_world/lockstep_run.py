@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import yaml
 
@@ -20,11 +21,13 @@ from conformance.worlds.lockstep.program_host import ProgramHost
 from conformance.worlds.lockstep.program_process import ProgramProcess
 from conformance.worlds.simulated.connection import Connection
 from fixtures.simulated.cluster import SimulatedCluster
-from vocabulary.clock import SECOND, Micros
+from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.history import Entry, Process, Write, role_of
 from vocabulary.kinds import CONFIG_MAP
 from vocabulary.objects import Object
 from vocabulary.requests import Create, Get
+
+T = TypeVar("T")
 
 NAME = "operator"
 SETTINGS = "settings"
@@ -112,6 +115,7 @@ class LockstepRun:
                 connection=self._connection,
                 namespaces=("default",),
                 elects=False,
+                run=str(program),
                 on_crash=lambda name, error: self.crashes.append(f"{name}: {error}"),
             )
             for role in dict.fromkeys(map(role_of, names))
@@ -134,6 +138,15 @@ class LockstepRun:
 
     def run_for(self, span_us: Micros) -> None:
         self.cluster.loop.run_for(span_us)
+
+    def beside(self, act: Callable[[], T]) -> T:
+        """Have another thread act as a client of the program's API server."""
+        with ThreadPoolExecutor(1) as pool:
+            future = pool.submit(act)
+            while not future.done():
+                self.process.settle()
+                self.run_for(MILLISECOND)
+            return future.result()
 
     def ask(self, name: str) -> Any:
         """Create the ConfigMap that is answered."""

@@ -14,7 +14,7 @@ def nothing_listens() -> socket.socket:
 
 
 def test_nothing_listens() -> None:
-    probe = HealthProbe(nothing_listens, "/readyz")
+    probe = HealthProbe(nothing_listens, "/readyz", lambda: None)
     probe.ask()
     assert not probe.is_ready()
     assert probe.answered == "nothing listens where process.readyPath, /readyz, is asked for"
@@ -31,7 +31,7 @@ def test_nothing_listens() -> None:
 )
 def test_what_it_answers(answer: bytes | None, is_ready: bool, told: str) -> None:
     ours, theirs = socket.socketpair()
-    probe = HealthProbe(lambda: ours, "/readyz")
+    probe = HealthProbe(lambda: ours, "/readyz", lambda: None)
     probe.ask()
     with theirs:
         if answer is not None:

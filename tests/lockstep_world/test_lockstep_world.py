@@ -6,11 +6,12 @@ import http.client
 import urllib.request
 from itertools import pairwise
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
-from conformance.worlds.lockstep import pacing, webhook_exchange
+from conformance.worlds.lockstep import pacing
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.lockstep.program_process import GRACE_US
 from fixtures.simulated.access.rules import Rules
@@ -46,6 +47,15 @@ def test_two_runs_have_the_same_history(operator: Path) -> None:
             histories.append(run.entries)
     assert histories[0] == histories[1]
     assert len(histories[0]) > 6
+
+
+def test_a_repeated_run_has_the_same_url(operator: Path) -> None:
+    """Messages of Events contain it."""
+    urls = []
+    for _ in range(2):
+        with lockstep_run(operator) as run:
+            urls.append(run.process.url)
+    assert urls[0] == urls[1]
 
 
 def test_a_wait_of_seven_days(operator: Path) -> None:
@@ -261,11 +271,8 @@ def test_its_webhook_changes_and_refuses(operator: Path) -> None:
         assert refused.value.message == said
 
 
-def test_a_webhook_that_waits_while_time_stands_still_is_told(
-    operator: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_webhook_that_waits_while_time_stands_still_is_told(operator: Path) -> None:
     """A cluster's time would go on; as a refusal it would be the operator's fault."""
-    monkeypatch.setattr(webhook_exchange, "TIMEOUT_SECONDS", 1)
     told = r"operator: its webhook /label .* control-plane"
     with lockstep_run(operator, webhooks=True) as run, pytest.raises(BusyError, match=told):
         run.create("slow")
@@ -285,11 +292,12 @@ def test_another_client_is_turned_away(operator: Path) -> None:
     with lockstep_run(operator) as run:
 
         def stranger() -> int:
-            connection = http.client.HTTPConnection("127.0.0.1", run.process.port, timeout=5)
+            server = urlsplit(run.process.url)
+            connection = http.client.HTTPConnection(server.netloc, timeout=5)
             connection.request("GET", "/api/v1/namespaces/default/secrets")
             return connection.getresponse().status
 
-        assert run.process.asked(stranger) == 401
+        assert run.beside(stranger) == 401
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/livez", "/readyz"])
@@ -301,7 +309,7 @@ def test_it_may_ask_whether_the_server_is_healthy(operator: Path, path: str) -> 
                 told: bytes = answered.read()
             return told
 
-        assert run.process.asked(answer) == b"ok"
+        assert run.beside(answer) == b"ok"
 
 
 def _hold_to(run: LockstepRun, *verbs: str) -> None:

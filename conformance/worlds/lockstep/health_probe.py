@@ -11,9 +11,13 @@ _MOST_BYTES = 4096
 class HealthProbe:
     """One request after the other, each answered while virtual time goes on."""
 
-    def __init__(self, connect: Callable[[], socket.socket], path: str) -> None:
-        """`connect` raises OSError at once if there is no listener."""
+    def __init__(
+        self, connect: Callable[[], socket.socket], path: str, settle: Callable[[], None]
+    ) -> None:
+        """`connect` raises OSError at once if there is no listener; `settle` lets the program do
+        what it has to do."""
         self._connect = connect
+        self._settle = settle
         self._path = path
         self._request = (
             f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
@@ -29,12 +33,19 @@ class HealthProbe:
             return
         try:
             connection = self._connect()
-            connection.sendall(self._request)
         except OSError:
             return
-        connection.setblocking(False)
         self._asked, self._answer = connection, b""
         self.answered = f"{self._path} is not answered"
+        # It accepts the connection before the request arrives, not at the same time.
+        self._settle()
+        try:
+            connection.sendall(self._request)
+        except OSError:
+            self.close()
+            return
+        connection.setblocking(False)
+        self._settle()
 
     def is_ready(self) -> bool:
         """True if the answer has come, and says so."""
@@ -49,6 +60,7 @@ class HealthProbe:
         except OSError:
             self._answer = b""
         self.close()
+        self._settle()
         status = self._answer.partition(b"\r\n")[0].decode("latin-1")
         self.answered = f"{self._path} is answered with {status or 'nothing'!r}"
         return self._answer.startswith(b"HTTP/1.1 200 ")

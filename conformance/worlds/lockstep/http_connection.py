@@ -20,6 +20,11 @@ _SEND_SECONDS: Final = 30.0
 _encode: Final = msgspec.json.Encoder().encode
 
 
+def _line(body: Any) -> bytes:
+    line = _encode(body) + b"\n"
+    return b"%x\r\n%s\r\n" % (len(line), line)
+
+
 class HttpConnection:
     """Parses requests and writes responses; the client sends one request at a time."""
 
@@ -87,11 +92,16 @@ class HttpConnection:
         )
 
     def write_line(self, body: Any) -> None:
-        line = _encode(body) + b"\n"
-        self._write(b"%x\r\n%s\r\n" % (len(line), line))
+        self._write(_line(body))
 
-    def end_stream(self) -> None:
-        self._write(b"0\r\n\r\n")
+    def end_stream(self, last: Any = None) -> None:
+        """Write the last line, if there is one, and the end.
+
+        In one piece: a client that has read the line before the end is there closes the
+        connection, which it would have used again otherwise.
+        """
+        line = b"" if last is None else _line(last)
+        self._write(line + b"0\r\n\r\n")
 
     def _write(self, data: bytes) -> None:
         if self.is_open:

@@ -154,10 +154,4 @@ class HttpWatch:
         if self._is_over:
             return
         self.stop()
-
-        def end() -> None:
-            if last is not None:
-                self._connection.write_line(last)
-            self._connection.end_stream()
-
-        self._serving.reach(end)
+        self._serving.reach(lambda: self._connection.end_stream(last))

@@ -7,12 +7,10 @@ the loop, so the order of events is that of virtual time.
 
 from __future__ import annotations
 
-import os
 import select
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
 from conformance.worlds.simulated.operator_process import LEAST_POLL_US
 from fixtures.go_time.pacer import Pacer, TimePage
@@ -35,8 +33,6 @@ STRIDE_US: Final = 600 * SECOND
 TICKS_US: Final = 60 * SECOND
 """The tickers of a program that only polls tick no more often than that. Its other timers, and with
 them its time-outs and back-offs, are not concerned."""
-
-T = TypeVar("T")
 
 
 class BusyError(RuntimeError):
@@ -76,9 +72,6 @@ class Pacing:
         self._readers: dict[int, Callable[[], None]] = {}
         self._joined: dict[Paced, None] = {}
         self._awake: dict[Paced, None] = {}
-        self._done = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
-        self._aside = ThreadPoolExecutor(1, thread_name_prefix="aside")
-        self.read(self._done, lambda: None)
         self.pings = 0
         """How often a program was asked whether it is idle."""
         self.timers = 0
@@ -144,21 +137,9 @@ class Pacing:
         """Time has moved."""
         self.page.set(now_us)
 
-    def aside(self, act: Callable[[], T]) -> T:
-        """Have another thread do something that needs a program's answer, while time stands still,
-        and read on meanwhile."""
-        future = self._aside.submit(act)
-        future.add_done_callback(lambda _: os.eventfd_write(self._done, 1))
-        while not future.done():
-            self._read_all(-1)
-        os.eventfd_read(self._done)
-        return future.result()
-
     def close(self) -> None:
         self._loop.outside = None
-        self._aside.shutdown()
         self._poll.close()
-        os.close(self._done)
         self.page.close()
 
     # Inside.

@@ -48,9 +48,11 @@ class ProgramHost:
         connection: Connection,
         namespaces: tuple[str, ...],
         elects: bool,
+        run: str,
         on_crash: Callable[[str, Exception], None],
     ) -> None:
-        """`config` returns the configuration of a process that starts now."""
+        """`config` returns the configuration of a process that starts now; `run` identifies the
+        run: a repetition gets the same."""
         self._implementation = implementation
         self._config = config
         self._cluster = cluster
@@ -58,6 +60,7 @@ class ProgramHost:
         self._connection = connection
         self._namespaces = namespaces
         self._elects = elects
+        self._run = run
         self._on_crash = on_crash
         self._folder = tempfile.TemporaryDirectory(prefix="assay-run-")
         self._processes: dict[str, ProgramProcess] = {}
@@ -82,6 +85,7 @@ class ProgramHost:
             log=path / f"{label_of(name)}.log",
             on_end=self._ended,
             stream=stream,
+            run=self._run,
             ports=ports,
         )
         file = path / f"{label_of(name)}.kubeconfig"
@@ -94,25 +98,15 @@ class ProgramHost:
             if not process.running:
                 continue
             connect = partial(process.network.connect, self._ports[name][0])
-            probe = HealthProbe(connect, self._launches[name].ready_path)
-            until_us = self._cluster.loop.now_us + READY_WITHIN_US
-            while not probe.is_ready():
-                if self._cluster.loop.now_us > until_us:
-                    probe.close()
-                    return (
-                        f"{name} is not ready after {READY_WITHIN_US // SECOND} s: "
-                        f"{probe.answered}; {process.last_words}"
-                    )
-                if not process.running:
-                    probe.close()
-                    return f"{name} ended before it was ready"
-                probe.ask()
-                self._pacing.wake(process)
-                try:
-                    run_for(LOOK_EVERY_US)
-                except BusyError as busy:
-                    probe.close()
-                    return f"{busy}; {process.last_words}"
+            path = self._launches[name].ready_path
+            probe = HealthProbe(connect, path, process.settle)
+            try:
+                why = self._why_not_ready(process, probe, run_for)
+            except BusyError as busy:
+                why = f"{busy}; {process.last_words}"
+            if why:
+                probe.close()
+                return why
         return ""
 
     def admission(
@@ -137,6 +131,22 @@ class ProgramHost:
         self._folder.cleanup()
 
     # Inside.
+
+    def _why_not_ready(
+        self, process: ProgramProcess, probe: HealthProbe, run_for: Callable[[Micros], None]
+    ) -> str:
+        until_us = self._cluster.loop.now_us + READY_WITHIN_US
+        while not probe.is_ready():
+            if self._cluster.loop.now_us > until_us:
+                return (
+                    f"{process.name} is not ready after {READY_WITHIN_US // SECOND} s: "
+                    f"{probe.answered}; {process.last_words}"
+                )
+            if not process.running:
+                return f"{process.name} ended before it was ready"
+            probe.ask()
+            run_for(LOOK_EVERY_US)
+        return ""
 
     def _ended(self, name: str, error: Exception) -> None:
         self._on_crash(name, error)
@@ -195,7 +205,8 @@ class ProgramHost:
         fixed_port = self._implementation.fixed_port
         exchanges = {
             name: https_exchange(
-                partial(process.network.connect, fixed_port or self._ports[name][1])
+                partial(process.network.connect, fixed_port or self._ports[name][1]),
+                process.settle,
             )
             for name, process in self._processes.items()
         }

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import secrets
 import signal
-import socket
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -19,11 +17,11 @@ from conformance.under_test import Launch
 from conformance.worlds.control_plane.network import Network
 from conformance.worlds.lockstep.http_connection import HttpConnection
 from conformance.worlds.lockstep.pacing import Pacing
+from conformance.worlds.lockstep.server_address import listen
 from conformance.worlds.lockstep.serving import Served, Serving
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import FAST_WAKES, LEAST_POLL_US
 from fixtures import parent_bound
-from fixtures.control_plane.ports import LOOPBACK
 from fixtures.go_time.pacer import Pacer
 from fixtures.go_time.signals import await_delivery
 from fixtures.go_time.work import has_children, has_work
@@ -65,10 +63,12 @@ class ProgramProcess:
         log: Path,
         on_end: Callable[[str, Exception], None],
         stream: str,
+        run: str,
         ports: tuple[int, ...],
     ) -> None:
         """`launch` prepares a start and says how; `on_end` is called with (name, exception) when it
-        has ended by itself; `stream` names its random streams; `ports` are those it listens on."""
+        has ended by itself; `stream` names its random streams; `run` identifies the run;
+        `ports` are those it listens on."""
         self.name = name
         self.running = False
         self.paused = False
@@ -99,10 +99,10 @@ class ProgramProcess:
         self._calls: list[tuple[HttpConnection, Call]] = []
         """The requests of the present moment."""
         # Go's client sends no token where nothing is encrypted, so it is part of the path.
-        self._token = f"/{secrets.token_urlsafe(16)}"
-        self._listener = network.make(partial(socket.create_server, (LOOPBACK, 0), backlog=128))
+        self._listener, token = network.make(partial(listen, f"{run}/{name}"))
+        self._token = f"/{token}"
         self._listener.setblocking(False)
-        self.port: int = self._listener.getsockname()[1]
+        self._host, self.port = self._listener.getsockname()
         self.serving = Serving(
             name,
             stream,
@@ -116,7 +116,7 @@ class ProgramProcess:
     @property
     def url(self) -> str:
         """Its way to the API server."""
-        return f"http://{LOOPBACK}:{self.port}{self._token}"
+        return f"http://{self._host}:{self.port}{self._token}"
 
     # Life: what `fixtures.simulated.processes` asks of a process, and records.
 
@@ -209,14 +209,21 @@ class ProgramProcess:
             return True
         return not self.paused and not self._pacing.is_awake(self) and self.serving.is_idle
 
+    def settle(self) -> None:
+        """Let it do what it has to do now."""
+        self._has_work()
+        self._pacing.settle(self._loop.now_us)
+
     def asked(self, act: Callable[[], T]) -> T:
-        """Have another thread ask it something, while time stands still; what it asks for
-        meanwhile is answered at once."""
-        self.serving.is_aside = True
+        """Ask it something, while time stands still; what it asks for meanwhile is answered at
+        once."""
+        self._pacing.settle(self._loop.now_us)
+        # What it asks for may be reviewed by itself.
+        was_aside, self.serving.is_aside = self.serving.is_aside, True
         try:
-            return self._pacing.aside(act)
+            return act()
         finally:
-            self.serving.is_aside = False
+            self.serving.is_aside = was_aside
             self._has_work()
 
     @property
@@ -224,7 +231,7 @@ class ProgramProcess:
         """The end of its log since its last start, without what is different in each run."""
         log = self._log.read_bytes()[self._log_begins :] if self._log.exists() else b""
         end = log[-_LOG_BYTES:].decode("utf-8", "replace")
-        end = end.replace(self.url, "SERVER").replace(f"127.0.0.1:{self.port}", "SERVER")
+        end = end.replace(self.url, "SERVER").replace(f"{self._host}:{self.port}", "SERVER")
         end = _CLIENT_PORT.sub("CLIENT", end.replace(str(self._log.parent), "FOLDER"))
         for port in self._ports:
             end = end.replace(f":{port}", ":PORT")
@@ -339,7 +346,7 @@ class ProgramProcess:
 
     def _reach(self, arrive: Callable[[], None]) -> None:
         """Let something arrive at the program, now or once it runs again."""
-        if self.running and not self.paused and not self.serving.is_aside:
+        if self.running and not self.paused:
             # One thing after the other: what it does first does not depend on the processor.
             self._pacing.settle(self._loop.now_us)
         if not self.running:
@@ -375,10 +382,7 @@ class ProgramProcess:
             connection.respond(error.code, error.to_status())
             return
         call = replace(call, path=call.path.removeprefix(self._token))
-        if self.serving.is_aside:
-            self.serving.receive(connection, call)
-        else:
-            self._calls.append((connection, call))
+        self._calls.append((connection, call))
 
 
 def _rank(call: Call) -> tuple[object, ...]:

@@ -120,6 +120,7 @@ class SimulatedWorld(World):
         """The bugs that the controller's code ran into, in order."""
         self.operators: dict[str, OperatorProcess | ProgramProcess] = {}
         self._programs: list[ProgramHost] = []
+        self._plan = plan or Plan(scenario.id, seed=seed)
         self._pacing: Pacing | None = None
         """Of programs of their own."""
         for role in self.roles:
@@ -410,6 +411,7 @@ class SimulatedWorld(World):
             connection=self._connection,
             namespaces=(self.namespace, *self.namespaces.values()),
             elects=elects,
+            run=f"{self._plan.digest()}/{implementation.name}",
             on_crash=self._note_crash,
         )
         self._programs.append(host)
