@@ -78,7 +78,7 @@ class _Webhook:
 
 def test_the_last_event_of_a_watch_and_its_end() -> None:
     written = _Written()
-    connection = HttpConnection(cast(socket.socket, written), lambda _connection, _call: None)
+    connection = HttpConnection(cast(socket.socket, written), lambda _connection, _call: None, 1)
     connection.end_stream({"type": "ERROR"})
     assert written.pieces == [b'11\r\n{"type":"ERROR"}\n\r\n0\r\n\r\n']
 

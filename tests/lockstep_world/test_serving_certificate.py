@@ -34,7 +34,9 @@ def webhooks(folder: Path, secret: str) -> OwnWebhooks:
 def test_without_a_secret_it_is_made_for_the_program(
     cluster: SimulatedCluster, tmp_path: Path
 ) -> None:
-    ServingCertificates(cluster, ROLE, "default").mount(webhooks(tmp_path / "tls", ""))
+    ServingCertificates(cluster, ROLE, "default", lambda: None).mount(
+        webhooks(tmp_path / "tls", "")
+    )
     for name in ("tls.crt", "tls.key"):
         file = tmp_path / "tls" / name
         assert file.read_text().startswith("-----BEGIN")
@@ -44,7 +46,7 @@ def test_without_a_secret_it_is_made_for_the_program(
 def test_a_secret_is_mounted_once_the_program_has_filled_it(
     cluster: SimulatedCluster, tmp_path: Path
 ) -> None:
-    certificates = ServingCertificates(cluster, ROLE, "default")
+    certificates = ServingCertificates(cluster, ROLE, "default", lambda: None)
     for replica in ("a", "b"):
         certificates.mount(webhooks(tmp_path / replica, "keys"))
     assert not any(tmp_path.rglob("tls.crt"))
@@ -53,10 +55,23 @@ def test_a_secret_is_mounted_once_the_program_has_filled_it(
     assert sorted(file.read_bytes() for file in tmp_path.rglob("tls.*")) == [b"made here"] * 4
 
 
+def test_a_replica_that_starts_later_finds_the_files(
+    cluster: SimulatedCluster, tmp_path: Path
+) -> None:
+    woken = []
+    certificates = ServingCertificates(cluster, ROLE, "default", lambda: woken.append(True))
+    certificates.mount(webhooks(tmp_path / "first", "keys"))
+    data = {name: base64.b64encode(b"made here").decode() for name in ("tls.crt", "tls.key")}
+    cluster.api.handle(Patch(SECRET, "default", "keys", {"data": data}, "merge"), ROLE)
+    assert woken
+    certificates.mount(webhooks(tmp_path / "second", "keys"))
+    assert (tmp_path / "second" / "tls.crt").read_bytes() == b"made here"
+
+
 def test_its_configurations_can_be_read_and_its_keys_are_not_recorded(
     cluster: SimulatedCluster, tmp_path: Path
 ) -> None:
-    ServingCertificates(cluster, ROLE, "default").mount(webhooks(tmp_path, "keys"))
+    ServingCertificates(cluster, ROLE, "default", lambda: None).mount(webhooks(tmp_path, "keys"))
     name = registered_as(MUTATING, ROLE, "default")
     found = cluster.api.handle(Get(CONFIGURATIONS, "", name), ROLE)
     assert [each["name"] for each in found["webhooks"]] == ["label.example.com"]

@@ -28,11 +28,18 @@ def _line(body: Any) -> bytes:
 class HttpConnection:
     """Parses requests and writes responses; the client sends one request at a time."""
 
-    def __init__(self, accepted: socket.socket, on_call: Callable[[HttpConnection, Call], None]):
+    def __init__(
+        self,
+        accepted: socket.socket,
+        on_call: Callable[[HttpConnection, Call], None],
+        number: int,
+    ) -> None:
+        """`number` tells it from others of the client, in the order in which they began."""
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         accepted.settimeout(_SEND_SECONDS)
         self._socket = accepted
         self._on_call = on_call
+        self.number = number
         self._parser = httptools.HttpRequestParser(self)
         self._target = b""
         self._headers: dict[str, str] = {}

@@ -67,7 +67,9 @@ class ProgramHost:
         self._ports: dict[str, tuple[int, int]] = {}
         self._launches: dict[str, Launch] = {}
         self._webhooks: AdmissionWebhooks | None = None
-        self._certificates = ServingCertificates(cluster, implementation.role, namespaces[0])
+        self._certificates = ServingCertificates(
+            cluster, implementation.role, namespaces[0], self._wake_all
+        )
 
     def add(self, name: str, stream: str) -> ProgramProcess:
         """The process of that name; `stream` names its random streams."""
@@ -147,6 +149,10 @@ class ProgramHost:
             probe.ask()
             run_for(LOOK_EVERY_US)
         return ""
+
+    def _wake_all(self) -> None:
+        for process in self._processes.values():
+            process.wake()
 
     def _ended(self, name: str, error: Exception) -> None:
         self._on_crash(name, error)

@@ -96,6 +96,8 @@ class ProgramProcess:
         self._api = api
         self._process: subprocess.Popen[bytes] | None = None
         self._connections: dict[int, HttpConnection] = {}
+        self._accepted = 0
+        """How many connections it has begun."""
         self._calls: list[tuple[HttpConnection, Call]] = []
         """The requests of the present moment."""
         # Go's client sends no token where nothing is encrypted, so it is part of the path.
@@ -167,7 +169,7 @@ class ProgramProcess:
         self._grace = self._loop.call_later(GRACE_US, self._end_stopped, process)
         process.send_signal(signal.SIGTERM)
         await_delivery(process.pid)
-        self._has_work()
+        self.wake()
 
     def pause(self) -> None:
         """Stop it by SIGSTOP, unless it ends by what it has to do before: what arrives meanwhile
@@ -185,7 +187,7 @@ class ProgramProcess:
             return
         self.paused = False
         self._process.send_signal(signal.SIGCONT)
-        self._has_work()
+        self.wake()
         backlog, self._backlog = self._backlog, []
         for arrived in backlog:
             self._reach(arrived)
@@ -211,7 +213,7 @@ class ProgramProcess:
 
     def settle(self) -> None:
         """Let it do what it has to do now."""
-        self._has_work()
+        self.wake()
         self._pacing.settle(self._loop.now_us)
 
     def asked(self, act: Callable[[], T]) -> T:
@@ -224,7 +226,7 @@ class ProgramProcess:
             return act()
         finally:
             self.serving.is_aside = was_aside
-            self._has_work()
+            self.wake()
 
     @property
     def last_words(self) -> str:
@@ -256,7 +258,7 @@ class ProgramProcess:
         calls, self._calls = self._calls, []
         if any(not call.flag("watch") for _, call in calls):  # watches are begun again and again
             self._busy_at = self._looks
-        for connection, call in sorted(calls, key=lambda each: _rank(each[1])):
+        for connection, call in sorted(calls, key=lambda each: _rank(*each)):
             self.serving.receive(connection, call)
         due_us = self.pacer.next_due_us
         if self._wake is not None:
@@ -300,7 +302,7 @@ class ProgramProcess:
             self._idle_revision = self._api.store.revision
             self._busy_at = self._looks
         self._wakes += 1
-        self._has_work()  # one that is paused looks at its timers when it is resumed
+        self.wake()  # one that is paused looks at its timers when it is resumed
 
     @property
     def _looks(self) -> int:
@@ -314,8 +316,8 @@ class ProgramProcess:
             return FAST_WAKES
         return max(0, FAST_WAKES + self._busy_at - self._looks)
 
-    def _has_work(self) -> None:
-        """It is awake, unless a fault that this set off has ended or paused it."""
+    def wake(self) -> None:
+        """It has something to do, unless a fault that this set off has ended or paused it."""
         if self.running and not self.paused:
             self._pacing.wake(self)
 
@@ -354,7 +356,7 @@ class ProgramProcess:
         if self.paused:
             self._backlog.append(arrive)
             return
-        self._has_work()  # a fault that this sets off finds it at work
+        self.wake()  # a fault that this sets off finds it at work
         arrive()
 
     def _accept(self) -> None:
@@ -363,7 +365,8 @@ class ProgramProcess:
                 accepted, _ = self._listener.accept()
             except BlockingIOError:
                 return
-            connection = HttpConnection(accepted, self._on_call)
+            self._accepted += 1
+            connection = HttpConnection(accepted, self._on_call, self._accepted)
             self._connections[connection.fileno()] = connection
             self._pacing.read(connection.fileno(), partial(self._read, connection))
 
@@ -385,5 +388,5 @@ class ProgramProcess:
         self._calls.append((connection, call))
 
 
-def _rank(call: Call) -> tuple[object, ...]:
-    return call.method, call.path, sorted(call.query.items()), call.body
+def _rank(connection: HttpConnection, call: Call) -> tuple[object, ...]:
+    return call.method, call.path, sorted(call.query.items()), call.body, connection.number

@@ -6,7 +6,8 @@ who signed it. On a cluster a kubelet mounts the Secret; here the harness writes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Final
@@ -17,9 +18,10 @@ from fixtures.simulated.cluster import SimulatedCluster
 from fixtures.simulated.store import Change
 from fixtures.simulated.strategy import Strategy
 from vocabulary.certificates import Authority
+from vocabulary.errors import ApiError
 from vocabulary.kinds import SECRET, Kind
 from vocabulary.objects import Object, name_of
-from vocabulary.requests import Create
+from vocabulary.requests import Create, Get
 
 _GROUP: Final = "admissionregistration.k8s.io"
 
@@ -27,16 +29,21 @@ _GROUP: Final = "admissionregistration.k8s.io"
 class ServingCertificates:
     """Those of the programs of one role in one run."""
 
-    def __init__(self, cluster: SimulatedCluster, role: str, namespace: str) -> None:
+    def __init__(
+        self, cluster: SimulatedCluster, role: str, namespace: str, wake: Callable[[], None]
+    ) -> None:
+        """`wake` is called when the files of programs that run have changed: they may watch
+        them."""
         self._cluster = cluster
+        self._wake = wake
         self._role = role
         self._namespace = namespace
         self._folders: dict[Path, None] = {}
         self._secret = ""
 
     def mount(self, webhooks: OwnWebhooks) -> None:
-        """Write the files for a process that is about to start; those in a Secret follow once they
-        are there."""
+        """Write the files for a process that is about to start; those in a Secret that is still
+        empty follow once they are there."""
         webhooks.folder.mkdir(parents=True, exist_ok=True)
         if not webhooks.secret:
             mount(webhooks.folder, _of_the_harness())
@@ -45,6 +52,10 @@ class ServingCertificates:
         if not self._secret:
             self._secret = webhooks.secret
             self._register(webhooks)
+        else:
+            asked = Get(SECRET, self._namespace, self._secret)
+            with suppress(ApiError):  # somebody has deleted it
+                self._write(self._cluster.api.handle(asked, "harness"), webhooks.folder)
 
     def _register(self, webhooks: OwnWebhooks) -> None:
         """Create what an installation brings: an empty Secret, and the webhook configurations."""
@@ -76,10 +87,15 @@ class ServingCertificates:
         self._cluster.api.handle(Create(kind, manifest, namespace, name), "harness")
 
     def _on_change(self, change: Change) -> None:
-        files = files_of(change.object)
-        if name_of(change.object) == self._secret and CERTIFICATE in files:
+        if name_of(change.object) == self._secret:
             for folder in self._folders:
-                mount(folder, files)
+                self._write(change.object, folder)
+            self._wake()
+
+    def _write(self, secret: Object, folder: Path) -> None:
+        files = files_of(secret)
+        if CERTIFICATE in files:
+            mount(folder, files)
 
 
 @cache
