@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from chaos.ground import Break, Delay, Freeze, NoAnswer, Refuse, RequestRule, Slow, WatchRule
-from conformance.worlds.lockstep import pacing
+from conformance.worlds.lockstep import pacing, program_process
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.lockstep.program_process import GRACE_US
 from fixtures.simulated.access.rules import Rules
@@ -259,6 +259,17 @@ def test_a_program_that_ends_starts_again_as_its_kubelet_would_start_it(operator
     assert [change for change, _ in life] == ["ended", "started"] * 4 + ["ended"]
     pauses = [begun - ended for (_, ended), (_, begun) in zip(life[::2], life[1::2], strict=False)]
     assert pauses == pytest.approx([0, 10, 20, 40])
+
+
+def test_a_program_that_is_busy_after_a_signal_is_told(
+    operator: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_busy(_pid: int) -> None:
+        raise TimeoutError("busy for 60 s after a signal")
+
+    monkeypatch.setattr(program_process, "await_delivery", is_busy)
+    with lockstep_run(operator) as run, pytest.raises(BusyError, match="operator: busy for 60 s"):
+        run.cluster.processes.kill(NAME, graceful=True)
 
 
 def test_its_webhook_changes_and_refuses(operator: Path) -> None:

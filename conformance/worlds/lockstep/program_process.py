@@ -16,7 +16,7 @@ from chaos.ground import WatchRule
 from conformance.under_test import Launch
 from conformance.worlds.control_plane.network import Network
 from conformance.worlds.lockstep.http_connection import HttpConnection
-from conformance.worlds.lockstep.pacing import Pacing
+from conformance.worlds.lockstep.pacing import BusyError, Pacing
 from conformance.worlds.lockstep.server_address import listen
 from conformance.worlds.lockstep.serving import Served, Serving
 from conformance.worlds.simulated.connection import Connection
@@ -168,7 +168,10 @@ class ProgramProcess:
             return
         self._grace = self._loop.call_later(GRACE_US, self._end_stopped, process)
         process.send_signal(signal.SIGTERM)
-        await_delivery(process.pid)
+        try:
+            await_delivery(process.pid)
+        except TimeoutError as busy:
+            raise BusyError(f"{self.name}: {busy}") from None
         self.wake()
 
     def pause(self) -> None:
