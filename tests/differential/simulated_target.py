@@ -54,7 +54,11 @@ class SimulatedTarget:
     def __init__(self, crds: Iterable[Object], seed: int = 0) -> None:
         self._cluster = SimulatedCluster(seed, nodes=(), crds=crds, settings=SETTINGS)
         self._served = SimpleNamespace(
-            api=self._cluster.api, loop=self._cluster.loop, lock=threading.RLock(), port=0
+            api=self._cluster.api,
+            loop=self._cluster.loop,
+            lock=threading.RLock(),
+            port=0,
+            tells_managers=True,
         )
         self._cluster.api.access.register_users(USERS)
         self.add_node(NodeWish(NODE))

@@ -41,6 +41,10 @@ FROM_CACHE: Final = "0"
 class Served:
     """The cluster as responses need it. There is one thread only, so its lock is free."""
 
+    tells_managers = False
+    """Larger responses change when a program collects its garbage, and with that, by seconds, when
+    a run ends."""
+
     def __init__(self, api: ApiServer, loop: Loop, port: int) -> None:
         self.api = api
         self.loop = loop
