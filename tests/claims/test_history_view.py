@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 import pytest
 
 from conformance.norm.templates import first_difference
@@ -25,6 +26,7 @@ from tests.claims.stories import (
 )
 from tests.claims.story import Story
 from tests.claims.templates import job, pod
+from vocabulary.history import Write
 
 
 def template(api_version: str, kind: str, **spec: Any) -> dict[str, Any]:
@@ -313,6 +315,28 @@ def test_a_component_that_is_there_was_not_refused() -> None:
     aw = story.history.appwrappers[0]
     assert aw.attempts[0].failed_creates == []
     assert aw.attempt_ends[0].present == {}
+
+
+@pytest.mark.parametrize("code", [0, 400, 422, 500, 503, 504])
+def test_an_answer_that_does_not_tell_of_the_component_is_a_refusal(code: int) -> None:
+    story = started()
+    refused = story.refused("create", "Pod", "a-0", code)
+    (found,) = story.history.appwrappers[0].attempts[0].failed_creates
+    assert found.n == refused
+
+
+@pytest.mark.parametrize(("code", "is_refused"), [(409, False), (403, True)])
+def test_a_quota_does_not_tell_of_a_component_whose_creation_was_not_answered(
+    code: int, is_refused: bool
+) -> None:
+    story = started()
+    created = next(
+        e for e in story.entries if isinstance(e, Write) and e.event == "ADDED" and e.name == "a-0"
+    )
+    story.entries[created.n] = msgspec.structs.replace(created, code=504)
+    refused = story.refused("create", "Pod", "a-0", code)
+    found = [each.n for each in story.history.appwrappers[0].attempts[0].failed_creates]
+    assert (refused in found) == is_refused
 
 
 @pytest.mark.parametrize("gone", [False, True])

@@ -8,10 +8,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
+from http import HTTPStatus
 from itertools import islice
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from conformance.history.outages import is_unanswered
 from conformance.history.tracks import Moment, Track
 from conformance.suites.appwrapper.view.attempt_ends import AttemptEnd
 from conformance.suites.appwrapper.view.attempts import Attempt
@@ -362,7 +364,8 @@ class AppWrapperRun:
     @cached_property
     def _failed_creates(self) -> list[Write]:
         """The refused creations of components. A controller that asks for one a second time, on an
-        older copy, is refused as well, and lacks nothing."""
+        older copy, is refused with 409 as well, or with 403 where the first one has used up a
+        quota, and lacks nothing. Any other refusal does not tell it that the component is there."""
         return [
             write
             for write in self.history.operator.refused_creates
@@ -432,8 +435,13 @@ class AppWrapperRun:
 
 
 def _has(track: Track, refused: Write) -> bool:
-    """True if the object that was to be created was there, and not about to go."""
+    """True if the controller can tell that the object it was refused is there, and not about to
+    go: from a conflict, or from the answer to its earlier creation."""
     wanted = (refused.kind, refused.namespace, refused.name)
     if (track.kind, track.namespace, track.name) != wanted:
         return False
-    return track.exists_at(refused.n) and not is_terminating(track.at(refused.n))
+    is_told = refused.code == HTTPStatus.CONFLICT or (
+        refused.code == HTTPStatus.FORBIDDEN and not is_unanswered(track.created)
+    )
+    is_there = track.exists_at(refused.n) and not is_terminating(track.at(refused.n))
+    return is_told and is_there

@@ -188,24 +188,24 @@ def jobs_are_made_of_their_template(run: JobSetRun) -> Obligations:
 
 
 def _resumed(run: JobSetRun, child: Child) -> Obligations:
-    """That a Job is resumed as a queue has the pods placed that has changed the template."""
-    versions = child.track.versions
-    for before, after in pairwise(versions):
+    """Each resumption of a Job gives it what its pod template asks for by then."""
+    for before, after in pairwise(child.track.versions):
         was_suspended = get_path(before.object or {}, "spec.suspend", False)
         if not was_suspended or get_path(after.object or {}, "spec.suspend", False):
             continue
-        if not run.operator.is_by(after.actor):
-            continue
+        states = [each for each in _known_states(run, after) if not each.is_suspended]
+        if not states or not run.operator.is_by(after.actor):
+            continue  # JS-099 is about Jobs that run in a suspended JobSet
         found = _pod_template(after.object or {})
         flaws = [
             next(_without(_pod_template(_template(each.object, child)), found), None)
-            for each in _known_states(run, after)
-            if not each.is_suspended
+            for each in states
         ]
-        if None in flaws or not flaws:
+        if None in flaws:
             yield met(after)
         else:
-            yield violated(after, f"{when(after)}: {child} of {run} was resumed with {flaws[-1]}.")
+            text = f"{when(after)}: {child} of {run} was resumed with {flaws[-1]}."
+            yield violated(after, text, states[-1])
 
 
 def _pod_template(job: Object) -> Object:
@@ -221,9 +221,15 @@ def _without(wanted: Object, found: Object) -> Iterator[str]:
             if standing.get(key) != value:
                 yield f"{path}[{key}] {standing.get(key)!r}; its pod template has {value!r}"
     for path in ("spec.tolerations", "spec.schedulingGates"):
+        standing = [_without_empty(item) for item in get_path(found, path) or ()]
         for item in get_path(wanted, path) or ():
-            if item not in (get_path(found, path) or ()):
+            if _without_empty(item) not in standing:
                 yield f"no item {item!r} in {path}; its pod template has one"
+
+
+def _without_empty(item: Object) -> Object:
+    """The fields of an item that say something: programs in Go leave out the others."""
+    return {key: value for key, value in item.items() if value not in (None, "")}
 
 
 def _other_than_before(run: JobSetRun, child: Child) -> Iterator[str]:
