@@ -325,6 +325,15 @@ def test_an_answer_that_does_not_tell_of_the_component_is_a_refusal(code: int) -
     assert found.n == refused
 
 
+def test_a_creation_without_a_name_is_of_a_component_of_its_kind() -> None:
+    """An audit log has no name in a request that was not authorized."""
+    story = started()
+    refused = story.refused("create", "Pod", "", 403)
+    story.refused("create", "Secret", "", 403)
+    found = [each.n for each in story.history.appwrappers[0].attempts[0].failed_creates]
+    assert found == [refused]
+
+
 @pytest.mark.parametrize(("code", "is_refused"), [(409, False), (403, True)])
 def test_a_quota_does_not_tell_of_a_component_whose_creation_was_not_answered(
     code: int, is_refused: bool

@@ -54,7 +54,7 @@ def test_a_name_is_a_shipped_profile_or_a_yaml_file_or_neither() -> None:
         (
             "fault: implementation\n  because: >-\n    The delay counts",
             "fault: nobody\n  because: >-\n    The delay counts",
-            "knownDifferences[6].fault",
+            "knownDifferences[7].fault",
             "write implementation or suite or text",
         ),
         (

@@ -369,7 +369,7 @@ class AppWrapperRun:
         return [
             write
             for write in self.history.operator.refused_creates
-            if any(component.makes(write.kind, write.name) for component in self.components)
+            if any(_asks_for(component, write) for component in self.components)
             and not any(_has(track, write) for track in self.component_tracks)
         ]
 
@@ -432,6 +432,14 @@ class AppWrapperRun:
     def parameter_annotations(self, name: str) -> frozenset[str | None]:
         """The texts that the annotation of a parameter ever had; None: it was absent."""
         return self._in_force.annotations(name)
+
+
+def _asks_for(component: Component, refused: Write) -> bool:
+    """True if a refused creation can be that of a component. An audit log has no name in a request
+    that was not authorized: its body has not been read."""
+    if not refused.name:
+        return refused.kind == component.kind
+    return component.makes(refused.kind, refused.name)
 
 
 def _has(track: Track, refused: Write) -> bool:
