@@ -16,16 +16,22 @@ from vocabulary.typed_yaml import field_error
 
 FIELD: Final = "program.goModule.package"
 _MOST_NAMED: Final = 8
-_PACKAGE: Final = re.compile(r"^package\s+(\w+)", re.MULTILINE)
-_IGNORED: Final = re.compile(r"^//go:build ignore\b", re.MULTILINE)
+_COMMENT: Final = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+_BETWEEN: Final = rf"(?:\s|{_COMMENT.pattern})"
+_PACKAGE: Final = re.compile(rf"({_BETWEEN}*+)package{_BETWEEN}++(\w+)", re.DOTALL)
+"""A file's beginning: a package clause is preceded by blanks and comments only."""
+_IGNORED: Final = re.compile(r"//go:build ignore\b")
 
 
 def require_main_package(wanted: GoModule, folder: Path, profile: Path) -> None:
     """YamlError if the module in the folder has no such package, or if it is no program."""
     relative = _relative(wanted)
     named = relative or wanted.package
+    nested = "" if relative is None else _nested_module(folder, relative)
     if relative is None:
         what = f"{named} is outside of the module; a package of it begins with ./"
+    elif nested:
+        what = f"{named} belongs to another module, that of {nested}/go.mod"
     elif not (names := _packages_in(folder / relative)):
         what = f"{wanted.path} has no package {named}"
     elif "main" not in names:
@@ -38,6 +44,8 @@ def require_main_package(wanted: GoModule, folder: Path, profile: Path) -> None:
     advice = f"the module's programs are {shown}{more}; name one of them"
     if not programs:
         advice = "the module has no program; correct program.goModule.path"
+    elif nested:
+        advice += ", or that module in program.goModule.path"
     raise field_error(profile, FIELD, f"{what}; {advice}")
 
 
@@ -52,17 +60,33 @@ def _relative(wanted: GoModule) -> str | None:
     return None if cleaned.startswith("..") else package
 
 
+def _nested_module(module: Path, package: str) -> str:
+    """The folder of the module inside this one that has the package; empty if this one has it."""
+    at = Path(os.path.normpath(package))
+    nested = (
+        each for each in (at, *at.parents) if each.parts and (module / each / "go.mod").exists()
+    )
+    return next((f"./{each}" for each in nested), "")
+
+
 def _packages_in(folder: Path) -> set[str]:
     """The names of the packages in a folder, without tests and files that are never built."""
     names = set()
     for file in folder.glob("*.go") if folder.is_dir() else ():
         if file.name.endswith("_test.go") or file.name.startswith(("_", ".")):
             continue
-        text = file.read_text(encoding="utf-8", errors="replace")
-        found = _PACKAGE.search(text)
-        if found and not _IGNORED.search(text):
-            names.add(found[1])
+        text = file.read_text(encoding="utf-8-sig", errors="replace")
+        if name := _package_of(text):
+            names.add(name)
     return names
+
+
+def _package_of(text: str) -> str:
+    """The name in a file's package clause; empty if it has none, or is never built."""
+    found = _PACKAGE.match(text)
+    if found is None or any(map(_IGNORED.match, _COMMENT.findall(found[1]))):
+        return ""
+    return found[2]
 
 
 def _programs_in(module: Path) -> Iterator[str]:
