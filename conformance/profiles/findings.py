@@ -16,10 +16,11 @@ from types import MappingProxyType
 from typing import Final
 
 from conformance.norm.verdict import Outcome
-from conformance.profiles.profile import Difference, ImplementationProfile
+from conformance.profiles.profile import Difference, ImplementationProfile, Origin
 from conformance.report.agreement import together
 from conformance.report.conformance_report import ClaimReport, ClaimTest, ConformanceReport
 from conformance.report.counted import counted
+from conformance.report.run_result import Implementation
 from vocabulary.clock import Micros, format_seconds
 from vocabulary.durations import parse_duration
 from vocabulary.history import read_history
@@ -61,7 +62,12 @@ def another_implementation(report: ConformanceReport, profile: ImplementationPro
         made.version,
     ):
         return None
-    return f"{told.organization}/{told.project} {told.version}"
+    return spelled(told)
+
+
+def spelled(made: Implementation | Origin) -> str:
+    """An implementation and its version: `organization/project v1.0.0`."""
+    return f"{made.organization}/{made.project} {made.version}"
 
 
 def slack_of_histories(report: ConformanceReport, folder: Path) -> dict[str, Micros]:

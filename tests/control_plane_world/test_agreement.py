@@ -12,19 +12,22 @@ import pytest
 from conformance import claims
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome, Verdict
+from conformance.profiles.reading import read_profile
 from conformance.report.build import build_report
-from conformance.report.run_result import RunResult
+from conformance.report.run_result import Implementation, RunResult
 from conformance.report.yaml_text import write_report
 from conformance.running.run_options import RunOptions
 from conformance.running.runner import run_one
 from conformance.running.suite import run_suite
 from conformance.running.why_not_run import out_of_reach
 from conformance.scenarios import SCENARIOS
+from conformance.suite import shipped_profiles
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = "appwrapper/retry/one-failure-is-retried"
 ITS_CLAIM = "AW-049"
 OUT_OF_REACH = "AW-079"
+RELEASED = "appwrapper-v1.1.2"
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +40,16 @@ def with_verdict(run: RunResult, verdict: Verdict) -> RunResult:
     return msgspec.structs.replace(run, verdicts=(*others, verdict))
 
 
-def report(path: Path, cluster: str, *runs: RunResult) -> Path:
-    """The report of these runs as if they were all of a suite; only two claims were asked for."""
+def whole(run: RunResult) -> RunResult:
+    """The run with a verdict on the claim that only the simulation can arm."""
+    return with_verdict(run, Verdict(claim=OUT_OF_REACH, outcome=Outcome.PASSED, armed=1))
+
+
+def report(path: Path, cluster: str, *runs: RunResult, release: str = "") -> Path:
+    """The report of these runs as if they were all of a suite; only two claims were asked for.
+
+    With the name of a shipped profile, it is a report of the profile's implementation.
+    """
     suite = run_suite([SCENARIO], RunOptions(), lambda _: None)
     told = msgspec.structs.replace(
         suite,
@@ -48,21 +59,37 @@ def report(path: Path, cluster: str, *runs: RunResult) -> Path:
         out_of_reach=out_of_reach(cluster),
     )
     built = build_report(told, claims.CLAIMS, version="1", git_commit="", date="2026-01-01")
+    if release:
+        made = read_profile(shipped_profiles()[release]).implementation
+        released = Implementation(
+            organization=made.organization, project=made.project, url=made.url, version=made.version
+        )
+        built = msgspec.structs.replace(built, implementation=released)
     path.write_text(write_report(built), encoding="utf-8")
     return path
 
 
 def agreement(first: Path, *others: Path | str) -> tuple[int, str]:
-    command = [sys.executable, str(ROOT / "ci" / "agreement"), str(first), *map(str, others)]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    ended = ended_agreement(first, *others)
     assert not ended.stderr
     return ended.returncode, ended.stdout
 
 
+def refused_agreement(first: Path, *others: Path | str) -> str:
+    """The message of a command that ends with 2."""
+    ended = ended_agreement(first, *others)
+    assert (ended.returncode, ended.stdout) == (2, ""), ended.stderr
+    return ended.stderr.splitlines()[-1]
+
+
+def ended_agreement(first: Path, *others: Path | str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(ROOT / "ci" / "agreement"), str(first), *map(str, others)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+
 @pytest.fixture
 def simulated(tmp_path: Path, ran: RunResult) -> Path:
-    whole = with_verdict(ran, Verdict(claim=OUT_OF_REACH, outcome=Outcome.PASSED, armed=1))
-    return report(tmp_path / "simulated.yaml", "simulated", whole)
+    return report(tmp_path / "simulated.yaml", "simulated", whole(ran))
 
 
 def test_a_claim_that_only_the_simulation_can_arm_may_be_inconclusive_elsewhere(
@@ -121,20 +148,61 @@ def test_opposite_verdicts_are_a_contradiction(
     assert f"contradiction: {ITS_CLAIM} {SCENARIO}: passed, failed" in text
 
 
-@pytest.mark.parametrize("profile", ["appwrapper-v1.1.2", "jobset-v0.12.0"])
+@pytest.mark.parametrize("is_known", [True, False])
 def test_a_contradiction_whose_cause_a_profile_names_is_no_problem(
-    tmp_path: Path, ran: RunResult, simulated: Path, profile: str
+    tmp_path: Path, ran: RunResult, is_known: bool
 ) -> None:
-    failed = with_verdict(ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.FAILED, armed=1))
-    second = report(tmp_path / "2.yaml", "control-plane", failed)
+    shown = "created after 3s, and not before 90s had passed"
+    failed = with_verdict(
+        ran, Verdict(claim=ITS_CLAIM, outcome=Outcome.FAILED, armed=1, because=shown)
+    )
+    first = report(tmp_path / "1.yaml", "simulated", whole(ran), release=RELEASED)
+    second = report(tmp_path / "2.yaml", "control-plane", failed, release=RELEASED)
+    profile = shipped_profiles()[RELEASED]
+    if not is_known:
+        text, _, _ = profile.read_text(encoding="utf-8").partition("knownDifferences:")
+        profile = tmp_path / f"{RELEASED}.yaml"
+        profile.write_text(text, encoding="utf-8")
     table = tmp_path / "table.md"
-    code, text = agreement(simulated, second, "--profile", profile, "--write", table)
-    is_known = profile.startswith("appwrapper")
-    assert code == (0 if is_known else 1)
+    code, text = agreement(first, second, "--profile", profile, "--write", table)
+    assert code == (0 if is_known else 1), text
     unknown = f"contradiction of unknown cause: {ITS_CLAIM} in {SCENARIO}"
     assert (unknown in text) is not is_known
     written = table.read_text(encoding="utf-8")
     assert f"| {ITS_CLAIM} | 0 | 1 | {'The retry pause' if is_known else 'not known'}" in written
+
+
+@pytest.mark.parametrize("is_first", [True, False])
+@pytest.mark.parametrize(
+    ("release", "told"),
+    [
+        pytest.param("", "Assay/AppWrapper reference", id="the reference"),
+        pytest.param("appwrapper-v1.2.0", "project-codeflare/appwrapper v1.2.0", id="a version"),
+    ],
+)
+def test_a_profile_explains_no_report_of_another_implementation(
+    tmp_path: Path, ran: RunResult, is_first: bool, release: str, told: str
+) -> None:
+    of_it = report(tmp_path / "1.yaml", "simulated", ran, release=RELEASED)
+    other = report(tmp_path / "2.yaml", "control-plane", ran, release=release)
+    paths = (other, of_it) if is_first else (of_it, other)
+    table = tmp_path / "table.md"
+    message = refused_agreement(*paths, "--profile", RELEASED, "--write", table)
+    assert f"{other}: is a report of {told}" in message
+    assert f"the profile {RELEASED} is of project-codeflare/appwrapper v1.1.2; name the" in message
+    assert not table.exists()
+
+
+def test_a_profile_that_is_not_there_is_told_with_those_that_are(
+    tmp_path: Path, simulated: Path
+) -> None:
+    message = refused_agreement(simulated, simulated, "--profile", "nothing")
+    assert "'nothing' is neither a shipped profile nor a .yaml file" in message
+    assert all(name in message for name in shipped_profiles())
+    wrong = tmp_path / "wrong.yaml"
+    wrong.write_text("kind: Pod\n", encoding="utf-8")
+    message = refused_agreement(simulated, simulated, "--profile", str(wrong))
+    assert f"{wrong}:1:7: kind: expected ImplementationProfile" in message
 
 
 def test_a_run_that_was_made_again_with_longer_durations_is_compared_all_the_same(
