@@ -119,8 +119,9 @@ def findings(
 ) -> None:
     """Write what a report contradicts of a released program, with evidence, as Markdown.
 
-    Exit code 1: the report has violations of which the profile's knownDifferences do not say who
-    is at fault, in some scenario. Exit code 2: it is of another implementation, or version.
+    Exit code 1: a report has violations of which the profile's knownDifferences do not say who
+    is at fault, in some scenario. Exit code 2: one is of another implementation, or version, or
+    was judged by another edition than the first.
 
     \b
     assay profile findings $SUITE-v1.1.2 .assay --out docs/findings/$SUITE-v1.1.2.md
@@ -131,6 +132,7 @@ def findings(
     from conformance.profiles.findings import (
         another_implementation,
         findings_page,
+        judged_by,
         slack_of_histories,
         unexplained,
     )
@@ -139,6 +141,7 @@ def findings(
 
     profile = read_profile(_file(name))
     told, *others = [read_report_at(path) for path in (report, *(beside or ()))]
+    edition = judged_by(told, profile)
     for path, each in zip((report, *(beside or ())), (told, *others), strict=True):
         if (other := another_implementation(each, profile)) is not None:
             raise BadInputError(f"{path}: is a report of {other}; name the profile of that")
@@ -147,10 +150,15 @@ def findings(
                 f"{path}: is a report of the same cluster, {told.environment.cluster}; --beside "
                 "takes reports of other ones"
             )
+        if (other := judged_by(each, profile)) != edition:
+            raise BadInputError(
+                f"{path}: was judged by the edition {other}, and {report} by {edition}; --beside "
+                f"takes reports that were judged by {edition}"
+            )
     slack = slack_of_histories(told, report_path(report).parent)
     page = findings_page(told, profile, slack, others)
     _give(page, out)
-    if missing := unexplained(told, profile):
+    if missing := unexplained(told, profile, others):
         typer.echo(f"not explained by the profile: {', '.join(missing)}", err=True)
         raise typer.Exit(ExitCode.VIOLATED)
 

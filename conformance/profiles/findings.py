@@ -15,6 +15,7 @@ from statistics import median
 from types import MappingProxyType
 from typing import Final
 
+from conformance import editions
 from conformance.norm.verdict import Outcome
 from conformance.profiles.profile import Difference, ImplementationProfile, Origin
 from conformance.report.agreement import together
@@ -44,11 +45,19 @@ def violated(report: ConformanceReport) -> list[ClaimReport]:
     return [claim for claim in report.claims if claim.outcome is Outcome.FAILED]
 
 
-def unexplained(report: ConformanceReport, profile: ImplementationProfile) -> list[str]:
-    """The violations of which the profile does not say who is at fault: `AW-001 in SCENARIO`."""
+def unexplained(
+    report: ConformanceReport,
+    profile: ImplementationProfile,
+    beside: Iterable[ConformanceReport] = (),
+) -> list[str]:
+    """The violations of which the profile does not say who is at fault: `AW-001 in SCENARIO`, and
+    `AW-001 in SCENARIO on CLUSTER` of those in reports `beside` it."""
+    found = [(report, "")]
+    found += [(each, f" on {each.environment.cluster}") for each in by_cluster(beside).values()]
     return [
-        f"{claim.id} in {test.scenario}"
-        for claim in violated(report)
+        f"{claim.id} in {test.scenario}{where}"
+        for each, where in found
+        for claim in violated(each)
         for test in _unexplained(claim, profile)
     ]
 
@@ -82,6 +91,11 @@ def edition_of(report: ConformanceReport) -> str:
     """The edition that was asked for; empty: the default one."""
     words = shlex.split(report.reproduce.command)
     return words[words.index("--edition") + 1] if "--edition" in words else ""
+
+
+def judged_by(report: ConformanceReport, profile: ImplementationProfile) -> str:
+    """The edition of the profile's suite whose claims the report judged; empty if it has none."""
+    return editions.edition_of(profile.suite, report.suite.editions)
 
 
 def command_of(
@@ -193,6 +207,10 @@ def _tests(report: ConformanceReport, claim: str) -> Sequence[ClaimTest]:
     return next((each.tests for each in report.claims if each.id == claim), ())
 
 
+def _violation(report: ConformanceReport, claim: str) -> ClaimReport | None:
+    return next((each for each in violated(report) if each.id == claim), None)
+
+
 def _share(tests: Sequence[ClaimTest]) -> str:
     """`3 of 17`: scenarios in which a claim is violated, of those in which it was judged."""
     bad = sum(test.outcome is Outcome.FAILED for test in tests)
@@ -277,7 +295,9 @@ def _finding(
     yield f"  `{command}` shows it."
     yield f"- **Seen in** {len(failing)} of {len(claim.tests)} scenarios: {_names(failing)}"
     for word, other in beside.items():
-        yield f"- **On the {word}**: {_seen_beside(_tests(other, claim.id), failing)}"
+        there = _seen_beside(_tests(other, claim.id), failing)
+        not_known = _not_explained_in(_violation(other, claim.id), profile)
+        yield f"- **On the {word}**: {' '.join((there, *not_known))}"
 
 
 def _seen_beside(tests: Sequence[ClaimTest], failing: Sequence[ClaimTest]) -> str:
@@ -301,9 +321,15 @@ def _only_beside(
     yield f"## Violated on the {word} alone"
     yield ""
     for claim in only:
-        causes = " ".join(_line(each.because) for each in _reasons(claim, profile))
-        failing = failing_tests(claim)
-        yield f"- {claim.id} ({claim.name}), in {_names(failing)} {causes or 'Not explained yet.'}"
+        causes = [_line(each.because) for each in _reasons(claim, profile)]
+        causes += _not_explained_in(claim, profile) if causes else ["Not explained yet."]
+        yield f"- {claim.id} ({claim.name}), in {_names(failing_tests(claim))} {' '.join(causes)}"
+
+
+def _not_explained_in(claim: ClaimReport | None, profile: ImplementationProfile) -> list[str]:
+    """A sentence that names scenarios whose violations the profile does not explain, if any."""
+    missing = [] if claim is None else _unexplained(claim, profile)
+    return [f"Not explained yet in {_names(missing)}"] if missing else []
 
 
 def _not_judged(report: ConformanceReport, profile: ImplementationProfile) -> Iterator[str]:

@@ -108,6 +108,46 @@ def test_a_violation_that_the_other_cluster_alone_shows_is_not_lost(
     assert "Its cache is behind." in page.partition("control plane alone")[2].splitlines()[2]
 
 
+def test_a_violation_beside_that_nobody_explains_is_told_with_its_cluster(
+    report: ConformanceReport,
+) -> None:
+    (claim,) = violated(report)
+    (failing,) = failing_tests(claim)
+    nothing = msgspec.structs.replace(report, claims=())
+    other = on_control_plane(report, report.claims)
+    there = f"{claim.id} in {failing.scenario} on control-plane"
+    assert unexplained(nothing, profile(), [other]) == [there]
+    assert unexplained(report, profile(), [other])[1:] == [there]
+    known = Difference(claims=(claim.id,), fault="implementation", because="Its cache is behind.")
+    assert unexplained(report, profile(known), [other]) == []
+
+    sound = msgspec.structs.replace(failing, outcome=Outcome.PASSED, first_violation=None)
+    later = msgspec.structs.replace(claim, outcome=Outcome.PASSED, tests=(sound,))
+    again = on_control_plane(report, (later,))
+    assert unexplained(nothing, profile(), [other, again]) == []
+
+
+def test_the_page_names_what_is_not_explained_on_the_other_cluster(
+    report: ConformanceReport,
+) -> None:
+    (claim,) = violated(report)
+    (failing,) = failing_tests(claim)
+    elsewhere = msgspec.structs.replace(failing, name="toy/elsewhere")
+    more = msgspec.structs.replace(claim, tests=(*claim.tests, elsewhere))
+    other = on_control_plane(report, (more,))
+    known = Difference(
+        claims=(claim.id,),
+        fault="implementation",
+        because="Its cache is behind.",
+        scenarios=(failing.scenario,),
+    )
+    page = findings_page(report, profile(known), beside=[other])
+    assert "of which 1 are among these. Not explained yet in `elsewhere`." in page
+    nothing = msgspec.structs.replace(report, claims=())
+    page = findings_page(nothing, profile(known), beside=[other])
+    assert "Its cache is behind. Not explained yet in `elsewhere`." in page
+
+
 def test_the_command_of_a_finding_names_cluster_and_edition(report: ConformanceReport) -> None:
     asked = "assay run appwrapper --edition kep --implementation appwrapper-v1.1.2"
     reproduce = msgspec.structs.replace(report.reproduce, command=asked)

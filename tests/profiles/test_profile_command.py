@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from conformance.norm.verdict import Outcome
 from conformance.profiles.reading import read_profile
+from conformance.report.conformance_report import ConformanceReport
+from conformance.report.yaml_text import read_report_at, write_report
 from conformance.suite import shipped_profiles
-from tests.cli.command import assay
+from tests.cli.command import Ended, assay
 
 RELEASED = "appwrapper-v1.1.2"
 Capture = pytest.CaptureFixture[str]
@@ -215,3 +219,56 @@ def test_the_simulated_cluster_says_how_to_build_a_program_for_it_and_where_else
     assert ended.code == 4
     assert f"assay profile build {RELEASED} --virtual-time" in ended.err
     assert "--cluster control-plane" in ended.err
+
+
+STORED = Path(__file__).parents[2] / "reports"
+JOB_SET = "jobset-v0.12.0"
+
+
+def findings_beside(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: Capture,
+    profile: object,
+    first: ConformanceReport,
+    other: ConformanceReport,
+    folder: Path,
+) -> Ended:
+    """Write both reports, and ask for the findings of the first, as if from virtual time."""
+    virtual = msgspec.structs.replace(first.environment, cluster="simulated")
+    first = msgspec.structs.replace(first, environment=virtual)
+    for name, report in (("first", first), ("other", other)):
+        (folder / f"{name}.yaml").write_text(write_report(report), encoding="utf-8")
+    files = (folder / "first.yaml", "--beside", folder / "other.yaml")
+    out = folder / "page.md"
+    return assay(monkeypatch, capsys, "profile", "findings", profile, *files, "--out", out)
+
+
+def test_a_report_that_was_judged_by_another_edition_stands_beside_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    stored = read_report_at(STORED / "kubernetes-sigs-jobset/v0-12-0-control-plane")
+    released = msgspec.structs.replace(stored.suite, editions={"jobset": "released"})
+    other = msgspec.structs.replace(stored, suite=released)
+    ended = findings_beside(monkeypatch, capsys, JOB_SET, stored, other, tmp_path)
+    assert ended.code == 2
+    assert f"{tmp_path / 'other.yaml'}: was judged by the edition released" in ended.err
+    assert f"and {tmp_path / 'first.yaml'} by kep; --beside takes" in ended.err
+    assert not (tmp_path / "page.md").exists()
+    ended = findings_beside(monkeypatch, capsys, JOB_SET, stored, stored, tmp_path)
+    assert (ended.code, ended.err) == (0, "")
+
+
+def test_what_is_not_explained_beside_ends_with_1(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    stored = read_report_at(STORED / "kubernetes-sigs-jobset/v0-12-0-control-plane")
+    nothing = msgspec.structs.replace(stored, claims=())
+    text = shipped_profiles()[JOB_SET].read_text(encoding="utf-8")
+    mine = tmp_path / "mine.yaml"
+    mine.write_text(text.partition("knownDifferences:")[0].replace(JOB_SET, "mine"), "utf-8")
+    ended = findings_beside(monkeypatch, capsys, mine, nothing, stored, tmp_path)
+    assert ended.code == 1
+    first = next(claim for claim in stored.claims if claim.outcome is Outcome.FAILED)
+    assert f"not explained by the profile: {first.id} in " in ended.err
+    assert " on control-plane" in ended.err.partition(", ")[0]
+    assert "Not explained yet." in (tmp_path / "page.md").read_text(encoding="utf-8")
