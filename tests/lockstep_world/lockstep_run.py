@@ -23,7 +23,7 @@ from conformance.worlds.simulated.connection import Connection
 from fixtures.simulated.cluster import SimulatedCluster
 from vocabulary.clock import MILLISECOND, SECOND, Micros
 from vocabulary.history import Entry, Process, Write, role_of
-from vocabulary.kinds import CONFIG_MAP
+from vocabulary.kinds import CONFIG_MAP, SECRET
 from vocabulary.objects import Object
 from vocabulary.requests import Create, Get
 
@@ -163,6 +163,10 @@ class LockstepRun:
         """Pause the program in the moment in which it has heard of a ConfigMap."""
         self._connection.injector = cast(Injector, _PausesOnce(self))
 
+    def kill_before_a_secret(self, restart_after_us: Micros) -> None:
+        """Kill the program in the moment in which a Secret of its is about to be stored."""
+        self._connection.injector = cast(Injector, _KillsOnce(self, restart_after_us))
+
     def answered_after(self, name: str = NAME) -> list[float]:
         """For each answer of a program that was stored, the seconds since the first question."""
         writes = [entry for entry in self.entries if isinstance(entry, Write) and entry.event]
@@ -208,6 +212,23 @@ class _PausesOnce:
 
     def observe(self, _happening: Happening) -> None:
         self._run.cluster.processes.pause(NAME)
+
+
+class _KillsOnce:
+    """The part of an injector that a connection needs."""
+
+    def __init__(self, run: LockstepRun, restart_after_us: Micros) -> None:
+        self._run = run
+        self._restart_after_us = restart_after_us
+        self._has_killed = False
+
+    def listens(self, place: HappeningPlace) -> bool:
+        return place is HappeningPlace.BEFORE_COMMIT and not self._has_killed
+
+    def observe(self, happening: Happening) -> None:
+        if happening.kind == SECRET.group_kind:
+            self._has_killed = True
+            self._run.cluster.processes.kill(NAME, restart_after_us=self._restart_after_us)
 
 
 @contextmanager

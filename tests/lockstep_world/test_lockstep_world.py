@@ -299,6 +299,25 @@ def test_a_webhook_that_is_down_refuses_everything(operator: Path, how: str) -> 
     assert "failed calling webhook" in refused.value.message
 
 
+def test_a_program_that_is_killed_at_one_of_two_requests_is_rid_of_the_other(
+    operator: Path,
+) -> None:
+    """Both leave it while it reviews, and reach the server at once, one after the other."""
+    with lockstep_run(operator, webhooks=True) as run:
+        run.kill_before_a_secret(restart_after_us=5 * SECOND)
+        with pytest.raises(ApiError) as refused:
+            run.create("pair")
+        assert refused.value.code == 500
+        assert not run.process.running
+        stored = {each.name for each in run.entries if isinstance(each, Write)}
+        assert stored.isdisjoint({"first", "second"})
+        run.run_for(60 * SECOND)
+        run.ask("a")
+        run.run_for(60 * SECOND)
+        assert len(run.answered_after()) == 1
+        assert run.process.is_idle()
+
+
 def test_another_client_is_turned_away(operator: Path) -> None:
     with lockstep_run(operator) as run:
 

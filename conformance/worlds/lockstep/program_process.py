@@ -261,8 +261,11 @@ class ProgramProcess:
         calls, self._calls = self._calls, []
         if any(not call.flag("watch") for _, call in calls):  # watches are begun again and again
             self._busy_at = self._looks
+        process = self._process
         for connection, call in sorted(calls, key=lambda each: _rank(*each)):
             self.serving.receive(connection, call)
+            if self._process is not process:  # a fault that this set off has ended it
+                return
         due_us = self.pacer.next_due_us
         if self._wake is not None:
             if self._wake.at_us == due_us and self._wake.callback is not None:

@@ -3,7 +3,7 @@
 //
 // It lists and watches as clients of Kubernetes do, tries again a second after a failure, ends when
 // asked for "ask-end", and admits ConfigMaps by a webhook that labels them, which takes a second
-// for one named "slow". On SIGTERM it creates "goodbye" a second later, and ends; after it was
+// for one named "slow"; asked about one named "pair", it creates two Secrets at once first. On SIGTERM it creates "goodbye" a second later, and ends; after it was
 // asked for "ask-stay", it goes on. Asked for "ask-block", it has a goroutine in a system call for
 // good, and for "ask-work", a process that works for seconds.
 package main
@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -31,7 +32,7 @@ type object struct {
 
 var (
 	server = os.Getenv("SERVER")
-	path   = server + "/api/v1/namespaces/default/configmaps"
+	path   = server + "/api/v1/namespaces/default/"
 	suffix = os.Getenv("SUFFIX")
 	wait   time.Duration
 	seen   = map[string]bool{}
@@ -60,7 +61,7 @@ func end() {
 		return
 	}
 	time.Sleep(time.Second)
-	create("goodbye")
+	create("ConfigMap", "goodbye")
 	os.Exit(0)
 }
 
@@ -76,8 +77,19 @@ func serve() {
 		json.NewDecoder(r.Body).Decode(&review)
 		metadata := review.Request.Object["metadata"].(map[string]any)
 		response := map[string]any{"uid": review.Request.UID, "allowed": true}
-		if metadata["name"] == "slow" {
+		switch metadata["name"] {
+		case "slow":
 			time.Sleep(time.Second)
+		case "pair":
+			var both sync.WaitGroup
+			for _, name := range []string{"first", "second"} {
+				both.Add(1)
+				go func() {
+					defer both.Done()
+					create("Secret", name)
+				}()
+			}
+			both.Wait()
 		}
 		switch {
 		case strings.HasPrefix(metadata["name"].(string), "bad"):
@@ -103,13 +115,13 @@ func follow() error {
 		object
 		Items []object `json:"items"`
 	}
-	if err := get(path, &list); err != nil {
+	if err := get(path+"configmaps", &list); err != nil {
 		return err
 	}
 	for _, each := range list.Items {
 		consider(each.Metadata.Name)
 	}
-	reply, err := http.Get(path + "?watch=1&resourceVersion=" + list.Metadata.ResourceVersion)
+	reply, err := http.Get(path + "configmaps?watch=1&resourceVersion=" + list.Metadata.ResourceVersion)
 	if err != nil {
 		return err
 	}
@@ -146,7 +158,7 @@ func consider(name string) {
 		os.Exit(7)
 	}
 	go func() {
-		for time.Sleep(wait); create("answer-"+asked) != nil; time.Sleep(time.Second) {
+		for time.Sleep(wait); create("ConfigMap", "answer-"+asked) != nil; time.Sleep(time.Second) {
 		}
 	}()
 }
@@ -163,11 +175,11 @@ func get(url string, into any) error {
 	return json.NewDecoder(reply.Body).Decode(into)
 }
 
-func create(name string) error {
+func create(kind, name string) error {
 	body, _ := json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": name + suffix},
+		"apiVersion": "v1", "kind": kind, "metadata": map[string]any{"name": name + suffix},
 	})
-	reply, err := http.Post(path, "application/json", bytes.NewReader(body))
+	reply, err := http.Post(path+strings.ToLower(kind)+"s", "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
