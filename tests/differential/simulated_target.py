@@ -19,7 +19,7 @@ from fixtures.simulated.serve.answering import answer_list, answer_one, document
 from fixtures.simulated.serve.events import as_core
 from fixtures.simulated.serve.requests import Call as SimulatedCall
 from fixtures.simulated.serve.requests import watch_request
-from fixtures.simulated.serve.response_headers import retry_after, warning
+from fixtures.simulated.serve.response_headers import retry_after, warnings
 from fixtures.simulated.serve.routing import PlainTextError, route
 from fixtures.simulated.watches import EventType
 from tests.differential.exchange import Answer, Call, Event, NodeWish, Reviewer, WatchCall
@@ -84,7 +84,7 @@ class SimulatedTarget:
             return self._answered(asked, actor)
         except ApiError as error:
             status = error.to_status()
-            told = tuple(map(warning, asked.warnings))
+            told = tuple(warnings(asked.warnings))
             return Answer(error.code, _as_json(status), told, retry_after(status))
         except PlainTextError as refusal:
             return Answer(refusal.code, {"text": refusal.text})
@@ -101,7 +101,7 @@ class SimulatedTarget:
             code, body = 200, answer_list(asked, target, actor, self._served)
         else:
             code, body = answer_one(asked, target, actor, self._served)
-        return Answer(code, _as_json(back(body)), tuple(map(warning, asked.warnings)))
+        return Answer(code, _as_json(back(body)), tuple(warnings(asked.warnings)))
 
     def _actor(self, call: Call) -> str:
         if not call.token:

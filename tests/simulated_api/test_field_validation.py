@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from fixtures.simulated.access.users import AUTHENTICATED, User
+from fixtures.simulated.serve.response_headers import warnings
 from fixtures.simulated.serve.server import ServedCluster, serve
 from tests.simulated_api.cluster import Cluster, config_map
 from tests.simulated_api.served import TOKEN, ask
@@ -91,3 +92,30 @@ def test_a_client_that_may_not_write_is_not_warned(cluster: Cluster) -> None:
         body = {**config_map("c"), "unknown": 1}
         assert write(served, "POST", MAPS, body, token="op") == (403, [])
         assert write(served, "POST", MAPS, body) == (201, ['299 - "unknown field \\"unknown\\""'])
+
+
+def test_warnings_are_in_utf_8(served: ServedCluster) -> None:
+    body = {**config_map("c"), "名": 1}
+    assert write(served, "POST", MAPS, body) == (201, ['299 - "unknown field \\"名\\""'])
+
+
+def test_a_name_with_a_line_break_is_not_warned_of(served: ServedCluster) -> None:
+    body = {**config_map("c"), "x\r\nSet-Cookie: y": 1, "z": 1}
+    assert write(served, "POST", MAPS, body) == (201, ['299 - "unknown field \\"z\\""'])
+
+
+def test_many_warnings_are_cut_off() -> None:
+    texts = [f'unknown field "u{number}"' for number in range(3000)]
+    told = warnings(texts)
+    assert told == [warnings([text])[0] for text in texts[: len(told)]]
+    assert 4096 <= sum(map(len, texts[: len(told)])) < 4096 + 256
+
+
+def test_long_warnings_are_truncated_once_they_are_too_long_together() -> None:
+    texts = [f"{number}{'x' * 2000}" for number in range(3)]
+    assert warnings(texts[:2]) == [f'299 - "{text}"' for text in texts[:2]]
+    assert warnings(texts) == [f'299 - "{text[:256]}"' for text in texts]
+
+
+def test_equal_warnings_are_sent_once() -> None:
+    assert warnings(["a", "b", "a", ""]) == ['299 - "a"', '299 - "b"']

@@ -13,7 +13,7 @@ import httptools
 import msgspec
 
 from fixtures.simulated.serve.requests import Call
-from fixtures.simulated.serve.response_headers import retry_after, warning
+from fixtures.simulated.serve.response_headers import retry_after, warnings
 
 _CHUNK_BYTES: Final = 1 << 18
 _SEND_SECONDS: Final = 30.0
@@ -76,12 +76,12 @@ class HttpConnection:
         code: int,
         body: Any,
         media_type: str = "application/json",
-        warnings: Sequence[str] = (),
+        told: Sequence[str] = (),
     ) -> None:
-        """Write a response in JSON; text is written as it is."""
+        """Write a response in JSON; text is written as it is. `told` are its warnings."""
         data = body.encode() if isinstance(body, str) else _encode(body)
         media_type = "text/plain" if isinstance(body, str) else media_type
-        more = "".join(f"Warning: {warning(text)}\r\n" for text in warnings)
+        more = "".join(f"Warning: {text}\r\n" for text in warnings(told))
         seconds = retry_after(body) if code >= 400 else ""
         if seconds:
             more += f"Retry-After: {seconds}\r\n"
