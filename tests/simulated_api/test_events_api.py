@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from fixtures.simulated.serve.server import ServedCluster
 from tests.simulated_api.cluster import Cluster
 from tests.simulated_api.served import ask
@@ -82,3 +84,91 @@ def test_it_takes_protobuf(cluster: Cluster, served: ServedCluster) -> None:
     code, made = send(served, EVENTS, envelope("events.k8s.io/v1", "Event", raw))
     assert (code, made.get("note")) == (201, "once")
     assert cluster.get(EVENT, "e")["involvedObject"] == {"name": "j", "namespace": "default"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"series": "x"}, "string into Go struct field Event.series of type v1.EventSeries"),
+        (
+            {"series": {"count": "3"}},
+            "string into Go struct field EventSeries.series.count of type int32",
+        ),
+        (
+            {"series": {"count": 2.5}},
+            "number 2.5 into Go struct field EventSeries.series.count of type int32",
+        ),
+        (
+            {"deprecatedSource": "x"},
+            "string into Go struct field Event.deprecatedSource of type v1.EventSource",
+        ),
+        (
+            {"reportingController": 5},
+            "number into Go struct field Event.reportingController of type string",
+        ),
+        ({"note": 5}, "number into Go struct field Event.note of type string"),
+        (
+            {"regarding": "x"},
+            "string into Go struct field Event.regarding of type v1.ObjectReference",
+        ),
+        ({"metadata": "x"}, "string into Go struct field Event.metadata of type v1.ObjectMeta"),
+        (
+            {"metadata": {"name": "e", "labels": {"a": 1}}},
+            "number into Go struct field ObjectMeta.metadata.labels of type string",
+        ),
+    ],
+)
+def test_a_field_of_another_type_is_refused(
+    served: ServedCluster, fields: dict[str, Any], told: str
+) -> None:
+    code, status = ask(served, EVENTS, "POST", event(**fields))
+    assert code == 400
+    assert status["message"] == (
+        f'Event in version "v1" cannot be handled as a Event: json: cannot unmarshal {told}'
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ({"message": 7}, "number into Go struct field Event.message of type string"),
+        (
+            {"reportingComponent": 5},
+            "number into Go struct field Event.reportingComponent of type string",
+        ),
+        (
+            {"involvedObject": "x"},
+            "string into Go struct field Event.involvedObject of type v1.ObjectReference",
+        ),
+        (
+            {"involvedObject": {"name": []}},
+            "array into Go struct field ObjectReference.involvedObject.name of type string",
+        ),
+    ],
+)
+def test_so_is_one_of_the_older_api(
+    served: ServedCluster, fields: dict[str, Any], told: str
+) -> None:
+    body = {
+        "apiVersion": "v1",
+        "kind": "Event",
+        "metadata": {"name": "e"},
+        "involvedObject": REGARDING,
+        "eventTime": "2026-01-02T03:04:05.000006Z",
+        **fields,
+    }
+    code, status = ask(served, "/api/v1/namespaces/default/events", "POST", body)
+    assert (code, status["message"].partition("unmarshal ")[2]) == (400, told)
+
+
+def test_a_patch_may_not_change_a_type(served: ServedCluster) -> None:
+    ask(served, EVENTS, "POST", event())
+    code, status = ask(
+        served,
+        f"{EVENTS}/e",
+        "PATCH",
+        {"series": "x"},
+        content_type="application/merge-patch+json",
+    )
+    assert code == 422
+    assert "cannot unmarshal string into Go struct field Event.series" in status["message"]
