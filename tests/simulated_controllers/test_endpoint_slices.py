@@ -56,3 +56,21 @@ def test_a_slice_has_at_most_100_endpoints_and_an_empty_one_goes() -> None:
     lab.until(lambda: _sizes(lab) == [30])
     lab.delete(SERVICE, "a")
     lab.until(lambda: _sizes(lab) == [])
+
+
+def test_a_named_port_may_be_that_of_a_sidecar() -> None:
+    lab = Lab(settings=Settings(endpoint_slices=True))
+    spec = {**SERVICE_A["spec"], "ports": [{"port": 80, "targetPort": "web"}]}
+    lab.create({**SERVICE_A, "spec": spec})
+    ports = [{"name": "web", "containerPort": 8080}]
+    for number, restart_policy in enumerate(({"restartPolicy": "Always"}, {})):
+        pod = _pod(number)
+        init = {"name": "init", "image": "example.org/init", "ports": ports, **restart_policy}
+        lab.create({**pod, "spec": {**pod["spec"], "initContainers": [init]}})
+    lab.until(lambda: _sizes(lab) == [1, 1])
+    slices = lab.cluster.store.of_kind(str(ENDPOINT_SLICE), DEFAULT)
+    found = {
+        one["endpoints"][0]["targetRef"]["name"]: [port["port"] for port in one["ports"] or ()]
+        for one in slices
+    }
+    assert found == {"p0": [8080], "p1": []}
