@@ -192,6 +192,29 @@ class TestHttp:
             ("ADDED", "c")
         ]
 
+    @pytest.mark.parametrize(
+        ("options", "code"),
+        [
+            ("continue=x&resourceVersion=1", 200),
+            ("continue=x&resourceVersion=0", 422),
+            ("continue=x", 422),
+            ("resourceVersion=0", 200),
+        ],
+    )
+    def test_a_watch_that_begins_with_all_objects_takes_no_token_of_a_page(
+        self, cluster: Cluster, served: ServedCluster, options: str, code: int
+    ) -> None:
+        path = f"/api/v1/namespaces/default/configmaps?watch=true&timeoutSeconds=1&{options}"
+        request = urllib.request.Request(
+            served.url + path, headers={"Authorization": f"Bearer {TOKEN}"}
+        )
+        try:
+            with urllib.request.urlopen(request, timeout=10) as stream:
+                assert (stream.status, stream.read()) == (code, b"")
+        except urllib.error.HTTPError as refusal:
+            assert refusal.code == code
+            assert "forbidden when continue is provided" in json.load(refusal)["message"]
+
     def test_a_watch_from_a_forgotten_version_is_told_so(
         self, cluster: Cluster, served: ServedCluster
     ) -> None:
