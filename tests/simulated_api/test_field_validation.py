@@ -12,9 +12,15 @@ import pytest
 from fixtures.simulated.access.users import AUTHENTICATED, User
 from fixtures.simulated.serve.response_headers import warnings
 from fixtures.simulated.serve.server import ServedCluster, serve
-from tests.simulated_api.cluster import Cluster, config_map
+from tests.simulated_api.cluster import (
+    WIDGET,
+    Cluster,
+    config_map,
+    widget,
+    widget_definition,
+)
 from tests.simulated_api.served import TOKEN, ask
-from vocabulary.kinds import CONFIG_MAP
+from vocabulary.kinds import CONFIG_MAP, CUSTOM_RESOURCE_DEFINITION
 
 MAPS = "/api/v1/namespaces/default/configmaps"
 EVENTS = "/apis/events.k8s.io/v1/namespaces/default/events"
@@ -92,6 +98,24 @@ def test_a_client_that_may_not_write_is_not_warned(cluster: Cluster) -> None:
         body = {**config_map("c"), "unknown": 1}
         assert write(served, "POST", MAPS, body, token="op") == (403, [])
         assert write(served, "POST", MAPS, body) == (201, ['299 - "unknown field \\"unknown\\""'])
+
+
+@pytest.mark.parametrize("method", ["POST", "GET"])
+def test_nor_of_a_deprecated_version(cluster: Cluster, method: str) -> None:
+    definition = widget_definition()
+    (version,) = definition["spec"]["versions"]
+    deprecated = {**version, "deprecated": True}
+    cluster.create(
+        {**definition, "spec": {**definition["spec"], "versions": [deprecated]}},
+        CUSTOM_RESOURCE_DEFINITION,
+    )
+    cluster.api.access.register_users({"operator": User("operator", (AUTHENTICATED,))})
+    path = f"/apis/{WIDGET.api_version}/namespaces/default/widgets"
+    with serve(cluster, token=TOKEN, actors={"op": "operator"}, tls=False) as served:
+        assert write(served, method, path, widget(), token="op") == (403, [])
+        code, told = write(served, method, path, widget())
+        assert code in (200, 201)
+        assert told == ['299 - "test.assay.dev/v1 Widget is deprecated"']
 
 
 def test_warnings_are_in_utf_8(served: ServedCluster) -> None:
