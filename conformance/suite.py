@@ -44,6 +44,7 @@ ACTORS: Final = frozenset(
 _CONTROLLERS: Final = frozenset(
     {
         "deployment-controller",
+        "endpointslice-controller",
         "garbage-collector",
         "job-controller",
         "kube-controller-manager",

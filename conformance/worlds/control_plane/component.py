@@ -13,6 +13,7 @@ MANAGER: Final = "kube-controller-manager"
 SCHEDULER: Final = "kube-scheduler"
 CONTROLLERS: Final = (
     "deployment-controller",
+    "endpointslice-controller",
     "garbage-collector",
     "job-controller",
     "node-lifecycle",
