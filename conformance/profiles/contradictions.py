@@ -36,11 +36,14 @@ class Contradiction(NamedTuple):
 def contradictions(
     first: ConformanceReport, other: ConformanceReport, profile: ImplementationProfile
 ) -> Iterator[Contradiction]:
-    """All of two reports, each with the first cause that the profile has for it."""
+    """All of two reports, each with the first cause that the profile has for it.
+
+    Of several runs of a scenario the last one counts.
+    """
     others = {claim.id: claim.tests for claim in other.claims}
     for claim in first.claims:
         tests = {test.scenario: test for test in others.get(claim.id, ())}
-        for test in claim.tests:
+        for test in {test.scenario: test for test in claim.tests}.values():
             contrary = tests.get(test.scenario)
             if contrary is None or {test.outcome, contrary.outcome} != _CONTRARY:
                 continue

@@ -169,9 +169,11 @@ def download(wanted: GoModule, version: str) -> Downloaded:
     )
     told: dict[str, Any] = json.loads(ended.stdout or "{}")
     if ended.returncode != 0:
-        why = told.get("Error") or ended.stderr[-500:]
+        why = " ".join(str(told.get("Error") or ended.stderr[-500:]).split())
         raise builder.BuildError(
-            f"{name} cannot be downloaded: {why}; is a module proxy reachable?"
+            f"{name} cannot be downloaded: {why}; correct program.goModule.path or "
+            "implementation.version if there is no such module, or set GOPROXY to a proxy that "
+            "has it"
         )
     if wanted.sum and told["Sum"] != wanted.sum:
         raise builder.BuildError(

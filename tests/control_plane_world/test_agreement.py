@@ -234,3 +234,35 @@ def test_as_many_clusters_as_there_are_reports_stand_in_one_table(
     (head,) = (line for line in lines if line.startswith("| claim |"))
     (rule,) = (line for line in lines if line.startswith("|---|---|---:|---:|---:|---:|---:|"))
     assert head.count("|") == rule.count("|") == row.count("|")
+
+
+def test_reports_of_two_versions_are_not_compared(tmp_path: Path, ran: RunResult) -> None:
+    old = report(tmp_path / "old.yaml", "simulated", ran, release=RELEASED)
+    new = report(tmp_path / "new.yaml", "control-plane", ran, release="appwrapper-v1.2.0")
+    message = refused_agreement(old, new)
+    assert f"{new}: is a report of project-codeflare/appwrapper v1.2.0, but {old} of" in message
+
+
+def test_reports_by_two_editions_are_not_compared(tmp_path: Path) -> None:
+    name = "jobset/endings/no-policy"
+    paths = []
+    for edition in ("kep", "released"):
+        ran = run_suite([name], RunOptions(edition=edition), lambda _: None)
+        told = build_report(ran, claims.CLAIMS, version="1", git_commit="", date="2026-01-01")
+        paths.append(tmp_path / f"{edition}.yaml")
+        paths[-1].write_text(write_report(told), encoding="utf-8")
+    message = refused_agreement(*paths)
+    assert f"{paths[1]}: is judged by the edition released of jobset, but" in message
+
+
+def test_a_report_may_be_given_as_its_folder(tmp_path: Path, simulated: Path) -> None:
+    folder = tmp_path / "run"
+    folder.mkdir()
+    (folder / "report.yaml").write_bytes(simulated.read_bytes())
+    assert agreement(folder, folder)[0] == agreement(simulated, simulated)[0]
+
+
+def test_what_is_no_report_is_told_in_a_line(tmp_path: Path, simulated: Path) -> None:
+    assert "there is no such file" in refused_agreement(simulated, tmp_path / "no.yaml")
+    (tmp_path / "plan.yaml").write_text("kind: Plan\n", encoding="utf-8")
+    assert "expected" in refused_agreement(simulated, tmp_path / "plan.yaml")
