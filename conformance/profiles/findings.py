@@ -164,8 +164,8 @@ def _page(
     if debatable:
         named = ", ".join(claim.id for claim in debatable)
         yield ""
-        yield f"Of the failed ones {len(debatable)} are no violations if the text is read in"
-        yield f"another way than Assay decided ({named}): they stand apart, below the others."
+        yield "If the text is read in another way than Assay decided, these hold:"
+        yield f"{named}. They are listed below the others."
     found = [claim for claim in found if claim not in debatable] + debatable
     yield from _allowances(profile, slack)
     yield ""
@@ -225,32 +225,34 @@ def _made(report: ConformanceReport) -> str:
 def _allowances(profile: ImplementationProfile, slack: Mapping[str, Micros]) -> Iterator[str]:
     told = profile.detection
     yield ""
-    yield "What it is allowed, so that slowness is no violation and a wrong order is one:"
+    yield "Assay allows for delays of the operator and the machine:"
+    yield ""
     if told.poke_every:
-        yield f"- it polls, so what is tested is edited every {told.poke_every}: then it looks;"
+        yield f"- The operator polls. Assay edits what is tested every {told.poke_every}."
     if told.polls_every:
         yield (
-            f"- where scenarios leave it untouched, it looks every {told.polls_every} by itself;"
+            f"- Where a scenario edits nothing, the operator reconciles every {told.polls_every} "
+            "by itself."
         )
-    yield f"- it may react {told.latency} after that, and as much later as the machine was slow;"
+    yield f"- It may react {told.latency} after that, and as much later as the machine was slow."
     if slack:
         usual_us, most_us = int(median(slack.values())), max(slack.values())
         yield (
-            f"- in these runs the machine was slow by {_seconds(usual_us)} (median), at most "
-            f"{_seconds(most_us)};"
+            f"- In these runs the machine was slow by {_seconds(usual_us)} (median), at most "
+            f"{_seconds(most_us)}."
         )
         spans = (told.latency, told.poke_every, told.clock_resolution)
         always_us = sum(parse_duration(span) for span in spans if span)
         yield (
-            f"- so for each reaction it was granted {_seconds(always_us + usual_us)} (median), at "
-            f"most {_seconds(always_us + most_us)}, and each violation says what was granted there;"
+            f"- Each reaction was allowed {_seconds(always_us + usual_us)} (median), at most "
+            f"{_seconds(always_us + most_us)}. Each violation tells its own."
         )
     if told.clock_resolution:
         early = told.clock_resolution
-        yield f"- its timers may run out {early} early, since they count from whole seconds."
+        yield f"- Timers may expire {early} early, since they count from whole seconds."
     granted = [resource for grant in profile.manifests.grants for resource in grant.resources]
     if granted:
-        yield f"- it is granted {', '.join(granted)}, which scenarios wrap and its own roles lack."
+        yield f"- Assay grants {', '.join(granted)}, which scenarios wrap and its own roles lack."
 
 
 def _finding(

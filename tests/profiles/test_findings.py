@@ -54,9 +54,9 @@ def test_how_slow_the_machine_was_stands_beside_the_evidence(report: Conformance
     (claim,) = violated(report)
     histories = {test.history for test in claim.tests}
     page = findings_page(report, profile(), dict.fromkeys(histories, 1_234_567))
-    assert "slow by 1.2s (median), at most 1.2s;" in page
+    assert "slow by 1.2s (median), at most 1.2s." in page
     # 2 s of latency, 1 s until it is poked, and 1 s since its clock is coarse.
-    assert "for each reaction it was granted 5.2s (median), at most 5.2s," in page
+    assert "Each reaction was allowed 5.2s (median), at most 5.2s." in page
     assert "The machine was slow by 1.2s.\n- **Smallest plan**" in page
     assert "The machine was" not in findings_page(report, profile())
 
@@ -251,9 +251,9 @@ def test_a_known_difference_that_does_not_show_is_listed_and_so_is_what_was_not_
 
 def test_what_the_implementation_was_allowed_is_stated(report: ConformanceReport) -> None:
     page = findings_page(report, profile())
-    assert "edited every 1s" in page
+    assert "edits what is tested every 1s" in page
     assert "1s early" in page
-    assert "is granted configmaps" in page
+    assert "Assay grants configmaps" in page
 
 
 def test_a_reason_that_the_evidence_does_not_show_explains_nothing(
@@ -279,6 +279,6 @@ def test_what_only_a_reading_of_the_text_explains_is_not_among_the_violations(
     (claim,) = violated(report)
     reading = Difference(claims=(claim.id,), fault="text", because="It names no phase.")
     page = findings_page(report, profile(reading))
-    assert f"another way than Assay decided ({claim.id})" in page
+    assert f"than Assay decided, these hold:\n{claim.id}. They are listed below" in page
     apart = page.partition("# Where the text can be read in another way")[2]
     assert f"## {claim.id}" in apart
