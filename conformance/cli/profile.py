@@ -134,6 +134,7 @@ def findings(
         findings_page,
         judged_by,
         slack_of_histories,
+        spelled,
         unexplained,
     )
     from conformance.profiles.reading import read_profile
@@ -144,7 +145,10 @@ def findings(
     edition = judged_by(told, profile)
     for path, each in zip((report, *(beside or ())), (told, *others), strict=True):
         if (other := another_implementation(each, profile)) is not None:
-            raise BadInputError(f"{path}: is a report of {other}; name the profile of that")
+            advice = "name the profile of that"
+            if each is not told:
+                advice = f"--beside takes reports of {spelled(profile.implementation)}"
+            raise BadInputError(f"{path}: is a report of {other}; {advice}")
         if each is not told and each.environment.cluster == told.environment.cluster:
             raise BadInputError(
                 f"{path}: is a report of the same cluster, {told.environment.cluster}; --beside "

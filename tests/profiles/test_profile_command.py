@@ -258,6 +258,18 @@ def test_a_report_that_was_judged_by_another_edition_stands_beside_none(
     assert (ended.code, ended.err) == (0, "")
 
 
+def test_a_report_of_another_release_stands_beside_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
+) -> None:
+    reports = STORED / "kubernetes-sigs-jobset"
+    stored = read_report_at(reports / "v0-12-0-control-plane")
+    other = read_report_at(reports / "v0-10-1-control-plane")
+    ended = findings_beside(monkeypatch, capsys, JOB_SET, stored, other, tmp_path)
+    assert ended.code == 2
+    told = f"{tmp_path / 'other.yaml'}: is a report of kubernetes-sigs/jobset v0.10.1; --beside"
+    assert f"{told} takes reports of kubernetes-sigs/jobset v0.12.0" in ended.err
+
+
 def test_what_is_not_explained_beside_ends_with_1(
     monkeypatch: pytest.MonkeyPatch, capsys: Capture, tmp_path: Path
 ) -> None:
