@@ -48,17 +48,21 @@ def jobset_is_created_suspended(world: World) -> None:
 def queue_places_its_pods(world: World) -> None:
     """A JobSet is resumed after a queue has said on which nodes its pods are to run."""
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [COUNTED], suspend=True))
-    world.wait(10 * SECOND)
-    listed = deepcopy(get_path(its.now, "spec.replicatedJobs"))
-    for each in listed:
-        template = each["template"]["spec"]["template"]
-        template["metadata"]["labels"]["example.com/queue"] = "spot"
-        template["metadata"]["annotations"]["example.com/workload"] = "a"
-        template["spec"]["nodeSelector"] = {"kubernetes.io/os": "linux"}
-        template["spec"]["tolerations"] = [{"key": "example.com/spot", "operator": "Exists"}]
-    its.patch({"spec": {"replicatedJobs": listed, "suspend": False}})
-    world.wait(5 * SECOND)
-    world.until(its.is_ready())
+    for queue in ("spot", "reserved"):  # Jobs that have run are placed anew as well
+        world.wait(20 * SECOND)
+        listed = deepcopy(get_path(its.now, "spec.replicatedJobs"))
+        for each in listed:
+            template = each["template"]["spec"]["template"]
+            template["metadata"]["labels"]["example.com/queue"] = queue
+            template["metadata"]["annotations"]["example.com/workload"] = "a"
+            template["spec"]["nodeSelector"] = {"kubernetes.io/os": "linux"}
+            template["spec"]["tolerations"] = [
+                {"key": f"example.com/{queue}", "operator": "Exists"}
+            ]
+        its.patch({"spec": {"replicatedJobs": listed, "suspend": False}})
+        world.wait(5 * SECOND)
+        world.until(its.is_ready())
+        its.suspend()
 
 
 @scenario(arms=["JS-099"])
