@@ -31,7 +31,7 @@ def serve(
     """Serve a simulated Kubernetes cluster on the loopback address, until it is stopped.
 
     SIGTERM stops it (kill %1), or Ctrl-C where it runs in the foreground: a shell has what it
-    starts in the background ignore SIGINT.
+    starts in the background ignore SIGINT. A bug in a simulated controller ends it, too: exit 70.
 
     Jobs run, pods get scheduled and fail, garbage is collected; the kinds of installed programs are
     served. The user of the kubeconfig may do everything; service accounts have tokens (kubectl
@@ -72,7 +72,9 @@ def serve(
         own = kubeconfig.read_bytes()
         typer.echo(f"server: {served.url}\nkubeconfig: {kubeconfig}")
         try:
-            signal.pause()
+            served.stopped.wait()
+            if served.failure is not None:
+                raise served.failure
         except KeyboardInterrupt:
             typer.echo("stopped")
         finally:

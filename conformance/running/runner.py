@@ -26,6 +26,7 @@ from conformance.under_test import UnderTest
 from conformance.world import NotReachedError, World
 from conformance.worlds.lockstep.pacing import BusyError
 from conformance.worlds.simulated.world import SimulatedWorld
+from fixtures.simulated.mistakes import SimulationError
 from vocabulary.clock import SECOND
 from vocabulary.entry_points import line_that_raised
 from vocabulary.errors import ApiError
@@ -131,6 +132,8 @@ def _play(scenario: Scenario, world: World, *, has_faults: bool) -> str:
         error = f"{NOT_REACHED}{missed}"
     except ApiError as refused:
         error = f"{REFUSED}{refused.reason}: {refused.message}"
+    except SimulationError:
+        raise  # neither the scenario nor the operator is to blame
     except Exception as mistake:
         line = line_that_raised(mistake, scenario.folder)
         if not line:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from conformance.report.yaml_text import read_report
 from conformance.running.run_options import Progress, RunOptions
 from conformance.running.workers import Task, run_task, workers
 from conformance.scenarios import SCENARIOS
+from fixtures.simulated.controllers.workloads.job.controller import JobController
 from tests.cli.conftest import Assay
 
 SCENARIO = "appwrapper/deletion/slow-pods-hold-their-quota"
@@ -38,6 +40,20 @@ def test_a_run_ends_with_the_page_to_open_and_its_report_verifies(
     verified = assay("verify", ".assay")
     assert verified.code == 0, verified
     assert "all as reported" in verified.out
+
+
+def test_a_mistake_in_a_simulated_controller_is_a_bug_of_assay_and_no_verdict(
+    assay: Assay, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: JobController, key: Any) -> Any:
+        raise ZeroDivisionError("planted")
+
+    monkeypatch.setattr(JobController, "sync", fail)
+    ended = assay("run", SCENARIO, "-j", 1, "--out", tmp_path / "report")
+    assert ended.code == ExitCode.BUG, ended
+    assert "job-controller at default/a-job: ZeroDivisionError: planted" in ended.err
+    assert ended.err.endswith("this is a bug of Assay, not of what it tested; please report it\n")
+    assert not (tmp_path / "report").exists()
 
 
 def test_a_violation_exits_with_1_and_its_plan_replays_it(

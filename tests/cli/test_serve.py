@@ -68,3 +68,21 @@ def test_a_served_cluster_in_the_background_answers_and_sigterm_ends_it_without_
     assert rest == "stopped\n"
     assert process.returncode == 0
     assert not path.exists()
+
+
+def test_a_mistake_in_a_simulated_controller_ends_the_server_and_names_the_object(
+    tmp_path: Path,
+) -> None:
+    code = (
+        "from fixtures.simulated.controllers.nodes.node_lifecycle import NodeLifecycle\n"
+        "NodeLifecycle.sync = lambda self, key: 1 // 0\n"
+        "NodeLifecycle.everything = lambda self: ['planted']\n"
+        "from conformance.cli import main; main()"
+    )
+    path = tmp_path / "kubeconfig"
+    serve = [sys.executable, "-c", code, "serve", "--kubeconfig", str(path), "--plain"]
+    ended = subprocess.run(serve, check=False, capture_output=True, text=True, timeout=120)
+    assert ended.returncode == 70
+    assert "node-lifecycle at planted: ZeroDivisionError" in ended.stderr
+    assert "a bug of Assay" in ended.stderr
+    assert not path.exists()

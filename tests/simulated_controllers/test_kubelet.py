@@ -6,6 +6,7 @@ from itertools import pairwise
 
 import pytest
 
+from fixtures.simulated.mistakes import SimulationError
 from tests.simulated_controllers.lab import Lab, condition_status, pod
 from vocabulary.clock import MILLISECOND, SECOND
 from vocabulary.kinds import NODE, POD
@@ -299,5 +300,7 @@ def test_a_malformed_duration_is_refused_with_the_annotation_s_name() -> None:
     lab.create(pod())
     lab.run(1)
     lab.annotate("p", {"assay.dev/exit": "1", "assay.dev/run-for": "soon"})
-    with pytest.raises(ValueError, match=r"annotation assay\.dev/run-for: 'soon'"):
+    with pytest.raises(
+        SimulationError, match=r"p: ValueError: annotation assay\.dev/run-for: 'soon'"
+    ):
         lab.run(1)

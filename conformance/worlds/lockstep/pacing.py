@@ -14,7 +14,7 @@ from typing import Final, Protocol
 
 from conformance.worlds.simulated.operator_process import LEAST_POLL_US
 from fixtures.go_time.pacer import Pacer, TimePage
-from fixtures.simulated.loop import Loop
+from fixtures.simulated.loop import Loop, OutsideError
 from vocabulary.clock import SECOND, Micros
 
 REPEAT_SECONDS: Final = 0.002
@@ -35,7 +35,7 @@ TICKS_US: Final = 60 * SECOND
 them its time-outs and back-offs, are not concerned."""
 
 
-class BusyError(RuntimeError):
+class BusyError(OutsideError):
     """A program does not become idle; the message names it."""
 
 
