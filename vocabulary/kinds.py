@@ -59,6 +59,7 @@ SERVICE_ACCOUNT: Final = Kind("", "v1", "ServiceAccount", "serviceaccounts")
 PERSISTENT_VOLUME_CLAIM: Final = Kind("", "v1", "PersistentVolumeClaim", "persistentvolumeclaims")
 EVENT: Final = Kind("", "v1", "Event", "events")
 RESOURCE_QUOTA: Final = Kind("", "v1", "ResourceQuota", "resourcequotas")
+LIMIT_RANGE: Final = Kind("", "v1", "LimitRange", "limitranges")
 JOB: Final = Kind("batch", "v1", "Job", "jobs")
 DEPLOYMENT: Final = Kind("apps", "v1", "Deployment", "deployments")
 REPLICA_SET: Final = Kind("apps", "v1", "ReplicaSet", "replicasets")
@@ -69,6 +70,7 @@ LEASE: Final = Kind("coordination.k8s.io", "v1", "Lease", "leases")
 PRIORITY_CLASS: Final = Kind(
     "scheduling.k8s.io", "v1", "PriorityClass", "priorityclasses", namespaced=False
 )
+RUNTIME_CLASS: Final = Kind("node.k8s.io", "v1", "RuntimeClass", "runtimeclasses", namespaced=False)
 CUSTOM_RESOURCE_DEFINITION: Final = Kind(
     "apiextensions.k8s.io",
     "v1",
@@ -102,6 +104,7 @@ BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (
     PERSISTENT_VOLUME_CLAIM,
     EVENT,
     RESOURCE_QUOTA,
+    LIMIT_RANGE,
     JOB,
     DEPLOYMENT,
     REPLICA_SET,
@@ -110,6 +113,7 @@ BUILT_IN_KINDS: Final[tuple[Kind, ...]] = (
     PYTORCH_JOB,
     LEASE,
     PRIORITY_CLASS,
+    RUNTIME_CLASS,
     CUSTOM_RESOURCE_DEFINITION,
 )
 _BY_GVK: Final = {(known.api_version, known.kind): known for known in BUILT_IN_KINDS}

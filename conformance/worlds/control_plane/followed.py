@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from conformance.worlds.control_plane.session import kind_of_crd
-from vocabulary.kinds import BUILT_IN_KINDS, EVENT, LEASE, PRIORITY_CLASS, Kind
+from vocabulary.kinds import BUILT_IN_KINDS, EVENT, LEASE, PRIORITY_CLASS, RUNTIME_CLASS, Kind
 from vocabulary.objects import Object
 
-_LEFT_OUT: Final = (EVENT, LEASE, PRIORITY_CLASS)
-"""Events are no evidence, Leases are renewed every other second, and priorities belong to no
-run."""
+_LEFT_OUT: Final = (EVENT, LEASE, PRIORITY_CLASS, RUNTIME_CLASS)
+"""Events are no evidence, Leases are renewed every other second, and classes belong to no run."""
 
 
 def followed_kinds(crds: Iterable[Object]) -> tuple[Kind, ...]:

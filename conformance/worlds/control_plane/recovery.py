@@ -26,10 +26,10 @@ from conformance.audit_log.history import in_order, object_key
 from conformance.worlds.control_plane.recorder import NOT_RECORDED, Commit, is_heartbeat
 from vocabulary.clock import Micros
 from vocabulary.history import AUDIT_LOG
-from vocabulary.kinds import NODE, RESOURCE_QUOTA, Kind
+from vocabulary.kinds import LIMIT_RANGE, NODE, RESOURCE_QUOTA, Kind
 from vocabulary.objects import get_path, is_terminating, meta, name_of, namespace_of, uid_of
 
-_NOT_JUDGED: Final = (RESOURCE_QUOTA, *NOT_RECORDED)
+_NOT_JUDGED: Final = (LIMIT_RANGE, RESOURCE_QUOTA, *NOT_RECORDED)
 """No claim speaks of their versions."""
 
 
