@@ -11,7 +11,7 @@ import yaml
 
 from vocabulary.field_hints import STEP
 from vocabulary.mistakes import Mistake, mistake_of
-from vocabulary.safe_yaml import YamlError
+from vocabulary.safe_yaml import SafeLoader, YamlError
 
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ def _position(path: Path, field: str) -> tuple[int, int]:
     Composed only now: errors are rare, and the file has passed `safe_yaml`, so that no alias
     can expand.
     """
-    node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=yaml.CSafeLoader)
+    node = yaml.compose(path.read_text(encoding="utf-8-sig"), Loader=SafeLoader)
     for index, key in STEP.findall(field):
         found = None
         if isinstance(node, yaml.MappingNode):

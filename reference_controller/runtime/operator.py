@@ -316,6 +316,9 @@ class Operator:
             self.crashes.append(error)
             run.workers.queue.failed(run.key, now_us)
             self._ended(run, "crashed", error, now_us)
+        finally:
+            if isinstance(reply, ApiError):
+                reply.__traceback__ = None  # its frames may hold it
         return None
 
     def _from_caches(self, one: Workers, request: Request) -> Object | ObjectList | ApiError | None:

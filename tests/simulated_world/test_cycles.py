@@ -18,6 +18,7 @@ from conformance.scenarios import SCENARIOS
         "appwrapper/deletion-steps/refused-delete-is-sent-again/throttled",
         "appwrapper/interruptions/deleted-in-every-phase/failed",
         "appwrapper/operator-restarts/within-the-deletion-delay/recreated",
+        "appwrapper/submission-checks/what-cannot-work-is-refused/path-that-stops-short",
     ],
 )
 def test_reference_counts_free_a_run(scenario: str) -> None:

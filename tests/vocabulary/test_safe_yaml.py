@@ -132,6 +132,28 @@ def test_what_is_no_yaml_is_told_as_the_parser_says_it_with_its_place(
     assert "\n" not in str(caught.value)
 
 
+class _LowLimit(yaml.SafeLoader):
+    """Looks ahead, as every version does, and gives up early, as newer ones do."""
+
+    def fetch_flow_collection_start(self, token):
+        if self.flow_level == MAX_DEPTH + 10:
+            raise yaml.scanner.ScannerError("while nesting", None, "too much", self.get_mark())
+        super().fetch_flow_collection_start(token)
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [("[" * 5000, "1:65"), ("\na: " + "[{" * 5000, "2:67"), ('{"a":[' * 5000, "1:193")],
+)
+def test_the_own_limit_on_nesting_does_not_depend_on_that_of_the_parser(text, place, monkeypatch):
+    told = f"f.yaml:{place}: nested deeper than 64 levels; make it flatter"
+    for loader in (safe_yaml._Loader, yaml.SafeLoader, _LowLimit):
+        monkeypatch.setattr(safe_yaml, "_Loader", loader)
+        with pytest.raises(YamlError) as caught:
+            load_yaml(text, "f.yaml")
+        assert str(caught.value) == told
+
+
 def test_a_thousand_laughs_cost_nothing():
     bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
     with pytest.raises(YamlError, match="anchor &a is not allowed"):

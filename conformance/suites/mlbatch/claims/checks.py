@@ -112,26 +112,26 @@ def _counts(template: Object) -> Iterator[Any]:
 
 def _require_pod_template(template: Object, path: str) -> None:
     """Raise ValueError unless the path leads from the template to something with a pod's spec."""
-    nowhere = ValueError(f"the path {path!r} leads to no pod template")
+    nowhere = f"the path {path!r} leads to no pod template"
     if not path.startswith("template"):
-        raise nowhere
+        raise ValueError(nowhere)
     value: Any = template
     position = len("template")
     while position < len(path):
         step = _STEP.match(path, position)
         if step is None:
-            raise nowhere
+            raise ValueError(nowhere)
         position = step.end()
         try:
             value = value[int(step[2]) if step[1] is None else step[1]]
         except (KeyError, IndexError, TypeError):
-            raise nowhere from None
+            raise ValueError(nowhere) from None
     spec = value.get("spec") if isinstance(value, Mapping) else None
     containers = spec.get("containers", ()) if isinstance(spec, Mapping) else None
     if not isinstance(containers, list | tuple) or not all(
         isinstance(container, Mapping) for container in containers
     ):
-        raise nowhere
+        raise ValueError(nowhere)
 
 
 MLB_075 = Claim(
