@@ -97,7 +97,7 @@ def _records(path: Path) -> list[tuple[int, _Record]]:
     for number, line in enumerate(path.read_bytes().split(b"\n")[:-1], start=1):
         try:
             record = msgspec.json.decode(line, type=_Record)
-        except (msgspec.MsgspecError, ValueError) as error:
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             problem = f"is none of an undo journal: {error}"
             raise PlanError(f"{path}: line {number}", problem) from error
         records.append((record.n, record))

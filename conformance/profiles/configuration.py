@@ -11,6 +11,7 @@ from conformance.profiles.placeholders import fill
 from conformance.profiles.profile import Configuration
 from conformance.suite import Settings
 from vocabulary.durations import parse_duration
+from vocabulary.safe_yaml import YamlError, load_yaml
 
 NANOSECONDS: Final = 1_000
 
@@ -44,9 +45,9 @@ def reconfigured(
     Other settings of the suite's are taken out of it, so that the operator's defaults decide; what
     it says otherwise it goes on saying. ConfigurationError for one that is no mapping."""
     try:
-        document = yaml.safe_load(standing) or {}
-    except yaml.YAMLError as error:
-        raise ConfigurationError(f"is not YAML: {error}") from error
+        document = load_yaml(standing, "text") or {}
+    except YamlError as error:
+        raise ConfigurationError(f"cannot be read: {error}") from error
     if not isinstance(document, Mapping):
         raise ConfigurationError("is no mapping, into which settings could be laid")
     left = _without(document, _at(told.settings_under, known.defaults))

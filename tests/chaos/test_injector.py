@@ -304,9 +304,10 @@ def test_a_journal_line_that_was_cut_short_is_passed_over(tmp_path):
     assert outstanding(tmp_path / "missing") == ()
 
 
-def test_a_file_that_is_no_journal_is_refused_by_line(tmp_path):
+@pytest.mark.parametrize("line", ["[]", '{"n":2,"undo":' + "[" * 99_999], ids=("a list", "nested"))
+def test_a_file_that_is_no_journal_is_refused_by_line(tmp_path, line):
     path = tmp_path / "undo.jsonl"
-    path.write_text('{"n":1,"undone":true}\n[]\n')
+    path.write_text('{"n":1,"undone":true}\n' + line + "\n")
     with pytest.raises(PlanError, match=r"undo\.jsonl: line 2.*is none of an undo journal"):
         outstanding(path)
 

@@ -255,6 +255,7 @@ def test_what_is_not_there_or_cannot_be_configured_is_told_before_anything_is_do
     assert "is immutable" in problems(config_map(immutable=True), deployment())[0]
     assert "is no mapping" in problems(config_map("- a\n"), deployment())[0]
     assert "is not YAML" in problems(config_map("{"), deployment())[0]
+    assert "nested deeper" in problems(config_map("[" * 5000), deployment())[0]
 
 
 def standing(installed: Installed | None) -> dict[str, UnderTest]:

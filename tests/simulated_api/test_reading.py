@@ -154,7 +154,14 @@ class TestPages:
         assert "must start a new list without the continue parameter" in error.message
 
     @pytest.mark.parametrize(
-        "token", ["%%%", "bm90IGpzb24", base64.urlsafe_b64encode(b'{"v":"v9"}').decode()]
+        "token",
+        [
+            "%%%",
+            "bm90IGpzb24",
+            base64.urlsafe_b64encode(b'{"v":"v9"}').decode(),
+            base64.urlsafe_b64encode(b"[" * 99_999).decode(),
+        ],
+        ids=("no base64", "no JSON", "another version", "nested without end"),
     )
     def test_a_token_that_is_none_is_refused(self, cluster: Cluster, token: str) -> None:
         error = cluster.refused(List(CONFIG_MAP, "default", continue_=token))
