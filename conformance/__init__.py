@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from conformance.history.lanes import Lane, State, Tone, lane_of, snapshots
     from conformance.history.operator import OperatorView
     from conformance.norm import (
+        ClaimDetails,
         Fate,
         Judging,
         Obligation,
@@ -71,6 +72,7 @@ _STANDS_IN = {
         "Source",
     ),
     "conformance.norm": (
+        "ClaimDetails",
         "Fate",
         "Judging",
         "Obligation",
@@ -113,6 +115,7 @@ _MODULES = {name: module for module, names in _STANDS_IN.items() for name in nam
 
 __all__ = [
     "Claim",
+    "ClaimDetails",
     "Condition",
     "Decision",
     "Fate",

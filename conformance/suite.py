@@ -316,6 +316,17 @@ def suite_of_module(module: str) -> tuple[Suite, str] | None:
     return None
 
 
+def of_module(module: str) -> Suite:
+    """The suite whose package holds a module. Raises SuiteError if there is none."""
+    for suite in _SUITES.values():
+        if module == suite.package or module.startswith(f"{suite.package}."):
+            return suite
+    raise SuiteError(
+        f"{module} declares a claim, and is in no suite's package; move it into that of its suite, "
+        "whose Suite literal is defined before its modules are imported"
+    )
+
+
 def of_scenario(scenario: str) -> Suite:
     """The suite of a scenario by its id."""
     return load()[scenario.partition("/")[0]]

@@ -19,6 +19,7 @@ too short to show is undecided; what it cannot show is inconclusive, never guess
 from conformance.norm.checker import (
     OPTIONS,
     WRITERS,
+    ClaimDetails,
     Judging,
     Obligations,
     View,
@@ -33,6 +34,7 @@ from conformance.norm.subject import Subject
 __all__ = [
     "OPTIONS",
     "WRITERS",
+    "ClaimDetails",
     "Fate",
     "Judging",
     "Obligation",

@@ -9,14 +9,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Any, Final, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeAlias, TypedDict, TypeVar, Unpack
 
 from conformance.bug import in_words
 from conformance.history import History
-from conformance.norm.claim import Claim
+from conformance.norm.claim import Claim, Decision, Level, Source
 from conformance.norm.obligations import Fate, Obligation
 from conformance.norm.verdict import Kept, Outcome, Verdict, Violation
 from conformance.norm.words import when
+from conformance.suite import of_module
 
 Obligations: TypeAlias = Iterable[Obligation]
 Need: TypeAlias = str
@@ -52,66 +53,98 @@ class View(Protocol[S_co]):
 V = TypeVar("V", bound=View[Any])
 
 
+class ClaimDetails(TypedDict, total=False):
+    """The parts of a claim that most do not have."""
+
+    name: str
+    """Kebab-case and unique; by default the checker's."""
+    text: str
+    """A full RFC 2119 sentence; by default the first paragraph of the checker's docstring."""
+    level: Level
+    """Core by default."""
+    decision: Decision | tuple[Decision, ...]
+    editions: tuple[str, ...]
+    since: str
+    only_simulated: str
+    needs: tuple[Need, ...]
+    """The parts of a history that the checker reads, beside every version of its objects."""
+    from_any_versions: bool
+    """True if the history may lack versions: each contradiction shows in a single version."""
+
+
 class Judging(Generic[V, S]):
-    """Makes generators the checkers of a suite's claims."""
+    """Declares the claims of a suite, each by its checker."""
 
     def __init__(self, view: Callable[[History], V], subject: type[S]) -> None:
         """`view` makes the suite's view of a history; `subject` is what its claims are about."""
         del subject  # for the type checker
         self._view = view
 
-    def judges(
-        self,
-        claim: Claim,
-        *,
-        armed_by: str,
-        needs: tuple[Need, ...] = (),
-        from_any_versions: bool = False,
+    def claim(
+        self, id: str, source: Source, *, armed_by: str, **details: Unpack[ClaimDetails]
     ) -> Callable[[Callable[[S], Obligations]], Callable[[S], Obligations]]:
-        """Make the decorated generator, called for each subject, the judge of the claim.
+        """Declare a claim by its checker, a generator that is called for each subject.
 
-        `armed_by` completes "Never armed: no …", and `needs` says what the history must show.
-        That is every version of its objects in any case, unless the claim is judged
-        `from_any_versions`: what contradicts it shows in single versions, and what lies between
-        them does not matter.
+        The claim is named after the generator, its text is the first paragraph of the docstring,
+        and its suite is the one whose package holds the module. `armed_by` completes "Never armed:
+        no …". Raises ValueError if the id is taken, SuiteError if no suite holds the module.
         """
 
         def register(checker: Callable[[S], Obligations]) -> Callable[[S], Obligations]:
             def of_all(view: V) -> Obligations:
                 return chain.from_iterable(map(checker, view.subjects))
 
-            self._set_judge(claim, of_all, checker, armed_by, _all(needs, from_any_versions))
+            self._declare(id, source, of_all, checker, armed_by, details)
             return checker
 
         return register
 
-    def judges_history(
-        self,
-        claim: Claim,
-        *,
-        armed_by: str,
-        needs: tuple[Need, ...] = (),
-        from_any_versions: bool = False,
+    def claim_of_history(
+        self, id: str, source: Source, *, armed_by: str, **details: Unpack[ClaimDetails]
     ) -> Callable[[Callable[[V], Obligations]], Callable[[V], Obligations]]:
         """The same for a generator that looks at the view as a whole."""
 
         def register(checker: Callable[[V], Obligations]) -> Callable[[V], Obligations]:
-            self._set_judge(claim, checker, checker, armed_by, _all(needs, from_any_versions))
+            self._declare(id, source, checker, checker, armed_by, details)
             return checker
 
         return register
 
-    def _set_judge(
+    def _declare(
+        self,
+        id: str,
+        source: Source,
+        checker: Callable[[V], Obligations],
+        declared: Callable[..., Obligations],
+        armed_by: str,
+        details: ClaimDetails,
+    ) -> None:
+        needs = details.get("needs", ())
+        if not details.get("from_any_versions", False):
+            needs = (*needs, VERSIONS)
+        claim = Claim(
+            id=id,
+            name=details.get("name") or declared.__name__.replace("_", "-"),
+            level=details.get("level", Level.CORE),
+            suite=of_module(declared.__module__).name,
+            text=details.get("text") or _first_paragraph(declared),
+            source=source,
+            decision=details.get("decision"),
+            since=details.get("since", "0.1.0"),
+            editions=details.get("editions", ()),
+            only_simulated=details.get("only_simulated", ""),
+        )
+        judge = self._judge(claim, checker, armed_by, needs)
+        # The name of the judge leads to its checker.
+        claim.judge = functools.update_wrapper(judge, declared, assigned=(), updated=())
+
+    def _judge(
         self,
         claim: Claim,
         checker: Callable[[V], Obligations],
-        source: Callable[..., Obligations],
         armed_by: str,
         needs: tuple[Need, ...],
-    ) -> None:
-        if claim.judge is not None:
-            raise ValueError(f"claim {claim.id} has two checkers; a claim has one")
-
+    ) -> Callable[[History], Verdict]:
         # What most verdicts of a history say: made once, since they cannot change.
         never_armed = _inconclusive(claim, f"Never armed: no {armed_by}.")
         not_shown = {
@@ -133,12 +166,17 @@ class Judging(Generic[V, S]):
                     error=in_words(error),
                 )
 
-        # The name of the judge leads to its checker.
-        claim.judge = functools.update_wrapper(judge, source, assigned=(), updated=())
+        return judge
 
 
-def _all(needs: tuple[Need, ...], from_any_versions: bool) -> tuple[Need, ...]:
-    return needs if from_any_versions else (*needs, VERSIONS)
+def _first_paragraph(checker: Callable[..., Obligations]) -> str:
+    paragraph, _, _ = (checker.__doc__ or "").strip().partition("\n\n")
+    if not paragraph:
+        raise ValueError(
+            f"the checker {checker.__qualname__} in {checker.__module__} has no docstring: write "
+            "the claim's sentence there"
+        )
+    return " ".join(paragraph.split())
 
 
 def _inconclusive(claim: Claim, because: str) -> Verdict:

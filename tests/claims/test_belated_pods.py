@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from conformance.norm import Obligations, undecided
-from conformance.norm.claim import CLAIMS
-from conformance.suites.appwrapper.judging import judges
-from conformance.suites.appwrapper.view import AppWrapperRun
+from conformance.norm import Judging, Obligations, undecided
+from conformance.norm.claim import CLAIMS, Source
+from conformance.suite import SuiteError
+from conformance.suites.appwrapper.view import AppWrapperHistory, AppWrapperRun
 from tests.claims.judging import assert_fails, assert_passes, verdict_of
 from tests.claims.stories import started
 from tests.claims.story import Story
@@ -81,15 +81,26 @@ def test_a_pod_of_an_owner_that_still_stands_is_a_violation() -> None:
     assert_fails("AW-014", story, at=wrong)
 
 
-def test_no_claim_is_undecided_by_a_decision_that_it_does_not_cite() -> None:
+def test_no_claim_is_undecided_by_a_decision_that_it_does_not_cite(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def excuses(view: AppWrapperHistory) -> Obligations:
+        yield undecided(view.subjects[0].snapshots[0], "so it was decided", decision="A19")
+
     claim = CLAIMS["AW-005"]
-    judge, claim.judge = claim.judge, None
-    try:
+    judging = Judging(AppWrapperHistory, AppWrapperRun)
+    monkeypatch.setattr(claim, "judge", judging._judge(claim, excuses, "nothing", ()))
+    assert "AW-005 does not cite all of A19" in verdict_of("AW-005", started()).error
 
-        @judges(claim, armed_by="nothing")
-        def excuses(aw: AppWrapperRun) -> Obligations:
-            yield undecided(aw.snapshots[0], "so it was decided", decision="A19")
 
-        assert "AW-005 does not cite all of A19" in verdict_of("AW-005", started()).error
-    finally:
-        claim.judge = judge
+def test_a_claim_outside_of_every_suite_is_refused() -> None:
+    judging = Judging(AppWrapperHistory, AppWrapperRun)
+    declare = judging.claim("AW-999", Source("a document", "a section", "1"), armed_by="nothing")
+
+    def belongs_to_no_suite(aw: AppWrapperRun) -> Obligations:
+        """An AppWrapper MUST be in a suite."""
+        return ()
+
+    with pytest.raises(SuiteError, match="is in no suite's package; move it into"):
+        declare(belongs_to_no_suite)
+    assert "AW-999" not in CLAIMS

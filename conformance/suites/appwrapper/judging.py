@@ -1,4 +1,4 @@
-"""The decorators that make a generator the checker of a claim about AppWrappers."""
+"""The decorators that declare a claim about AppWrappers."""
 
 from typing import Final
 
@@ -6,5 +6,5 @@ from conformance.norm import Judging
 from conformance.suites.appwrapper.view import AppWrapperHistory, AppWrapperRun
 
 _JUDGING: Final = Judging(AppWrapperHistory, AppWrapperRun)
-judges: Final = _JUDGING.judges
-judges_history: Final = _JUDGING.judges_history
+claim: Final = _JUDGING.claim
+claim_of_history: Final = _JUDGING.claim_of_history

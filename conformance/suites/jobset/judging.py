@@ -1,4 +1,4 @@
-"""The decorators that make a generator the checker of a claim about JobSets."""
+"""The decorators that declare a claim about JobSets."""
 
 from typing import Final
 
@@ -6,5 +6,5 @@ from conformance.norm import Judging
 from conformance.suites.jobset.view import JobSetHistory, JobSetRun
 
 _JUDGING: Final = Judging(JobSetHistory, JobSetRun)
-judges: Final = _JUDGING.judges
-judges_history: Final = _JUDGING.judges_history
+claim: Final = _JUDGING.claim
+claim_of_history: Final = _JUDGING.claim_of_history

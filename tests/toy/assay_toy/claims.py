@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from conformance import (
-    Claim,
-    Level,
     Obligations,
     Source,
     eventually,
@@ -20,19 +18,13 @@ from .view import JUDGING, CrewRun
 
 README = "toy-readme"
 
-REPLACED = Claim(
-    "TOY-001",
-    "lost-pods-are-replaced",
-    Level.CORE,
-    suite="toy",
-    text="A pod of a Crew that is gone MUST be replaced, unless the Crew was deleted or shrunk, or "
-    "the API server refuses the pod.",
-    source=Source(README, "Crews", "A lost pod comes back."),
+
+@JUDGING.claim(
+    "TOY-001", Source(README, "Crews", "A lost pod comes back."), armed_by="pod of a Crew was lost"
 )
-
-
-@JUDGING.judges(REPLACED, armed_by="pod of a Crew was lost")
 def lost_pods_are_replaced(crew: CrewRun) -> Obligations:
+    """A pod of a Crew that is gone MUST be replaced, unless the Crew was deleted or shrunk, or
+    the API server refuses the pod."""
     for lost in crew.pods:
         gone = lost.removed
         if gone is None:
@@ -60,19 +52,14 @@ def lost_pods_are_replaced(crew: CrewRun) -> Obligations:
         )
 
 
-COUNTED = Claim(
+@JUDGING.claim(
     "TOY-002",
-    "only-running-pods-are-counted",
-    Level.CORE,
-    suite="toy",
-    text="status.ready MUST NOT exceed the number of the Crew's pods that have ever run.",
-    source=Source(README, "Crews", "status.ready counts pods that run."),
+    Source(README, "Crews", "status.ready counts pods that run."),
     editions=("strict",),
+    armed_by="Crew counted pods",
 )
-
-
-@JUDGING.judges(COUNTED, armed_by="Crew counted pods")
 def only_running_pods_are_counted(crew: CrewRun) -> Obligations:
+    """status.ready MUST NOT exceed the number of the Crew's pods that have ever run."""
     for version in crew.track.versions:
         ready = get_path(version.object or {}, "status.ready", 0)
         if not ready:
@@ -94,18 +81,13 @@ def only_running_pods_are_counted(crew: CrewRun) -> Obligations:
             )
 
 
-SETTLED = Claim(
+@JUDGING.claim(
     "TOY-003",
-    "crews-come-to-rest",
-    Level.CORE,
-    suite="toy",
-    text="The controller MUST NOT go on writing a Crew of which nothing changes.",
-    source=Source(README, "Crews", "A Crew that has its pods is left alone."),
+    Source(README, "Crews", "A Crew that has its pods is left alone."),
+    armed_by="end of a run with a Crew",
 )
-
-
-@JUDGING.judges(SETTLED, armed_by="end of a run with a Crew")
 def crews_come_to_rest(crew: CrewRun) -> Obligations:
+    """The controller MUST NOT go on writing a Crew of which nothing changes."""
     versions = crew.track.versions
     ended = unless_given_up(crew, versions, lambda write: progress(write.object or {}), "as it was")
     yield ended or met(crew.history.end)

@@ -7,9 +7,8 @@ from typing import Any
 
 from conformance.history import Track
 from conformance.norm import Obligation, Obligations, met, shared, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import configuration_details, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.autopilot import Taint
@@ -19,24 +18,18 @@ from vocabulary.objects import Object
 KEPT_OFF = ("NoSchedule", "NoExecute")
 """Effects that keep new pods off a node."""
 
-AW_001 = Claim(
-    id="AW-001",
-    name="new-pods-avoid-unhealthy-nodes",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "With Autopilot, new pods MUST NOT be scheduled onto nodes that are tagged unhealthy "
-        "for the resources that they use."
-    ),
-    source=overview(
+
+@claim(
+    "AW-001",
+    overview(
         "If Autopilot is deployed on the cluster, the AppWrapper controller can automate both "
         "the injection of Node anti-affinites to avoid scheduling workloads on unhealthy Nodes"
     ),
+    armed_by="pod was scheduled while a node was tagged for a resource it uses",
 )
-
-
-@judges(AW_001, armed_by="pod was scheduled while a node was tagged for a resource it uses")
 def new_pods_avoid_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
+    """With Autopilot, new pods MUST NOT be scheduled onto nodes that are tagged unhealthy for
+    the resources that they use."""
     yield from lands_elsewhere(aw)
 
 
@@ -94,50 +87,33 @@ def injected_pods(aw: AppWrapperRun) -> Iterator[tuple[Track, tuple[Taint, ...]]
             yield pod, taints
 
 
-AW_086 = Claim(
-    id="AW-086",
+@claim(
+    "AW-086",
+    configuration_details("The default Autopilot configuration used by the controller is"),
     name="default-autopilot-configuration",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "By default, nodes labelled autopilot.ibm.com/gpuhealth ERR or EVICT MUST be avoided by "
-        "pods that request nvidia.com/gpu."
-    ),
-    source=configuration_details("The default Autopilot configuration used by the controller is"),
-)
-
-
-@judges(
-    AW_086,
     armed_by="pod that requests GPUs was created under the default configuration",
     from_any_versions=True,
 )
 def default_configuration(aw: AppWrapperRun) -> Obligations:
+    """By default, nodes labelled autopilot.ibm.com/gpuhealth ERR or EVICT MUST be avoided by
+    pods that request nvidia.com/gpu."""
     if aw.history.autopilot.is_default:
         yield from has_stanza(aw)
 
 
-AW_087 = Claim(
-    id="AW-087",
-    name="affinity-is-injected-where-requested",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Every pod that requests a non-zero amount of a monitored resource MUST get the node "
-        "affinity."
-    ),
-    source=configuration_details(
+@claim(
+    "AW-087",
+    configuration_details(
         "for exactly those Pods that have a non-zero resource request for nvidia.com/gpu, the "
         "AppWrapper controller will automatically inject the stanza below into the affinity "
         "portion of their Spec."
     ),
-)
-
-
-@judges(
-    AW_087, armed_by="pod that requests a monitored resource was created", from_any_versions=True
+    armed_by="pod that requests a monitored resource was created",
+    from_any_versions=True,
 )
 def affinity_is_injected_where_requested(aw: AppWrapperRun) -> Obligations:
+    """Every pod that requests a non-zero amount of a monitored resource MUST get the node
+    affinity."""
     if not aw.history.autopilot.injects:
         return
     for pod, taints in injected_pods(aw):
@@ -153,25 +129,17 @@ def affinity_is_injected_where_requested(aw: AppWrapperRun) -> Obligations:
             yield met(pod.created)
 
 
-AW_088 = Claim(
-    id="AW-088",
-    name="affinity-is-not-injected-elsewhere",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A pod that requests none of a monitored resource, or zero of it, MUST NOT get the node "
-        "affinity."
-    ),
-    source=configuration_details(
+@claim(
+    "AW-088",
+    configuration_details(
         "for exactly those Pods that have a non-zero resource request for nvidia.com/gpu"
     ),
-)
-
-
-@judges(
-    AW_088, armed_by="pod that requests no monitored resource was created", from_any_versions=True
+    armed_by="pod that requests no monitored resource was created",
+    from_any_versions=True,
 )
 def affinity_is_not_injected_elsewhere(aw: AppWrapperRun) -> Obligations:
+    """A pod that requests none of a monitored resource, or zero of it, MUST NOT get the node
+    affinity."""
     autopilot = aw.history.autopilot
     if not autopilot.injects:
         return
@@ -199,26 +167,18 @@ def affinity_is_not_injected_elsewhere(aw: AppWrapperRun) -> Obligations:
             yield met(pod.created)
 
 
-AW_089 = Claim(
-    id="AW-089",
-    name="affinity-stanza-is-exact",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "The injected affinity MUST require, in every node selector term, that the key of the "
-        "taints is not in exactly the values that keep pods off a node."
-    ),
-    source=configuration_details(
+@claim(
+    "AW-089",
+    configuration_details(
         "requiredDuringSchedulingIgnoredDuringExecution: nodeSelectorTerms: - matchExpressions: "
         "- key: autopilot.ibm.com/gpuhealth operator: NotIn values: - ERR - EVICT"
     ),
-)
-
-
-@judges(
-    AW_089, armed_by="pod that requests a monitored resource was created", from_any_versions=True
+    armed_by="pod that requests a monitored resource was created",
+    from_any_versions=True,
 )
 def affinity_stanza_is_exact(aw: AppWrapperRun) -> Obligations:
+    """The injected affinity MUST require, in every node selector term, that the key of the
+    taints is not in exactly the values that keep pods off a node."""
     yield from has_stanza(aw)
 
 

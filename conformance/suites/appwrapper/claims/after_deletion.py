@@ -8,12 +8,12 @@ from typing import Final
 
 from conformance.history import Moment
 from conformance.norm import WRITERS, Obligation, Obligations, eventually, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.appwrapper.claims.forceful_clock import all_gone, delay_of
 from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A21
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import overview, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.deletions import Cause, Deletion
@@ -21,28 +21,23 @@ from conformance.suites.appwrapper.view.snapshots import QUOTA_RESERVED, RESOURC
 from vocabulary.history import Write
 from vocabulary.objects import finalizers_of
 
-AW_094 = Claim(
-    id="AW-094",
-    name="conditions-follow-the-last-object",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "Once a deletion has removed the last resource and pod, ResourcesDeployed MUST turn "
-        "False within one reaction, and so MUST QuotaReserved, unless the workload is being reset."
-    ),
-    source=progress_guarantees(
-        "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
-        "all resources and Pods are successfully deleted."
-    ),
-    decision=A21,
-)
-
 RELEASING: Final = frozenset({Cause.SUSPENSION, Cause.FAILURE, Cause.DELETION})
 """The deletions that release the quota: a reset keeps it, and success has released it."""
 
 
-@judges(AW_094, armed_by="last object was gone while ResourcesDeployed was True")
+@claim(
+    "AW-094",
+    progress_guarantees(
+        "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
+        "all resources and Pods are successfully deleted."
+    ),
+    level=Level.DERIVED,
+    decision=A21,
+    armed_by="last object was gone while ResourcesDeployed was True",
+)
 def conditions_follow_the_last_object(aw: AppWrapperRun) -> Obligations:
+    """Once a deletion has removed the last resource and pod, ResourcesDeployed MUST turn False
+    within one reaction, and so MUST QuotaReserved, unless the workload is being reset."""
     for deletion in aw.deletions:
         gone = deletion.gone
         at_gone = None if gone is None else aw.snapshot_at(gone.n)
@@ -76,30 +71,21 @@ def _turned(aw: AppWrapperRun, deletion: Deletion, condition: str, gone: Moment)
     return next((edge for edge in edges if is_deleted or not edge.removed), None)
 
 
-AW_095 = Claim(
-    id="AW-095",
-    name="deleted-appwrappers-go",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "The finalizer of an AppWrapper that is being deleted MUST be removed within one "
-        "reaction after its last object is gone. Finalizers of others MUST be left."
-    ),
-    source=overview(
+@claim(
+    "AW-095",
+    overview(
         "This reset process is carefully engineered to ensure that it will always make progress "
         "and eventually succeed in completely removing all Pods and other resources created by "
         "a failed workload."
     ),
+    level=Level.DERIVED,
     decision=A21,
-)
-
-
-@judges(
-    AW_095,
     armed_by="AppWrapper with the controller's finalizer was deleted, or one that others hold "
     "was written by the controller",
 )
 def deleted_appwrappers_go(aw: AppWrapperRun) -> Obligations:
+    """The finalizer of an AppWrapper that is being deleted MUST be removed within one reaction
+    after its last object is gone. Finalizers of others MUST be left."""
     if WRITERS in aw.history.shows:
         yield from _finalizers_of_others(aw)
     if aw.deleting is None or not aw.deleting.has_finalizer:

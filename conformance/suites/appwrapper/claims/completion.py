@@ -8,12 +8,12 @@ from typing import Final
 from conformance.history import Moment, Track
 from conformance.history.tracks import Instant
 from conformance.norm import Obligation, Obligations, eventually, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.noticing import overtaken
 from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A22
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempts import Attempt
@@ -28,23 +28,18 @@ COMPLETE: Final = {**COMPLETION, "JobSet.jobset.x-k8s.io": "Completed"}
 """The condition by which a workload of a kind says that it completed."""
 ENDED: Final = ("Succeeded", "Failed")
 
-AW_096 = Claim(
-    id="AW-096",
-    name="completed-workloads-succeed",
+
+@claim(
+    "AW-096",
+    guide("AppWrapper Lifecycle", "Succeeded: the execution completed successfully"),
     level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "A workload whose controllers are done and all of whose expected pods completed MUST "
-        "become Succeeded within one reaction, and no workload MUST become so before its expected "
-        "pods exist and have completed."
-    ),
-    source=guide("AppWrapper Lifecycle", "Succeeded: the execution completed successfully"),
     decision=A22,
+    armed_by="workload completed, or AppWrapper entered Succeeded",
 )
-
-
-@judges(AW_096, armed_by="workload completed, or AppWrapper entered Succeeded")
 def completed_workloads_succeed(aw: AppWrapperRun) -> Obligations:
+    """A workload whose controllers are done and all of whose expected pods completed MUST become
+    Succeeded within one reaction, and no workload MUST become so before its expected pods exist
+    and have completed."""
     if not aw.expected_pods:
         return
     for attempt in aw.attempts:

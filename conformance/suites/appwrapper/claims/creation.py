@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.norm import WRITERS, Obligation, Obligations, eventually, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.noticing import given_up, later, overtaken
 from conformance.suites.appwrapper.decisions import A23
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, RETRY_LIMIT
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -19,26 +19,23 @@ from conformance.suites.appwrapper.view.parameters import Origin
 from conformance.suites.appwrapper.view.snapshots import FAILED, UNHEALTHY
 from vocabulary.history import Write
 
-AW_098 = Claim(
-    id="AW-098",
-    name="refused-creations-are-retried-up-to-the-limit",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "A workload of which the API server refuses to create a component MUST be found unhealthy "
-        "within its admission grace period and given up when the failure grace period has passed "
-        "after that; while retries are left, a refusal that may be lifted MUST NOT fail it."
-    ),
-    source=detailed_description(
+
+@claim(
+    "AW-098",
+    detailed_description(
         "It takes longer than AdmissionGracePeriod for the expected number of Pods to reach "
         "the Pending state."
     ),
+    name="refused-creations-are-retried-up-to-the-limit",
+    level=Level.DERIVED,
     decision=A23,
+    armed_by="creation of a component was refused for long",
+    needs=(WRITERS,),
 )
-
-
-@judges(AW_098, armed_by="creation of a component was refused for long", needs=(WRITERS,))
 def refused_creations_are_retried(aw: AppWrapperRun) -> Obligations:
+    """A workload of which the API server refuses to create a component MUST be found unhealthy
+    within its admission grace period and given up when the failure grace period has passed after
+    that; while retries are left, a refusal that may be lifted MUST NOT fail it."""
     for attempt in aw.attempts:
         refused = _refused(aw, attempt)
         if refused is not None:

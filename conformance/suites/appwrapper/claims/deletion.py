@@ -17,7 +17,6 @@ from conformance.norm import (
     undecided,
     violated,
 )
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import span, when
 from conformance.suites.appwrapper.claims.forceful_clock import (
     clock_start,
@@ -33,7 +32,7 @@ from conformance.suites.appwrapper.claims.timed import (
     obligations,
 )
 from conformance.suites.appwrapper.decisions import A9, A21
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import overview, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.deletions import DeleteRequest, Deletion
@@ -42,26 +41,20 @@ from vocabulary.objects import controller_of, get_path, is_terminating
 
 NOT_FOUND: Final = 404
 
-AW_007 = Claim(
-    id="AW-007",
-    name="deletion-always-succeeds",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A deletion that is due MUST begin, MUST make progress, and MUST end with all pods and "
-        "resources of the workload removed."
-    ),
-    source=overview(
+
+@claim(
+    "AW-007",
+    overview(
         "This reset process is carefully engineered to ensure that it will always make progress "
         "and eventually succeed in completely removing all Pods and other resources created by "
         "a failed workload."
     ),
     decision=A21,
+    armed_by="deletion of a workload's resources was due",
 )
-
-
-@judges(AW_007, armed_by="deletion of a workload's resources was due")
 def deletion_always_succeeds(aw: AppWrapperRun) -> Obligations:
+    """A deletion that is due MUST begin, MUST make progress, and MUST end with all pods and
+    resources of the workload removed."""
     for deletion in aw.deletions:
         if deletion.hit:
             yield removed(
@@ -72,27 +65,21 @@ def deletion_always_succeeds(aw: AppWrapperRun) -> Obligations:
             )
 
 
-AW_010 = Claim(
-    id="AW-010",
-    name="deletion-begins-with-top-level-resources",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Deletion MUST begin as soon as it is due, with ordinary deletes of all top-level "
-        "resources and of these alone; one that is refused MUST be sent again. Pods MUST be left "
-        "to the controllers of those resources until the forceful deletion grace period is over. "
-        "An ordinary delete neither orphans pods nor shortens the time that they have to stop."
-    ),
-    source=progress_guarantees(
+@claim(
+    "AW-010",
+    progress_guarantees(
         "First it does a normal delete of the top-level resources, allowing the primary "
         "resource controllers time to cascade the deletion through all child resources."
     ),
     decision=A21,
+    armed_by="deletion of a workload's resources was due",
+    needs=(WRITERS, OPTIONS),
 )
-
-
-@judges(AW_010, armed_by="deletion of a workload's resources was due", needs=(WRITERS, OPTIONS))
 def deletion_begins_with_top_level_resources(aw: AppWrapperRun) -> Obligations:
+    """Deletion MUST begin as soon as it is due, with ordinary deletes of all top-level resources
+    and of these alone; one that is refused MUST be sent again. Pods MUST be left to the
+    controllers of those resources until the forceful deletion grace period is over. An ordinary
+    delete neither orphans pods nor shortens the time that they have to stop."""
     for deletion in aw.deletions:
         yield from _first_deletes(aw, deletion)
         yield from _deletes_again(aw, deletion)
@@ -193,26 +180,20 @@ def _unlike_an_ordinary_one(
     return ""
 
 
-AW_011 = Claim(
-    id="AW-011",
-    name="no-force-within-the-grace-period",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Nothing MUST be deleted forcefully before the forceful deletion grace period has "
-        "passed since the deletion began."
-    ),
-    source=progress_guarantees(
+@claim(
+    "AW-011",
+    progress_guarantees(
         "If they are not able to successfully delete all of the workload’s Pods and resources "
         "within a ForcefulDeletionGracePeriod, the AppWrapper controller then initiates a "
         "forceful deletion"
     ),
     decision=A9,
+    armed_by="resource took its time to be deleted",
+    needs=(WRITERS, OPTIONS),
 )
-
-
-@judges(AW_011, armed_by="resource took its time to be deleted", needs=(WRITERS, OPTIONS))
 def no_force_within_the_grace_period(aw: AppWrapperRun) -> Obligations:
+    """Nothing MUST be deleted forcefully before the forceful deletion grace period has passed
+    since the deletion began."""
     for deletion in aw.deletions:
         yield from obligations(forced_no_earlier(aw, deletion))
 
@@ -236,30 +217,20 @@ def forced_no_earlier(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
         yield no_earlier(aw, what, grace, since=start, happened=forced)
 
 
-AW_012 = Claim(
-    id="AW-012",
-    name="force-after-the-grace-period",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Every pod and every resource that remains when the forceful deletion grace period is "
-        "over MUST be deleted with a grace period of 0. A suspension or a deletion of the "
-        "AppWrapper meanwhile does not start the period anew."
-    ),
-    source=progress_guarantees(
+@claim(
+    "AW-012",
+    progress_guarantees(
         "the AppWrapper controller then initiates a forceful deletion of all remaining Pods and "
         "resources by deleting them with a GracePeriod of 0."
     ),
     decision=A21,
-)
-
-
-@judges(
-    AW_012,
     armed_by="pod or resource was left at the end of the forceful deletion grace period",
     needs=(WRITERS, OPTIONS),
 )
 def force_after_the_grace_period(aw: AppWrapperRun) -> Obligations:
+    """Every pod and every resource that remains when the forceful deletion grace period is over
+    MUST be deleted with a grace period of 0. A suspension or a deletion of the AppWrapper
+    meanwhile does not start the period anew."""
     for deletion in aw.deletions:
         yield from obligations(forced_no_later(aw, deletion))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from conformance.norm import Obligation, Obligations, eventually
-from conformance.norm.claim import Claim, Level
 from conformance.suites.appwrapper.claims.noticing import (
     component_failed,
     component_missing,
@@ -20,7 +19,7 @@ from conformance.suites.appwrapper.claims.noticing import (
 )
 from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A6, A7, A14
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -29,51 +28,40 @@ from conformance.suites.appwrapper.view.health import Health, Spell
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
 from vocabulary.clock import Micros
 
-AW_003 = Claim(
-    id="AW-003",
-    name="resources-and-pods-are-monitored-throughout",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Throughout the execution of a workload, the status of its top-level resources and of "
-        "all its pods MUST be monitored: whenever one of them fails, it is noticed."
-    ),
-    source=overview(
+
+@claim(
+    "AW-003",
+    overview(
         "Throughout the execution of a workload, the AppWrapper controller monitors both the "
         "status of the contained top-level resources and the status of all Pods created by the "
         "workload."
     ),
+    name="resources-and-pods-are-monitored-throughout",
+    armed_by="resource or pod failed while the workload was Running",
 )
-
-
-@judges(AW_003, armed_by="resource or pod failed while the workload was Running")
 def everything_is_monitored(aw: AppWrapperRun) -> Obligations:
+    """Throughout the execution of a workload, the status of its top-level resources and of all
+    its pods MUST be monitored: whenever one of them fails, it is noticed."""
     yield from is_noticed(aw, "a failed pod", pods_failed)
     yield from is_noticed(aw, "a failed component", component_failed)
     if aw.history.header.capabilities.writers:
         yield from is_noticed(aw, "a missing component", component_missing)
 
 
-AW_021 = Claim(
-    id="AW-021",
-    name="number-and-health-of-pods-are-monitored",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "While a workload is Running, a labelled pod that fails, or pods that go missing or, "
-        "after warm-up, no longer run, MUST make it unhealthy, and MUST end the attempt when that "
-        "outlasts the failure grace period."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-021",
+    detailed_description(
         "Throughout the execution of the workload, the AppWrapper controller monitors the "
         "number and health of all labeled Pods."
     ),
+    name="number-and-health-of-pods-are-monitored",
     decision=A7,
+    armed_by="pod failed or went missing while the workload was Running",
 )
-
-
-@judges(AW_021, armed_by="pod failed or went missing while the workload was Running")
 def number_and_health_are_monitored(aw: AppWrapperRun) -> Obligations:
+    """While a workload is Running, a labelled pod that fails, or pods that go missing or, after
+    warm-up, no longer run, MUST make it unhealthy, and MUST end the attempt when that outlasts
+    the failure grace period."""
     yield from is_noticed(aw, "a failed pod", pods_failed)
     for attempt, since, healed in sicknesses(aw, pods_failed):
         yield _ends_the_attempt(aw, attempt, Spell(since, healed), "a failed pod", since.t)
@@ -158,82 +146,56 @@ def lacks_pods(health: Health, expected: int) -> bool:
     return health.present_least + health.failed_all + health.needless < expected
 
 
-AW_022 = Claim(
-    id="AW-022",
-    name="top-level-resources-are-watched",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Top-level resources MUST be watched, and the status of a Job or PyTorchJob MUST be "
-        "understood."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-022",
+    detailed_description(
         "It also watches the top-level created resources and for selected resources types "
         "understands how to interpret their status information."
     ),
+    armed_by="component failed or went missing while the workload was Running",
 )
-
-
-@judges(AW_022, armed_by="component failed or went missing while the workload was Running")
 def top_level_resources_are_watched(aw: AppWrapperRun) -> Obligations:
+    """Top-level resources MUST be watched, and the status of a Job or PyTorchJob MUST be
+    understood."""
     yield from is_noticed(aw, "a failed component", component_failed)
     if aw.history.header.capabilities.writers:
         yield from is_noticed(aw, "a missing component", component_missing)
 
 
-AW_030 = Claim(
-    id="AW-030",
-    name="failed-pods-are-unhealthy",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="A workload with a pod in phase Failed MUST be found unhealthy.",
-    source=detailed_description("There are a non-zero number of Failed Pods."),
+@claim(
+    "AW-030",
+    detailed_description("There are a non-zero number of Failed Pods."),
     decision=A14,
+    armed_by="pod failed while the workload was Running",
 )
-
-
-@judges(AW_030, armed_by="pod failed while the workload was Running")
 def failed_pods_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    """A workload with a pod in phase Failed MUST be found unhealthy."""
     yield from is_noticed(aw, "a failed pod", pods_failed)
 
 
-AW_033 = Claim(
-    id="AW-033",
-    name="pods-on-tagged-nodes-are-unhealthy",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload with a Running pod that uses a resource which Autopilot has tagged NoExecute "
-        "MUST be found unhealthy."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-033",
+    detailed_description(
         "If a non-zero number of Running Pods are using resources that Autopilot has tagged as "
         "NoExecute."
     ),
     decision=A6,
+    armed_by="node of a Running pod was tagged NoExecute for what it uses",
 )
-
-
-@judges(AW_033, armed_by="node of a Running pod was tagged NoExecute for what it uses")
 def pods_on_tagged_nodes_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    """A workload with a Running pod that uses a resource which Autopilot has tagged NoExecute
+    MUST be found unhealthy."""
     yield from is_noticed(aw, "a running pod on a node tagged NoExecute", node_tagged)
 
 
-AW_034 = Claim(
-    id="AW-034",
-    name="failed-jobs-are-unhealthy",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload of which a batch/v1 Job or a PyTorchJob says that it has failed MUST be "
-        "found unhealthy."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-034",
+    detailed_description(
         "The status information of a batch/v1 Job or PyTorchJob indicates that it has failed."
     ),
+    armed_by="Job or PyTorchJob failed while the workload was Running",
 )
-
-
-@judges(AW_034, armed_by="Job or PyTorchJob failed while the workload was Running")
 def failed_jobs_are_unhealthy(aw: AppWrapperRun) -> Obligations:
+    """A workload of which a batch/v1 Job or a PyTorchJob says that it has failed MUST be found
+    unhealthy."""
     yield from is_noticed(aw, "a failed component", component_failed)

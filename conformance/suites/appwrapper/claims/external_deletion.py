@@ -6,11 +6,10 @@ from collections.abc import Iterator
 
 from conformance.history import Moment
 from conformance.norm import WRITERS, Obligations, eventually, met, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.noticing import could_know
 from conformance.suites.appwrapper.decisions import A12, A13
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -18,19 +17,16 @@ from conformance.suites.appwrapper.view.attempt_ends import Why
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, UNHEALTHY, Snapshot
 
-AW_035 = Claim(
-    id="AW-035",
-    name="external-deletion-is-unhealthy",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="A workload of which a top-level resource is externally deleted MUST be found unhealthy.",
-    source=detailed_description("A top-level wrapped resource is externally deleted."),
+
+@claim(
+    "AW-035",
+    detailed_description("A top-level wrapped resource is externally deleted."),
     decision=A13,
+    armed_by="component was deleted externally while it ran",
+    needs=(WRITERS,),
 )
-
-
-@judges(AW_035, armed_by="component was deleted externally while it ran", needs=(WRITERS,))
 def external_deletion_is_unhealthy(aw: AppWrapperRun) -> Obligations:
+    """A workload of which a top-level resource is externally deleted MUST be found unhealthy."""
     for attempt, deleted in external_deletions(aw):
         noticed: Moment | None = None
         for snapshot in aw.snapshots:
@@ -47,25 +43,17 @@ def external_deletion_is_unhealthy(aw: AppWrapperRun) -> Obligations:
         )
 
 
-AW_045 = Claim(
-    id="AW-045",
-    name="no-grace-after-external-deletion",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="After an external deletion the failure grace period MUST NOT be waited for.",
-    source=detailed_description(
+@claim(
+    "AW-045",
+    detailed_description(
         "The FailureGracePeriod is elided by the remaining conditions because the primary "
         "resource controller is not expected to take any further action."
     ),
-)
-
-
-@judges(
-    AW_045,
     armed_by="component was deleted externally under a long failure grace period",
     needs=(WRITERS,),
 )
 def no_grace_after_external_deletion(aw: AppWrapperRun) -> Obligations:
+    """After an external deletion the failure grace period MUST NOT be waited for."""
     for attempt, deleted in external_deletions(aw):
         if aw.parameter(FAILURE_GRACE, deleted).value > aw.history.operator.timing.latency_us:
             yield eventually(
@@ -78,25 +66,19 @@ def no_grace_after_external_deletion(aw: AppWrapperRun) -> Obligations:
             )
 
 
-AW_057 = Claim(
-    id="AW-057",
-    name="external-deletion-fails-directly",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "External deletion of a top-level resource MUST lead directly to Failed, whatever the "
-        "retry limit, without a reset and without counting one."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-057",
+    detailed_description(
         "External deletion of a top-level wrapped resource will cause the AppWrapper to "
         "directly enter the Failed state independent of the RetryLimit."
     ),
     decision=A12,
+    armed_by="component was deleted externally while it ran",
+    needs=(WRITERS,),
 )
-
-
-@judges(AW_057, armed_by="component was deleted externally while it ran", needs=(WRITERS,))
 def external_deletion_fails_directly(aw: AppWrapperRun) -> Obligations:
+    """External deletion of a top-level resource MUST lead directly to Failed, whatever the retry
+    limit, without a reset and without counting one."""
     for attempt, deleted in external_deletions(aw):
         left = attempt.left
         if left is not None and left.phase == RESETTING:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from conformance.history import Moment
 from conformance.norm import WRITERS, Obligations, met, shared, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import span, when
 from conformance.suites.appwrapper.claims.forceful_clock import cleaned_up
 from conformance.suites.appwrapper.claims.timed import (
@@ -17,7 +16,7 @@ from conformance.suites.appwrapper.claims.timed import (
     obligations,
 )
 from conformance.suites.appwrapper.decisions import A9, A10
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import DELETION_ON_FAILURE_GRACE
 from conformance.suites.appwrapper.sources import configuration_details, detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -30,23 +29,17 @@ from conformance.suites.appwrapper.view.snapshots import (
     Snapshot,
 )
 
-AW_053 = Claim(
-    id="AW-053",
-    name="failed-workloads-are-deleted",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "The resources of a Failed workload MUST be deleted, and its quota MUST then be released."
-    ),
-    source=detailed_description(
+
+@claim(
+    "AW-053",
+    detailed_description(
         "if the number of resets exceeds the RetryLimit, then the AppWrapper moves into a "
         "Failed state and its resources are deleted (thus finally releasing its quota)."
     ),
+    armed_by="AppWrapper entered Failed",
 )
-
-
-@judges(AW_053, armed_by="AppWrapper entered Failed")
 def failed_workloads_are_deleted(aw: AppWrapperRun) -> Obligations:
+    """The resources of a Failed workload MUST be deleted, and its quota MUST then be released."""
     for deletion in failures(aw):
         released = next(
             (
@@ -83,26 +76,21 @@ def _delay(aw: AppWrapperRun, deletion: Deletion) -> tuple[Value, Value]:
     return aw.parameter_within(DELETION_ON_FAILURE_GRACE, deletion.begin, until)
 
 
-AW_060 = Claim(
-    id="AW-060",
-    name="deletion-is-delayed-for-debugging",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "With a deletion-on-failure grace period, deletion MUST begin when that has passed "
-        "since the AppWrapper entered Failed, and MUST NOT begin before."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-060",
+    detailed_description(
         "an annotation can be added to an AppWrapper that adds a DeletionOnFailureGracePeriod "
         "between the time the AppWrapper enters the Failed state and when the process of "
         "deleting its resources begins."
     ),
+    name="deletion-is-delayed-for-debugging",
     decision=A9,
+    armed_by="AppWrapper with a delayed deletion entered Failed",
+    needs=(WRITERS,),
 )
-
-
-@judges(AW_060, armed_by="AppWrapper with a delayed deletion entered Failed", needs=(WRITERS,))
 def deletion_is_delayed(aw: AppWrapperRun) -> Obligations:
+    """With a deletion-on-failure grace period, deletion MUST begin when that has passed since
+    the AppWrapper entered Failed, and MUST NOT begin before."""
     for deletion in failures(aw):
         if _delay(aw, deletion)[0].value:
             yield from obligations(delayed_deletion(aw, deletion))
@@ -149,21 +137,17 @@ def deletion_on_failure(aw: AppWrapperRun) -> Iterator[Timed]:
         yield from delayed_deletion(aw, deletion)
 
 
-AW_061 = Claim(
-    id="AW-061",
-    name="quota-is-held-during-the-delay",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="While its deletion is delayed, a Failed workload MUST keep its quota and its resources.",
-    source=detailed_description(
+@claim(
+    "AW-061",
+    detailed_description(
         "Since the AppWrapper continues to consume quota during this delayed deletion period"
     ),
     decision=A10,
+    armed_by="AppWrapper with a delayed deletion entered Failed",
+    needs=(WRITERS,),
 )
-
-
-@judges(AW_061, armed_by="AppWrapper with a delayed deletion entered Failed", needs=(WRITERS,))
 def quota_is_held_during_the_delay(aw: AppWrapperRun) -> Obligations:
+    """While its deletion is delayed, a Failed workload MUST keep its quota and its resources."""
     for deletion in failures(aw):
         delay = _delay(aw, deletion)[0]
         if not delay.value or not deletion.left_at(deletion.begin.n):
@@ -196,24 +180,18 @@ def quota_is_held_during_the_delay(aw: AppWrapperRun) -> Obligations:
             yield met(deletion.begin)
 
 
-AW_062 = Claim(
-    id="AW-062",
-    name="deletion-is-immediate-by-default",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Without a deletion-on-failure grace period, the deletion of a Failed workload MUST "
-        "begin at once."
-    ),
-    source=configuration_details(
+@claim(
+    "AW-062",
+    configuration_details(
         "DeletionOnFailureGracePeriod 0 Seconds "
         "workload.codeflare.dev.appwrapper/deletionOnFailureGracePeriodDuration"
     ),
+    armed_by="AppWrapper without a delay entered Failed",
+    needs=(WRITERS,),
 )
-
-
-@judges(AW_062, armed_by="AppWrapper without a delay entered Failed", needs=(WRITERS,))
 def deletion_is_immediate_by_default(aw: AppWrapperRun) -> Obligations:
+    """Without a deletion-on-failure grace period, the deletion of a Failed workload MUST begin
+    at once."""
     for deletion in failures(aw):
         if not _delay(aw, deletion)[1].value:
             yield from obligations(delayed_deletion(aw, deletion))

@@ -6,37 +6,29 @@ from __future__ import annotations
 from itertools import pairwise
 
 from conformance.norm import WRITERS, Obligations, eventually
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A23
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.snapshots import RESOURCES_DEPLOYED
 
-AW_097 = Claim(
-    id="AW-097",
-    name="stripped-finalizer-is-put-back",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "When somebody strips its controller's finalizer from an AppWrapper whose resources are "
-        "deployed, the controller MUST put it back within one reaction."
-    ),
-    source=progress_guarantees(
+
+@claim(
+    "AW-097",
+    progress_guarantees(
         "all resources created by a failed workload will have been totally removed from the "
         "cluster."
     ),
+    level=Level.DERIVED,
     decision=A23,
-)
-
-
-@judges(
-    AW_097,
     armed_by="finalizer was stripped while resources were deployed",
     needs=(WRITERS,),
 )
 def stripped_finalizer_is_put_back(aw: AppWrapperRun) -> Obligations:
+    """When somebody strips its controller's finalizer from an AppWrapper whose resources are
+    deployed, the controller MUST put it back within one reaction."""
     for before, after in pairwise(aw.snapshots):
         is_stripped = before.has_finalizer and not after.has_finalizer
         if not is_stripped or aw.history.operator.is_by(after.write.actor):

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from conformance.history import Moment
 from conformance.norm import Obligation, Obligations, eventually, met, shared, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import listed, span, when
 from conformance.suites.appwrapper.claims.noticing import (
     Sickness,
@@ -24,7 +23,7 @@ from conformance.suites.appwrapper.claims.timed import (
     no_later,
     obligations,
 )
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import FAILURE_GRACE
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -33,24 +32,18 @@ from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import Health, Spell
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
 
-AW_004 = Claim(
-    id="AW-004",
-    name="underlying-controllers-get-time",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "When pods make a workload unhealthy, the controllers of its resources MUST be given a "
-        "bounded time to correct that: until then nothing is deleted and the phase stays."
-    ),
-    source=overview(
+
+@claim(
+    "AW-004",
+    overview(
         "If a workload is determined to be unhealthy, the AppWrapper controller firsts waits "
         "for a bounded time period to allow the underlying controllers to correct the problem."
     ),
+    armed_by="workload was given up for the state of its pods",
 )
-
-
-@judges(AW_004, armed_by="workload was given up for the state of its pods")
 def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
+    """When pods make a workload unhealthy, the controllers of its resources MUST be given a
+    bounded time to correct that: until then nothing is deleted and the phase stays."""
     for attempt_end in aw.attempt_ends:
         causes = attempt_end.certain.union(attempt_end.present)
         if not causes or not causes <= POD_LEVEL:
@@ -97,24 +90,17 @@ def _too_early(attempt_end: AttemptEnd) -> Obligation:
     )
 
 
-AW_040 = Claim(
-    id="AW-040",
-    name="failure-grace-follows-failed-pods",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload with Failed pods MUST be given up when the failure grace period has passed, "
-        "and MUST NOT be before."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-040",
+    detailed_description(
         "the AppWrapper controller first waits for a FailureGracePeriod to allow the primary "
         "resource controller an opportunity to react and return the workload to a healthy state."
     ),
+    armed_by="workload was given up, or should be, for failed pods",
 )
-
-
-@judges(AW_040, armed_by="workload was given up, or should be, for failed pods")
 def failure_grace_follows_failed_pods(aw: AppWrapperRun) -> Obligations:
+    """A workload with Failed pods MUST be given up when the failure grace period has passed, and
+    MUST NOT be before."""
     yield from obligations(failure_grace(aw))
 
 
@@ -149,45 +135,31 @@ def failure_grace(aw: AppWrapperRun) -> Iterator[Timed]:
         )
 
 
-AW_043 = Claim(
-    id="AW-043",
-    name="no-grace-on-tagged-nodes",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "When Autopilot tags the node of a Running pod NoExecute for what it uses, the failure "
-        "grace period MUST NOT be waited for."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-043",
+    detailed_description(
         "The FailureGracePeriod is elided by the remaining conditions because the primary "
         "resource controller is not expected to take any further action."
     ),
+    armed_by="node was tagged NoExecute under a long failure grace period",
 )
-
-
-@judges(AW_043, armed_by="node was tagged NoExecute under a long failure grace period")
 def no_grace_on_tagged_nodes(aw: AppWrapperRun) -> Obligations:
+    """When Autopilot tags the node of a Running pod NoExecute for what it uses, the failure
+    grace period MUST NOT be waited for."""
     yield from _no_grace(aw, "a running pod on a node tagged NoExecute", node_tagged)
 
 
-AW_044 = Claim(
-    id="AW-044",
-    name="no-grace-for-failed-jobs",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "When a Job or a PyTorchJob says that it has failed, the failure grace period MUST NOT "
-        "be waited for."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-044",
+    detailed_description(
         "The FailureGracePeriod is elided by the remaining conditions because the primary "
         "resource controller is not expected to take any further action."
     ),
+    armed_by="Job or PyTorchJob failed under a long failure grace period",
 )
-
-
-@judges(AW_044, armed_by="Job or PyTorchJob failed under a long failure grace period")
 def no_grace_for_failed_jobs(aw: AppWrapperRun) -> Obligations:
+    """When a Job or a PyTorchJob says that it has failed, the failure grace period MUST NOT be
+    waited for."""
     yield from _no_grace(aw, "a failed component", component_failed)
 
 
@@ -205,24 +177,17 @@ def _no_grace(aw: AppWrapperRun, what: str, sick: Sickness) -> Iterator[Obligati
             )
 
 
-AW_046 = Claim(
-    id="AW-046",
-    name="repaired-in-time-means-no-reset",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload that is healthy again within the failure grace period MUST NOT be reset, "
-        "and MUST NOT stay marked as unhealthy."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-046",
+    detailed_description(
         "If the FailureGracePeriod passes and the workload is still unhealthy, the AppWrapper "
         "controller will reset the workload"
     ),
+    armed_by="workload became healthy again well within its failure grace period",
 )
-
-
-@judges(AW_046, armed_by="workload became healthy again well within its failure grace period")
 def repaired_in_time_means_no_reset(aw: AppWrapperRun) -> Obligations:
+    """A workload that is healthy again within the failure grace period MUST NOT be reset, and
+    MUST NOT stay marked as unhealthy."""
     timing = aw.history.operator.timing
     for attempt, spell, relapse in _repairs(aw):
         repaired = spell.end

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from conformance.norm import OPTIONS, WRITERS, Obligations, met, not_before, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, state_of, when
 from conformance.suites.appwrapper.claims.forceful_clock import clock_start, grace_within
 from conformance.suites.appwrapper.claims.quota_release import (
@@ -17,7 +17,7 @@ from conformance.suites.appwrapper.claims.quota_release import (
 )
 from conformance.suites.appwrapper.claims.retry_limit import counted_resets
 from conformance.suites.appwrapper.decisions import A9, A15, A19, A20
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import detailed_description, guide, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.late_pods import was_made_for_the_gone
@@ -34,25 +34,21 @@ from conformance.suites.appwrapper.view.snapshots import (
     Snapshot,
 )
 
-INV_1 = Claim(
-    id="INV-1",
-    name="not-deployed-means-nothing-exists",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "At every position at which ResourcesDeployed is not True, no pod and no resource of "
-        "the workload MUST exist."
-    ),
-    source=progress_guarantees(
+
+@claim(
+    "INV-1",
+    progress_guarantees(
         "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
         "all resources and Pods are successfully deleted."
     ),
+    level=Level.DERIVED,
     decision=(A19, A20),
+    armed_by="resource was created, and none was deleted",
+    from_any_versions=True,
 )
-
-
-@judges(INV_1, armed_by="resource was created, and none was deleted", from_any_versions=True)
 def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
+    """At every position at which ResourcesDeployed is not True, no pod and no resource of the
+    workload MUST exist."""
     for track in aw.belongings:
         snapshot = aw.snapshot_at(track.created.n)
         if snapshot is None:
@@ -73,42 +69,35 @@ def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
     yield from undeployed_after_all_is_gone(aw)
 
 
-INV_2 = Claim(
-    id="INV-2",
-    name="released-quota-means-nothing-left",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "At every position at which quota is released without success, no pod and no resource "
-        "of the workload MUST exist."
-    ),
-    source=progress_guarantees(
+@claim(
+    "INV-2",
+    progress_guarantees(
         "when ResourcesDeployed becomes False, which indicates to Kueue that the quota has been "
         "released, all resources created by a failed workload will have been totally removed "
         "from the cluster."
     ),
+    name="released-quota-means-nothing-left",
+    level=Level.DERIVED,
     decision=(A19, A20),
+    armed_by="QuotaReserved turned False outside Succeeded",
+    from_any_versions=True,
 )
-
-
-@judges(INV_2, armed_by="QuotaReserved turned False outside Succeeded", from_any_versions=True)
 def released_quota_means_nothing_is_left(aw: AppWrapperRun) -> Obligations:
+    """At every position at which quota is released without success, no pod and no resource of
+    the workload MUST exist."""
     yield from released_before_gone(aw)
 
 
-INV_3 = Claim(
-    id="INV-3",
-    name="one-instance-per-component",
+@claim(
+    "INV-3",
+    detailed_description("and then creating new instances of the resources."),
     level=Level.DERIVED,
-    suite="appwrapper",
-    text="At most one instance of each component MUST exist at any time.",
-    source=detailed_description("and then creating new instances of the resources."),
     decision=A20,
+    armed_by="component was created",
+    from_any_versions=True,
 )
-
-
-@judges(INV_3, armed_by="component was created", from_any_versions=True)
 def one_instance_per_component(aw: AppWrapperRun) -> Obligations:
+    """At most one instance of each component MUST exist at any time."""
     for component in aw.components:
         allowed = sum(
             other.kind == component.kind
@@ -130,24 +119,18 @@ def one_instance_per_component(aw: AppWrapperRun) -> Obligations:
                 )
 
 
-INV_5 = Claim(
-    id="INV-5",
-    name="retry-count-moves-only-with-resets",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "The retry count MUST never decrease, MUST go up by one with each reset that Autopilot "
-        "did not ask for, and MUST NOT change with anything else."
-    ),
-    source=detailed_description(
+@claim(
+    "INV-5",
+    detailed_description(
         "The number of times an AppWrapper is reset is tracked as part of its status"
     ),
+    level=Level.DERIVED,
     decision=A15,
+    armed_by="AppWrapper was reset, suspended or failed",
 )
-
-
-@judges(INV_5, armed_by="AppWrapper was reset, suspended or failed")
 def retry_count_moves_only_with_resets(aw: AppWrapperRun) -> Obligations:
+    """The retry count MUST never decrease, MUST go up by one with each reset that Autopilot did
+    not ask for, and MUST NOT change with anything else."""
     allowed = {
         attempt_end.at.n: attempt_end.increments[1] for attempt_end, _, _ in counted_resets(aw)
     }
@@ -186,15 +169,6 @@ def _increments(aw: AppWrapperRun, reset: Snapshot, allowed: Mapping[int, int]) 
     )
     return allowed.get(reset.n, int(is_unheard))
 
-
-INV_6 = Claim(
-    id="INV-6",
-    name="phases-follow-the-graph",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text="Every change of phase MUST be an edge of the life cycle; Failed and Succeeded are final.",
-    source=guide("AppWrapper Lifecycle", "[*] --> rs rs --> rn rn --> rt rt --> rs"),
-)
 
 EDGES: Final = frozenset(
     {
@@ -250,30 +224,32 @@ def _may_have_missed_phases(aw: AppWrapperRun, before: str, after: str) -> bool:
     return any((before, between) in EDGES and (between, after) in EDGES for between, _ in EDGES)
 
 
-@judges(INV_6, armed_by="AppWrapper changed its phase", from_any_versions=True)
+@claim(
+    "INV-6",
+    guide("AppWrapper Lifecycle", "[*] --> rs rs --> rn rn --> rt rt --> rs"),
+    level=Level.DERIVED,
+    armed_by="AppWrapper changed its phase",
+    from_any_versions=True,
+)
 def phases_follow_the_graph(aw: AppWrapperRun) -> Obligations:
+    """Every change of phase MUST be an edge of the life cycle; Failed and Succeeded are final."""
     yield from steps_along_the_graph(aw)
 
 
-INV_10 = Claim(
-    id="INV-10",
-    name="force-has-its-time",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "No pod and no resource MUST be deleted with grace 0 earlier than the forceful deletion "
-        "grace period after the deletion began."
-    ),
-    source=progress_guarantees(
+@claim(
+    "INV-10",
+    progress_guarantees(
         "within a ForcefulDeletionGracePeriod, the AppWrapper controller then initiates a "
         "forceful deletion"
     ),
+    level=Level.DERIVED,
     decision=A9,
+    armed_by="pod or resource was deleted with grace 0",
+    needs=(WRITERS, OPTIONS),
 )
-
-
-@judges(INV_10, armed_by="pod or resource was deleted with grace 0", needs=(WRITERS, OPTIONS))
 def force_has_its_time(aw: AppWrapperRun) -> Obligations:
+    """No pod and no resource MUST be deleted with grace 0 earlier than the forceful deletion
+    grace period after the deletion began."""
     episodes = {request.n: deletion for deletion in aw.deletions for request in deletion.requests}
     for request in aw.delete_requests:
         if not request.is_forced:

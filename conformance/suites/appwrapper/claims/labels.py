@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from conformance.norm import Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.templates import first_difference
 from conformance.norm.words import when
 from conformance.suites.appwrapper.decisions import A23
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import configuration_details, detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from vocabulary.objects import labels_of
 
-AW_020 = Claim(
-    id="AW-020",
-    name="every-pod-is-labelled",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="Every pod that a workload creates during its execution MUST carry its label.",
-    source=detailed_description(
+
+@claim(
+    "AW-020",
+    detailed_description(
         "The podSets contained in the AppWrapper specification enable the AppWrapper controller "
         "to inject labels into every Pod that is created by the workload during its execution."
     ),
+    armed_by="pod was created by the workload",
+    from_any_versions=True,
 )
-
-
-@judges(AW_020, armed_by="pod was created by the workload", from_any_versions=True)
 def every_pod_is_labelled(aw: AppWrapperRun) -> Obligations:
+    """Every pod that a workload creates during its execution MUST carry its label."""
     label = aw.history.profile.label
     for pod in aw.descendant_pods:
         found = labels_of(pod.first).get(label)
@@ -42,26 +39,20 @@ def every_pod_is_labelled(aw: AppWrapperRun) -> Obligations:
             )
 
 
-AW_100 = Claim(
-    id="AW-100",
-    name="templates-are-kept-beside-what-is-injected",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "Each object that is created for a component MUST keep everything that the user wrote in "
-        "its template, such as affinity, tolerations, labels and annotations, beside what is "
-        "injected."
-    ),
-    source=configuration_details(
+@claim(
+    "AW-100",
+    configuration_details(
         "the AppWrapper controller will automatically inject the stanza below into the affinity "
         "portion of their Spec."
     ),
+    name="templates-are-kept-beside-what-is-injected",
+    level=Level.DERIVED,
     decision=A23,
+    armed_by="component was created",
 )
-
-
-@judges(AW_100, armed_by="component was created")
 def templates_are_kept(aw: AppWrapperRun) -> Obligations:
+    """Each object that is created for a component MUST keep everything that the user wrote in
+    its template, such as affinity, tolerations, labels and annotations, beside what is injected."""
     for track in aw.component_tracks:
         component = aw.component_of(track)
         if component is None:

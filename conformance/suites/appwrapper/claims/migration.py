@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from conformance.history import Moment, Track
 from conformance.norm import Obligation, Obligations, eventually, met, shared, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.affinity import bound_to, has_stanza, lands_elsewhere
 from conformance.suites.appwrapper.claims.noticing import (
@@ -16,7 +15,7 @@ from conformance.suites.appwrapper.claims.noticing import (
     sicknesses,
 )
 from conformance.suites.appwrapper.claims.timed import earliest
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import FAILURE_GRACE, RETRY_LIMIT
 from conformance.suites.appwrapper.sources import (
     configuration_details,
@@ -33,18 +32,14 @@ from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, RUNN
 from vocabulary.history import Write
 from vocabulary.objects import Object, is_terminating
 
-AW_002 = Claim(
-    id="AW-002",
-    name="running-workloads-leave-unhealthy-nodes",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="With Autopilot, running workloads MUST be migrated away from unhealthy nodes.",
-    source=overview("the migration of running workloads away from unhealthy Nodes"),
+
+@claim(
+    "AW-002",
+    overview("the migration of running workloads away from unhealthy Nodes"),
+    armed_by="node of a Running pod was tagged NoExecute for what it uses",
 )
-
-
-@judges(AW_002, armed_by="node of a Running pod was tagged NoExecute for what it uses")
 def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
+    """With Autopilot, running workloads MUST be migrated away from unhealthy nodes."""
     yield from _leaves(aw)
     for attempt_end in _migrations(aw):
         yield from _next_attempt_is_elsewhere(aw, attempt_end)
@@ -127,46 +122,35 @@ def _no_execute(aw: AppWrapperRun, pod: Track) -> tuple[Taint, ...]:
     )
 
 
-AW_085 = Claim(
-    id="AW-085",
-    name="monitored-resources-are-configurable",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "The monitored resources and the labels that identify unhealthy ones MUST follow the "
-        "operator's configuration."
-    ),
-    source=configuration_details(
+@claim(
+    "AW-085",
+    configuration_details(
         "The set of resources monitored by Autopilot and the associated labels that identify "
         "unhealthy resources can be customized as part of the AppWrapper operator’s "
         "configuration."
     ),
+    armed_by="pod used a resource that only a customized configuration monitors",
 )
-
-
-@judges(AW_085, armed_by="pod used a resource that only a customized configuration monitors")
 def monitored_resources_are_configurable(aw: AppWrapperRun) -> Obligations:
+    """The monitored resources and the labels that identify unhealthy ones MUST follow the
+    operator's configuration."""
     if aw.history.autopilot.is_customized:
         yield from has_stanza(aw)
         yield from lands_elsewhere(aw)
         yield from _leaves(aw)
 
 
-AW_090 = Claim(
-    id="AW-090",
-    name="no-schedule-does-not-migrate",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="A tag that is not NoExecute MUST NOT make a running workload leave its node.",
-    source=detailed_description(
+@claim(
+    "AW-090",
+    detailed_description(
         "If a non-zero number of Running Pods are using resources that Autopilot has tagged as "
         "NoExecute."
     ),
+    armed_by="node of a Running pod was tagged otherwise than NoExecute",
 )
-
-
-@judges(AW_090, armed_by="node of a Running pod was tagged otherwise than NoExecute")
 def no_schedule_does_not_migrate(aw: AppWrapperRun) -> Obligations:
+    """A tag that is not NoExecute MUST NOT make a running workload leave its node."""
+
     def concerns(pod: Track, obj: Object, n: int) -> bool:
         tags = _tags_of(aw, pod, obj, n)
         return _runs(obj) and bool(tags) and all(tag.effect != "NoExecute" for tag in tags)
@@ -174,18 +158,13 @@ def no_schedule_does_not_migrate(aw: AppWrapperRun) -> Obligations:
     yield from _stays(aw, concerns, "a node tagged otherwise than NoExecute")
 
 
-AW_091 = Claim(
-    id="AW-091",
-    name="unconcerned-pods-do-not-migrate",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="Pods that do not use the tagged resource MUST NOT make a workload leave a node.",
-    source=detailed_description("using resources that Autopilot has tagged as NoExecute"),
+@claim(
+    "AW-091",
+    detailed_description("using resources that Autopilot has tagged as NoExecute"),
+    armed_by="pod ran on a node tagged NoExecute for what it does not use",
 )
-
-
-@judges(AW_091, armed_by="pod ran on a node tagged NoExecute for what it does not use")
 def unconcerned_pods_do_not_migrate(aw: AppWrapperRun) -> Obligations:
+    """Pods that do not use the tagged resource MUST NOT make a workload leave a node."""
     every = tuple(
         taint
         for taints in aw.history.autopilot.taints.values()
@@ -201,18 +180,14 @@ def unconcerned_pods_do_not_migrate(aw: AppWrapperRun) -> Obligations:
     yield from _stays(aw, concerns, "a tagged node whose resource it does not use")
 
 
-AW_092 = Claim(
-    id="AW-092",
-    name="only-running-pods-migrate",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="Only Running pods on a tagged node MUST make a workload leave it.",
-    source=detailed_description("If a non-zero number of Running Pods are using resources"),
+@claim(
+    "AW-092",
+    detailed_description("If a non-zero number of Running Pods are using resources"),
+    armed_by="pod that did not run was on a node tagged NoExecute",
 )
-
-
-@judges(AW_092, armed_by="pod that did not run was on a node tagged NoExecute")
 def only_running_pods_migrate(aw: AppWrapperRun) -> Obligations:
+    """Only Running pods on a tagged node MUST make a workload leave it."""
+
     def concerns(pod: Track, obj: Object, n: int) -> bool:
         tags = _tags_of(aw, pod, obj, n)
         return not _runs(obj) and any(tag.effect == "NoExecute" for tag in tags)
@@ -329,24 +304,17 @@ def _situation(
     return None
 
 
-AW_093 = Claim(
-    id="AW-093",
-    name="migration-converges",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "After a migration, with a healthy node to go to, the workload MUST run again elsewhere, "
-        "and MUST NOT be reset for the same tag again."
-    ),
-    source=overview(
+@claim(
+    "AW-093",
+    overview(
         "to avoid scheduling workloads on unhealthy Nodes and the migration of running workloads "
         "away from unhealthy Nodes"
     ),
+    armed_by="workload that Autopilot had reset was created again",
 )
-
-
-@judges(AW_093, armed_by="workload that Autopilot had reset was created again")
 def migration_converges(aw: AppWrapperRun) -> Obligations:
+    """After a migration, with a healthy node to go to, the workload MUST run again elsewhere,
+    and MUST NOT be reset for the same tag again."""
     again = {attempt_end.attempt.number: attempt_end for attempt_end in aw.attempt_ends}
     for migration in _migrations(aw):
         for attempt in aw.attempts:

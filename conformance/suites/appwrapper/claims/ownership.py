@@ -7,10 +7,10 @@ from itertools import pairwise
 
 from conformance.history import Track
 from conformance.norm import WRITERS, Obligation, Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import states_of, when
 from conformance.suites.appwrapper.decisions import A17
-from conformance.suites.appwrapper.judging import judges, judges_history
+from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import overview, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.appwrapper import NEVER
@@ -20,26 +20,18 @@ from conformance.suites.appwrapper.view.stripped import was_stripped_and_removed
 from vocabulary.history import Write
 from vocabulary.objects import controller_of, labels_of
 
-INV_4 = Claim(
-    id="INV-4",
-    name="foreign-objects-are-left-alone",
+
+@claim_of_history(
+    "INV-4",
+    overview("removing all created resources"),
     level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "An object that this AppWrapper's uid does not own, and that was not created for it, MUST "
-        "NOT be changed or deleted for its sake; that includes the objects of other AppWrappers."
-    ),
-    source=overview("removing all created resources"),
     decision=A17,
-)
-
-
-@judges_history(
-    INV_4,
     armed_by="object of a wrapped kind was changed or deleted by the controller",
     needs=(WRITERS,),
 )
 def foreign_objects_are_left_alone(history: AppWrapperHistory) -> Obligations:
+    """An object that this AppWrapper's uid does not own, and that was not created for it, MUST
+    NOT be changed or deleted for its sake; that includes the objects of other AppWrappers."""
     kinds = {"Pod", "ReplicaSet.apps"}
     owners: dict[str, AppWrapperRun] = {}
     for aw in history.appwrappers:
@@ -183,24 +175,18 @@ def _text(history: AppWrapperHistory, write: Write, track: Track) -> str:
     )
 
 
-INV_7 = Claim(
-    id="INV-7",
-    name="finalizer-while-components-exist",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "The AppWrapper MUST carry its controller's finalizer from before the first resource is "
-        "created until the last one is gone."
-    ),
-    source=progress_guarantees(
+@claim(
+    "INV-7",
+    progress_guarantees(
         "all resources created by a failed workload will have been totally removed from the "
         "cluster."
     ),
+    level=Level.DERIVED,
+    armed_by="component was created, and no finalizer was removed",
 )
-
-
-@judges(INV_7, armed_by="component was created, and no finalizer was removed")
 def finalizer_while_components_exist(aw: AppWrapperRun) -> Obligations:
+    """The AppWrapper MUST carry its controller's finalizer from before the first resource is
+    created until the last one is gone."""
     taken_away = _taken_away(aw)
     for track in aw.component_tracks:
         snapshot = aw.snapshot_at(track.created.n)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 from conformance.norm import OPTIONS, WRITERS, Obligations, shared
-from conformance.norm.claim import Claim, Level
 from conformance.suites.appwrapper.claims.deletion import forceful_deletion
 from conformance.suites.appwrapper.claims.failed import deletion_on_failure
 from conformance.suites.appwrapper.claims.grace_periods import failure_grace
@@ -16,7 +15,7 @@ from conformance.suites.appwrapper.claims.startup import FEW, IDLE, found_late, 
 from conformance.suites.appwrapper.claims.success import success_ttl
 from conformance.suites.appwrapper.claims.timed import Timed, governed
 from conformance.suites.appwrapper.decisions import A8, A9
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import (
     ADMISSION_GRACE,
     DELETION_ON_FAILURE_GRACE,
@@ -90,22 +89,21 @@ def _follows_its_annotation(number: int, parameter: Parameter) -> None:
     """A row of the table of parameters, as a claim with its checker."""
     name = parameter.annotation
     out_of_range = _NOT_AS_OTHERS.get(name, _NEGATIVE)
-    claim = Claim(
-        id=f"AW-{number:03}",
+    declare = claim(
+        f"AW-{number:03}",
+        configuration_details(f"{parameter.title} {parameter.default_text} {_PREFIX}{name}"),
+        armed_by=f"{parameter.title} took effect",
         name=f"{name.removesuffix('Duration').lower()}-follows-its-annotation",
-        level=Level.CORE,
-        suite="appwrapper",
         text=(
             f"What {parameter.title} governs MUST NOT follow another of its values than the one in "
             f"force: {parameter.default_text.lower()} by default, else what the operator "
             "configures, else what the AppWrapper's annotation says. A malformed annotation MUST "
             f"be as if it were not there, {out_of_range}."
         ),
-        source=configuration_details(f"{parameter.title} {parameter.default_text} {_PREFIX}{name}"),
-        decision=_DECISIONS.get(name),
+        decision=_DECISIONS.get(name, ()),
+        needs=(WRITERS, OPTIONS),
     )
-    armed_by = f"{parameter.title} took effect"
-    judges(claim, armed_by=armed_by, needs=(WRITERS, OPTIONS))(_follows(name))
+    declare(_follows(name))
 
 
 for _number, _row in enumerate(PARAMETERS.values(), start=71):
@@ -114,24 +112,20 @@ for _number, _row in enumerate(PARAMETERS.values(), start=71):
 _OWN_VALUES: Final = (Origin.ANNOTATION, Origin.NEGATIVE, Origin.CAPPED)
 """Where a value comes from when an annotation made it, and not the operator."""
 
-AW_070 = Claim(
-    id="AW-070",
-    name="annotations-customize-each-appwrapper",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Each parameter of the retry loop that is configured for the operator MUST be "
-        "overridden, for one AppWrapper alone, by its annotation."
-    ),
-    source=configuration_details(
+
+@claim(
+    "AW-070",
+    configuration_details(
         "The parameters of the retry loop described about are configured at the operator level "
         "and can be customized on a per-AppWrapper basis by adding annotations."
     ),
+    armed_by="parameter took effect with a value of its own",
+    needs=(WRITERS, OPTIONS),
 )
-
-
-@judges(AW_070, armed_by="parameter took effect with a value of its own", needs=(WRITERS, OPTIONS))
 def annotations_customize_each_appwrapper(aw: AppWrapperRun) -> Obligations:
+    """Each parameter of the retry loop that is configured for the operator MUST be overridden, for
+    one AppWrapper alone, by its annotation.
+    """
     for name in _annotated(aw):
         operator = aw.history.operator_parameters
         others = without_annotation(operator, name)
@@ -150,44 +144,31 @@ def _annotated(aw: AppWrapperRun) -> Iterator[str]:
     return (name for name in BEHAVIOUR if aw.is_annotated(name))
 
 
-AW_080 = Claim(
-    id="AW-080",
-    name="maximum-caps-annotations",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "GracePeriodMaximum MUST limit all other grace periods: none that it limits MUST follow "
-        "its annotation instead, and SuccessTTL, which is none, MUST NOT follow the maximum."
-    ),
-    source=configuration_details(
+@claim(
+    "AW-080",
+    configuration_details(
         "The GracePeriodMaximum imposes a system-wide upper limit on all other grace periods to "
         "limit the potential impact of user-added annotations on overall system utilization."
     ),
     decision=A8,
+    armed_by="annotation above the maximum took effect",
+    needs=(WRITERS, OPTIONS),
 )
-
-
-@judges(AW_080, armed_by="annotation above the maximum took effect", needs=(WRITERS, OPTIONS))
 def maximum_caps_annotations(aw: AppWrapperRun) -> Obligations:
+    """GracePeriodMaximum MUST limit all other grace periods: none that it limits MUST follow its
+    annotation instead, and SuccessTTL, which is none, MUST NOT follow the maximum.
+    """
     yield from _capped(aw)
 
 
-AW_079 = Claim(
-    id="AW-079",
-    name="maximum-is-a-day-by-default",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="GracePeriodMaximum MUST be 24 hours by default.",
-    source=configuration_details("GracePeriodMaximum 24 Hours Not Applicable"),
-)
-
-
-@judges(
-    AW_079,
+@claim(
+    "AW-079",
+    configuration_details("GracePeriodMaximum 24 Hours Not Applicable"),
     armed_by="annotation above the default maximum took effect",
     needs=(WRITERS, OPTIONS),
 )
 def maximum_is_a_day_by_default(aw: AppWrapperRun) -> Obligations:
+    """GracePeriodMaximum MUST be 24 hours by default."""
     if aw.history.operator_parameters.maximum.origin is Origin.DEFAULT:
         yield from _capped(aw)
 

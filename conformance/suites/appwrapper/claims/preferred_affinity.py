@@ -6,33 +6,29 @@ from collections.abc import Iterator
 from typing import Any
 
 from conformance.norm import Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.decisions import A26
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import configuration_details, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.autopilot import DEFAULT_TAINTS
 from vocabulary.objects import Object, get_path
 
-AW_110 = Claim(
-    id="AW-110",
-    name="nothing-is-injected-where-that-is-off",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "Where Autopilot is switched off, or its injection of anti-affinities, pods MUST NOT get "
-        "a node affinity on the keys of its marks."
-    ),
-    source=overview(
+
+@claim(
+    "AW-110",
+    overview(
         "If Autopilot is deployed on the cluster, the AppWrapper controller can automate both "
         "the injection of Node anti-affinites to avoid scheduling workloads on unhealthy Nodes"
     ),
+    level=Level.DERIVED,
+    armed_by="pod was created while anti-affinities were off",
+    from_any_versions=True,
 )
-
-
-@judges(AW_110, armed_by="pod was created while anti-affinities were off", from_any_versions=True)
 def nothing_is_injected_where_that_is_off(aw: AppWrapperRun) -> Obligations:
+    """Where Autopilot is switched off, or its injection of anti-affinities, pods MUST NOT get a
+    node affinity on the keys of its marks."""
     autopilot = aw.history.autopilot
     if autopilot.injects:
         return
@@ -63,29 +59,20 @@ def nothing_is_injected_where_that_is_off(aw: AppWrapperRun) -> Obligations:
             yield met(pod.created)
 
 
-AW_111 = Claim(
-    id="AW-111",
-    name="discouraged-nodes-are-avoided-by-preference",
-    level=Level.PROVISIONAL,
-    suite="appwrapper",
-    text=(
-        "Pods that request a resource with marks of effect PreferNoSchedule MUST prefer nodes "
-        "without these marks, with the configured weight, and MUST NOT require them."
-    ),
-    source=configuration_details(
+@claim(
+    "AW-111",
+    configuration_details(
         "The set of resources monitored by Autopilot and the associated labels that identify "
         "unhealthy resources can be customized as part of the AppWrapper operator’s configuration."
     ),
+    level=Level.PROVISIONAL,
     decision=A26,
-)
-
-
-@judges(
-    AW_111,
     armed_by="pod was created that requests a resource with marks that only discourage",
     from_any_versions=True,
 )
 def discouraged_nodes_are_avoided_by_preference(aw: AppWrapperRun) -> Obligations:
+    """Pods that request a resource with marks of effect PreferNoSchedule MUST prefer nodes
+    without these marks, with the configured weight, and MUST NOT require them."""
     autopilot = aw.history.autopilot
     if not autopilot.injects:
         return

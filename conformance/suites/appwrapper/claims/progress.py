@@ -8,11 +8,11 @@ from typing import Final
 
 from conformance.history import Moment
 from conformance.norm import Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.livelock import unless_given_up
 from conformance.norm.words import listed, span, when
 from conformance.suites.appwrapper.claims.forceful_clock import held_by_others
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import (
     ADMISSION_GRACE,
     DELETION_ON_FAILURE_GRACE,
@@ -39,21 +39,6 @@ from conformance.suites.appwrapper.view.snapshots import (
 )
 from vocabulary.clock import Micros
 
-INV_8 = Claim(
-    id="INV-8",
-    name="workloads-settle-when-faults-stop",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "When faults have stopped, every AppWrapper MUST reach, within a bound that follows "
-        "from its parameters, a state in which it stays: Running with its pods ready, "
-        "Succeeded, Failed with nothing left, or Suspended as it was asked to be."
-    ),
-    source=overview(
-        "This reset process is carefully engineered to ensure that it will always make progress"
-    ),
-)
-
 WAITS: Final = (
     ADMISSION_GRACE,
     WARMUP_GRACE,
@@ -67,8 +52,18 @@ STEPS_PER_ATTEMPT: Final = 12
 """How many things must be noticed one after the other in one attempt and its reset."""
 
 
-@judges(INV_8, armed_by="end of the faults, and time enough after it")
+@claim(
+    "INV-8",
+    overview(
+        "This reset process is carefully engineered to ensure that it will always make progress"
+    ),
+    level=Level.DERIVED,
+    armed_by="end of the faults, and time enough after it",
+)
 def workloads_settle_when_faults_stop(aw: AppWrapperRun) -> Obligations:
+    """When faults have stopped, every AppWrapper MUST reach, within a bound that follows from
+    its parameters, a state in which it stays: Running with its pods ready, Succeeded, Failed
+    with nothing left, or Suspended as it was asked to be."""
     marks = {mark.mark: mark for mark in aw.history.marks}
     stopped = marks.get("faults-stopped")
     last = aw.snapshots[-1]
@@ -170,23 +165,17 @@ def _bound_us(aw: AppWrapperRun) -> Micros:
     return (most(RETRY_LIMIT) + 2) * attempt_us + most(DELETION_ON_FAILURE_GRACE)
 
 
-INV_9 = Claim(
-    id="INV-9",
-    name="nothing-fails-without-a-reason",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "Without a fault, an AppWrapper MUST NOT be reset and MUST NOT fail; with one, neither "
-        "MUST happen without a reason that the cluster shows."
-    ),
-    source=detailed_description(
+@claim(
+    "INV-9",
+    detailed_description(
         "A workload can be deemed unhealthy if any of the following conditions are true:"
     ),
+    level=Level.DERIVED,
+    armed_by="healthy attempt, and none was given up",
 )
-
-
-@judges(INV_9, armed_by="healthy attempt, and none was given up")
 def nothing_fails_without_a_reason(aw: AppWrapperRun) -> Obligations:
+    """Without a fault, an AppWrapper MUST NOT be reset and MUST NOT fail; with one, neither MUST
+    happen without a reason that the cluster shows."""
     attempt_ends = {attempt_end.attempt.number: attempt_end for attempt_end in aw.attempt_ends}
     for attempt in aw.attempts:
         attempt_end = attempt_ends.get(attempt.number)

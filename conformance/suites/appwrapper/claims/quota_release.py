@@ -7,10 +7,9 @@ from typing import Final
 
 from conformance.history import Moment, Track
 from conformance.norm import Obligation, Obligations, met, never, shared, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.decisions import A4, A19, A20
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import detailed_description, progress_guarantees
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.appwrapper import NEVER
@@ -29,25 +28,21 @@ from vocabulary.objects import condition_status
 STRIPPED: Final = "somebody else took away the finalizer, and it could not be put back in time"
 MADE_FOR_THE_GONE: Final = "a pod was made for an owner that was gone already"
 
-AW_013 = Claim(
-    id="AW-013",
-    name="resources-deployed-until-all-deleted",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "ResourcesDeployed MUST stay True until every resource and every pod of the AppWrapper "
-        "has been deleted, whatever the reason for the deletion."
-    ),
-    source=progress_guarantees(
+
+@claim(
+    "AW-013",
+    progress_guarantees(
         "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
         "all resources and Pods are successfully deleted."
     ),
+    name="resources-deployed-until-all-deleted",
     decision=(A19, A20),
+    armed_by="ResourcesDeployed turned False",
+    from_any_versions=True,
 )
-
-
-@judges(AW_013, armed_by="ResourcesDeployed turned False", from_any_versions=True)
 def deployed_until_all_is_deleted(aw: AppWrapperRun) -> Obligations:
+    """ResourcesDeployed MUST stay True until every resource and every pod of the AppWrapper has
+    been deleted, whatever the reason for the deletion."""
     yield from undeployed_after_all_is_gone(aw)
 
 
@@ -72,26 +67,21 @@ def nothing_is_left(aw: AppWrapperRun, at: Moment, phrase: str) -> Obligation:
     return never(aw, "still there", at=at, left=seen, phrase=phrase)
 
 
-AW_014 = Claim(
-    id="AW-014",
-    name="nothing-left-when-resources-deployed-is-false",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "When ResourcesDeployed becomes False, everything that the workload created MUST have "
-        "been removed from the cluster, and MUST stay so until ResourcesDeployed is True again."
-    ),
-    source=progress_guarantees(
+@claim(
+    "AW-014",
+    progress_guarantees(
         "This process ensures that when ResourcesDeployed becomes False, which indicates to "
         "Kueue that the quota has been released, all resources created by a failed workload "
         "will have been totally removed from the cluster."
     ),
+    name="nothing-left-when-resources-deployed-is-false",
     decision=(A19, A20),
+    armed_by="ResourcesDeployed turned False",
+    from_any_versions=True,
 )
-
-
-@judges(AW_014, armed_by="ResourcesDeployed turned False", from_any_versions=True)
 def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
+    """When ResourcesDeployed becomes False, everything that the workload created MUST have been
+    removed from the cluster, and MUST stay so until ResourcesDeployed is True again."""
     deployed_again = aw.turns(RESOURCES_DEPLOYED, "True")
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
         yield nothing_is_left(aw, edge, str(edge))
@@ -112,25 +102,20 @@ def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
                 )
 
 
-AW_015 = Claim(
-    id="AW-015",
-    name="quota-released-after-last-pod",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "The quota of a workload that did not succeed MUST NOT be released before every pod "
-        "and every resource of it is gone."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-015",
+    detailed_description(
         "the AppWrapper moves into a Failed state and its resources are deleted (thus finally "
         "releasing its quota)"
     ),
+    name="quota-released-after-last-pod",
     decision=(A4, A19, A20),
+    armed_by="QuotaReserved turned False outside Succeeded",
+    from_any_versions=True,
 )
-
-
-@judges(AW_015, armed_by="QuotaReserved turned False outside Succeeded", from_any_versions=True)
 def quota_is_released_after_the_last_pod(aw: AppWrapperRun) -> Obligations:
+    """The quota of a workload that did not succeed MUST NOT be released before every pod and
+    every resource of it is gone."""
     yield from released_before_gone(aw)
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.norm import Obligation, Obligations, eventually, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.decisions import A11
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.snapshots import (
@@ -18,25 +18,20 @@ from conformance.suites.appwrapper.view.snapshots import (
     edges_of,
 )
 
-AW_101 = Claim(
-    id="AW-101",
-    name="pods-ready-is-true-of-the-pods",
-    level=Level.DERIVED,
-    suite="appwrapper",
-    text=(
-        "PodsReady MUST NOT turn True before the expected pods run or have succeeded, and MUST "
-        "NOT stay True after the workload's resources are removed."
-    ),
-    source=detailed_description(
+
+@claim(
+    "AW-101",
+    detailed_description(
         "Throughout the execution of the workload, the AppWrapper controller monitors the "
         "number and health of all labeled Pods."
     ),
+    level=Level.DERIVED,
     decision=A11,
+    armed_by="PodsReady turned True",
 )
-
-
-@judges(AW_101, armed_by="PodsReady turned True")
 def pods_ready_is_true_of_the_pods(aw: AppWrapperRun) -> Obligations:
+    """PodsReady MUST NOT turn True before the expected pods run or have succeeded, and MUST NOT
+    stay True after the workload's resources are removed."""
     # Pods that users labelled themselves may be counted by a reader of the label.
     if not aw.expected_pods or aw.foreign_pods:
         return

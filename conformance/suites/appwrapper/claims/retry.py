@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.norm import Fate, Obligations, eventually, met, never, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.templates import first_difference
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.retry_pause import (
@@ -17,7 +16,7 @@ from conformance.suites.appwrapper.claims.retry_pause import (
 )
 from conformance.suites.appwrapper.claims.timed import earliest, obligations
 from conformance.suites.appwrapper.decisions import A3, A20
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import RETRY_PAUSE
 from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -26,24 +25,16 @@ from vocabulary.history import Write
 
 FORBIDDEN: Final = 403
 
-AW_005 = Claim(
-    id="AW-005",
-    name="reset-removes-everything",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A reset MUST remove all resources that were created, not only the failed one, before "
-        "anything is created anew."
-    ),
-    source=overview(
-        "the AppWrapper controller will reset the workload by removing all created resources"
-    ),
+
+@claim(
+    "AW-005",
+    overview("the AppWrapper controller will reset the workload by removing all created resources"),
     decision=A20,
+    armed_by="resource was created after a reset",
 )
-
-
-@judges(AW_005, armed_by="resource was created after a reset")
 def reset_removes_everything(aw: AppWrapperRun) -> Obligations:
+    """A reset MUST remove all resources that were created, not only the failed one, before
+    anything is created anew."""
     for _, attempt in resets_with_next_attempt(aw):
         created = attempt.components[0]
         old = [
@@ -57,20 +48,13 @@ def reset_removes_everything(aw: AppWrapperRun) -> Obligations:
         )
 
 
-AW_006 = Claim(
-    id="AW-006",
-    name="reset-recreates-the-workload",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="After its resources are removed, a workload that is being reset MUST be created anew.",
-    source=overview(
-        "if the maximum number of retires has not been exceeded, recreating the workload"
-    ),
+@claim(
+    "AW-006",
+    overview("if the maximum number of retires has not been exceeded, recreating the workload"),
+    armed_by="reset removed everything",
 )
-
-
-@judges(AW_006, armed_by="reset removed everything")
 def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
+    """After its resources are removed, a workload that is being reset MUST be created anew."""
     for deletion in resets(aw):
         if deletion.gone is None:
             continue
@@ -117,25 +101,19 @@ def _last_refusal(attempt: Attempt) -> Write | None:
     return forbidden[-1] if forbidden else None
 
 
-AW_047 = Claim(
-    id="AW-047",
-    name="reset-deletes-then-waits-then-creates",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A reset MUST first delete the resources, then wait for the retry pause, and only then "
-        "create new instances."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-047",
+    detailed_description(
         "the AppWrapper controller will reset the workload by deleting its resources, waiting "
         "for a RetryPausePeriod, and then creating new instances of the resources."
     ),
+    name="reset-deletes-then-waits-then-creates",
     decision=(A3, A20),
+    armed_by="resource was created after a reset",
 )
-
-
-@judges(AW_047, armed_by="resource was created after a reset")
 def reset_deletes_waits_creates(aw: AppWrapperRun) -> Obligations:
+    """A reset MUST first delete the resources, then wait for the retry pause, and only then
+    create new instances."""
     for deletion, attempt in resets_with_next_attempt(aw):
         created = attempt.components[0].created
         still = [track for track in deletion.left_at(created.n) if track.created.n < created.n]
@@ -151,19 +129,14 @@ def reset_deletes_waits_creates(aw: AppWrapperRun) -> Obligations:
         yield from obligations(pause_is_kept(aw, deletion, attempt))
 
 
-AW_048 = Claim(
-    id="AW-048",
-    name="reset-creates-new-instances",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="What a reset creates MUST be new instances of the same components, true to their "
-    "templates.",
-    source=detailed_description("and then creating new instances of the resources."),
+@claim(
+    "AW-048",
+    detailed_description("and then creating new instances of the resources."),
+    armed_by="component was created again after a reset",
 )
-
-
-@judges(AW_048, armed_by="component was created again after a reset")
 def reset_creates_new_instances(aw: AppWrapperRun) -> Obligations:
+    """What a reset creates MUST be new instances of the same components, true to their
+    templates."""
     for _, attempt in resets_with_next_attempt(aw):
         for track in attempt.components:
             component = aw.component_of(track)
@@ -197,20 +170,13 @@ def reset_creates_new_instances(aw: AppWrapperRun) -> Obligations:
                 yield met(track.created)
 
 
-AW_049 = Claim(
-    id="AW-049",
-    name="retry-pause-lasts-its-period",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "Between the removal of the last resource and the creation of the first new one there "
-        "MUST be the retry pause, no less, and no more than it takes to notice that it is over."
-    ),
-    source=detailed_description("waiting for a RetryPausePeriod"),
+@claim(
+    "AW-049",
+    detailed_description("waiting for a RetryPausePeriod"),
     decision=A3,
+    armed_by="reset with a retry pause went on to create",
 )
-
-
-@judges(AW_049, armed_by="reset with a retry pause went on to create")
 def retry_pause_lasts_its_period(aw: AppWrapperRun) -> Obligations:
+    """Between the removal of the last resource and the creation of the first new one there MUST
+    be the retry pause, no less, and no more than it takes to notice that it is over."""
     yield from obligations(retry_pause(aw))

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.norm import Obligation, Obligations, met, shared, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import listed, when
 from conformance.suites.appwrapper.claims.governing import Count
 from conformance.suites.appwrapper.claims.timed import Timed, obligations
 from conformance.suites.appwrapper.decisions import A1, A16
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import RETRY_LIMIT
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -27,21 +26,17 @@ from vocabulary.objects import annotations_of
 
 EXIT_CODE_ANNOTATIONS = ("terminalExitCodes", "retryableExitCodes")
 
-AW_051 = Claim(
-    id="AW-051",
-    name="resets-are-counted",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="The status of an AppWrapper MUST count its resets, each exactly once.",
-    source=detailed_description(
+
+@claim(
+    "AW-051",
+    detailed_description(
         "The number of times an AppWrapper is reset is tracked as part of its status"
     ),
     decision=A16,
+    armed_by="reset for a reason that counts",
 )
-
-
-@judges(AW_051, armed_by="reset for a reason that counts")
 def resets_are_counted(aw: AppWrapperRun) -> Obligations:
+    """The status of an AppWrapper MUST count its resets, each exactly once."""
     for attempt_end, added, after in counted_resets(aw):
         if attempt_end.increments == (1, 1):
             yield _added(aw, attempt_end, added, after)
@@ -58,22 +53,17 @@ def resets_are_counted(aw: AppWrapperRun) -> Obligations:
             )
 
 
-AW_055 = Claim(
-    id="AW-055",
-    name="autopilot-resets-are-not-counted",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="A reset in response to Autopilot MUST NOT change the retry count.",
-    source=detailed_description(
+@claim(
+    "AW-055",
+    detailed_description(
         "Workload resets that are initiated in response to Autopilot are subject to the "
         "RetryLimit but do not increment the retryCount."
     ),
     decision=A16,
+    armed_by="reset for which only Autopilot gave a reason",
 )
-
-
-@judges(AW_055, armed_by="reset for which only Autopilot gave a reason")
 def autopilot_resets_are_not_counted(aw: AppWrapperRun) -> Obligations:
+    """A reset in response to Autopilot MUST NOT change the retry count."""
     for attempt_end, added, after in counted_resets(aw):
         if attempt_end.increments == (0, 0):
             yield _added(aw, attempt_end, added, after)
@@ -119,25 +109,18 @@ def previous_snapshot(aw: AppWrapperRun, snapshot: Snapshot) -> Snapshot | None:
     return aw.snapshot_at(snapshot.n - 1)
 
 
-AW_052 = Claim(
-    id="AW-052",
-    name="retry-limit-is-exact",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload that keeps failing MUST be reset exactly RetryLimit times, and MUST become "
-        "Failed with the next failure."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-052",
+    detailed_description(
         "if the number of resets exceeds the RetryLimit, then the AppWrapper moves into a "
         "Failed state"
     ),
     decision=A1,
+    armed_by="failure that is retried or ends the retries",
 )
-
-
-@judges(AW_052, armed_by="failure that is retried or ends the retries")
 def retry_limit_is_exact(aw: AppWrapperRun) -> Obligations:
+    """A workload that keeps failing MUST be reset exactly RetryLimit times, and MUST become
+    Failed with the next failure."""
     yield from obligations(limit_obligations(aw))
 
 
@@ -216,24 +199,17 @@ def _ordinal(count: int) -> str:
     return f"{count}{suffix}"
 
 
-AW_056 = Claim(
-    id="AW-056",
-    name="autopilot-resets-are-limited",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "When its retries are exhausted, a workload that Autopilot wants off a node MUST "
-        "become Failed and MUST NOT be reset."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-056",
+    detailed_description(
         "Workload resets that are initiated in response to Autopilot are subject to the "
         "RetryLimit but do not increment the retryCount."
     ),
+    armed_by="AppWrapper with exhausted retries had a pod on a node tagged NoExecute",
 )
-
-
-@judges(AW_056, armed_by="AppWrapper with exhausted retries had a pod on a node tagged NoExecute")
 def autopilot_resets_are_limited(aw: AppWrapperRun) -> Obligations:
+    """When its retries are exhausted, a workload that Autopilot wants off a node MUST become
+    Failed and MUST NOT be reset."""
     for attempt_end in aw.attempt_ends:
         before = previous_snapshot(aw, attempt_end.at)
         most = aw.parameter_within(RETRY_LIMIT, attempt_end.attempt.begin, attempt_end.at)[1]

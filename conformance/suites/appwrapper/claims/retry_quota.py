@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from conformance.norm import Obligations
-from conformance.norm.claim import Claim, Level
 from conformance.suites.appwrapper.claims.quota_release import quota_is_held
 from conformance.suites.appwrapper.decisions import A4
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.appwrapper import NEVER
 from conformance.suites.appwrapper.view.snapshots import RESETTING, RESUMING, Snapshot
 
-AW_050 = Claim(
-    id="AW-050",
-    name="quota-kept-during-reset-and-pause",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "While a workload is being reset, during its retry pause and until it runs again, its "
-        "quota MUST NOT be released."
-    ),
-    source=detailed_description(
+
+@claim(
+    "AW-050",
+    detailed_description(
         "During this retry pause, the AppWrapper does not release the workload’s quota; this "
         "ensures that when the resources are recreated they will still have sufficient quota to "
         "execute."
     ),
+    name="quota-kept-during-reset-and-pause",
     decision=A4,
+    armed_by="AppWrapper was reset",
+    from_any_versions=True,
 )
-
-
-@judges(AW_050, armed_by="AppWrapper was reset", from_any_versions=True)
 def quota_is_kept_between_attempts(aw: AppWrapperRun) -> Obligations:
+    """While a workload is being reset, during its retry pause and until it runs again, its quota
+    MUST NOT be released."""
     for begin, end_n in retry_stretches(aw):
         yield from quota_is_held(aw, begin, end_n)
 

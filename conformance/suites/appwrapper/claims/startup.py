@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 
 from conformance.history import Moment
 from conformance.norm import Obligations, met, shared
-from conformance.norm.claim import Claim, Level
 from conformance.suites.appwrapper.claims.noticing import given_up, later, overtaken
 from conformance.suites.appwrapper.claims.timed import (
     Timed,
@@ -16,7 +15,7 @@ from conformance.suites.appwrapper.claims.timed import (
     obligations,
 )
 from conformance.suites.appwrapper.decisions import A2, A5, A11
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, WARMUP_GRACE
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -26,91 +25,66 @@ from conformance.suites.appwrapper.view.health import Health
 from conformance.suites.appwrapper.view.parameters import Value
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY, Snapshot
 
-AW_031 = Claim(
-    id="AW-031",
-    name="pods-must-be-pending-within-admission-grace",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload MUST be found unhealthy if the expected number of pods is not at least "
-        "Pending within the admission grace period, and MUST NOT be for that reason before."
-    ),
-    source=detailed_description(
+
+@claim(
+    "AW-031",
+    detailed_description(
         "It takes longer than AdmissionGracePeriod for the expected number of Pods to reach "
         "the Pending state."
     ),
+    name="pods-must-be-pending-within-admission-grace",
     decision=A5,
+    armed_by="attempt had fewer pods than expected for its admission grace period",
 )
-
-
-@judges(AW_031, armed_by="attempt had fewer pods than expected for its admission grace period")
 def pods_come_within_admission_grace(aw: AppWrapperRun) -> Obligations:
+    """A workload MUST be found unhealthy if the expected number of pods is not at least Pending
+    within the admission grace period, and MUST NOT be for that reason before."""
     yield from obligations(found_late(aw, FEW))
 
 
-AW_032 = Claim(
-    id="AW-032",
-    name="pods-must-be-running-within-warmup-grace",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload MUST be found unhealthy if the expected number of pods is not Running "
-        "within the warmup grace period, and MUST NOT be for that reason before."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-032",
+    detailed_description(
         "It takes longer than the WarmupGracePeriod for the expected number of Pods to reach "
         "the Running state."
     ),
+    name="pods-must-be-running-within-warmup-grace",
     decision=A11,
+    armed_by="attempt had pods that did not run for its warmup grace period",
 )
-
-
-@judges(AW_032, armed_by="attempt had pods that did not run for its warmup grace period")
 def pods_run_within_warmup_grace(aw: AppWrapperRun) -> Obligations:
+    """A workload MUST be found unhealthy if the expected number of pods is not Running within
+    the warmup grace period, and MUST NOT be for that reason before."""
     yield from obligations(found_late(aw, IDLE))
 
 
-AW_041 = Claim(
-    id="AW-041",
-    name="failure-grace-follows-admission-grace",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload that lacks pods MUST be given up when the failure grace period has passed "
-        "after its admission grace period, and MUST NOT be before."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-041",
+    detailed_description(
         "If a workload is determined to be unhealthy by one of the first three Pod-level "
         "conditions above, the AppWrapper controller first waits for a FailureGracePeriod"
     ),
     decision=A2,
+    armed_by="attempt was given up, or should be, for lack of pods",
 )
-
-
-@judges(AW_041, armed_by="attempt was given up, or should be, for lack of pods")
 def failure_grace_follows_admission_grace(aw: AppWrapperRun) -> Obligations:
+    """A workload that lacks pods MUST be given up when the failure grace period has passed after
+    its admission grace period, and MUST NOT be before."""
     yield from obligations(given_up_late(aw, FEW))
 
 
-AW_042 = Claim(
-    id="AW-042",
-    name="failure-grace-follows-warmup-grace",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "A workload whose pods do not run MUST be given up when the failure grace period has "
-        "passed after its warmup grace period, and MUST NOT be before."
-    ),
-    source=detailed_description(
+@claim(
+    "AW-042",
+    detailed_description(
         "If a workload is determined to be unhealthy by one of the first three Pod-level "
         "conditions above, the AppWrapper controller first waits for a FailureGracePeriod"
     ),
     decision=A2,
+    armed_by="attempt was given up, or should be, for pods that did not run",
 )
-
-
-@judges(AW_042, armed_by="attempt was given up, or should be, for pods that did not run")
 def failure_grace_follows_warmup_grace(aw: AppWrapperRun) -> Obligations:
+    """A workload whose pods do not run MUST be given up when the failure grace period has passed
+    after its warmup grace period, and MUST NOT be before."""
     yield from obligations(given_up_late(aw, IDLE))
 
 

@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from conformance.history import Moment
 from conformance.norm import WRITERS, Obligations, met, shared
-from conformance.norm.claim import Claim, Level
 from conformance.suites.appwrapper.claims.forceful_clock import cleaned_up
 from conformance.suites.appwrapper.claims.governing import Elapsed
 from conformance.suites.appwrapper.claims.timed import Timed, no_earlier, obligations
 from conformance.suites.appwrapper.decisions import A8
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import SUCCESS_TTL
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
@@ -20,26 +19,21 @@ from conformance.suites.appwrapper.view.parameters import Value
 from conformance.suites.appwrapper.view.snapshots import RESOURCES_DEPLOYED
 from vocabulary.clock import SECOND
 
-AW_063 = Claim(
-    id="AW-063",
-    name="succeeded-workloads-are-deleted-after-their-ttl",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "The resources of a workload that succeeded MUST be deleted when SuccessTTL has passed "
-        "since it entered Succeeded, and MUST NOT be before."
-    ),
-    source=detailed_description(
+
+@claim(
+    "AW-063",
+    detailed_description(
         "All child resources for an AppWrapper that successfully completed will be "
         "automatically deleted after a SuccessTTL after the AppWrapper entered the Succeeded "
         "state."
     ),
     decision=A8,
+    armed_by="AppWrapper outlived its success TTL",
+    needs=(WRITERS,),
 )
-
-
-@judges(AW_063, armed_by="AppWrapper outlived its success TTL", needs=(WRITERS,))
 def succeeded_workloads_are_deleted_after_their_ttl(aw: AppWrapperRun) -> Obligations:
+    """The resources of a workload that succeeded MUST be deleted when SuccessTTL has passed
+    since it entered Succeeded, and MUST NOT be before."""
     yield from obligations(success_ttl(aw))
 
 
@@ -82,20 +76,16 @@ def ttl_of(aw: AppWrapperRun, deletion: Deletion) -> tuple[Value, Value]:
     return aw.parameter_within(SUCCESS_TTL, deletion.begin, until)
 
 
-AW_064 = Claim(
-    id="AW-064",
-    name="succeeded-workloads-are-kept-until-their-ttl",
-    level=Level.CORE,
-    suite="appwrapper",
-    text="Until SuccessTTL has passed, the resources of a workload that succeeded MUST be kept.",
-    source=detailed_description(
+@claim(
+    "AW-064",
+    detailed_description(
         "automatically deleted after a SuccessTTL after the AppWrapper entered the Succeeded state."
     ),
+    armed_by="AppWrapper was Succeeded for a second",
+    needs=(WRITERS,),
 )
-
-
-@judges(AW_064, armed_by="AppWrapper was Succeeded for a second", needs=(WRITERS,))
 def succeeded_workloads_are_kept_until_their_ttl(aw: AppWrapperRun) -> Obligations:
+    """Until SuccessTTL has passed, the resources of a workload that succeeded MUST be kept."""
     for deletion in successes(aw):
         least = ttl_of(aw, deletion)[0]
         first = deletion.first_request

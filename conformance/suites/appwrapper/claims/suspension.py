@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.norm import Obligations, eventually, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.claims.forceful_clock import cleaned_up
 from conformance.suites.appwrapper.claims.quota_release import nothing_is_left
 from conformance.suites.appwrapper.claims.timed import earliest
 from conformance.suites.appwrapper.decisions import A19, A20
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import detailed_description
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.deletions import Cause, Deletion
@@ -28,26 +27,21 @@ from conformance.suites.appwrapper.view.snapshots import (
     Snapshot,
 )
 
-AW_054 = Claim(
-    id="AW-054",
-    name="suspension-is-respected-at-any-time",
-    level=Level.CORE,
-    suite="appwrapper",
-    text=(
-        "At any time in its retry loop, a workload that is suspended MUST delete its resources "
-        "and then give back its quota."
-    ),
-    source=detailed_description(
+
+@claim(
+    "AW-054",
+    detailed_description(
         "If at any time during this retry loop, an AppWrapper is suspended (ie, Kueue decides "
         "to preempt the AppWrapper), the AppWrapper controller will respect this request by "
         "proceeding to delete the resources."
     ),
+    name="suspension-is-respected-at-any-time",
     decision=(A19, A20),
+    armed_by="AppWrapper was suspended during its retry loop",
 )
-
-
-@judges(AW_054, armed_by="AppWrapper was suspended during its retry loop")
 def suspension_is_respected(aw: AppWrapperRun) -> Obligations:
+    """At any time in its retry loop, a workload that is suspended MUST delete its resources and
+    then give back its quota."""
     for suspended in suspensions(aw):
         after = [snapshot for snapshot in aw.snapshots if snapshot.n > suspended.n]
         obeyed = next((s for s in after if s.phase in (SUSPENDING, SUSPENDED)), None)

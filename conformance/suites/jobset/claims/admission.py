@@ -14,7 +14,7 @@ from conformance.suites.jobset.decisions import (
     KNOWN_TARGETS,
     REPAIRED_FUTURE,
 )
-from conformance.suites.jobset.judging import judges_history
+from conformance.suites.jobset.judging import claim_of_history
 from conformance.suites.jobset.sources import api, constraints, future_work, stories
 from conformance.suites.jobset.view import JobSetHistory
 from conformance.suites.jobset.view.flaws import (
@@ -29,124 +29,87 @@ from conformance.suites.jobset.view.flaws import (
 from conformance.suites.jobset.view.submissions import rules_of, submissions, texts
 from vocabulary.objects import Object, get_path
 
-JS_004 = Claim(
-    id="JS-004",
-    name="unknown-actions-are-refused",
-    level=Level.CORE,
-    suite="jobset",
-    text="A JobSet MUST be refused if a rule of its failure policy has no action, or one that the "
-    "API does not define.",
-    source=api("The action to take if the rule is matched."),
+
+@claim_of_history(
+    "JS-004",
+    api("The action to take if the rule is matched."),
     decision=ALL_ACTIONS,
-)
-
-
-@judges_history(
-    JS_004, armed_by="submission with a rule that has no known action", from_any_versions=True
+    armed_by="submission with a rule that has no known action",
+    from_any_versions=True,
 )
 def unknown_actions_are_refused(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST be refused if a rule of its failure policy has no action, or one that the
+    API does not define."""
     return _with_a_flaw(view, lambda rule: unknown_action(rule, view.edition))
 
 
-JS_006 = Claim(
-    id="JS-006",
-    name="reasons-are-unique",
-    level=Level.CORE,
-    suite="jobset",
-    text="A JobSet MUST be refused if a rule of its failure policy lists a reason twice.",
-    source=api("OnJobFailureReasons []string: +kubebuilder:validation:UniqueItems:true"),
+@claim_of_history(
+    "JS-006",
+    api("OnJobFailureReasons []string: +kubebuilder:validation:UniqueItems:true"),
     editions=(names.KEP,),
-)
-
-
-@judges_history(
-    JS_006, armed_by="submission with a rule that has a reason twice", from_any_versions=True
+    armed_by="submission with a rule that has a reason twice",
+    from_any_versions=True,
 )
 def reasons_are_unique(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST be refused if a rule of its failure policy lists a reason twice."""
     return _with_a_flaw(view, lambda rule: repeated(rule, "onJobFailureReasons"))
 
 
-JS_007 = Claim(
-    id="JS-007",
-    name="unknown-reasons-are-refused",
-    level=Level.CORE,
-    suite="jobset",
-    text="A JobSet MUST be refused if a rule of its failure policy lists what is no failure reason "
-    "of a batch/v1 Job.",
-    source=constraints(
+@claim_of_history(
+    "JS-007",
+    constraints(
         "OnJobFailureReasons must be a valid Job failure reason as defined here in the batchv1 "
         "Job API."
     ),
-)
-
-
-@judges_history(
-    JS_007, armed_by="submission with a rule for a reason that no Job has", from_any_versions=True
+    armed_by="submission with a rule for a reason that no Job has",
+    from_any_versions=True,
 )
 def unknown_reasons_are_refused(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST be refused if a rule of its failure policy lists what is no failure reason
+    of a batch/v1 Job."""
     return _with_a_flaw(view, unknown_reason)
 
 
-JS_009 = Claim(
-    id="JS-009",
-    name="targets-are-unique",
-    level=Level.CORE,
-    suite="jobset",
-    text="A JobSet MUST be refused if a rule of its failure policy lists a target twice.",
-    source=api("TargetReplicatedJobs []string: +kubebuilder:validation:UniqueItems"),
+@claim_of_history(
+    "JS-009",
+    api("TargetReplicatedJobs []string: +kubebuilder:validation:UniqueItems"),
     editions=(names.KEP,),
-)
-
-
-@judges_history(
-    JS_009, armed_by="submission with a rule that has a target twice", from_any_versions=True
+    armed_by="submission with a rule that has a target twice",
+    from_any_versions=True,
 )
 def targets_are_unique(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST be refused if a rule of its failure policy lists a target twice."""
     return _with_a_flaw(view, lambda rule: repeated(rule, "targetReplicatedJobs"))
 
 
-JS_046 = Claim(
-    id="JS-046",
-    name="unknown-targets-are-refused",
+@claim_of_history(
+    "JS-046",
+    stories("targetReplicatedJobs: parameter-server"),
     level=Level.PROVISIONAL,
-    suite="jobset",
-    text="A JobSet MUST be refused if a rule of its failure policy targets a replicated job that "
-    "it does not have, as the manifest of story 4 does.",
-    source=stories("targetReplicatedJobs: parameter-server"),
     decision=KNOWN_TARGETS,
-)
-
-
-@judges_history(
-    JS_046,
     armed_by="submission with a rule for a replicated job that is not there",
     from_any_versions=True,
 )
 def unknown_targets_are_refused(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST be refused if a rule of its failure policy targets a replicated job that it
+    does not have, as the manifest of story 4 does."""
     for each in submissions(view.history):
         known = {str(found.get("name")) for found in each.replicated_jobs}
         if flaw := next(filter(None, (unknown_target(rule, known) for rule in each.rules)), ""):
             yield each.must_be_refused(flaw)
 
 
-JS_075 = Claim(
-    id="JS-075",
-    name="user-defined-reasons-are-refused",
+@claim_of_history(
+    "JS-075",
+    future_work("If a pod fails with exit code 3, fail the Job, using the user-defined reason."),
     level=Level.PROVISIONAL,
-    suite="jobset",
-    text="A JobSet MUST be refused if a rule lists a reason that setConditionReason of a pod "
-    "failure policy defines, as the manifest of the second future story does.",
-    source=future_work(
-        "If a pod fails with exit code 3, fail the Job, using the user-defined reason."
-    ),
     decision=KNOWN_REASONS,
-)
-
-
-@judges_history(
-    JS_075, armed_by="submission with a rule for a user-defined reason", from_any_versions=True
+    armed_by="submission with a rule for a user-defined reason",
+    from_any_versions=True,
 )
 def user_defined_reasons_are_refused(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST be refused if a rule lists a reason that setConditionReason of a pod failure
+    policy defines, as the manifest of the second future story does."""
     for each in submissions(view.history):
         defined = {
             str(rule["setConditionReason"])
@@ -175,27 +138,23 @@ JS_077 = Claim(
     "each of these manifests.",
 )
 
-JS_110 = Claim(
-    id="JS-110",
-    name="pods-can-be-created",
-    level=Level.PROVISIONAL,
-    suite="jobset",
-    text="A JobSet MUST be refused of which no pod could be created, since its exclusive topology "
-    "is no label key, or a pod as a whole asks for other resources than pods have, as in the "
-    "manifest of the first future story.",
-    source=future_work(
+
+@claim_of_history(
+    "JS-110",
+    future_work(
         "alpha.jobset.sigs.k8s.io/exclusive-topology: {{topologyDomain}}; resources: limits: "
         "nvidia.com/gpu: 1"
     ),
+    level=Level.PROVISIONAL,
     decision=REPAIRED_FUTURE,
     editions=(names.KEP,),
-)
-
-
-@judges_history(
-    JS_110, armed_by="submission of which no pod could be created", from_any_versions=True
+    armed_by="submission of which no pod could be created",
+    from_any_versions=True,
 )
 def pods_can_be_created(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST be refused of which no pod could be created, since its exclusive topology is
+    no label key, or a pod as a whole asks for other resources than pods have, as in the manifest
+    of the first future story."""
     for each in submissions(view.history):
         annotated = (each.job_set, *(found.get("template") for found in each.replicated_jobs))
         flaws = [*map(unknown_topology, annotated), *map(unknown_resource, each.replicated_jobs)]

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from conformance.norm import Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset import api as names
 from conformance.suites.jobset.decisions import KNOWN_POLICIES
-from conformance.suites.jobset.judging import judges_history
+from conformance.suites.jobset.judging import claim_of_history
 from conformance.suites.jobset.sources import api
 from conformance.suites.jobset.view import JobSetHistory
 from conformance.suites.jobset.view.flaws import (
@@ -31,18 +31,15 @@ _STRATEGIES: Final = (RECREATE, "BlockingRecreate")
 _FIELDS_OF_RULE: Final = frozenset({"action", "onJobFailureReasons", "targetReplicatedJobs"})
 _LISTS: Final = ("onJobFailureReasons", "targetReplicatedJobs")
 
-JS_011 = Claim(
-    id="JS-011",
-    name="rules-need-no-name",
-    level=Level.CORE,
-    suite="jobset",
-    text="A JobSet MUST NOT be refused because a rule of its failure policy has no name.",
-    source=api("FailurePolicyRule defines a FailurePolicyAction to be executed if a child job"),
+
+@claim_of_history(
+    "JS-011",
+    api("FailurePolicyRule defines a FailurePolicyAction to be executed if a child job"),
+    armed_by="submission with a rule without a name",
+    from_any_versions=True,
 )
-
-
-@judges_history(JS_011, armed_by="submission with a rule without a name", from_any_versions=True)
 def rules_need_no_name(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST NOT be refused because a rule of its failure policy has no name."""
     for each in submissions(view.history):
         if each.write.submitted is None or all("name" in rule for rule in each.rules):
             continue
@@ -63,22 +60,17 @@ def _is_for_lack_of_a_name(submission: Submission) -> bool:
     return any(int(found) in nameless for found in _NAME_OF_RULE.findall(submission.write.message))
 
 
-JS_107 = Claim(
-    id="JS-107",
-    name="valid-policies-are-admitted",
+@claim_of_history(
+    "JS-107",
+    api("FailurePolicyRule defines a FailurePolicyAction to be executed if a child job"),
     level=Level.DERIVED,
-    suite="jobset",
-    text="A JobSet MUST be admitted, with the failure policy that it asks for, if the norm has all "
-    "actions of that, batch/v1 all reasons, and the JobSet all targets, and no list has one twice.",
-    source=api("FailurePolicyRule defines a FailurePolicyAction to be executed if a child job"),
     decision=KNOWN_POLICIES,
-)
-
-
-@judges_history(
-    JS_107, armed_by="submission with a failure policy that is valid", from_any_versions=True
+    armed_by="submission with a failure policy that is valid",
+    from_any_versions=True,
 )
 def valid_policies_are_admitted(view: JobSetHistory) -> Obligations:
+    """A JobSet MUST be admitted, with the failure policy that it asks for, if the norm has all
+    actions of that, batch/v1 all reasons, and the JobSet all targets, and no list has one twice."""
     for each in submissions(view.history):
         if each.write.submitted is None or not _is_valid(each, view.edition):
             continue

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from conformance.history import Moment
 from conformance.norm import Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import (
     DOMAIN,
@@ -19,30 +19,25 @@ from conformance.suites.jobset.api import (
     RESTART_ATTEMPT,
 )
 from conformance.suites.jobset.decisions import CHILD_MARKS, MADE_OF_TEMPLATE
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field, implementation
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from vocabulary.objects import Object, annotations_of, get_path, labels_of
 
 JOB_KEY: Final = f"{DOMAIN}/job-key"
 
-JS_103 = Claim(
-    id="JS-103",
-    name="jobs-are-marked",
+
+@claim(
+    "JS-103",
+    implementation("without ever incrementing jobset.sigs.k8s.io/restart-attempt annotation."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="Each Job and its pod template MUST have labels and annotations that name the JobSet, the "
-    "replicated job and its group, their sizes, its indexes in them, the restart attempt and the "
-    "coordinator, and a key that no other Job has.",
-    source=implementation(
-        "without ever incrementing jobset.sigs.k8s.io/restart-attempt annotation."
-    ),
     decision=CHILD_MARKS,
+    armed_by="Job of a JobSet",
 )
-
-
-@judges(JS_103, armed_by="Job of a JobSet")
 def jobs_are_marked(run: JobSetRun) -> Obligations:
+    """Each Job and its pod template MUST have labels and annotations that name the JobSet, the
+    replicated job and its group, their sizes, its indexes in them, the restart attempt and the
+    coordinator, and a key that no other Job has."""
     sizes = {
         each["name"]: int(each.get("replicas", 1))
         for each in get_path(run.track.first, "spec.replicatedJobs") or ()
@@ -143,17 +138,6 @@ def _flaws(child: Child, wanted: Mapping[str, str], attempts: set[str]) -> Itera
                 yield f"the {what} {JOB_KEY}{of} missing"
 
 
-JS_104 = Claim(
-    id="JS-104",
-    name="jobs-are-made-of-their-template",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="Each Job MUST be created as the template of its replicated job says, also when it is "
-    "created again, and nothing of the template MUST be left out or changed. A Job MUST be resumed "
-    "with the labels, annotations and scheduling directives that its pod template has by then.",
-    source=field("ReplicatedJob", "template defines the template of the Job that will be created."),
-    decision=MADE_OF_TEMPLATE,
-)
 _SET_OTHERWISE: Final = ("spec.suspend", "spec.template.spec.subdomain")
 """The fields that follow from the JobSet."""
 _OF_EACH_JOB: Final = frozenset({"suspend", "selector", "manualSelector", "template"})
@@ -161,8 +145,17 @@ _OF_EACH_JOB: Final = frozenset({"suspend", "selector", "manualSelector", "templ
 template alone."""
 
 
-@judges(JS_104, armed_by="Job of a JobSet")
+@claim(
+    "JS-104",
+    field("ReplicatedJob", "template defines the template of the Job that will be created."),
+    level=Level.DERIVED,
+    decision=MADE_OF_TEMPLATE,
+    armed_by="Job of a JobSet",
+)
 def jobs_are_made_of_their_template(run: JobSetRun) -> Obligations:
+    """Each Job MUST be created as the template of its replicated job says, also when it is
+    created again, and nothing of the template MUST be left out or changed. A Job MUST be resumed
+    with the labels, annotations and scheduling directives that its pod template has by then."""
     for child in run.children:
         created = child.track.created
         standing = run.at(created.n)

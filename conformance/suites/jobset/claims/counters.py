@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.norm import Obligation, Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import FAIL_JOB_SET, KEP
 from conformance.suites.jobset.decisions import (
@@ -12,7 +12,7 @@ from conformance.suites.jobset.decisions import (
     FIRST_FAILURE,
     LIMITED_PARTIAL_RESTARTS,
 )
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import api, future_work
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import Answer, answers
@@ -21,24 +21,21 @@ from conformance.suites.jobset.view.deletions import deletions_without_cause
 from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
 from conformance.suites.jobset.view.success import left_failed
 
-JS_090 = Claim(
-    id="JS-090",
-    name="each-failure-counts-once",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="Each restart of a JobSet, and each failure of it by the policy, MUST answer a Job that "
-    "failed and that no earlier restart has replaced, and before its end the controller MUST NOT "
-    "delete a Job that has not completed and that no restart replaces.",
-    source=api(
+
+@claim(
+    "JS-090",
+    api(
         "For a given Job failure, the rules will be evaluated in order, and only the first "
         "matching rule will be executed."
     ),
+    level=Level.DERIVED,
     decision=(FIRST_FAILURE, FAILED_JOBS, COUNTERS),
+    armed_by="restart or failure of a JobSet",
 )
-
-
-@judges(JS_090, armed_by="restart or failure of a JobSet")
 def each_failure_counts_once(run: JobSetRun) -> Obligations:
+    """Each restart of a JobSet, and each failure of it by the policy, MUST answer a Job that
+    failed and that no earlier restart has replaced, and before its end the controller MUST NOT
+    delete a Job that has not completed and that no restart replaces."""
     for answer in answers(run):
         if answer.candidates:
             yield met(answer.candidates[0].failure, answer.after)
@@ -83,19 +80,15 @@ def _is_failing(run: JobSetRun, answer: Answer) -> Child | None:
     )
 
 
-JS_092 = Claim(
-    id="JS-092",
-    name="counters-only-grow",
+@claim(
+    "JS-092",
+    api("MaxRestarts defines the limit on the number of JobSet restarts."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="The numbers of restarts, of the JobSet and of its parts, MUST never decrease; those of "
-    "the JobSet that count MUST be at most all of them, and at most maxRestarts.",
-    source=api("MaxRestarts defines the limit on the number of JobSet restarts."),
+    armed_by="restart of a JobSet",
 )
-
-
-@judges(JS_092, armed_by="restart of a JobSet")
 def counters_only_grow(run: JobSetRun) -> Obligations:
+    """The numbers of restarts, of the JobSet and of its parts, MUST never decrease; those of the
+    JobSet that count MUST be at most all of them, and at most maxRestarts."""
     for before, after in run.changes:
         if not _is_by_the_controller(run, after):
             continue
@@ -134,24 +127,17 @@ def _within_limits(run: JobSetRun, step: Step) -> Obligation:
     return met(step.before, after)
 
 
-JS_097 = Claim(
-    id="JS-097",
-    name="restarts-come-to-an-end",
+@claim(
+    "JS-097",
+    future_work("since we do not want to restart indefinitely, there needs to be some limit."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="Restarts of the JobSet that count and partial ones MUST together be at most maxRestarts, "
-    "and a Job that restarts alone MUST NOT start again before its back-off is over.",
-    source=future_work(
-        "since we do not want to restart indefinitely, there needs to be some limit."
-    ),
     decision=LIMITED_PARTIAL_RESTARTS,
-    # Released controllers restart single Jobs without a back-off.
     editions=(KEP,),
+    armed_by="restart that counts, whole or partial",
 )
-
-
-@judges(JS_097, armed_by="restart that counts, whole or partial")
 def restarts_come_to_an_end(run: JobSetRun) -> Obligations:
+    """Restarts of the JobSet that count and partial ones MUST together be at most maxRestarts,
+    and a Job that restarts alone MUST NOT start again before its back-off is over."""
     yield from _within_budget(run)
     for step in steps(run):
         backed_off = backs_off(run, step)

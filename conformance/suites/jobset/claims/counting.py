@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 from conformance.norm import Obligation, Obligations, met, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.claims.actions import as_allowed, where
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import api, motivation, stories
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.answers import NEED_BUDGET, Answer, Budget, answers
 
-JS_020 = Claim(
-    id="JS-020",
-    name="failed-at-once",
-    level=Level.CORE,
-    suite="jobset",
-    text="FailJobSet MUST fail the JobSet at once, whatever restarts are left, and MUST NOT change "
-    "how many are counted.",
-    source=api("Fail the JobSet immediately, regardless of maxRestarts."),
+
+@claim(
+    "JS-020",
+    api("Fail the JobSet immediately, regardless of maxRestarts."),
+    armed_by="failure that fails the JobSet",
 )
-
-
-@judges(JS_020, armed_by="failure that fails the JobSet")
 def failed_at_once(run: JobSetRun) -> Obligations:
+    """FailJobSet MUST fail the JobSet at once, whatever restarts are left, and MUST NOT change
+    how many are counted."""
     for answer in answers(run):
         if any(each.action == FAIL_JOB_SET for each in answer.candidates):
             yield as_allowed(run, answer, Budget.COUNTED)
@@ -45,58 +40,43 @@ def _counters_unchanged(run: JobSetRun, answer: Answer) -> Obligation:
     )
 
 
-JS_022 = Claim(
-    id="JS-022",
-    name="restarts-are-limited",
-    level=Level.CORE,
-    suite="jobset",
-    text="RestartJobSet MUST restart the JobSet while fewer than maxRestarts restarts have been "
-    "counted, and MUST fail it otherwise.",
-    source=api(
+@claim(
+    "JS-022",
+    api(
         "Restart the JobSet if the number of restart attempts is less than MaxRestarts. "
         "Otherwise, fail the JobSet."
     ),
+    armed_by="failure that restarts the JobSet and counts",
 )
-
-
-@judges(JS_022, armed_by="failure that restarts the JobSet and counts")
 def restarts_are_limited(run: JobSetRun) -> Obligations:
+    """RestartJobSet MUST restart the JobSet while fewer than maxRestarts restarts have been
+    counted, and MUST fail it otherwise."""
     return where(run, lambda _, each: each.action == RESTART_JOB_SET, Budget.COUNTED)
 
 
-JS_023 = Claim(
-    id="JS-023",
-    name="ignored-restarts-do-not-count",
-    level=Level.CORE,
-    suite="jobset",
-    text="RestartJobSetAndIgnoreMaxRestarts MUST restart the JobSet, however often it has "
-    "restarted, and MUST NOT count that towards maxRestarts.",
-    source=api("Don't count the failure against maxRestarts."),
+@claim(
+    "JS-023",
+    api("Don't count the failure against maxRestarts."),
+    armed_by="failure that restarts the JobSet and does not count",
 )
-
-
-@judges(JS_023, armed_by="failure that restarts the JobSet and does not count")
 def ignored_restarts_do_not_count(run: JobSetRun) -> Obligations:
+    """RestartJobSetAndIgnoreMaxRestarts MUST restart the JobSet, however often it has restarted,
+    and MUST NOT count that towards maxRestarts."""
     return where(run, lambda _, each: each.action == RESTART_UNCOUNTED, Budget.COUNTED)
 
 
-JS_028 = Claim(
-    id="JS-028",
-    name="ignored-restarts-leave-the-budget",
-    level=Level.CORE,
-    suite="jobset",
-    text="After restarts that do not count, a JobSet MUST still restart as often as maxRestarts "
-    "says for failures that count, and fail at the next one.",
-    source=stories(
+@claim(
+    "JS-028",
+    stories(
         "As a user, in order to use my computing resources more efficiently, I want to configure "
         "my JobSet to restart unlimited times for child job failures due to host maintenance, but "
         "restart a limited number of times for any other kind of error."
     ),
+    armed_by="failure that counts after a restart that does not",
 )
-
-
-@judges(JS_028, armed_by="failure that counts after a restart that does not")
 def ignored_restarts_leave_the_budget(run: JobSetRun) -> Obligations:
+    """After restarts that do not count, a JobSet MUST still restart as often as maxRestarts says
+    for failures that count, and fail at the next one."""
     return where(
         run,
         lambda answer, each: (
@@ -106,21 +86,16 @@ def ignored_restarts_leave_the_budget(run: JobSetRun) -> Obligations:
     )
 
 
-JS_048 = Claim(
-    id="JS-048",
-    name="non-retriable-spends-no-restarts",
-    level=Level.CORE,
-    suite="jobset",
-    text="Once a failure has matched FailJobSet first, the JobSet MUST NOT restart any more.",
-    source=motivation(
+@claim(
+    "JS-048",
+    motivation(
         "avoiding maxRestarts number of unnecessary JobSet restarts in the case of a "
         "non-retriable failure (e.g., an application code bug)"
     ),
+    armed_by="failure that is not to be retried",
 )
-
-
-@judges(JS_048, armed_by="failure that is not to be retried")
 def non_retriable_spends_no_restarts(run: JobSetRun) -> Obligations:
+    """Once a failure has matched FailJobSet first, the JobSet MUST NOT restart any more."""
     for answer in answers(run):
         final = [each for each in answer.candidates if each.action == FAIL_JOB_SET]
         if not final or len(final) < len(answer.candidates):

@@ -3,32 +3,29 @@
 from __future__ import annotations
 
 from conformance.norm import Obligations, in_the_end, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.decisions import KEPT_JOBS
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import api, implementation, motivation
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import answers
 from conformance.suites.jobset.view.status_steps import is_replaced
 
-JS_021 = Claim(
-    id="JS-021",
-    name="failed-jobset-runs-nothing",
-    level=Level.PROVISIONAL,
-    suite="jobset",
-    text="When a JobSet fails, the controller MUST delete its Jobs that are not finished, in the "
-    "foreground, and MUST keep the others.",
-    source=implementation(
+
+@claim(
+    "JS-021",
+    implementation(
         "To fail the JobSet immediately without restarting, the controller updates the JobSet "
         "status to failed."
     ),
+    level=Level.PROVISIONAL,
     decision=KEPT_JOBS,
+    armed_by="JobSet that failed with Jobs",
 )
-
-
-@judges(JS_021, armed_by="JobSet that failed with Jobs")
 def failed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
+    """When a JobSet fails, the controller MUST delete its Jobs that are not finished, in the
+    foreground, and MUST keep the others."""
     if run.end is not None and run.end.has_failed:
         yield from left_at_the_end(run, run.end, _known_n(run, run.end))
         yield from _in_the_foreground(run, run.end)
@@ -106,19 +103,15 @@ def _is_kept_by(run: JobSetRun, child: Child, end: Snapshot) -> bool:
     return not any(end.n < write.n <= until for write in asked)
 
 
-JS_093 = Claim(
-    id="JS-093",
-    name="an-end-lasts",
+@claim(
+    "JS-093",
+    api("Fail the JobSet immediately, regardless of maxRestarts."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="Once a JobSet is Completed or Failed, it MUST stay so and MUST NOT restart, and the "
-    "controller MUST NOT create Jobs of it.",
-    source=api("Fail the JobSet immediately, regardless of maxRestarts."),
+    armed_by="JobSet ended",
 )
-
-
-@judges(JS_093, armed_by="JobSet ended")
 def an_end_lasts(run: JobSetRun) -> Obligations:
+    """Once a JobSet is Completed or Failed, it MUST stay so and MUST NOT restart, and the
+    controller MUST NOT create Jobs of it."""
     end = run.end
     if end is None:
         return
@@ -145,21 +138,18 @@ def an_end_lasts(run: JobSetRun) -> Obligations:
             )
 
 
-JS_095 = Claim(
-    id="JS-095",
-    name="one-end-alone",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="A JobSet MUST NOT be both Completed and Failed.",
-    source=motivation(
+@claim(
+    "JS-095",
+    motivation(
         "the conditions under which the JobSet will be restarted, or when the JobSet should be "
         "failed immediately"
     ),
+    level=Level.DERIVED,
+    armed_by="JobSet ended",
+    from_any_versions=True,
 )
-
-
-@judges(JS_095, armed_by="JobSet ended", from_any_versions=True)
 def one_end_alone(run: JobSetRun) -> Obligations:
+    """A JobSet MUST NOT be both Completed and Failed."""
     for each in run.snapshots:
         if each.has_failed and each.has_completed:
             yield violated(each, f"{when(each)}: {run} is both Completed and Failed.")

@@ -6,35 +6,33 @@ from itertools import pairwise
 
 from conformance.history import Track
 from conformance.norm import WRITERS, Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import JOB_SET, KEP
 from conformance.suites.jobset.decisions import REPLACED_JOBS
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import implementation
 from conformance.suites.jobset.view import JobSetRun
 from vocabulary.history import Write
 from vocabulary.kinds import JOB
 from vocabulary.objects import Object, controller_of
 
-JS_112 = Claim(
-    id="JS-112",
-    name="jobs-of-others-are-left-alone",
-    level=Level.PROVISIONAL,
-    suite="jobset",
-    text="The controller MUST NOT delete or change a Job that no JobSet controls, also if that Job "
-    "has taken the name of one that a JobSet controlled.",
-    source=implementation(
+
+@claim(
+    "JS-112",
+    implementation(
         "On the subsequent reconciles, the JobSet controller will delete any jobs with this "
         "annotation"
     ),
+    level=Level.PROVISIONAL,
     decision=REPLACED_JOBS,
     editions=(KEP,),
+    armed_by="Job of another client with the name of a child Job",
+    needs=(WRITERS,),
 )
-
-
-@judges(JS_112, armed_by="Job of another client with the name of a child Job", needs=(WRITERS,))
 def jobs_of_others_are_left_alone(run: JobSetRun) -> Obligations:
+    """The controller MUST NOT delete or change a Job that no JobSet controls, also if that Job
+    has taken the name of one that a JobSet controlled."""
     for name in run.wanted:
         for track in run.history.named(str(JOB), run.track.namespace, name):
             if _is_of_a_jobset(track.first):

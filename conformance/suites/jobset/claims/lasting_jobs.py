@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.norm import Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.decisions import LASTING_JOBS
-from conformance.suites.jobset.judging import judges_history
+from conformance.suites.jobset.judging import claim_of_history
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetHistory
 from conformance.suites.jobset.view.submissions import refused_changes
@@ -25,20 +25,18 @@ _PLACEMENT: Final = (
 )
 """The fields of a pod template that queues change while a JobSet is suspended."""
 
-JS_109 = Claim(
-    id="JS-109",
-    name="replicated-jobs-stay",
+
+@claim_of_history(
+    "JS-109",
+    field("JobSetSpec", "replicatedJobs is the group of jobs that will form the set."),
     level=Level.PROVISIONAL,
-    suite="jobset",
-    text="The replicated jobs of a JobSet MUST NOT be changed once it exists, but for the "
-    "placement of their pods while it is suspended.",
-    source=field("JobSetSpec", "replicatedJobs is the group of jobs that will form the set."),
     decision=LASTING_JOBS,
+    armed_by="change of replicated jobs was asked for",
+    from_any_versions=True,
 )
-
-
-@judges_history(JS_109, armed_by="change of replicated jobs was asked for", from_any_versions=True)
 def replicated_jobs_stay(view: JobSetHistory) -> Obligations:
+    """The replicated jobs of a JobSet MUST NOT be changed once it exists, but for the placement
+    of their pods while it is suspended."""
     for run in view.subjects:
         for before, after in run.changes:
             if changed := _changed(before.object, after.object):

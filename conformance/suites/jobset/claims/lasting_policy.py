@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 from conformance.norm import Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import LASTING_POLICY
-from conformance.suites.jobset.judging import judges_history
+from conformance.suites.jobset.judging import claim_of_history
 from conformance.suites.jobset.sources import api
 from conformance.suites.jobset.view import JobSetHistory
 from conformance.suites.jobset.view.policies import in_words, is_another
 from conformance.suites.jobset.view.submissions import refused_changes
 from vocabulary.objects import get_path
 
-JS_096 = Claim(
-    id="JS-096",
-    name="policy-in-force-stays",
+
+@claim_of_history(
+    "JS-096",
+    api("MaxRestarts defines the limit on the number of JobSet restarts."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="The failure policy of a JobSet MUST NOT be changed, removed or added once the JobSet "
-    "exists.",
-    source=api("MaxRestarts defines the limit on the number of JobSet restarts."),
     decision=LASTING_POLICY,
+    armed_by="change of a failure policy was asked for",
+    from_any_versions=True,
 )
-
-
-@judges_history(JS_096, armed_by="change of a failure policy was asked for", from_any_versions=True)
 def policy_in_force_stays(view: JobSetHistory) -> Obligations:
+    """The failure policy of a JobSet MUST NOT be changed, removed or added once the JobSet
+    exists."""
     for run in view.subjects:
         for before, after in run.changes:
             if is_another(before.policy, after.policy):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from conformance.history import Moment
 from conformance.norm import Obligation, Obligations, in_the_end, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.decisions import LEFT_FAILED
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import future_work
 from conformance.suites.jobset.view import Child, Failure, JobSetRun, Snapshot
 from conformance.suites.jobset.view.answers import answers, was_deleted_by_others
@@ -17,24 +17,21 @@ from conformance.suites.jobset.view.status_steps import is_replaced
 from conformance.suites.jobset.view.success import is_any, left_failed, targets
 from vocabulary.objects import get_path, labels_of
 
-JS_072 = Claim(
-    id="JS-072",
-    name="failed-job-is-left",
-    level=Level.PROVISIONAL,
-    suite="jobset",
-    text="FailJob MUST leave the Job failed and the JobSet running; the JobSet MUST complete once "
-    "all other Jobs have finished and its success policy holds over them, and MUST fail if it can "
-    "no longer hold.",
-    source=future_work(
+
+@claim(
+    "JS-072",
+    future_work(
         "To leave a particular child job in a failed state without restarting it or restarting the "
         "JobSet, the controller will simply do nothing, taking no action on this job."
     ),
+    level=Level.PROVISIONAL,
     decision=LEFT_FAILED,
+    armed_by="failure of a Job that is left failed",
 )
-
-
-@judges(JS_072, armed_by="failure of a Job that is left failed")
 def failed_job_is_left(run: JobSetRun) -> Obligations:
+    """FailJob MUST leave the Job failed and the JobSet running; the JobSet MUST complete once
+    all other Jobs have finished and its success policy holds over them, and MUST fail if it can
+    no longer hold."""
     left = list(left_failed(run))
     if not left:
         return

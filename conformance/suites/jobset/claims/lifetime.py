@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from conformance.history.tracks import Instant
 from conformance.norm import WRITERS, Obligations, eventually, met, not_before, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import TIME_TO_LIVE
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.scopes import LATE_US
@@ -15,25 +15,23 @@ from vocabulary.clock import SECOND, parse_rfc3339
 from vocabulary.history import Write
 from vocabulary.objects import condition, get_path
 
-JS_101 = Claim(
-    id="JS-101",
-    name="ended-jobset-lives-on",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="The controller MUST delete a JobSet once ttlSecondsAfterFinished have passed since its "
-    "end, and MUST NOT delete it before, or if it has none.",
-    source=field(
+
+@claim(
+    "JS-101",
+    field(
         "JobSetSpec",
         "If this field is set, TTLSecondsAfterFinished after the JobSet finishes, it is eligible "
         "to be automatically deleted. If this field is unset, the JobSet won't be automatically "
         "deleted.",
     ),
+    level=Level.DERIVED,
     decision=TIME_TO_LIVE,
+    armed_by="JobSet ended",
+    needs=(WRITERS,),
 )
-
-
-@judges(JS_101, armed_by="JobSet ended", needs=(WRITERS,))
 def ended_jobset_lives_on(run: JobSetRun) -> Obligations:
+    """The controller MUST delete a JobSet once ttlSecondsAfterFinished have passed since its
+    end, and MUST NOT delete it before, or if it has none."""
     end, deletion = run.end, _deletion(run)
     standing = end if deletion is None else run.at(deletion.n - 1) or end
     ttl: int | None = get_path(

@@ -6,34 +6,32 @@ from collections.abc import Iterator
 
 from conformance.history import Track
 from conformance.norm import WRITERS, Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.at_rest import is_managed
-from conformance.suites.jobset.judging import judges_history
+from conformance.suites.jobset.judging import claim_of_history
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetHistory
 from vocabulary.history import Write
 from vocabulary.objects import meta
 
-JS_108 = Claim(
-    id="JS-108",
-    name="jobsets-of-others-are-left-alone",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="The controller MUST NOT write to a JobSet that managedBy gives to another controller, "
-    "nor to anything that such a JobSet owns, and MUST NOT create anything for it.",
-    source=field(
+
+@claim_of_history(
+    "JS-108",
+    field(
         "JobSetSpec",
         "The built-in JobSet controller reconciles JobSets which don't have this field at all or "
         "the field value is the reserved string, but skips reconciling JobSets with a custom value "
         "for this field.",
     ),
+    level=Level.DERIVED,
+    armed_by="JobSet that another controller manages",
+    needs=(WRITERS,),
 )
-
-
-@judges_history(JS_108, armed_by="JobSet that another controller manages", needs=(WRITERS,))
 def jobsets_of_others_are_left_alone(view: JobSetHistory) -> Obligations:
+    """The controller MUST NOT write to a JobSet that managedBy gives to another controller, nor
+    to anything that such a JobSet owns, and MUST NOT create anything for it."""
     for track in view.history.by_kind.get(str(JOB_SET), ()):
         if is_managed(track.first):
             continue

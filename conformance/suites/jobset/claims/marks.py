@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import KEP, RESTART, RESTART_UNCOUNTED
 from conformance.suites.jobset.decisions import OWN_MARK
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import implementation, stories
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.generations import replaced_by
@@ -17,25 +16,22 @@ from conformance.suites.jobset.view.status_steps import Step, generation_of, is_
 from vocabulary.history import Write
 from vocabulary.objects import Object, annotations_of, get_path
 
-JS_024 = Claim(
-    id="JS-024",
-    name="uncounted-restarts-are-marked",
-    level=Level.CORE,
-    suite="jobset",
-    text="To restart a JobSet without counting it, the controller MUST annotate the Jobs to "
-    "restart with jobset.sigs.k8s.io/restart, and delete them on a later reconcile; it MUST NOT "
-    "create Jobs with it.",
-    source=implementation(
+
+@claim(
+    "JS-024",
+    implementation(
         "To restart the JobSet without counting it against MaxRestarts, the controller will add "
         "an annotation jobset.sigs.k8s.io/restart to mark Jobs which need to be restarted."
     ),
     decision=OWN_MARK,
     editions=(KEP,),
+    armed_by="Job that a restart which does not count deletes",
+    needs=(WRITERS,),
 )
-
-
-@judges(JS_024, armed_by="Job that a restart which does not count deletes", needs=(WRITERS,))
 def uncounted_restarts_are_marked(run: JobSetRun) -> Obligations:
+    """To restart a JobSet without counting it, the controller MUST annotate the Jobs to restart
+    with jobset.sigs.k8s.io/restart, and delete them on a later reconcile; it MUST NOT create
+    Jobs with it."""
     for step in steps(run):
         if step.taken != RESTART_UNCOUNTED or step.is_open:
             continue
@@ -92,40 +88,31 @@ _ATTEMPTS = (
     "jobset.sigs.k8s.io/restart-attempt annotation."
 )
 
-JS_025 = Claim(
-    id="JS-025",
-    name="uncounted-restarts-leave-the-attempt",
-    level=Level.CORE,
-    suite="jobset",
-    text="A Job that a restart creates which does not count MUST have the restart-attempt of the "
-    "one that it replaces.",
-    source=implementation(_ATTEMPTS),
+
+@claim(
+    "JS-025",
+    implementation(_ATTEMPTS),
     editions=(KEP,),
+    armed_by="Job that a restart replaced which does not count",
 )
-
-
-@judges(JS_025, armed_by="Job that a restart replaced which does not count")
 def uncounted_restarts_leave_the_attempt(run: JobSetRun) -> Obligations:
+    """A Job that a restart creates which does not count MUST have the restart-attempt of the one
+    that it replaces."""
     return _attempts(run)
 
 
-JS_045 = Claim(
-    id="JS-045",
-    name="maintenance-leaves-the-attempt",
-    level=Level.CORE,
-    suite="jobset",
-    text="With RestartJobSetAndIgnoreMaxRestarts for host maintenance, restarts MUST NOT increment "
-    "the restart attempts.",
-    source=stories(
+@claim(
+    "JS-045",
+    stories(
         "Failure Policy configured to ignore the failure (i.e., restart the JobSet without "
         "incrementing restart attempts) if the failure was due to a host maintenance event"
     ),
     editions=(KEP,),
+    armed_by="Job that a restart for host maintenance replaced",
 )
-
-
-@judges(JS_045, armed_by="Job that a restart for host maintenance replaced")
 def maintenance_leaves_the_attempt(run: JobSetRun) -> Obligations:
+    """With RestartJobSetAndIgnoreMaxRestarts for host maintenance, restarts MUST NOT increment
+    the restart attempts."""
     rules = (run.snapshots[0].policy or {}).get("rules") or ()
     reasons = [rule.get("onJobFailureReasons") for rule in rules]
     return _attempts(run) if ["PodFailurePolicy"] in reasons else ()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from conformance.norm import Obligations
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.suites.jobset.claims.actions import triggered, where
 from conformance.suites.jobset.decisions import ALL_ACTIONS, FAILURE_FIRST, FIRST_FAILURE, NO_POLICY
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import api, constraints, motivation, test_plan
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.answers import Answer
@@ -18,23 +18,20 @@ from conformance.suites.jobset.view.matching import (
 )
 from vocabulary.objects import Object
 
-JS_002 = Claim(
-    id="JS-002",
-    name="first-matching-rule-decides",
-    level=Level.CORE,
-    suite="jobset",
-    text="For a failure that several rules match, the controller MUST take the action of the first "
-    "of them, and no other.",
-    source=constraints(
+
+@claim(
+    "JS-002",
+    constraints(
         "For a given Job failure, the rules will be evaluated in order, and only the first "
         "matching rule will be executed."
     ),
     decision=FIRST_FAILURE,
+    armed_by="failure that several rules match, or beside one that another matches",
 )
-
-
-@judges(JS_002, armed_by="failure that several rules match, or beside one that another matches")
 def first_matching_rule_decides(run: JobSetRun) -> Obligations:
+    """For a failure that several rules match, the controller MUST take the action of the first
+    of them, and no other."""
+
     def fits(answer: Answer, each: Matched) -> bool:
         return (
             len(all_matches(_rules(answer), each.failure)) > 1
@@ -44,79 +41,60 @@ def first_matching_rule_decides(run: JobSetRun) -> Obligations:
     return where(run, fits)
 
 
-JS_003 = Claim(
-    id="JS-003",
-    name="unmatched-failures-restart",
-    level=Level.CORE,
-    suite="jobset",
-    text="A failure that no rule matches MUST restart the JobSet as RestartJobSet does.",
-    source=api("If no matching rule is found, the RestartJobSet action is applied."),
+@claim(
+    "JS-003",
+    api("If no matching rule is found, the RestartJobSet action is applied."),
     decision=FAILURE_FIRST,
+    armed_by="failure that no rule matches",
 )
-
-
-@judges(JS_003, armed_by="failure that no rule matches")
 def unmatched_failures_restart(run: JobSetRun) -> Obligations:
+    """A failure that no rule matches MUST restart the JobSet as RestartJobSet does."""
     return triggered(run, lambda each: each.has_policy and each.rule is None)
 
 
-JS_005 = Claim(
-    id="JS-005",
-    name="rules-match-by-reason",
-    level=Level.CORE,
-    suite="jobset",
-    text="A rule MUST match a failure whose reason equals one of its onJobFailureReasons, or any "
-    "failure if it lists none.",
-    source=api("The requirement is satisfied if at least one reason matches the list."),
+@claim(
+    "JS-005",
+    api("The requirement is satisfied if at least one reason matches the list."),
+    armed_by="failure that the reasons of a rule concern",
 )
-
-
-@judges(JS_005, armed_by="failure that the reasons of a rule concern")
 def rules_match_by_reason(run: JobSetRun) -> Obligations:
+    """A rule MUST match a failure whose reason equals one of its onJobFailureReasons, or any
+    failure if it lists none."""
     return where(
         run,
         lambda answer, each: any(rule.get("onJobFailureReasons") for rule in _asked(answer, each)),
     )
 
 
-JS_008 = Claim(
-    id="JS-008",
-    name="rules-match-by-target",
-    level=Level.CORE,
-    suite="jobset",
-    text="A rule MUST match failures of the replicated jobs that it targets alone, or of all of "
-    "them if it targets none.",
-    source=api(
+@claim(
+    "JS-008",
+    api(
         "TargetReplicatedJobs are the names of the replicated jobs the operator applies to. An "
         "empty list will apply to all replicatedJobs."
     ),
+    armed_by="failure that the targets of a rule concern",
 )
-
-
-@judges(JS_008, armed_by="failure that the targets of a rule concern")
 def rules_match_by_target(run: JobSetRun) -> Obligations:
+    """A rule MUST match failures of the replicated jobs that it targets alone, or of all of them
+    if it targets none."""
     return where(
         run,
         lambda answer, each: any(rule.get("targetReplicatedJobs") for rule in _asked(answer, each)),
     )
 
 
-JS_010 = Claim(
-    id="JS-010",
-    name="reason-and-target-both-match",
-    level=Level.CORE,
-    suite="jobset",
-    text="A rule with reasons and targets MUST match a failure only if both its reason and its "
-    "replicated job are listed.",
-    source=api(
+@claim(
+    "JS-010",
+    api(
         "FailurePolicyRule defines a FailurePolicyAction to be executed if a child job fails due "
         "to a reason listed in OnJobFailureReasons."
     ),
+    armed_by="failure at a rule that has reasons and targets",
 )
-
-
-@judges(JS_010, armed_by="failure at a rule that has reasons and targets")
 def reason_and_target_both_match(run: JobSetRun) -> Obligations:
+    """A rule with reasons and targets MUST match a failure only if both its reason and its
+    replicated job are listed."""
+
     def fits(answer: Answer, each: Matched) -> bool:
         return any(
             rule.get("onJobFailureReasons")
@@ -128,82 +106,64 @@ def reason_and_target_both_match(run: JobSetRun) -> Obligations:
     return where(run, fits)
 
 
-JS_027 = Claim(
-    id="JS-027",
-    name="without-a-policy-a-failure-is-final",
-    level=Level.PROVISIONAL,
-    suite="jobset",
-    text="A JobSet without a failure policy MUST fail when one of its Jobs fails.",
-    source=motivation(
+@claim(
+    "JS-027",
+    motivation(
         "JobSet's current FailurePolicy API only allows specifying the max number of JobSet "
         "restarts to attempt before marking it as failed."
     ),
+    level=Level.PROVISIONAL,
     decision=NO_POLICY,
+    armed_by="failure in a JobSet without a failure policy",
 )
-
-
-@judges(JS_027, armed_by="failure in a JobSet without a failure policy")
 def without_a_policy_a_failure_is_final(run: JobSetRun) -> Obligations:
+    """A JobSet without a failure policy MUST fail when one of its Jobs fails."""
     return triggered(run, lambda each: not each.has_policy)
 
 
-JS_060 = Claim(
-    id="JS-060",
-    name="untargeted-rules-apply-to-all",
-    level=Level.CORE,
-    suite="jobset",
-    text="A failure policy rule that targets all replicated jobs MUST be triggered when a child "
-    "Job of any of them fails.",
-    source=test_plan(
+@claim(
+    "JS-060",
+    test_plan(
         "Failure policy targetting all replicated jobs, a job fails, ensure the failure policy is "
         "triggered."
     ),
     decision=(ALL_ACTIONS, FAILURE_FIRST),
+    armed_by="failure that a rule without targets matches first",
 )
-
-
-@judges(JS_060, armed_by="failure that a rule without targets matches first")
 def untargeted_rules_apply_to_all(run: JobSetRun) -> Obligations:
+    """A failure policy rule that targets all replicated jobs MUST be triggered when a child Job
+    of any of them fails."""
     return triggered(run, lambda each: each.rule is not None and not _targets(run, each))
 
 
-JS_061 = Claim(
-    id="JS-061",
-    name="targeted-rules-are-triggered",
-    level=Level.CORE,
-    suite="jobset",
-    text="A failure policy rule that targets a replicated job MUST be triggered when a child Job "
-    "of it fails.",
-    source=test_plan(
+@claim(
+    "JS-061",
+    test_plan(
         "Failure policy targetting a specific replicated job, a child job of that replicated job "
         "fails, ensure the failure policy is triggered."
     ),
     decision=FAILURE_FIRST,
+    armed_by="failure that a rule with targets matches first",
 )
-
-
-@judges(JS_061, armed_by="failure that a rule with targets matches first")
 def targeted_rules_are_triggered(run: JobSetRun) -> Obligations:
+    """A failure policy rule that targets a replicated job MUST be triggered when a child Job of
+    it fails."""
     return triggered(run, lambda each: each.rule is not None and bool(_targets(run, each)))
 
 
-JS_062 = Claim(
-    id="JS-062",
-    name="other-jobs-get-the-default",
-    level=Level.CORE,
-    suite="jobset",
-    text="A failure of a replicated job that no rule targets MUST NOT trigger a rule; the JobSet "
-    "MUST restart as RestartJobSet does.",
-    source=test_plan(
+@claim(
+    "JS-062",
+    test_plan(
         "Failure policy targetting a specific replicated job, a child job of a different "
         "replicated job fails, ensure we don't trigger the failure policy and instead fall back "
         "to default behavior."
     ),
+    armed_by="failure of a Job that no rule targets",
 )
-
-
-@judges(JS_062, armed_by="failure of a Job that no rule targets")
 def other_jobs_get_the_default(run: JobSetRun) -> Obligations:
+    """A failure of a replicated job that no rule targets MUST NOT trigger a rule; the JobSet
+    MUST restart as RestartJobSet does."""
+
     def fits(answer: Answer, each: Matched) -> bool:
         rules = _rules(answer)
         return bool(rules) and not any(target_matches(rule, each.failure) for rule in rules)

@@ -6,30 +6,27 @@ from collections.abc import Iterator, Sequence
 
 from conformance.history import Track
 from conformance.norm import Obligations, in_the_end, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import NAME_LABEL
 from conformance.suites.jobset.decisions import HEADLESS_SERVICE
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import Child, JobSetRun
 from vocabulary.objects import Object, get_path, labels_of
 
-JS_106 = Claim(
-    id="JS-106",
-    name="pods-find-each-other",
+
+@claim(
+    "JS-106",
+    field("Network", "enableDNSHostnames allows pods to be reached via their hostnames."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="A JobSet that enables DNS hostnames MUST have a headless Service of its subdomain's name "
-    "that selects its pods, and the pods MUST be of that subdomain; one that does not MUST NOT "
-    "have a Service.",
-    source=field("Network", "enableDNSHostnames allows pods to be reached via their hostnames."),
     decision=HEADLESS_SERVICE,
+    armed_by="JobSet",
 )
-
-
-@judges(JS_106, armed_by="JobSet")
 def pods_find_each_other(run: JobSetRun) -> Obligations:
+    """A JobSet that enables DNS hostnames MUST have a headless Service of its subdomain's name
+    that selects its pods, and the pods MUST be of that subdomain; one that does not MUST NOT
+    have a Service."""
     network = get_path(run.track.first, "spec.network") or {}
     if not network.get("enableDNSHostnames", True):
         yield from _has_none(run)

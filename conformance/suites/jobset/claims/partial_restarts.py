@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from conformance.norm import Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import (
     KEP,
@@ -22,7 +22,7 @@ from conformance.suites.jobset.decisions import (
     REPAIRED_FUTURE,
     TARGET_OF_PARTIAL,
 )
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field, future_work
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.answers import Answer, Budget, answers
@@ -40,46 +40,38 @@ from vocabulary.objects import get_path
 
 PARTIAL = (RESTART_REPLICATED_JOB, RESTART_JOB)
 
-JS_070 = Claim(
-    id="JS-070",
-    name="replicated-job-restarts-alone",
-    level=Level.EXTENDED,
-    suite="jobset",
-    text="RestartReplicatedJob MUST delete the Jobs of the replicated job whose Job failed and "
-    "have them created again, MUST NOT delete Jobs of others, and MUST NOT change the restart "
-    "attempt.",
-    source=future_work(
+
+@claim(
+    "JS-070",
+    future_work(
         "To restart the child jobs of a specific replicated job, the controller will delete the "
         "child jobs of the target replicated job, without incrementing the restart attempt "
         "annotation."
     ),
+    level=Level.EXTENDED,
     decision=(ACTIVE_JOBS, TARGET_OF_PARTIAL),
+    armed_by="failure that restarts a replicated job",
 )
-
-
-@judges(JS_070, armed_by="failure that restarts a replicated job")
 def replicated_job_restarts_alone(run: JobSetRun) -> Obligations:
+    """RestartReplicatedJob MUST delete the Jobs of the replicated job whose Job failed and have
+    them created again, MUST NOT delete Jobs of others, and MUST NOT change the restart attempt."""
     return _restarts_alone(run, RESTART_REPLICATED_JOB)
 
 
-JS_071 = Claim(
-    id="JS-071",
-    name="job-restarts-alone",
-    level=Level.EXTENDED,
-    suite="jobset",
-    text="RestartJob MUST delete the Job that failed and have it created again, MUST NOT delete "
-    "other Jobs, and MUST NOT change a label or annotation that counts restart attempts.",
-    source=future_work(
+@claim(
+    "JS-071",
+    future_work(
         "To restart a single child job without restarting the entire JobSet, the controller will "
         "delete that particular child job, without incrementing the restart attempt annotation, "
         "and allow the normal reconciliation process to recreate it."
     ),
+    level=Level.EXTENDED,
     decision=ATTEMPT_LABELS,
+    armed_by="failure that restarts a single Job",
 )
-
-
-@judges(JS_071, armed_by="failure that restarts a single Job")
 def job_restarts_alone(run: JobSetRun) -> Obligations:
+    """RestartJob MUST delete the Job that failed and have it created again, MUST NOT delete
+    other Jobs, and MUST NOT change a label or annotation that counts restart attempts."""
     return _restarts_alone(run, RESTART_JOB, RESTART_JOB_UNCOUNTED)
 
 
@@ -114,24 +106,18 @@ def _of_the_failed_job(run: JobSetRun, answer: Answer) -> Obligations:
         )
 
 
-JS_073 = Claim(
-    id="JS-073",
-    name="partial-restarts-are-limited",
+@claim(
+    "JS-073",
+    future_work("since we do not want to restart indefinitely, there needs to be some limit"),
     level=Level.PROVISIONAL,
-    suite="jobset",
-    text="Restarts of Jobs and of replicated jobs MUST use up the same maxRestarts as those of the "
-    "JobSet that count; a Job MUST come back after a back-off of 1 s, doubled with each failure up "
-    "to 60 s.",
-    source=future_work(
-        "since we do not want to restart indefinitely, there needs to be some limit"
-    ),
     decision=(LIMITED_PARTIAL_RESTARTS, COUNTERS),
     editions=(KEP,),
+    armed_by="failure that restarts a part of a JobSet, or that counts after one did",
 )
-
-
-@judges(JS_073, armed_by="failure that restarts a part of a JobSet, or that counts after one did")
 def partial_restarts_are_limited(run: JobSetRun) -> Obligations:
+    """Restarts of Jobs and of replicated jobs MUST use up the same maxRestarts as those of the
+    JobSet that count; a Job MUST come back after a back-off of 1 s, doubled with each failure up
+    to 60 s."""
     yield from where(
         run,
         lambda answer, each: (
@@ -148,28 +134,24 @@ def partial_restarts_are_limited(run: JobSetRun) -> Obligations:
             yield from comes_back(run, step)
 
 
-JS_111 = Claim(
-    id="JS-111",
-    name="job-restarts-share-the-budget",
-    level=Level.EXTENDED,
-    suite="jobset",
-    text="RestartJob MUST restart the Job while fewer than maxRestarts restarts that count, of the "
-    "JobSet and of its Jobs together, have been taken, and MUST fail the JobSet otherwise, as "
-    "RestartJobSet MUST; RestartJobAndIgnoreMaxRestarts MUST restart the Job and not count that.",
-    source=field(
+@claim(
+    "JS-111",
+    field(
         "FailurePolicyAction",
         "Restart the Job individually (i.e., recreate only the failed Job without touching the "
         "other Jobs) if `jobSet.status.restartsCountTowardsMax + "
         "sum(jobSet.status.replicatedJobsStatus[].jobRestartsCountTowardsMax[]) < "
         "jobSet.spec.maxRestarts`. Otherwise, fail the JobSet.",
     ),
+    level=Level.EXTENDED,
     decision=COUNTERS,
     editions=(RELEASED,),
+    armed_by="failure that restarts a single Job, or that counts after one did",
 )
-
-
-@judges(JS_111, armed_by="failure that restarts a single Job, or that counts after one did")
 def job_restarts_share_the_budget(run: JobSetRun) -> Obligations:
+    """RestartJob MUST restart the Job while fewer than maxRestarts restarts that count, of the
+    JobSet and of its Jobs together, have been taken, and MUST fail the JobSet otherwise, as
+    RestartJobSet MUST; RestartJobAndIgnoreMaxRestarts MUST restart the Job and not count that."""
     return where(
         run,
         lambda answer, each: (
@@ -180,23 +162,19 @@ def job_restarts_share_the_budget(run: JobSetRun) -> Obligations:
     )
 
 
-JS_074 = Claim(
-    id="JS-074",
-    name="others-restart-the-jobset",
-    level=Level.EXTENDED,
-    suite="jobset",
-    text="In a JobSet with a rule that restarts a replicated job, the failure of another one MUST "
-    "restart the whole JobSet, as RestartJobSet does, and its Jobs with it.",
-    source=future_work(
+@claim(
+    "JS-074",
+    future_work(
         "However, if the driver crashes, I want to restart the entire JobSet, then resume training "
         "from the latest checkpoint."
     ),
+    level=Level.EXTENDED,
     decision=(REPAIRED_FUTURE, ACTIVE_JOBS),
+    armed_by="failure of another replicated job than the one that restarts alone",
 )
-
-
-@judges(JS_074, armed_by="failure of another replicated job than the one that restarts alone")
 def others_restart_the_jobset(run: JobSetRun) -> Obligations:
+    """In a JobSet with a rule that restarts a replicated job, the failure of another one MUST
+    restart the whole JobSet, as RestartJobSet does, and its Jobs with it."""
     for answer in answers(run):
         rules = get_path(answer.before.object, "spec.failurePolicy.rules") or ()
         if all(rule["action"] != RESTART_REPLICATED_JOB for rule in rules):

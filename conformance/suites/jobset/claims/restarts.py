@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from conformance.norm import Obligation, Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.decisions import ACTIVE_JOBS, RESTART_STRATEGIES
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import api, future_work, implementation, stories
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.answers import (
@@ -25,20 +25,16 @@ from conformance.suites.jobset.view.left_failed import is_left_failed
 from conformance.suites.jobset.view.startup import is_held_back
 from conformance.suites.jobset.view.status_steps import is_replaced, steps
 
-JS_001 = Claim(
-    id="JS-001",
-    name="restart-recreates-all-active-jobs",
-    level=Level.CORE,
-    suite="jobset",
-    text="A restart of a JobSet MUST delete all of its active Jobs, and create each of them again "
-    "once it is gone.",
-    source=api("A restart is achieved by recreating all active child jobs."),
+
+@claim(
+    "JS-001",
+    api("A restart is achieved by recreating all active child jobs."),
     decision=(ACTIVE_JOBS, RESTART_STRATEGIES),
+    armed_by="restart of a JobSet",
 )
-
-
-@judges(JS_001, armed_by="restart of a JobSet")
 def restart_recreates_all_active_jobs(run: JobSetRun) -> Obligations:
+    """A restart of a JobSet MUST delete all of its active Jobs, and create each of them again
+    once it is gone."""
     for step in steps(run):
         if not step.is_global:
             continue
@@ -50,23 +46,18 @@ def restart_recreates_all_active_jobs(run: JobSetRun) -> Obligations:
         yield from none_too_early(run, step)
 
 
-JS_026 = Claim(
-    id="JS-026",
-    name="restarts-are-global",
-    level=Level.CORE,
-    suite="jobset",
-    text="A restart of the JobSet MUST restart the Jobs of all replicated jobs, also where the "
-    "rule that leads to it targets one of them.",
-    source=stories(
+@claim(
+    "JS-026",
+    stories(
         "When a worker in the workers replicated job fails, I want the entire JobSet to restart "
         "and resume training from the latest checkpoint."
     ),
     decision=ACTIVE_JOBS,
+    armed_by="restart of a JobSet with other replicated jobs than the one that failed",
 )
-
-
-@judges(JS_026, armed_by="restart of a JobSet with other replicated jobs than the one that failed")
 def restarts_are_global(run: JobSetRun) -> Obligations:
+    """A restart of the JobSet MUST restart the Jobs of all replicated jobs, also where the rule
+    that leads to it targets one of them."""
     for answer in answers(run):
         failed = {each.failure.child.replicated_job for each in answer.candidates}
         if not answer.step.is_global or len(failed) != 1:
@@ -76,25 +67,21 @@ def restarts_are_global(run: JobSetRun) -> Obligations:
                 yield deleted(run, answer.step, child)
 
 
-JS_091 = Claim(
-    id="JS-091",
-    name="one-job-for-each-index",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="When a JobSet that has not ended comes to rest, there MUST be exactly one Job for each "
-    "index of each replicated job, created since the last restart that concerns it, and no pod "
-    "MUST be left of those that the controller deleted.",
-    source=implementation(
+@claim(
+    "JS-091",
+    implementation(
         "On the subsequent reconciles, the JobSet controller will delete any jobs with this "
         "annotation, allowing them to be recreated in as part of the normal reconciliation "
         "process"
     ),
+    level=Level.DERIVED,
     decision=ACTIVE_JOBS,
+    armed_by="JobSet came to rest before its end",
 )
-
-
-@judges(JS_091, armed_by="JobSet came to rest before its end")
 def one_job_for_each_index(run: JobSetRun) -> Obligations:
+    """When a JobSet that has not ended comes to rest, there MUST be exactly one Job for each
+    index of each replicated job, created since the last restart that concerns it, and no pod
+    MUST be left of those that the controller deleted."""
     end = run.history.end
     last = run.at(end.n)
     if not run.history.is_stable or last is None:
@@ -161,22 +148,18 @@ def _there_once(run: JobSetRun, name: str, standing: list[Child]) -> Obligation:
     return met(child.track.created, end)
 
 
-JS_094 = Claim(
-    id="JS-094",
-    name="no-pods-beside-predecessors",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="No pod of a Job that a restart creates MUST be created before the Job that it replaces "
-    "is gone.",
-    source=future_work(
+@claim(
+    "JS-094",
+    future_work(
         "the controller will delete that particular child job, without incrementing the restart "
         "attempt annotation, and allow the normal reconciliation process to recreate it."
     ),
+    level=Level.DERIVED,
+    armed_by="pod of a Job that replaces another one",
 )
-
-
-@judges(JS_094, armed_by="pod of a Job that replaces another one")
 def no_pods_beside_predecessors(run: JobSetRun) -> Obligations:
+    """No pod of a Job that a restart creates MUST be created before the Job that it replaces is
+    gone."""
     latest: dict[tuple[str, str], Child] = {}
     for child in run.children:
         if child.slot is None:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from conformance.history import Moment
 from conformance.norm import Obligation, Obligations, in_the_end, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import STARTED_JOBS
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.generations import was_refused
@@ -21,24 +21,21 @@ from vocabulary.objects import Object, condition_status, get_path
 
 READY, COMPLETE = "Ready", "Complete"
 
-JS_100 = Claim(
-    id="JS-100",
-    name="replicated-jobs-start-in-order",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="A Job of a replicated job that waits for others MUST NOT be started before all of their "
-    "Jobs are ready, or complete where dependsOn says so, and MUST be started then.",
-    source=field(
+
+@claim(
+    "JS-100",
+    field(
         "StartupPolicy",
         "InOrder means to start them as they are listed in the JobSet. A ReplicatedJob is started "
         "only when all the jobs of the previous one are ready.",
     ),
+    level=Level.DERIVED,
     decision=STARTED_JOBS,
+    armed_by="Job of a replicated job that waits for another one",
 )
-
-
-@judges(JS_100, armed_by="Job of a replicated job that waits for another one")
 def replicated_jobs_start_in_order(run: JobSetRun) -> Obligations:
+    """A Job of a replicated job that waits for others MUST NOT be started before all of their
+    Jobs are ready, or complete where dependsOn says so, and MUST be started then."""
     needs = _needs(run)
     for replicated_job, its_needs in needs.items():
         names = [name for name, (job, _) in run.wanted.items() if job == replicated_job]

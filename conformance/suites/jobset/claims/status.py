@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from conformance.norm import Obligations, in_the_end
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.suites.jobset.decisions import COUNTED_JOBS
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.left_failed import is_left_failed
@@ -19,25 +19,23 @@ from conformance.suites.jobset.view.success import left_failed
 from vocabulary.history import Write
 from vocabulary.objects import Object, condition_status, get_path
 
-JS_105 = Claim(
-    id="JS-105",
-    name="status-counts-the-jobs",
-    level=Level.DERIVED,
-    suite="jobset",
-    text="When a JobSet that has not ended comes to rest, its status MUST say of each replicated "
-    "job how many Jobs are ready, active and suspended, and how many have succeeded and failed.",
-    source=field(
+_KEYS: Final = ("ready", "succeeded", "failed", "active", "suspended")
+
+
+@claim(
+    "JS-105",
+    field(
         "ReplicatedJobStatus",
         "ready is the number of child Jobs where the number of ready pods and completed pods is "
         "greater than or equal to the total expected pod count for the Job",
     ),
+    level=Level.DERIVED,
     decision=COUNTED_JOBS,
+    armed_by="JobSet came to rest before its end",
 )
-_KEYS: Final = ("ready", "succeeded", "failed", "active", "suspended")
-
-
-@judges(JS_105, armed_by="JobSet came to rest before its end")
 def status_counts_the_jobs(run: JobSetRun) -> Obligations:
+    """When a JobSet that has not ended comes to rest, its status MUST say of each replicated job
+    how many Jobs are ready, active and suspended, and how many have succeeded and failed."""
     end = run.history.end
     last = run.at(end.n)
     if not run.history.is_stable or last is None or last.has_ended or last.is_terminating:

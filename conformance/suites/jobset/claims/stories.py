@@ -10,11 +10,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from conformance.norm import Obligations
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.claims.actions import where
 from conformance.suites.jobset.decisions import KILLED_PODS
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import stories
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.answers import Answer, Budget
@@ -24,22 +24,18 @@ from conformance.suites.jobset.view.matching import Matched
 BY_POLICY = "PodFailurePolicy"
 SIGTERM = 143
 
-JS_040 = Claim(
-    id="JS-040",
-    name="software-bugs-fail-the-jobset",
-    level=Level.CORE,
-    suite="jobset",
-    text="With FailJobSet for the reason PodFailurePolicy, a Job that its podFailurePolicy fails "
-    "MUST fail the JobSet, whatever restarts are left.",
-    source=stories(
+
+@claim(
+    "JS-040",
+    stories(
         "to fail the JobSet immediately without any unnecessary restart attempts in the event of "
         "an non-retriable application code error."
     ),
+    armed_by="failure that a podFailurePolicy calls non-retriable",
 )
-
-
-@judges(JS_040, armed_by="failure that a podFailurePolicy calls non-retriable")
 def software_bugs_fail_the_jobset(run: JobSetRun) -> Obligations:
+    """With FailJobSet for the reason PodFailurePolicy, a Job that its podFailurePolicy fails
+    MUST fail the JobSet, whatever restarts are left."""
     return where(
         run,
         lambda answer, each: (
@@ -48,22 +44,17 @@ def software_bugs_fail_the_jobset(run: JobSetRun) -> Obligations:
     )
 
 
-JS_041 = Claim(
-    id="JS-041",
-    name="maintenance-restarts-the-jobset",
-    level=Level.CORE,
-    suite="jobset",
-    text="With FailJobSet for the reason PodFailurePolicy alone, a Job that fails for any other "
-    "reason MUST restart the JobSet up to maxRestarts times.",
-    source=stories(
+@claim(
+    "JS-041",
+    stories(
         "I want to configure my JobSet to restart in the event of a child job failure due to a "
         "retriable error like host maintenance"
     ),
+    armed_by="failure for another reason beside FailJobSet for PodFailurePolicy",
 )
-
-
-@judges(JS_041, armed_by="failure for another reason beside FailJobSet for PodFailurePolicy")
 def maintenance_restarts_the_jobset(run: JobSetRun) -> Obligations:
+    """With FailJobSet for the reason PodFailurePolicy alone, a Job that fails for any other
+    reason MUST restart the JobSet up to maxRestarts times."""
     return where(
         run,
         lambda answer, each: (
@@ -73,23 +64,20 @@ def maintenance_restarts_the_jobset(run: JobSetRun) -> Obligations:
     )
 
 
-JS_042 = Claim(
-    id="JS-042",
-    name="killed-pods-are-judged-by-the-reason-of-their-job",
-    level=Level.PROVISIONAL,
-    suite="jobset",
-    text="A Job whose pods were killed otherwise than by SIGTERM MUST be judged by the reason with "
-    "which it failed, like any other.",
-    source=stories(
+@claim(
+    "JS-042",
+    stories(
         "Failure Policy configured to fail the JobSet immediately if a job failure reason for any "
         "child job was NOT due to a SIGTERM (e.g. host maintenance)."
     ),
+    level=Level.PROVISIONAL,
     decision=KILLED_PODS,
+    armed_by="failure of a Job whose pods were killed otherwise than by SIGTERM",
 )
-
-
-@judges(JS_042, armed_by="failure of a Job whose pods were killed otherwise than by SIGTERM")
 def killed_pods_are_judged_by_the_reason_of_their_job(run: JobSetRun) -> Obligations:
+    """A Job whose pods were killed otherwise than by SIGTERM MUST be judged by the reason with
+    which it failed, like any other."""
+
     def fits(answer: Answer, each: Matched) -> bool:
         codes = exits(run, each.failure)
         was_killed = any(code is None or (code > 128 and code != SIGTERM) for code in codes)
@@ -98,22 +86,18 @@ def killed_pods_are_judged_by_the_reason_of_their_job(run: JobSetRun) -> Obligat
     return where(run, fits)
 
 
-JS_043 = Claim(
-    id="JS-043",
-    name="all-workers-restart-together",
-    level=Level.CORE,
-    suite="jobset",
-    text="With RestartJobSet without reasons and targets, any failure MUST restart the JobSet, at "
-    "most maxRestarts times.",
-    source=stories(
+@claim(
+    "JS-043",
+    stories(
         "When any worker fails, I want all of the workers to restart together. The JobSet should "
         "only restart some finite number of times before failing"
     ),
+    armed_by="failure that RestartJobSet without conditions matches",
 )
-
-
-@judges(JS_043, armed_by="failure that RestartJobSet without conditions matches")
 def all_workers_restart_together(run: JobSetRun) -> Obligations:
+    """With RestartJobSet without reasons and targets, any failure MUST restart the JobSet, at
+    most maxRestarts times."""
+
     def fits(answer: Answer, each: Matched) -> bool:
         rule = _rule(answer, each)
         conditions = rule.get("onJobFailureReasons") or rule.get("targetReplicatedJobs")
@@ -122,22 +106,17 @@ def all_workers_restart_together(run: JobSetRun) -> Obligations:
     return where(run, fits, Budget.COUNTED)
 
 
-JS_044 = Claim(
-    id="JS-044",
-    name="maintenance-is-free-and-others-count",
-    level=Level.CORE,
-    suite="jobset",
-    text="With RestartJobSetAndIgnoreMaxRestarts for the reason PodFailurePolicy, such failures "
-    "MUST restart the JobSet without limit, and all others at most maxRestarts times.",
-    source=stories(
+@claim(
+    "JS-044",
+    stories(
         "I want to configure my JobSet to restart unlimited times for child job failures due to "
         "host maintenance, but restart a limited number of times for any other kind of error."
     ),
+    armed_by="failure beside RestartJobSetAndIgnoreMaxRestarts for PodFailurePolicy",
 )
-
-
-@judges(JS_044, armed_by="failure beside RestartJobSetAndIgnoreMaxRestarts for PodFailurePolicy")
 def maintenance_is_free_and_others_count(run: JobSetRun) -> Obligations:
+    """With RestartJobSetAndIgnoreMaxRestarts for the reason PodFailurePolicy, such failures MUST
+    restart the JobSet without limit, and all others at most maxRestarts times."""
     return where(
         run,
         lambda answer, each: (

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from conformance.history import Moment
 from conformance.norm import Obligation, Obligations, in_the_end, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.claims.ending import left_at_the_end
 from conformance.suites.jobset.decisions import FAILURE_FIRST, KEPT_JOBS, SUCCESS_POLICY
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun, Snapshot
 from conformance.suites.jobset.view.status_steps import generation_of, is_replaced, steps
@@ -22,20 +22,17 @@ from conformance.suites.jobset.view.success import (
     targets,
 )
 
-JS_098 = Claim(
-    id="JS-098",
-    name="success-policy-completes",
+
+@claim(
+    "JS-098",
+    field("JobSetSpec", "successPolicy configures when to declare the JobSet as succeeded."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="A JobSet MUST be Completed once its success policy holds over the Jobs since the last "
-    "restart that concerns them, and MUST NOT be before.",
-    source=field("JobSetSpec", "successPolicy configures when to declare the JobSet as succeeded."),
     decision=(SUCCESS_POLICY, FAILURE_FIRST),
+    armed_by="JobSet that completed, or whose success policy held",
 )
-
-
-@judges(JS_098, armed_by="JobSet that completed, or whose success policy held")
 def success_policy_completes(run: JobSetRun) -> Obligations:
+    """A JobSet MUST be Completed once its success policy holds over the Jobs since the last
+    restart that concerns them, and MUST NOT be before."""
     end = run.end
     if end is not None and end.has_completed:
         yield _not_before(run, end)
@@ -123,22 +120,16 @@ def _in_time(run: JobSetRun, held: Moment) -> Obligation:
     )
 
 
-JS_102 = Claim(
-    id="JS-102",
-    name="completed-jobset-runs-nothing",
+@claim(
+    "JS-102",
+    field("JobSetConditionType", "JobSetCompleted means the job has completed its execution."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="When a JobSet completes, the controller MUST delete its Jobs that are not finished, and "
-    "MUST keep the others.",
-    source=field(
-        "JobSetConditionType", "JobSetCompleted means the job has completed its execution."
-    ),
     decision=KEPT_JOBS,
+    armed_by="JobSet that completed with Jobs",
 )
-
-
-@judges(JS_102, armed_by="JobSet that completed with Jobs")
 def completed_jobset_runs_nothing(run: JobSetRun) -> Obligations:
+    """When a JobSet completes, the controller MUST delete its Jobs that are not finished, and
+    MUST keep the others."""
     end = run.end
     if end is not None and end.has_completed:
         known = [found.n for found in _successes(run, end)]

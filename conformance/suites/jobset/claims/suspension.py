@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from conformance.history import Moment
 from conformance.norm import Obligation, Obligations, in_the_end, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import SUSPENDED_JOBS
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from conformance.suites.jobset.view.startup import is_gated
@@ -18,21 +18,18 @@ from conformance.suites.jobset.view.status_steps import steps
 from vocabulary.history import Write
 from vocabulary.objects import Object, condition, condition_status, get_path
 
-JS_099 = Claim(
-    id="JS-099",
-    name="jobs-rest-with-their-jobset",
+
+@claim(
+    "JS-099",
+    field("JobSetSpec", "suspend suspends all running child Jobs when set to true."),
     level=Level.DERIVED,
-    suite="jobset",
-    text="When a JobSet is suspended, its Jobs MUST be suspended, and none MUST be created that is "
-    "not; when it is resumed, they MUST be resumed. Its condition Suspended MUST say so, and since "
-    "when.",
-    source=field("JobSetSpec", "suspend suspends all running child Jobs when set to true."),
     decision=SUSPENDED_JOBS,
+    armed_by="Job of a JobSet that was suspended or resumed",
 )
-
-
-@judges(JS_099, armed_by="Job of a JobSet that was suspended or resumed")
 def jobs_rest_with_their_jobset(run: JobSetRun) -> Obligations:
+    """When a JobSet is suspended, its Jobs MUST be suspended, and none MUST be created that is
+    not; when it is resumed, they MUST be resumed. Its condition Suspended MUST say so, and since
+    when."""
     flips = list(_flips(run))
     for child in run.children:
         yield from _created(run, child, flips)

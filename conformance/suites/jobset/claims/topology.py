@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from conformance.norm import Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import EXCLUSIVE_DOMAINS
-from conformance.suites.jobset.judging import judges_history
+from conformance.suites.jobset.judging import claim_of_history
 from conformance.suites.jobset.sources import future_work
 from conformance.suites.jobset.view import JobSetHistory
 from conformance.suites.jobset.view.placement import Placement, placements
 
-JS_076 = Claim(
-    id="JS-076",
-    name="domains-are-exclusive",
-    level=Level.PROVISIONAL,
-    suite="jobset",
-    text="Each domain of an exclusive topology MUST hold pods of at most one child Job of those "
-    "that ask for it, in all JobSets and namespaces, also after restarts of all or some Jobs.",
-    source=future_work(
+
+@claim_of_history(
+    "JS-076",
+    future_work(
         "alpha.jobset.sigs.k8s.io/exclusive-topology: 1:1 job replica to topology domain assignment"
     ),
+    level=Level.PROVISIONAL,
     decision=EXCLUSIVE_DOMAINS,
+    armed_by="pod of a Job with an exclusive topology was assigned to a node",
 )
-
-
-@judges_history(JS_076, armed_by="pod of a Job with an exclusive topology was assigned to a node")
 def domains_are_exclusive(view: JobSetHistory) -> Obligations:
+    """Each domain of an exclusive topology MUST hold pods of at most one child Job of those that
+    ask for it, in all JobSets and namespaces, also after restarts of all or some Jobs."""
     placed = [each for run in view.subjects for each in placements(run)]
     in_domain: dict[tuple[str, str], list[Placement]] = {}
     for each in sorted(placed, key=lambda each: each.bound.n):

@@ -7,11 +7,11 @@ from itertools import zip_longest
 from typing import Final
 
 from conformance.norm import WRITERS, Obligation, Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.decisions import BOUNDED_WORK
-from conformance.suites.jobset.judging import judges
+from conformance.suites.jobset.judging import claim
 from conformance.suites.jobset.sources import motivation
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.answers import was_deleted_by_others
@@ -35,24 +35,22 @@ REFUSED: Final = 1
 SPARE: Final = 8
 """Of each: for what a controller repeats whose cache lags, or that was started again."""
 
-JS_047 = Claim(
-    id="JS-047",
-    name="restart-work-is-bounded",
-    level=Level.PROVISIONAL,
-    suite="jobset",
-    text="For a restart the controller MUST NOT send more deletions, creations and changes of "
-    "Jobs, writes of the status and requests that can only be refused than are in proportion to "
-    "the number of Jobs.",
-    source=motivation(
+
+@claim(
+    "JS-047",
+    motivation(
         "Recreating the entire JobSet may take ~1 minute or so (per latest scale tests on ~15k "
         "nodes)"
     ),
+    level=Level.PROVISIONAL,
     decision=BOUNDED_WORK,
+    armed_by="restart of a JobSet",
+    needs=(WRITERS,),
 )
-
-
-@judges(JS_047, armed_by="restart of a JobSet", needs=(WRITERS,))
 def restart_work_is_bounded(run: JobSetRun) -> Obligations:
+    """For a restart the controller MUST NOT send more deletions, creations and changes of Jobs,
+    writes of the status and requests that can only be refused than are in proportion to the
+    number of Jobs."""
     restarts = [step for step in steps(run) if step.is_global]
     for step, following in zip_longest(restarts, restarts[1:]):
         last = run.history.end.n + 1 if following is None else following.first.n

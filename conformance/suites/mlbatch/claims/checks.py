@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from conformance.norm import Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.decisions import A24
-from conformance.suites.appwrapper.judging import judges, judges_history
+from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.history import AppWrapperHistory
@@ -30,27 +30,19 @@ _MOST_POD_SETS: Final = 8
 _REFUSALS: Final = (400, 403, 422)
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]")
 
-MLB_074 = Claim(
-    id="MLB-074",
-    name="flawed-submissions-are-refused",
+
+@claim_of_history(
+    "MLB-074",
+    _CHECKS,
     level=Level.PROVISIONAL,
-    suite="mlbatch",
-    text=(
-        "An AppWrapper MUST be refused when it is submitted if it wraps an AppWrapper, if a "
-        "component of it names another namespace, if it has no pod set or more than eight, or if "
-        "a pod set leads to no pod template or says otherwise than its template."
-    ),
-    source=_CHECKS,
     decision=A24,
-)
-
-
-@judges_history(
-    MLB_074,
     armed_by="flawed AppWrapper was submitted to an operator with webhooks",
     from_any_versions=True,
 )
 def flawed_submissions_are_refused(history: AppWrapperHistory) -> Obligations:
+    """An AppWrapper MUST be refused when it is submitted if it wraps an AppWrapper, if a
+    component of it names another namespace, if it has no pod set or more than eight, or if a pod
+    set leads to no pod template or says otherwise than its template."""
     if not has_webhooks(history):
         return
     for write in history.refused_appwrappers:
@@ -134,22 +126,16 @@ def _require_pod_template(template: Object, path: str) -> None:
         raise ValueError(nowhere)
 
 
-MLB_075 = Claim(
-    id="MLB-075",
-    name="what-was-submitted-stays",
+@claim(
+    "MLB-075",
+    _CHECKS,
     level=Level.PROVISIONAL,
-    suite="mlbatch",
-    text=(
-        "The templates and pod sets of an AppWrapper, and who manages it, MUST NOT change once "
-        "it was submitted."
-    ),
-    source=_CHECKS,
     decision=A24,
+    armed_by="change of what an AppWrapper is made of was asked for",
 )
-
-
-@judges(MLB_075, armed_by="change of what an AppWrapper is made of was asked for")
 def what_was_submitted_stays(aw: AppWrapperRun) -> Obligations:
+    """The templates and pod sets of an AppWrapper, and who manages it, MUST NOT change once it
+    was submitted."""
     if not has_webhooks(aw.history):
         return
     for write in aw.history.refused_appwrappers:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.norm import Obligations, met, never, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import listed, when
 from conformance.suites.appwrapper.claims.failed import failures, holds_nothing
 from conformance.suites.appwrapper.claims.forceful_clock import cleaned_up
 from conformance.suites.appwrapper.claims.quota_release import STRIPPED
 from conformance.suites.appwrapper.claims.retry_pause import attempt_after, resets
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import (
     DELETION_ON_FAILURE_GRACE,
     FORCEFUL_DELETION_GRACE,
@@ -23,25 +22,20 @@ from conformance.suites.appwrapper.view.snapshots import RESOURCES_DEPLOYED
 from conformance.suites.appwrapper.view.stripped import was_stripped_and_removed
 
 _SECTION: Final = "AppWrappers"
-MLB_023 = Claim(
-    id="MLB-023",
-    name="all-kinds-are-handled-alike",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "Components of every kind MUST be cleaned up alike when resources are deleted, and MUST "
-        "be created again alike when a workload is retried."
-    ),
-    source=guide(
+
+
+@claim(
+    "MLB-023",
+    guide(
         _SECTION,
         "Moreover, the AppWrapper controller consistently handles cleanup and retries across "
         "all types of workloads",
     ),
+    armed_by="component was cleaned up or created again",
 )
-
-
-@judges(MLB_023, armed_by="component was cleaned up or created again")
 def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
+    """Components of every kind MUST be cleaned up alike when resources are deleted, and MUST be
+    created again alike when a workload is retried."""
     for edge in aw.turns(RESOURCES_DEPLOYED, "False"):
         if edge.removed and was_stripped_and_removed(aw):
             yield undecided(edge, STRIPPED)
@@ -80,26 +74,20 @@ def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
             yield met(deletion.begin, attempt.running)
 
 
-MLB_024 = Claim(
-    id="MLB-024",
-    name="failed-workloads-return-resources-within-minutes",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "By default the resources of a failed workload MUST be returned to the cluster within "
-        "minutes."
-    ),
-    source=guide(
+@claim(
+    "MLB-024",
+    guide(
         _SECTION,
         "The resources, especially the GPUs, utilized by a failed workload are returned to the "
         "cluster in a timely manner, i.e., within minutes by default",
     ),
+    name="failed-workloads-return-resources-within-minutes",
     only_simulated="speaks of default durations, which real time is too short for",
+    armed_by="AppWrapper with default parameters failed",
 )
-
-
-@judges(MLB_024, armed_by="AppWrapper with default parameters failed")
 def failed_workloads_return_resources(aw: AppWrapperRun) -> Obligations:
+    """By default the resources of a failed workload MUST be returned to the cluster within
+    minutes."""
     for deletion in failures(aw):
         force = aw.parameter_within(FORCEFUL_DELETION_GRACE, deletion.begin, aw.history.end)[1]
         delay = aw.parameter_within(DELETION_ON_FAILURE_GRACE, deletion.begin, aw.history.end)[1]

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from conformance.history import Moment
 from conformance.norm import Obligation, Obligations, eventually, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.appwrapper.claims.success import successes
 from conformance.suites.appwrapper.claims.timed import earliest
-from conformance.suites.appwrapper.judging import judges, judges_history
+from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempt_ends import Why
@@ -30,27 +30,21 @@ _SECTION: Final = "AppWrapper Lifecycle"
 MAY_RECUR: Final = frozenset({Why.CREATION_FAILED, Why.FEW_PODS})
 COLUMNS: Final = ("Status", "Quota Reserved", "Resources Deployed", "Unhealthy")
 
-MLB_040 = Claim(
-    id="MLB-040",
-    name="printer-columns",
-    level=Level.EXTENDED,
-    suite="mlbatch",
-    text=(
-        "A table of AppWrappers MUST show status, quota reserved, resources deployed and "
-        "unhealthy, in this order."
-    ),
-    source=guide(
+
+@claim_of_history(
+    "MLB-040",
+    guide(
         _SECTION,
         "NAME STATUS QUOTA RESERVED RESOURCES DEPLOYED UNHEALTHY "
         "wrapped-pod Succeeded False True False",
     ),
-)
-
-
-@judges_history(
-    MLB_040, armed_by="CustomResourceDefinition of AppWrapper was stored", from_any_versions=True
+    level=Level.EXTENDED,
+    armed_by="CustomResourceDefinition of AppWrapper was stored",
+    from_any_versions=True,
 )
 def printer_columns(history: AppWrapperHistory) -> Obligations:
+    """A table of AppWrappers MUST show status, quota reserved, resources deployed and unhealthy,
+    in this order."""
     for track in history.by_kind.get("CustomResourceDefinition.apiextensions.k8s.io", ()):
         if track.name != history.profile.custom_resource:
             continue
@@ -69,22 +63,17 @@ def printer_columns(history: AppWrapperHistory) -> Obligations:
                 )
 
 
-MLB_048 = Claim(
-    id="MLB-048",
-    name="resources-deployed-means-created",
-    level=Level.CORE,
-    suite="mlbatch",
-    text="When a Running AppWrapper shows ResourcesDeployed, its resources MUST have been created.",
-    source=guide(
+@claim(
+    "MLB-048",
+    guide(
         _SECTION,
         "resource deployed: whether the resources wrapped by the AppWrapper, such as the "
         "sample-pod in this example have been created on the cluster",
     ),
+    armed_by="AppWrapper entered Running",
 )
-
-
-@judges(MLB_048, armed_by="AppWrapper entered Running")
 def resources_deployed_means_created(aw: AppWrapperRun) -> Obligations:
+    """When a Running AppWrapper shows ResourcesDeployed, its resources MUST have been created."""
     for attempt in aw.attempts:
         running = attempt.running
         if running is None or not running.shows(RESOURCES_DEPLOYED):
@@ -110,26 +99,19 @@ def resources_deployed_means_created(aw: AppWrapperRun) -> Obligations:
             yield met(running)
 
 
-MLB_049 = Claim(
-    id="MLB-049",
-    name="unhealthy-means-the-current-execution",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "Unhealthy MUST speak of the current execution: it MUST be True once the workload was "
-        "given up, and False again when one that was reset runs without a failure. A failure of "
-        "the execution before MUST NOT be shown while the next one is Resuming."
-    ),
-    source=guide(
+@claim(
+    "MLB-049",
+    guide(
         _SECTION,
         "unhealthy: whether a failure has been detected during the current execution of the "
         "AppWrapper.",
     ),
+    armed_by="workload was given up, or ran again after a reset without a failure",
 )
-
-
-@judges(MLB_049, armed_by="workload was given up, or ran again after a reset without a failure")
 def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
+    """Unhealthy MUST speak of the current execution: it MUST be True once the workload was given
+    up, and False again when one that was reset runs without a failure. A failure of the
+    execution before MUST NOT be shown while the next one is Resuming."""
     expected = aw.expected_pods
 
     def healthy(health: Health) -> bool:
@@ -211,23 +193,18 @@ def _cleared(aw: AppWrapperRun, since: Moment, until: Moment | None) -> Snapshot
     return found
 
 
-MLB_054 = Claim(
-    id="MLB-054",
-    name="succeeded-row",
-    level=Level.EXTENDED,
-    suite="mlbatch",
-    text=(
-        "A Succeeded AppWrapper MUST show QuotaReserved False, ResourcesDeployed True and "
-        "Unhealthy False until its resources are deleted."
-    ),
-    source=guide(_SECTION, "wrapped-pod Succeeded False True False"),
-)
-
 _ROW: Final = ((QUOTA_RESERVED, "False"), (RESOURCES_DEPLOYED, "True"), (UNHEALTHY, "False"))
 
 
-@judges(MLB_054, armed_by="AppWrapper was Succeeded")
+@claim(
+    "MLB-054",
+    guide(_SECTION, "wrapped-pod Succeeded False True False"),
+    level=Level.EXTENDED,
+    armed_by="AppWrapper was Succeeded",
+)
 def succeeded_row(aw: AppWrapperRun) -> Obligations:
+    """A Succeeded AppWrapper MUST show QuotaReserved False, ResourcesDeployed True and Unhealthy
+    False until its resources are deleted."""
     for deletion in successes(aw):
         begin = deletion.begin
         over = earliest(deletion.first_request, deletion.end, aw.leaving)

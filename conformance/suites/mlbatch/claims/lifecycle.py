@@ -8,11 +8,10 @@ from typing import Final
 
 from conformance.history import Track
 from conformance.norm import WRITERS, Obligation, Obligations, eventually, met, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import listed, states_of, when
 from conformance.suites.appwrapper.claims.invariants import steps_along_the_graph
 from conformance.suites.appwrapper.decisions import A11, A20
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.snapshots import (
@@ -31,23 +30,18 @@ from vocabulary.objects import Object, condition_status, is_terminating
 _SECTION: Final = "AppWrapper Lifecycle"
 PHASES: Final = (SUSPENDED, RESUMING, RUNNING, SUCCEEDED, FAILED, RESETTING, SUSPENDING)
 
-MLB_041 = Claim(
-    id="MLB-041",
-    name="status-is-one-of-seven",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "The status of an AppWrapper MUST be Suspended, Resuming, Running, Succeeded, Failed, "
-        "Resetting or Suspending; before it is first set, and while it is being deleted, it may "
-        "be empty or Terminating. Succeeded MUST mean that the execution completed successfully."
-    ),
-    source=guide(_SECTION, "Succeeded: the execution completed successfully"),
+
+@claim(
+    "MLB-041",
+    guide(_SECTION, "Succeeded: the execution completed successfully"),
     decision=A11,
+    armed_by="AppWrapper showed a status",
+    from_any_versions=True,
 )
-
-
-@judges(MLB_041, armed_by="AppWrapper showed a status", from_any_versions=True)
 def status_is_one_of_seven(aw: AppWrapperRun) -> Obligations:
+    """The status of an AppWrapper MUST be Suspended, Resuming, Running, Succeeded, Failed,
+    Resetting or Suspending; before it is first set, and while it is being deleted, it may be
+    empty or Terminating. Succeeded MUST mean that the execution completed successfully."""
     for index, span in enumerate(aw.spans):
         allowed = (
             span.phase in PHASES
@@ -113,19 +107,15 @@ def _needs_more_than_its_pods(job: Track) -> bool:
     return completions is not None and int(completions) > int(spec.get("parallelism") or 1)
 
 
-MLB_042 = Claim(
-    id="MLB-042",
-    name="failed-is-final",
-    level=Level.CORE,
-    suite="mlbatch",
-    text="A Failed workload MUST NOT be retried: it stays Failed, and nothing is created for it.",
-    source=guide(_SECTION, "Failed: the execution failed and will not be retried"),
+@claim(
+    "MLB-042",
+    guide(_SECTION, "Failed: the execution failed and will not be retried"),
     decision=A20,
+    armed_by="AppWrapper failed",
+    from_any_versions=True,
 )
-
-
-@judges(MLB_042, armed_by="AppWrapper failed", from_any_versions=True)
 def failed_is_final(aw: AppWrapperRun) -> Obligations:
+    """A Failed workload MUST NOT be retried: it stays Failed, and nothing is created for it."""
     for span in aw.in_phase(FAILED):
         # Where versions may be missing, what is first seen now may have been there before.
         later = aw.component_tracks if aw.history.shows_every_version else ()
@@ -147,22 +137,17 @@ def failed_is_final(aw: AppWrapperRun) -> Obligations:
             yield met(span.begin)
 
 
-MLB_043 = Claim(
-    id="MLB-043",
-    name="suspending-leads-to-suspended",
-    level=Level.CORE,
-    suite="mlbatch",
-    text="A Suspending AppWrapper MUST go back to Suspended.",
-    source=guide(
+@claim(
+    "MLB-043",
+    guide(
         _SECTION,
         "Suspending: the AppWrapper has been evicted by Kueue and is transitioning back to "
         "Suspended.",
     ),
+    armed_by="AppWrapper left Suspending",
 )
-
-
-@judges(MLB_043, armed_by="AppWrapper left Suspending")
 def suspending_leads_to_suspended(aw: AppWrapperRun) -> Obligations:
+    """A Suspending AppWrapper MUST go back to Suspended."""
     for span in aw.in_phase(SUSPENDING):
         if span.end is None or span.end.phase == TERMINATING:
             continue
@@ -176,42 +161,32 @@ def suspending_leads_to_suspended(aw: AppWrapperRun) -> Obligations:
             )
 
 
-MLB_044 = Claim(
-    id="MLB-044",
-    name="life-cycle",
-    level=Level.CORE,
-    suite="mlbatch",
-    text="An AppWrapper MUST move between its phases along the edges of the life cycle only.",
-    source=guide(_SECTION, "[*] --> sp sp --> ad rn --> s ad --> su su --> sp ad --> f"),
+@claim(
+    "MLB-044",
+    guide(_SECTION, "[*] --> sp sp --> ad rn --> s ad --> su su --> sp ad --> f"),
+    armed_by="AppWrapper changed its phase",
+    from_any_versions=True,
 )
-
-
-@judges(MLB_044, armed_by="AppWrapper changed its phase", from_any_versions=True)
 def life_cycle(aw: AppWrapperRun) -> Obligations:
+    """An AppWrapper MUST move between its phases along the edges of the life cycle only."""
     yield from steps_along_the_graph(aw)
 
 
-MLB_045 = Claim(
-    id="MLB-045",
-    name="admission-is-not-the-controllers",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "Whether an AppWrapper is admitted MUST be left to Kueue: its controller MUST NOT change "
-        "spec.suspend, MUST leave Suspended when it is unset and not before, and MUST NOT enter "
-        "Suspending unless it is set."
-    ),
-    source=guide(
+@claim(
+    "MLB-045",
+    guide(
         _SECTION,
         "the outer loop consisting of the Suspended , Admitted , and Suspending states is "
         "managed by Kueue, while the inner loop consisting of the Resuming , Running , and "
         "Resetting states is managed by the AppWrapper controller.",
     ),
+    armed_by="AppWrapper was admitted or evicted",
+    needs=(WRITERS,),
 )
-
-
-@judges(MLB_045, armed_by="AppWrapper was admitted or evicted", needs=(WRITERS,))
 def admission_is_not_the_controllers(aw: AppWrapperRun) -> Obligations:
+    """Whether an AppWrapper is admitted MUST be left to Kueue: its controller MUST NOT change
+    spec.suspend, MUST leave Suspended when it is unset and not before, and MUST NOT enter
+    Suspending unless it is set."""
     is_operator = aw.history.operator.is_by
     for before, after in pairwise(aw.snapshots):
         if before.suspended != after.suspended and is_operator(after.write.actor):

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from conformance.history.tracks import Track
 from conformance.norm import Obligation, Obligations, met, violated
-from conformance.norm.claim import Claim, Level
+from conformance.norm.claim import Level
 from conformance.norm.templates import first_difference
 from conformance.norm.words import when
 from conformance.suites.appwrapper.decisions import A25
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.pod_sets import Component
@@ -20,26 +20,21 @@ from vocabulary.objects import Object
 _IN_METADATA = ("labels", "annotations")
 _IN_SPEC = ("nodeSelector", "tolerations", "schedulingGates")
 
-MLB_076 = Claim(
-    id="MLB-076",
-    name="pods-are-placed-as-their-quota-says",
-    level=Level.PROVISIONAL,
-    suite="mlbatch",
-    text=(
-        "The pods of a pod set MUST have the labels, annotations, node selector, tolerations and "
-        "scheduling gates that podSetInfos gave it when quota was reserved."
-    ),
-    source=guide(
+
+@claim(
+    "MLB-076",
+    guide(
         "Introduction",
         "MLBatch replaces MCAD with Kueue to queue and admit jobs. Kueue introduces a new quota "
         "management system based on cluster queues.",
     ),
+    level=Level.PROVISIONAL,
     decision=A25,
+    armed_by="pod was created of a pod set that podSetInfos speak of",
 )
-
-
-@judges(MLB_076, armed_by="pod was created of a pod set that podSetInfos speak of")
 def pods_are_placed_as_their_quota_says(aw: AppWrapperRun) -> Obligations:
+    """The pods of a pod set MUST have the labels, annotations, node selector, tolerations and
+    scheduling gates that podSetInfos gave it when quota was reserved."""
     for attempt in aw.attempts:
         for track in attempt.components:
             component = aw.component_of(track)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from conformance.norm import WRITERS, Obligations, eventually, met, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import states_of, were, when
 from conformance.suites.appwrapper.claims.failed import failures
 from conformance.suites.appwrapper.claims.quota_release import MADE_FOR_THE_GONE, quota_is_held
@@ -13,7 +12,7 @@ from conformance.suites.appwrapper.claims.retry_quota import retry_stretches
 from conformance.suites.appwrapper.claims.success import successes, ttl_of
 from conformance.suites.appwrapper.claims.timed import earliest, no_earlier
 from conformance.suites.appwrapper.decisions import A19, A20
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.appwrapper import NEVER
@@ -29,25 +28,19 @@ from vocabulary.objects import condition_status
 
 _SECTION: Final = "AppWrapper Lifecycle"
 
-MLB_046 = Claim(
-    id="MLB-046",
-    name="retries-keep-their-place",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "Retrying a workload MUST NOT release its quota and reserve it again, so that it keeps "
-        "its place."
-    ),
-    source=guide(
+
+@claim(
+    "MLB-046",
+    guide(
         _SECTION,
         "the AppWrapper controller handles workload retries without releasing and reacquiring "
         "Kueue quotas, hence without moving retried workloads to the back of the cluster queue.",
     ),
+    armed_by="AppWrapper was reset",
 )
-
-
-@judges(MLB_046, armed_by="AppWrapper was reset")
 def retries_keep_their_place(aw: AppWrapperRun) -> Obligations:
+    """Retrying a workload MUST NOT release its quota and reserve it again, so that it keeps its
+    place."""
     for begin, end_n in retry_stretches(aw):
         since = _reserved_since(begin.conditions.get(QUOTA_RESERVED))
         moved = next(
@@ -76,21 +69,16 @@ def _reserved_since(condition: object) -> str:
     return str(condition.get("lastTransitionTime", "")) if isinstance(condition, dict) else ""
 
 
-MLB_047 = Claim(
-    id="MLB-047",
-    name="quota-reserved-means-admitted",
-    level=Level.CORE,
-    suite="mlbatch",
-    text="QuotaReserved MUST be True only for a workload whose quota has been reserved.",
-    source=guide(
+@claim(
+    "MLB-047",
+    guide(
         _SECTION,
         "quota reserved: whether Kueue has reserved the quota requested by the AppWrapper",
     ),
+    armed_by="QuotaReserved turned True",
 )
-
-
-@judges(MLB_047, armed_by="QuotaReserved turned True")
 def quota_reserved_means_admitted(aw: AppWrapperRun) -> Obligations:
+    """QuotaReserved MUST be True only for a workload whose quota has been reserved."""
     seen_before = aw.history.operator.timing.seen_us
     for edge in aw.turns(QUOTA_RESERVED, "True"):
         admitted = any(
@@ -111,21 +99,17 @@ def quota_reserved_means_admitted(aw: AppWrapperRun) -> Obligations:
             yield violated(edge, f"{when(edge)}: {edge} of {aw}, although {missing}.")
 
 
-MLB_050 = Claim(
-    id="MLB-050",
-    name="running-holds-quota-and-resources",
-    level=Level.CORE,
-    suite="mlbatch",
-    text="A Running AppWrapper MUST show both QuotaReserved and ResourcesDeployed.",
-    source=guide(
+@claim(
+    "MLB-050",
+    guide(
         _SECTION,
         "For example, a Running AppWrapper has both quota reserved and resource deployed.",
     ),
+    armed_by="AppWrapper was Running",
+    from_any_versions=True,
 )
-
-
-@judges(MLB_050, armed_by="AppWrapper was Running", from_any_versions=True)
 def running_holds_quota_and_resources(aw: AppWrapperRun) -> Obligations:
+    """A Running AppWrapper MUST show both QuotaReserved and ResourcesDeployed."""
     for span in aw.in_phase(RUNNING):
         lost = next(
             (
@@ -148,18 +132,13 @@ def running_holds_quota_and_resources(aw: AppWrapperRun) -> Obligations:
             )
 
 
-MLB_051 = Claim(
-    id="MLB-051",
-    name="succeeded-holds-no-quota",
-    level=Level.CORE,
-    suite="mlbatch",
-    text="A Succeeded AppWrapper MUST no longer reserve quota.",
-    source=guide(_SECTION, "A Succeeded AppWrapper will no longer reserve quota"),
+@claim(
+    "MLB-051",
+    guide(_SECTION, "A Succeeded AppWrapper will no longer reserve quota"),
+    armed_by="AppWrapper succeeded",
 )
-
-
-@judges(MLB_051, armed_by="AppWrapper succeeded")
 def succeeded_holds_no_quota(aw: AppWrapperRun) -> Obligations:
+    """A Succeeded AppWrapper MUST no longer reserve quota."""
     for span in aw.in_phase(SUCCEEDED):
         released = next((snap for snap in span.snapshots if not snap.shows(QUOTA_RESERVED)), None)
         yield eventually(
@@ -182,25 +161,20 @@ def succeeded_holds_no_quota(aw: AppWrapperRun) -> Obligations:
             )
 
 
-MLB_052 = Claim(
-    id="MLB-052",
-    name="succeeded-pods-are-kept-for-their-logs",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "The pods of a Succeeded AppWrapper MUST be preserved for a period, and "
-        "ResourcesDeployed MUST stay True for as long."
-    ),
-    source=guide(
+@claim(
+    "MLB-052",
+    guide(
         _SECTION,
         "the wrapped resources such as terminated pods will be preserved on the cluster for a "
         "period of time as discussed above to permit log collection.",
     ),
+    name="succeeded-pods-are-kept-for-their-logs",
+    armed_by="AppWrapper was Succeeded for a second",
+    needs=(WRITERS,),
 )
-
-
-@judges(MLB_052, armed_by="AppWrapper was Succeeded for a second", needs=(WRITERS,))
 def succeeded_pods_are_kept(aw: AppWrapperRun) -> Obligations:
+    """The pods of a Succeeded AppWrapper MUST be preserved for a period, and ResourcesDeployed
+    MUST stay True for as long."""
     for deletion in successes(aw):
         ttl = ttl_of(aw, deletion)[0]
         end = earliest(deletion.end, aw.removed) or aw.history.end
@@ -222,27 +196,21 @@ def succeeded_pods_are_kept(aw: AppWrapperRun) -> Obligations:
             yield no_earlier(aw, what, ttl, since=deletion.begin, happened=first).obligation
 
 
-MLB_053 = Claim(
-    id="MLB-053",
-    name="failed-holds-quota-until-undeployed",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "A Failed AppWrapper MUST continue to reserve quota until its resources have been "
-        "undeployed."
-    ),
-    source=guide(
+@claim(
+    "MLB-053",
+    guide(
         _SECTION,
         "A Failed AppWrapper will transiently continue to reserve quota until the wrapped "
         "resources have been undeployed, so as to avoid oversubscribing GPUs during the cleanup "
         "of failed jobs.",
     ),
     decision=(A19, A20),
+    armed_by="AppWrapper failed with resources deployed",
+    from_any_versions=True,
 )
-
-
-@judges(MLB_053, armed_by="AppWrapper failed with resources deployed", from_any_versions=True)
 def failed_holds_quota_until_undeployed(aw: AppWrapperRun) -> Obligations:
+    """A Failed AppWrapper MUST continue to reserve quota until its resources have been
+    undeployed."""
     for deletion in failures(aw):
         if not deletion.left_at(deletion.begin.n):
             continue

@@ -8,11 +8,10 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from conformance.norm import Obligation, Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
 from conformance.suites.appwrapper.api import APPWRAPPER
 from conformance.suites.appwrapper.decisions import A18
-from conformance.suites.appwrapper.judging import judges, judges_history
+from conformance.suites.appwrapper.judging import claim, claim_of_history
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.history import AppWrapperHistory
@@ -24,26 +23,17 @@ _NOT_IN_LABELS: Final = re.compile(r"[^-_.\w]", re.ASCII)
 MAX_LABEL_LENGTH: Final = 63
 NOT_SEEN_CREATED: Final = "the history does not show how it was created"
 
-MLB_020 = Claim(
-    id="MLB-020",
-    name="submitting-user-is-labelled",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "An AppWrapper MUST be labelled with the name and id of the user who submitted it, "
-        "whatever that user wrote there, and these labels MUST NOT change."
-    ),
-    source=guide(SECTION, "labels holding the name and id of the user submitting the AppWrapper"),
+
+@claim_of_history(
+    "MLB-020",
+    guide(SECTION, "labels holding the name and id of the user submitting the AppWrapper"),
     decision=A18,
-)
-
-
-@judges_history(
-    MLB_020,
     armed_by="AppWrapper was submitted to an operator with webhooks",
     from_any_versions=True,
 )
 def submitting_user_is_labelled(history: AppWrapperHistory) -> Obligations:
+    """An AppWrapper MUST be labelled with the name and id of the user who submitted it, whatever
+    that user wrote there, and these labels MUST NOT change."""
     if not has_webhooks(history):
         return
     profile = history.profile
@@ -126,25 +116,17 @@ def has_webhooks(history: AppWrapperHistory) -> bool:
     return bool(history.operator.under_test.parameters.get("webhooksEnabled", True))
 
 
-MLB_021 = Claim(
-    id="MLB-021",
-    name="queue-is-filled-in",
-    level=Level.CORE,
-    suite="mlbatch",
-    text="An AppWrapper without a queue MUST get the default queue; one with its own keeps it.",
-    source=guide(
+@claim(
+    "MLB-021",
+    guide(
         SECTION,
         "label required to queue the workload in",
     ),
-)
-
-
-@judges(
-    MLB_021,
     armed_by="AppWrapper was submitted to an operator with a default queue",
     from_any_versions=True,
 )
 def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
+    """An AppWrapper without a queue MUST get the default queue; one with its own keeps it."""
     queue = aw.history.operator.under_test.parameters.get("defaultQueueName")
     if not queue or not has_webhooks(aw.history):
         return
@@ -174,25 +156,19 @@ def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
             )
 
 
-MLB_022 = Claim(
-    id="MLB-022",
-    name="scheduler-is-filled-in",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "The pods of an AppWrapper MUST get the configured scheduler, unless their template "
-        "names its own."
-    ),
-    source=guide(
+@claim(
+    "MLB-022",
+    guide(
         SECTION,
         "the schedulerName specification required to enable gang scheduling and packing on the "
         "GPU dimension to mitigate node fragmentation.",
     ),
+    armed_by="pod was created under a configured scheduler",
+    from_any_versions=True,
 )
-
-
-@judges(MLB_022, armed_by="pod was created under a configured scheduler", from_any_versions=True)
 def scheduler_is_filled_in(aw: AppWrapperRun) -> Obligations:
+    """The pods of an AppWrapper MUST get the configured scheduler, unless their template names
+    its own."""
     scheduler = aw.history.operator.under_test.parameters.get("schedulerName")
     if not scheduler:
         return

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from conformance.norm import Obligation, Obligations, met, undecided, violated
-from conformance.norm.claim import Claim, Level
 from conformance.norm.words import when
-from conformance.suites.appwrapper.judging import judges
+from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.sources import guide
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.pod_sets import Component
@@ -32,25 +31,19 @@ RESOURCES: Final = {
 }
 """The kinds of the list, each with its resource as roles name it."""
 
-MLB_073 = Claim(
-    id="MLB-073",
-    name="listed-kinds-can-be-wrapped",
-    level=Level.CORE,
-    suite="mlbatch",
-    text=(
-        "A component of every kind that users may wrap MUST be created, without rights beyond "
-        "those that the controller brings."
-    ),
-    source=guide(
+
+@claim(
+    "MLB-073",
+    guide(
         "AppWrappers",
         "MLBatch allows users to wrap an arbitrary number of one or more of the following Kinds "
         "inside of an AppWrapper",
     ),
+    armed_by="component of a listed kind was to be created",
 )
-
-
-@judges(MLB_073, armed_by="component of a listed kind was to be created")
 def listed_kinds_can_be_wrapped(aw: AppWrapperRun) -> Obligations:
+    """A component of every kind that users may wrap MUST be created, without rights beyond those
+    that the controller brings."""
     for component in aw.components:
         if component.kind in RESOURCES:
             yield from _is_created(aw, component)
