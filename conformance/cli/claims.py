@@ -76,8 +76,7 @@ def show(claim: Annotated[str, typer.Argument(help="A claim's id or name.")]) ->
         typer.echo(f"holds in edition {', '.join(found.editions)}")
     typer.echo("")
     typer.echo(found.text)
-    typer.echo(f"\nsource: {found.source.document}, {found.source.section}")
-    typer.echo(f'    "{found.source.sentence}"')
+    typer.echo(f"\nsource: {found.source}")
     for decision in found.decisions:
         typer.echo(f"\ndecision {decision.id}: {decision.choice}")
         typer.echo(f"    because {decision.because}")

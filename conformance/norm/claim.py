@@ -25,11 +25,15 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the sentence stands: document, section, and the words themselves, quoted."""
+    """Where the sentence stands."""
 
     document: str
     section: str
-    sentence: str
+    sentence: int
+    """Counted from the section's heading: an item of a list, a table and a listing count as one."""
+
+    def __str__(self) -> str:
+        return f"{self.document}, {self.section}, sentence {self.sentence}"
 
 
 @dataclass(frozen=True, slots=True)

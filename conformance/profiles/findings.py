@@ -272,9 +272,7 @@ def _finding(
     yield ""
     yield f"**{claim.text}** ({claim.level}, {claim.name})"
     yield ""
-    yield f"> {_line(claim.source.sentence)}"
-    yield ""
-    yield f"— {claim.source.document}, {claim.source.section}"
+    yield f"— {claim.source}"
     yield ""
     for each in _reasons(claim, profile):
         link = f" ([source]({each.link}))" if each.link else ""

@@ -65,7 +65,7 @@ def _result(claim: ClaimReport, test: ClaimTest, report: ConformanceReport) -> d
         "testCaseId": _md5(full_name),
         "fullName": full_name,
         "name": f"{claim.id} {claim.name} [{test.name}]",
-        "description": f"{claim.text}\n\n> {claim.source.sentence}",
+        "description": f"{claim.text}\n\n{claim.source}",
         "status": _STATUS[test.outcome],
         "statusDetails": {
             "message": printable(because),
@@ -91,7 +91,7 @@ def _result(claim: ClaimReport, test: ClaimTest, report: ConformanceReport) -> d
         "links": [
             {
                 "type": "link",
-                "name": f"{claim.source.document}, {claim.source.section}",
+                "name": str(claim.source),
                 "url": f"urn:assay:source:{claim.source.document}#{claim.id}",
             }
         ],

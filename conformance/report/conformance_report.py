@@ -165,7 +165,12 @@ class ClaimSource(_Part, frozen=True, kw_only=True):
 
     document: str
     section: str
-    sentence: Text
+    sentence: Count | Text
+    """Its number in the section; its words, in reports of versions that quoted them."""
+
+    def __str__(self) -> str:
+        numbered = f", sentence {self.sentence}" if isinstance(self.sentence, int) else ""
+        return f"{self.document}, {self.section}{numbered}"
 
 
 class FirstViolation(_Part, frozen=True, kw_only=True):

@@ -61,13 +61,9 @@ def failure_block(
     told: dict[str, list[str]] = {}
     for (claim, verdict), violation in zip(judged, first, strict=True):
         because = violation.because if violation is not None else verdict.because
-        sentence = claim.source.sentence.rstrip(".")
-        told.setdefault(because, []).append(f'    {claim.id}: "{sentence}".')
-    for because, quoted in told.items():
-        if len(quoted) > 1:
-            lines += [*quoted, f"    {printable(because)}"]
-        else:
-            lines.append(f"{quoted[0]} {printable(because)}")
+        told.setdefault(because, []).append(f"    {claim.id}: {claim.text} ({claim.source})")
+    for because, claimed in told.items():
+        lines += [*claimed, f"    {printable(because)}"]
     more = sum(max(len(verdict.violations) - 1, 0) for _, verdict in judged)
     if more > 0:
         lines.append(f"    and {counted(more, 'more violation')} in this history")

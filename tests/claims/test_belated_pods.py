@@ -95,7 +95,7 @@ def test_no_claim_is_undecided_by_a_decision_that_it_does_not_cite(
 
 def test_a_claim_outside_of_every_suite_is_refused() -> None:
     judging = Judging(AppWrapperHistory, AppWrapperRun)
-    declare = judging.claim("AW-999", Source("a document", "a section", "1"), armed_by="nothing")
+    declare = judging.claim("AW-999", Source("a document", "a section", 1), armed_by="nothing")
 
     def belongs_to_no_suite(aw: AppWrapperRun) -> Obligations:
         """An AppWrapper MUST be in a suite."""

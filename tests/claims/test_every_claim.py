@@ -87,7 +87,7 @@ def test_a_claim_is_one_normative_sentence_with_a_source(claim: Claim) -> None:
     assert claim.text.endswith(".")
     assert claim.source.document in SOURCES[claim.suite]
     assert claim.source.section
-    assert len(claim.source.sentence) >= 10
+    assert claim.source.sentence >= 1
     assert claim.suite == SUITES[claim.id.partition("-")[0]]
 
 

@@ -41,7 +41,7 @@ def test_a_violation_is_shown_with_sentence_evidence_plan_and_the_profiles_reaso
     known = Difference(claims=(claim.id,), fault="implementation", because=reason, link="https://x")
     page = findings_page(report, profile(known))
     assert f"## {claim.id}\n\n**{claim.text}**" in page
-    assert claim.source.sentence in page
+    assert str(claim.source) in page
     assert f"**At fault**: the implementation. {reason} ([source](https://x))" in page
     failing = next(test for test in claim.tests if test.first_violation is not None)
     assert failing.first_violation is not None

@@ -7,7 +7,7 @@ from typing import Any
 from conformance.norm.claim import Claim, Decision, Level, Source
 
 
-def _claim(id_: str, name: str, level: Level, text: str, sentence: str, **more: Any) -> Claim:
+def _claim(id_: str, name: str, level: Level, text: str, sentence: int, **more: Any) -> Claim:
     """A claim that is not registered: the catalogue stays what it is."""
     claim = Claim.__new__(Claim)
     values = {
@@ -34,8 +34,7 @@ QUOTA = _claim(
     "quota-released-after-last-pod",
     Level.CORE,
     "Quota MUST NOT be released before every pod and resource of the failed attempt is gone.",
-    "when ResourcesDeployed becomes False, which indicates to Kueue that the quota has been "
-    "released, all resources created by a failed workload will have been totally removed",
+    5,
     decision=Decision(
         "A4",
         "ResourcesDeployed=False during the retry pause does not mean that quota is released.",
@@ -47,21 +46,21 @@ PAUSE = _claim(
     "retry-pause-lasts",
     Level.EXTENDED,
     "Between the end of deletion and the new instances the RetryPausePeriod MUST pass.",
-    "waiting for a RetryPausePeriod, and then creating new instances of the resources",
+    14,
 )
 FORCE = _claim(
     "AW-012",
     "everything-left-is-forced",
     Level.CORE,
     "What remains after the ForcefulDeletionGracePeriod MUST be deleted with a grace period of 0.",
-    "initiates a forceful deletion of all remaining Pods and resources",
+    3,
 )
 TTL = _claim(
     "AW-063",
     "deleted-after-success-ttl",
     Level.CORE,
     "The child resources of a succeeded AppWrapper MUST be deleted SuccessTTL after it succeeded.",
-    "automatically deleted after a SuccessTTL",
+    22,
     not_judged="",
 )
 CLAIMS = {claim.id: claim for claim in (QUOTA, PAUSE, FORCE, TTL)}

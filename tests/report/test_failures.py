@@ -93,7 +93,7 @@ def test_claims_that_are_broken_for_one_reason_share_its_sentence(tmp_path: Path
     judged = [(CLAIMS[verdict.claim], verdict) for verdict in run.verdicts]
     block = failure_block(judged, run)
     assert block.count(violation.because) == 1
-    assert all(claim.source.sentence.rstrip(".") in block for claim, _ in judged)
+    assert all(f"{claim.text} ({claim.source})" in block for claim, _ in judged)
     suite = sample_suite(run)
     report = build_report(suite, CLAIMS, version="0", git_commit="", date="")
     (failure,) = write_folder(tmp_path, suite, report, CLAIMS).failures

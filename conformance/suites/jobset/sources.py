@@ -11,35 +11,40 @@ API: Final = "jobset-api"
 """The comments of the API that the proposal extends: jobset.x-k8s.io/v1alpha2."""
 
 
-def api(sentence: str) -> Source:
+def api(sentence: int) -> Source:
     """A sentence of the proposed API."""
     return Source(KEP, "Proposed Failure Policy API", sentence)
 
 
-def constraints(sentence: str) -> Source:
+def constraints(sentence: int) -> Source:
     return Source(KEP, "Constraints", sentence)
 
 
-def implementation(sentence: str) -> Source:
+def implementation(sentence: int) -> Source:
     return Source(KEP, "Implementation", sentence)
 
 
-def stories(sentence: str) -> Source:
-    return Source(KEP, "User Stories", sentence)
+def story(number: int, sentence: int) -> Source:
+    return Source(KEP, f"User Stories, Story {number}", sentence)
 
 
-def motivation(sentence: str) -> Source:
+def motivation(sentence: int) -> Source:
     return Source(KEP, "Motivation", sentence)
 
 
-def test_plan(sentence: str) -> Source:
+def test_plan(sentence: int) -> Source:
     return Source(KEP, "Test Plan", sentence)
 
 
-def future_work(sentence: str) -> Source:
+def future_work(sentence: int) -> Source:
+    """A sentence of that section before its stories."""
     return Source(KEP, "Future Work", sentence)
 
 
-def field(section: str, sentence: str) -> Source:
-    """A sentence of the API, under the type whose field it describes."""
-    return Source(API, section, sentence)
+def future_story(number: int, sentence: int) -> Source:
+    return Source(KEP, f"Future Work, Story {number}", sentence)
+
+
+def field(name: str, sentence: int) -> Source:
+    """A sentence of the comment on a field or constant: `JobSetSpec.suspend`."""
+    return Source(API, name, sentence)

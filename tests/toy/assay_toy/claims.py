@@ -20,7 +20,7 @@ README = "toy-readme"
 
 
 @JUDGING.claim(
-    "TOY-001", Source(README, "Crews", "A lost pod comes back."), armed_by="pod of a Crew was lost"
+    "TOY-001", Source(README, "Crews", 1), armed_by="pod of a Crew was lost"
 )
 def lost_pods_are_replaced(crew: CrewRun) -> Obligations:
     """A pod of a Crew that is gone MUST be replaced, unless the Crew was deleted or shrunk, or
@@ -54,7 +54,7 @@ def lost_pods_are_replaced(crew: CrewRun) -> Obligations:
 
 @JUDGING.claim(
     "TOY-002",
-    Source(README, "Crews", "status.ready counts pods that run."),
+    Source(README, "Crews", 2),
     editions=("strict",),
     armed_by="Crew counted pods",
 )
@@ -83,7 +83,7 @@ def only_running_pods_are_counted(crew: CrewRun) -> Obligations:
 
 @JUDGING.claim(
     "TOY-003",
-    Source(README, "Crews", "A Crew that has its pods is left alone."),
+    Source(README, "Crews", 3),
     armed_by="end of a run with a Crew",
 )
 def crews_come_to_rest(crew: CrewRun) -> Obligations:

@@ -21,10 +21,7 @@ KEPT_OFF = ("NoSchedule", "NoExecute")
 
 @claim(
     "AW-001",
-    overview(
-        "If Autopilot is deployed on the cluster, the AppWrapper controller can automate both "
-        "the injection of Node anti-affinites to avoid scheduling workloads on unhealthy Nodes"
-    ),
+    overview(2),
     armed_by="pod was scheduled while a node was tagged for a resource it uses",
 )
 def new_pods_avoid_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
@@ -89,7 +86,7 @@ def injected_pods(aw: AppWrapperRun) -> Iterator[tuple[Track, tuple[Taint, ...]]
 
 @claim(
     "AW-086",
-    configuration_details("The default Autopilot configuration used by the controller is"),
+    configuration_details(6),
     name="default-autopilot-configuration",
     armed_by="pod that requests GPUs was created under the default configuration",
     from_any_versions=True,
@@ -103,11 +100,7 @@ def default_configuration(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-087",
-    configuration_details(
-        "for exactly those Pods that have a non-zero resource request for nvidia.com/gpu, the "
-        "AppWrapper controller will automatically inject the stanza below into the affinity "
-        "portion of their Spec."
-    ),
+    configuration_details(11),
     armed_by="pod that requests a monitored resource was created",
     from_any_versions=True,
 )
@@ -131,9 +124,7 @@ def affinity_is_injected_where_requested(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-088",
-    configuration_details(
-        "for exactly those Pods that have a non-zero resource request for nvidia.com/gpu"
-    ),
+    configuration_details(11),
     armed_by="pod that requests no monitored resource was created",
     from_any_versions=True,
 )
@@ -169,10 +160,7 @@ def affinity_is_not_injected_elsewhere(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-089",
-    configuration_details(
-        "requiredDuringSchedulingIgnoredDuringExecution: nodeSelectorTerms: - matchExpressions: "
-        "- key: autopilot.ibm.com/gpuhealth operator: NotIn values: - ERR - EVICT"
-    ),
+    configuration_details(12),
     armed_by="pod that requests a monitored resource was created",
     from_any_versions=True,
 )

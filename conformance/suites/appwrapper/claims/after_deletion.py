@@ -27,10 +27,7 @@ RELEASING: Final = frozenset({Cause.SUSPENSION, Cause.FAILURE, Cause.DELETION})
 
 @claim(
     "AW-094",
-    progress_guarantees(
-        "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
-        "all resources and Pods are successfully deleted."
-    ),
+    progress_guarantees(4),
     level=Level.DERIVED,
     decision=A21,
     armed_by="last object was gone while ResourcesDeployed was True",
@@ -73,11 +70,7 @@ def _turned(aw: AppWrapperRun, deletion: Deletion, condition: str, gone: Moment)
 
 @claim(
     "AW-095",
-    overview(
-        "This reset process is carefully engineered to ensure that it will always make progress "
-        "and eventually succeed in completely removing all Pods and other resources created by "
-        "a failed workload."
-    ),
+    overview(6),
     level=Level.DERIVED,
     decision=A21,
     armed_by="AppWrapper with the controller's finalizer was deleted, or one that others hold "

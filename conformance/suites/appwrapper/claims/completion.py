@@ -31,7 +31,7 @@ ENDED: Final = ("Succeeded", "Failed")
 
 @claim(
     "AW-096",
-    guide("AppWrapper Lifecycle", "Succeeded: the execution completed successfully"),
+    guide("AppWrapper Lifecycle", 5),
     level=Level.DERIVED,
     decision=A22,
     armed_by="workload completed, or AppWrapper entered Succeeded",

@@ -22,10 +22,7 @@ from vocabulary.history import Write
 
 @claim(
     "AW-098",
-    detailed_description(
-        "It takes longer than AdmissionGracePeriod for the expected number of Pods to reach "
-        "the Pending state."
-    ),
+    detailed_description(7),
     name="refused-creations-are-retried-up-to-the-limit",
     level=Level.DERIVED,
     decision=A23,

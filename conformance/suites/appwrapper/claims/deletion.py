@@ -44,11 +44,7 @@ NOT_FOUND: Final = 404
 
 @claim(
     "AW-007",
-    overview(
-        "This reset process is carefully engineered to ensure that it will always make progress "
-        "and eventually succeed in completely removing all Pods and other resources created by "
-        "a failed workload."
-    ),
+    overview(6),
     decision=A21,
     armed_by="deletion of a workload's resources was due",
 )
@@ -67,10 +63,7 @@ def deletion_always_succeeds(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-010",
-    progress_guarantees(
-        "First it does a normal delete of the top-level resources, allowing the primary "
-        "resource controllers time to cascade the deletion through all child resources."
-    ),
+    progress_guarantees(2),
     decision=A21,
     armed_by="deletion of a workload's resources was due",
     needs=(WRITERS, OPTIONS),
@@ -182,11 +175,7 @@ def _unlike_an_ordinary_one(
 
 @claim(
     "AW-011",
-    progress_guarantees(
-        "If they are not able to successfully delete all of the workload’s Pods and resources "
-        "within a ForcefulDeletionGracePeriod, the AppWrapper controller then initiates a "
-        "forceful deletion"
-    ),
+    progress_guarantees(3),
     decision=A9,
     armed_by="resource took its time to be deleted",
     needs=(WRITERS, OPTIONS),
@@ -219,10 +208,7 @@ def forced_no_earlier(aw: AppWrapperRun, deletion: Deletion) -> Iterator[Timed]:
 
 @claim(
     "AW-012",
-    progress_guarantees(
-        "the AppWrapper controller then initiates a forceful deletion of all remaining Pods and "
-        "resources by deleting them with a GracePeriod of 0."
-    ),
+    progress_guarantees(3),
     decision=A21,
     armed_by="pod or resource was left at the end of the forceful deletion grace period",
     needs=(WRITERS, OPTIONS),

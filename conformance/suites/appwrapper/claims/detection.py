@@ -31,11 +31,7 @@ from vocabulary.clock import Micros
 
 @claim(
     "AW-003",
-    overview(
-        "Throughout the execution of a workload, the AppWrapper controller monitors both the "
-        "status of the contained top-level resources and the status of all Pods created by the "
-        "workload."
-    ),
+    overview(3),
     name="resources-and-pods-are-monitored-throughout",
     armed_by="resource or pod failed while the workload was Running",
 )
@@ -50,10 +46,7 @@ def everything_is_monitored(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-021",
-    detailed_description(
-        "Throughout the execution of the workload, the AppWrapper controller monitors the "
-        "number and health of all labeled Pods."
-    ),
+    detailed_description(2),
     name="number-and-health-of-pods-are-monitored",
     decision=A7,
     armed_by="pod failed or went missing while the workload was Running",
@@ -148,10 +141,7 @@ def lacks_pods(health: Health, expected: int) -> bool:
 
 @claim(
     "AW-022",
-    detailed_description(
-        "It also watches the top-level created resources and for selected resources types "
-        "understands how to interpret their status information."
-    ),
+    detailed_description(3),
     armed_by="component failed or went missing while the workload was Running",
 )
 def top_level_resources_are_watched(aw: AppWrapperRun) -> Obligations:
@@ -164,7 +154,7 @@ def top_level_resources_are_watched(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-030",
-    detailed_description("There are a non-zero number of Failed Pods."),
+    detailed_description(6),
     decision=A14,
     armed_by="pod failed while the workload was Running",
 )
@@ -175,10 +165,7 @@ def failed_pods_are_unhealthy(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-033",
-    detailed_description(
-        "If a non-zero number of Running Pods are using resources that Autopilot has tagged as "
-        "NoExecute."
-    ),
+    detailed_description(9),
     decision=A6,
     armed_by="node of a Running pod was tagged NoExecute for what it uses",
 )
@@ -190,9 +177,7 @@ def pods_on_tagged_nodes_are_unhealthy(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-034",
-    detailed_description(
-        "The status information of a batch/v1 Job or PyTorchJob indicates that it has failed."
-    ),
+    detailed_description(10),
     armed_by="Job or PyTorchJob failed while the workload was Running",
 )
 def failed_jobs_are_unhealthy(aw: AppWrapperRun) -> Obligations:

@@ -20,7 +20,7 @@ from conformance.suites.appwrapper.view.snapshots import FAILED, RESETTING, UNHE
 
 @claim(
     "AW-035",
-    detailed_description("A top-level wrapped resource is externally deleted."),
+    detailed_description(11),
     decision=A13,
     armed_by="component was deleted externally while it ran",
     needs=(WRITERS,),
@@ -45,10 +45,7 @@ def external_deletion_is_unhealthy(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-045",
-    detailed_description(
-        "The FailureGracePeriod is elided by the remaining conditions because the primary "
-        "resource controller is not expected to take any further action."
-    ),
+    detailed_description(13),
     armed_by="component was deleted externally under a long failure grace period",
     needs=(WRITERS,),
 )
@@ -68,10 +65,7 @@ def no_grace_after_external_deletion(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-057",
-    detailed_description(
-        "External deletion of a top-level wrapped resource will cause the AppWrapper to "
-        "directly enter the Failed state independent of the RetryLimit."
-    ),
+    detailed_description(19),
     decision=A12,
     armed_by="component was deleted externally while it ran",
     needs=(WRITERS,),

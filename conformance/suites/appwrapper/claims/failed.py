@@ -32,10 +32,7 @@ from conformance.suites.appwrapper.view.snapshots import (
 
 @claim(
     "AW-053",
-    detailed_description(
-        "if the number of resets exceeds the RetryLimit, then the AppWrapper moves into a "
-        "Failed state and its resources are deleted (thus finally releasing its quota)."
-    ),
+    detailed_description(16),
     armed_by="AppWrapper entered Failed",
 )
 def failed_workloads_are_deleted(aw: AppWrapperRun) -> Obligations:
@@ -78,11 +75,7 @@ def _delay(aw: AppWrapperRun, deletion: Deletion) -> tuple[Value, Value]:
 
 @claim(
     "AW-060",
-    detailed_description(
-        "an annotation can be added to an AppWrapper that adds a DeletionOnFailureGracePeriod "
-        "between the time the AppWrapper enters the Failed state and when the process of "
-        "deleting its resources begins."
-    ),
+    detailed_description(20),
     name="deletion-is-delayed-for-debugging",
     decision=A9,
     armed_by="AppWrapper with a delayed deletion entered Failed",
@@ -139,9 +132,7 @@ def deletion_on_failure(aw: AppWrapperRun) -> Iterator[Timed]:
 
 @claim(
     "AW-061",
-    detailed_description(
-        "Since the AppWrapper continues to consume quota during this delayed deletion period"
-    ),
+    detailed_description(21),
     decision=A10,
     armed_by="AppWrapper with a delayed deletion entered Failed",
     needs=(WRITERS,),
@@ -182,10 +173,7 @@ def quota_is_held_during_the_delay(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-062",
-    configuration_details(
-        "DeletionOnFailureGracePeriod 0 Seconds "
-        "workload.codeflare.dev.appwrapper/deletionOnFailureGracePeriodDuration"
-    ),
+    configuration_details(3),
     armed_by="AppWrapper without a delay entered Failed",
     needs=(WRITERS,),
 )

@@ -17,18 +17,15 @@ from conformance.suites.appwrapper.view.snapshots import RESOURCES_DEPLOYED
 
 @claim(
     "AW-097",
-    progress_guarantees(
-        "all resources created by a failed workload will have been totally removed from the "
-        "cluster."
-    ),
+    progress_guarantees(5),
     level=Level.DERIVED,
     decision=A23,
     armed_by="finalizer was stripped while resources were deployed",
     needs=(WRITERS,),
 )
 def stripped_finalizer_is_put_back(aw: AppWrapperRun) -> Obligations:
-    """When somebody strips its controller's finalizer from an AppWrapper whose resources are
-    deployed, the controller MUST put it back within one reaction."""
+    """When its controller's finalizer is stripped from an AppWrapper whose resources are deployed,
+    the controller MUST put it back within one reaction."""
     for before, after in pairwise(aw.snapshots):
         is_stripped = before.has_finalizer and not after.has_finalizer
         if not is_stripped or aw.history.operator.is_by(after.write.actor):

@@ -35,10 +35,7 @@ from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
 
 @claim(
     "AW-004",
-    overview(
-        "If a workload is determined to be unhealthy, the AppWrapper controller firsts waits "
-        "for a bounded time period to allow the underlying controllers to correct the problem."
-    ),
+    overview(4),
     armed_by="workload was given up for the state of its pods",
 )
 def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
@@ -92,10 +89,7 @@ def _too_early(attempt_end: AttemptEnd) -> Obligation:
 
 @claim(
     "AW-040",
-    detailed_description(
-        "the AppWrapper controller first waits for a FailureGracePeriod to allow the primary "
-        "resource controller an opportunity to react and return the workload to a healthy state."
-    ),
+    detailed_description(12),
     armed_by="workload was given up, or should be, for failed pods",
 )
 def failure_grace_follows_failed_pods(aw: AppWrapperRun) -> Obligations:
@@ -137,10 +131,7 @@ def failure_grace(aw: AppWrapperRun) -> Iterator[Timed]:
 
 @claim(
     "AW-043",
-    detailed_description(
-        "The FailureGracePeriod is elided by the remaining conditions because the primary "
-        "resource controller is not expected to take any further action."
-    ),
+    detailed_description(13),
     armed_by="node was tagged NoExecute under a long failure grace period",
 )
 def no_grace_on_tagged_nodes(aw: AppWrapperRun) -> Obligations:
@@ -151,10 +142,7 @@ def no_grace_on_tagged_nodes(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-044",
-    detailed_description(
-        "The FailureGracePeriod is elided by the remaining conditions because the primary "
-        "resource controller is not expected to take any further action."
-    ),
+    detailed_description(13),
     armed_by="Job or PyTorchJob failed under a long failure grace period",
 )
 def no_grace_for_failed_jobs(aw: AppWrapperRun) -> Obligations:
@@ -179,10 +167,7 @@ def _no_grace(aw: AppWrapperRun, what: str, sick: Sickness) -> Iterator[Obligati
 
 @claim(
     "AW-046",
-    detailed_description(
-        "If the FailureGracePeriod passes and the workload is still unhealthy, the AppWrapper "
-        "controller will reset the workload"
-    ),
+    detailed_description(14),
     armed_by="workload became healthy again well within its failure grace period",
 )
 def repaired_in_time_means_no_reset(aw: AppWrapperRun) -> Obligations:

@@ -37,10 +37,7 @@ from conformance.suites.appwrapper.view.snapshots import (
 
 @claim(
     "INV-1",
-    progress_guarantees(
-        "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
-        "all resources and Pods are successfully deleted."
-    ),
+    progress_guarantees(4),
     level=Level.DERIVED,
     decision=(A19, A20),
     armed_by="resource was created, and none was deleted",
@@ -71,11 +68,7 @@ def not_deployed_means_nothing_exists(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "INV-2",
-    progress_guarantees(
-        "when ResourcesDeployed becomes False, which indicates to Kueue that the quota has been "
-        "released, all resources created by a failed workload will have been totally removed "
-        "from the cluster."
-    ),
+    progress_guarantees(5),
     name="released-quota-means-nothing-left",
     level=Level.DERIVED,
     decision=(A19, A20),
@@ -90,7 +83,7 @@ def released_quota_means_nothing_is_left(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "INV-3",
-    detailed_description("and then creating new instances of the resources."),
+    detailed_description(14),
     level=Level.DERIVED,
     decision=A20,
     armed_by="component was created",
@@ -121,9 +114,7 @@ def one_instance_per_component(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "INV-5",
-    detailed_description(
-        "The number of times an AppWrapper is reset is tracked as part of its status"
-    ),
+    detailed_description(16),
     level=Level.DERIVED,
     decision=A15,
     armed_by="AppWrapper was reset, suspended or failed",
@@ -226,7 +217,7 @@ def _may_have_missed_phases(aw: AppWrapperRun, before: str, after: str) -> bool:
 
 @claim(
     "INV-6",
-    guide("AppWrapper Lifecycle", "[*] --> rs rs --> rn rn --> rt rt --> rs"),
+    guide("AppWrapper Lifecycle", 8),
     level=Level.DERIVED,
     armed_by="AppWrapper changed its phase",
     from_any_versions=True,
@@ -238,10 +229,7 @@ def phases_follow_the_graph(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "INV-10",
-    progress_guarantees(
-        "within a ForcefulDeletionGracePeriod, the AppWrapper controller then initiates a "
-        "forceful deletion"
-    ),
+    progress_guarantees(3),
     level=Level.DERIVED,
     decision=A9,
     armed_by="pod or resource was deleted with grace 0",

@@ -15,10 +15,7 @@ from vocabulary.objects import labels_of
 
 @claim(
     "AW-020",
-    detailed_description(
-        "The podSets contained in the AppWrapper specification enable the AppWrapper controller "
-        "to inject labels into every Pod that is created by the workload during its execution."
-    ),
+    detailed_description(1),
     armed_by="pod was created by the workload",
     from_any_versions=True,
 )
@@ -41,10 +38,7 @@ def every_pod_is_labelled(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-100",
-    configuration_details(
-        "the AppWrapper controller will automatically inject the stanza below into the affinity "
-        "portion of their Spec."
-    ),
+    configuration_details(11),
     name="templates-are-kept-beside-what-is-injected",
     level=Level.DERIVED,
     decision=A23,

@@ -35,7 +35,7 @@ from vocabulary.objects import Object, is_terminating
 
 @claim(
     "AW-002",
-    overview("the migration of running workloads away from unhealthy Nodes"),
+    overview(2),
     armed_by="node of a Running pod was tagged NoExecute for what it uses",
 )
 def running_workloads_leave_unhealthy_nodes(aw: AppWrapperRun) -> Obligations:
@@ -124,11 +124,7 @@ def _no_execute(aw: AppWrapperRun, pod: Track) -> tuple[Taint, ...]:
 
 @claim(
     "AW-085",
-    configuration_details(
-        "The set of resources monitored by Autopilot and the associated labels that identify "
-        "unhealthy resources can be customized as part of the AppWrapper operator’s "
-        "configuration."
-    ),
+    configuration_details(5),
     armed_by="pod used a resource that only a customized configuration monitors",
 )
 def monitored_resources_are_configurable(aw: AppWrapperRun) -> Obligations:
@@ -142,10 +138,7 @@ def monitored_resources_are_configurable(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-090",
-    detailed_description(
-        "If a non-zero number of Running Pods are using resources that Autopilot has tagged as "
-        "NoExecute."
-    ),
+    detailed_description(9),
     armed_by="node of a Running pod was tagged otherwise than NoExecute",
 )
 def no_schedule_does_not_migrate(aw: AppWrapperRun) -> Obligations:
@@ -160,7 +153,7 @@ def no_schedule_does_not_migrate(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-091",
-    detailed_description("using resources that Autopilot has tagged as NoExecute"),
+    detailed_description(9),
     armed_by="pod ran on a node tagged NoExecute for what it does not use",
 )
 def unconcerned_pods_do_not_migrate(aw: AppWrapperRun) -> Obligations:
@@ -182,7 +175,7 @@ def unconcerned_pods_do_not_migrate(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-092",
-    detailed_description("If a non-zero number of Running Pods are using resources"),
+    detailed_description(9),
     armed_by="pod that did not run was on a node tagged NoExecute",
 )
 def only_running_pods_migrate(aw: AppWrapperRun) -> Obligations:
@@ -306,10 +299,7 @@ def _situation(
 
 @claim(
     "AW-093",
-    overview(
-        "to avoid scheduling workloads on unhealthy Nodes and the migration of running workloads "
-        "away from unhealthy Nodes"
-    ),
+    overview(2),
     armed_by="workload that Autopilot had reset was created again",
 )
 def migration_converges(aw: AppWrapperRun) -> Obligations:

@@ -23,7 +23,7 @@ from vocabulary.objects import controller_of, labels_of
 
 @claim_of_history(
     "INV-4",
-    overview("removing all created resources"),
+    overview(5),
     level=Level.DERIVED,
     decision=A17,
     armed_by="object of a wrapped kind was changed or deleted by the controller",
@@ -177,10 +177,7 @@ def _text(history: AppWrapperHistory, write: Write, track: Track) -> str:
 
 @claim(
     "INV-7",
-    progress_guarantees(
-        "all resources created by a failed workload will have been totally removed from the "
-        "cluster."
-    ),
+    progress_guarantees(5),
     level=Level.DERIVED,
     armed_by="component was created, and no finalizer was removed",
 )

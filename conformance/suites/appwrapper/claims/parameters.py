@@ -72,7 +72,6 @@ def _follows(name: str) -> Callable[[AppWrapperRun], Obligations]:
     return parameter_is_followed
 
 
-_PREFIX: Final = "workload.codeflare.dev.appwrapper/"
 _NEGATIVE: Final = "a negative one MUST be zero, and one above the maximum MUST be the maximum"
 _NOT_AS_OTHERS: Final = {
     RETRY_LIMIT: "and a negative one MUST allow no reset",
@@ -91,7 +90,7 @@ def _follows_its_annotation(number: int, parameter: Parameter) -> None:
     out_of_range = _NOT_AS_OTHERS.get(name, _NEGATIVE)
     declare = claim(
         f"AW-{number:03}",
-        configuration_details(f"{parameter.title} {parameter.default_text} {_PREFIX}{name}"),
+        configuration_details(3),
         armed_by=f"{parameter.title} took effect",
         name=f"{name.removesuffix('Duration').lower()}-follows-its-annotation",
         text=(
@@ -115,10 +114,7 @@ _OWN_VALUES: Final = (Origin.ANNOTATION, Origin.NEGATIVE, Origin.CAPPED)
 
 @claim(
     "AW-070",
-    configuration_details(
-        "The parameters of the retry loop described about are configured at the operator level "
-        "and can be customized on a per-AppWrapper basis by adding annotations."
-    ),
+    configuration_details(1),
     armed_by="parameter took effect with a value of its own",
     needs=(WRITERS, OPTIONS),
 )
@@ -146,10 +142,7 @@ def _annotated(aw: AppWrapperRun) -> Iterator[str]:
 
 @claim(
     "AW-080",
-    configuration_details(
-        "The GracePeriodMaximum imposes a system-wide upper limit on all other grace periods to "
-        "limit the potential impact of user-added annotations on overall system utilization."
-    ),
+    configuration_details(4),
     decision=A8,
     armed_by="annotation above the maximum took effect",
     needs=(WRITERS, OPTIONS),
@@ -163,7 +156,7 @@ def maximum_caps_annotations(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-079",
-    configuration_details("GracePeriodMaximum 24 Hours Not Applicable"),
+    configuration_details(3),
     armed_by="annotation above the default maximum took effect",
     needs=(WRITERS, OPTIONS),
 )

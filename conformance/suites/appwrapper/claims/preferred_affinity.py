@@ -18,10 +18,7 @@ from vocabulary.objects import Object, get_path
 
 @claim(
     "AW-110",
-    overview(
-        "If Autopilot is deployed on the cluster, the AppWrapper controller can automate both "
-        "the injection of Node anti-affinites to avoid scheduling workloads on unhealthy Nodes"
-    ),
+    overview(2),
     level=Level.DERIVED,
     armed_by="pod was created while anti-affinities were off",
     from_any_versions=True,
@@ -61,10 +58,7 @@ def nothing_is_injected_where_that_is_off(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-111",
-    configuration_details(
-        "The set of resources monitored by Autopilot and the associated labels that identify "
-        "unhealthy resources can be customized as part of the AppWrapper operator’s configuration."
-    ),
+    configuration_details(5),
     level=Level.PROVISIONAL,
     decision=A26,
     armed_by="pod was created that requests a resource with marks that only discourage",

@@ -54,9 +54,7 @@ STEPS_PER_ATTEMPT: Final = 12
 
 @claim(
     "INV-8",
-    overview(
-        "This reset process is carefully engineered to ensure that it will always make progress"
-    ),
+    overview(6),
     level=Level.DERIVED,
     armed_by="end of the faults, and time enough after it",
 )
@@ -167,9 +165,7 @@ def _bound_us(aw: AppWrapperRun) -> Micros:
 
 @claim(
     "INV-9",
-    detailed_description(
-        "A workload can be deemed unhealthy if any of the following conditions are true:"
-    ),
+    detailed_description(5),
     level=Level.DERIVED,
     armed_by="healthy attempt, and none was given up",
 )

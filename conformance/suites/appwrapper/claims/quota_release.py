@@ -31,10 +31,7 @@ MADE_FOR_THE_GONE: Final = "a pod was made for an owner that was gone already"
 
 @claim(
     "AW-013",
-    progress_guarantees(
-        "An AppWrapper will continue to have its ResourcesDeployed condition to be True until "
-        "all resources and Pods are successfully deleted."
-    ),
+    progress_guarantees(4),
     name="resources-deployed-until-all-deleted",
     decision=(A19, A20),
     armed_by="ResourcesDeployed turned False",
@@ -69,11 +66,7 @@ def nothing_is_left(aw: AppWrapperRun, at: Moment, phrase: str) -> Obligation:
 
 @claim(
     "AW-014",
-    progress_guarantees(
-        "This process ensures that when ResourcesDeployed becomes False, which indicates to "
-        "Kueue that the quota has been released, all resources created by a failed workload "
-        "will have been totally removed from the cluster."
-    ),
+    progress_guarantees(5),
     name="nothing-left-when-resources-deployed-is-false",
     decision=(A19, A20),
     armed_by="ResourcesDeployed turned False",
@@ -104,10 +97,7 @@ def nothing_is_left_while_nothing_is_deployed(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-015",
-    detailed_description(
-        "the AppWrapper moves into a Failed state and its resources are deleted (thus finally "
-        "releasing its quota)"
-    ),
+    detailed_description(16),
     name="quota-released-after-last-pod",
     decision=(A4, A19, A20),
     armed_by="QuotaReserved turned False outside Succeeded",

@@ -21,10 +21,7 @@ from conformance.suites.appwrapper.view.snapshots import (
 
 @claim(
     "AW-101",
-    detailed_description(
-        "Throughout the execution of the workload, the AppWrapper controller monitors the "
-        "number and health of all labeled Pods."
-    ),
+    detailed_description(2),
     level=Level.DERIVED,
     decision=A11,
     armed_by="PodsReady turned True",

@@ -28,7 +28,7 @@ FORBIDDEN: Final = 403
 
 @claim(
     "AW-005",
-    overview("the AppWrapper controller will reset the workload by removing all created resources"),
+    overview(5),
     decision=A20,
     armed_by="resource was created after a reset",
 )
@@ -50,7 +50,7 @@ def reset_removes_everything(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-006",
-    overview("if the maximum number of retires has not been exceeded, recreating the workload"),
+    overview(5),
     armed_by="reset removed everything",
 )
 def reset_recreates_the_workload(aw: AppWrapperRun) -> Obligations:
@@ -103,10 +103,7 @@ def _last_refusal(attempt: Attempt) -> Write | None:
 
 @claim(
     "AW-047",
-    detailed_description(
-        "the AppWrapper controller will reset the workload by deleting its resources, waiting "
-        "for a RetryPausePeriod, and then creating new instances of the resources."
-    ),
+    detailed_description(14),
     name="reset-deletes-then-waits-then-creates",
     decision=(A3, A20),
     armed_by="resource was created after a reset",
@@ -131,12 +128,11 @@ def reset_deletes_waits_creates(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-048",
-    detailed_description("and then creating new instances of the resources."),
+    detailed_description(14),
     armed_by="component was created again after a reset",
 )
 def reset_creates_new_instances(aw: AppWrapperRun) -> Obligations:
-    """What a reset creates MUST be new instances of the same components, true to their
-    templates."""
+    """A reset MUST create new instances of the same components, true to their templates."""
     for _, attempt in resets_with_next_attempt(aw):
         for track in attempt.components:
             component = aw.component_of(track)
@@ -172,7 +168,7 @@ def reset_creates_new_instances(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-049",
-    detailed_description("waiting for a RetryPausePeriod"),
+    detailed_description(14),
     decision=A3,
     armed_by="reset with a retry pause went on to create",
 )

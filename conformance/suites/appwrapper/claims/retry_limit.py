@@ -29,9 +29,7 @@ EXIT_CODE_ANNOTATIONS = ("terminalExitCodes", "retryableExitCodes")
 
 @claim(
     "AW-051",
-    detailed_description(
-        "The number of times an AppWrapper is reset is tracked as part of its status"
-    ),
+    detailed_description(16),
     decision=A16,
     armed_by="reset for a reason that counts",
 )
@@ -55,10 +53,7 @@ def resets_are_counted(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-055",
-    detailed_description(
-        "Workload resets that are initiated in response to Autopilot are subject to the "
-        "RetryLimit but do not increment the retryCount."
-    ),
+    detailed_description(18),
     decision=A16,
     armed_by="reset for which only Autopilot gave a reason",
 )
@@ -111,10 +106,7 @@ def previous_snapshot(aw: AppWrapperRun, snapshot: Snapshot) -> Snapshot | None:
 
 @claim(
     "AW-052",
-    detailed_description(
-        "if the number of resets exceeds the RetryLimit, then the AppWrapper moves into a "
-        "Failed state"
-    ),
+    detailed_description(16),
     decision=A1,
     armed_by="failure that is retried or ends the retries",
 )
@@ -201,10 +193,7 @@ def _ordinal(count: int) -> str:
 
 @claim(
     "AW-056",
-    detailed_description(
-        "Workload resets that are initiated in response to Autopilot are subject to the "
-        "RetryLimit but do not increment the retryCount."
-    ),
+    detailed_description(18),
     armed_by="AppWrapper with exhausted retries had a pod on a node tagged NoExecute",
 )
 def autopilot_resets_are_limited(aw: AppWrapperRun) -> Obligations:

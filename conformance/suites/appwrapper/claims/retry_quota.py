@@ -14,11 +14,7 @@ from conformance.suites.appwrapper.view.snapshots import RESETTING, RESUMING, Sn
 
 @claim(
     "AW-050",
-    detailed_description(
-        "During this retry pause, the AppWrapper does not release the workload’s quota; this "
-        "ensures that when the resources are recreated they will still have sufficient quota to "
-        "execute."
-    ),
+    detailed_description(15),
     name="quota-kept-during-reset-and-pause",
     decision=A4,
     armed_by="AppWrapper was reset",

@@ -28,10 +28,7 @@ from conformance.suites.appwrapper.view.snapshots import UNHEALTHY, Snapshot
 
 @claim(
     "AW-031",
-    detailed_description(
-        "It takes longer than AdmissionGracePeriod for the expected number of Pods to reach "
-        "the Pending state."
-    ),
+    detailed_description(7),
     name="pods-must-be-pending-within-admission-grace",
     decision=A5,
     armed_by="attempt had fewer pods than expected for its admission grace period",
@@ -44,10 +41,7 @@ def pods_come_within_admission_grace(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-032",
-    detailed_description(
-        "It takes longer than the WarmupGracePeriod for the expected number of Pods to reach "
-        "the Running state."
-    ),
+    detailed_description(8),
     name="pods-must-be-running-within-warmup-grace",
     decision=A11,
     armed_by="attempt had pods that did not run for its warmup grace period",
@@ -60,10 +54,7 @@ def pods_run_within_warmup_grace(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-041",
-    detailed_description(
-        "If a workload is determined to be unhealthy by one of the first three Pod-level "
-        "conditions above, the AppWrapper controller first waits for a FailureGracePeriod"
-    ),
+    detailed_description(12),
     decision=A2,
     armed_by="attempt was given up, or should be, for lack of pods",
 )
@@ -75,10 +66,7 @@ def failure_grace_follows_admission_grace(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "AW-042",
-    detailed_description(
-        "If a workload is determined to be unhealthy by one of the first three Pod-level "
-        "conditions above, the AppWrapper controller first waits for a FailureGracePeriod"
-    ),
+    detailed_description(12),
     decision=A2,
     armed_by="attempt was given up, or should be, for pods that did not run",
 )

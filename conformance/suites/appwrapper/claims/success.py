@@ -22,11 +22,7 @@ from vocabulary.clock import SECOND
 
 @claim(
     "AW-063",
-    detailed_description(
-        "All child resources for an AppWrapper that successfully completed will be "
-        "automatically deleted after a SuccessTTL after the AppWrapper entered the Succeeded "
-        "state."
-    ),
+    detailed_description(22),
     decision=A8,
     armed_by="AppWrapper outlived its success TTL",
     needs=(WRITERS,),
@@ -78,9 +74,7 @@ def ttl_of(aw: AppWrapperRun, deletion: Deletion) -> tuple[Value, Value]:
 
 @claim(
     "AW-064",
-    detailed_description(
-        "automatically deleted after a SuccessTTL after the AppWrapper entered the Succeeded state."
-    ),
+    detailed_description(22),
     armed_by="AppWrapper was Succeeded for a second",
     needs=(WRITERS,),
 )

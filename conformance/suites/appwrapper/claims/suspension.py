@@ -30,11 +30,7 @@ from conformance.suites.appwrapper.view.snapshots import (
 
 @claim(
     "AW-054",
-    detailed_description(
-        "If at any time during this retry loop, an AppWrapper is suspended (ie, Kueue decides "
-        "to preempt the AppWrapper), the AppWrapper controller will respect this request by "
-        "proceeding to delete the resources."
-    ),
+    detailed_description(17),
     name="suspension-is-respected-at-any-time",
     decision=(A19, A20),
     armed_by="AppWrapper was suspended during its retry loop",

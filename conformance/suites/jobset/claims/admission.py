@@ -15,7 +15,12 @@ from conformance.suites.jobset.decisions import (
     REPAIRED_FUTURE,
 )
 from conformance.suites.jobset.judging import claim_of_history
-from conformance.suites.jobset.sources import api, constraints, future_work, stories
+from conformance.suites.jobset.sources import (
+    api,
+    constraints,
+    future_story,
+    story,
+)
 from conformance.suites.jobset.view import JobSetHistory
 from conformance.suites.jobset.view.flaws import (
     REASONS,
@@ -32,7 +37,7 @@ from vocabulary.objects import Object, get_path
 
 @claim_of_history(
     "JS-004",
-    api("The action to take if the rule is matched."),
+    api(14),
     decision=ALL_ACTIONS,
     armed_by="submission with a rule that has no known action",
     from_any_versions=True,
@@ -45,7 +50,7 @@ def unknown_actions_are_refused(view: JobSetHistory) -> Obligations:
 
 @claim_of_history(
     "JS-006",
-    api("OnJobFailureReasons []string: +kubebuilder:validation:UniqueItems:true"),
+    api(20),
     editions=(names.KEP,),
     armed_by="submission with a rule that has a reason twice",
     from_any_versions=True,
@@ -57,10 +62,7 @@ def reasons_are_unique(view: JobSetHistory) -> Obligations:
 
 @claim_of_history(
     "JS-007",
-    constraints(
-        "OnJobFailureReasons must be a valid Job failure reason as defined here in the batchv1 "
-        "Job API."
-    ),
+    constraints(3),
     armed_by="submission with a rule for a reason that no Job has",
     from_any_versions=True,
 )
@@ -72,7 +74,7 @@ def unknown_reasons_are_refused(view: JobSetHistory) -> Obligations:
 
 @claim_of_history(
     "JS-009",
-    api("TargetReplicatedJobs []string: +kubebuilder:validation:UniqueItems"),
+    api(23),
     editions=(names.KEP,),
     armed_by="submission with a rule that has a target twice",
     from_any_versions=True,
@@ -84,7 +86,7 @@ def targets_are_unique(view: JobSetHistory) -> Obligations:
 
 @claim_of_history(
     "JS-046",
-    stories("targetReplicatedJobs: parameter-server"),
+    story(4, 13),
     level=Level.PROVISIONAL,
     decision=KNOWN_TARGETS,
     armed_by="submission with a rule for a replicated job that is not there",
@@ -101,7 +103,7 @@ def unknown_targets_are_refused(view: JobSetHistory) -> Obligations:
 
 @claim_of_history(
     "JS-075",
-    future_work("If a pod fails with exit code 3, fail the Job, using the user-defined reason."),
+    future_story(2, 13),
     level=Level.PROVISIONAL,
     decision=KNOWN_REASONS,
     armed_by="submission with a rule for a user-defined reason",
@@ -131,7 +133,7 @@ JS_077 = Claim(
     suite="jobset",
     text="A manifest in which a key occurs twice, as in stories 1 to 4, MUST be refused with the "
     "line of the second one.",
-    source=stories("image: bash:latest image: docker.io/library/bash:5"),
+    source=story(1, 8),
     decision=DUPLICATE_KEYS,
     not_judged="An API server is sent JSON, in which no key occurs twice. What reads manifests "
     "refuses them, and so does Assay: tests/suites/test_manifests.py has the file and the line of "
@@ -141,10 +143,7 @@ JS_077 = Claim(
 
 @claim_of_history(
     "JS-110",
-    future_work(
-        "alpha.jobset.sigs.k8s.io/exclusive-topology: {{topologyDomain}}; resources: limits: "
-        "nvidia.com/gpu: 1"
-    ),
+    future_story(1, 5),
     level=Level.PROVISIONAL,
     decision=REPAIRED_FUTURE,
     editions=(names.KEP,),

@@ -34,7 +34,7 @@ _LISTS: Final = ("onJobFailureReasons", "targetReplicatedJobs")
 
 @claim_of_history(
     "JS-011",
-    api("FailurePolicyRule defines a FailurePolicyAction to be executed if a child job"),
+    api(12),
     armed_by="submission with a rule without a name",
     from_any_versions=True,
 )
@@ -62,7 +62,7 @@ def _is_for_lack_of_a_name(submission: Submission) -> bool:
 
 @claim_of_history(
     "JS-107",
-    api("FailurePolicyRule defines a FailurePolicyAction to be executed if a child job"),
+    api(12),
     level=Level.DERIVED,
     decision=KNOWN_POLICIES,
     armed_by="submission with a failure policy that is valid",

@@ -29,7 +29,7 @@ JOB_KEY: Final = f"{DOMAIN}/job-key"
 
 @claim(
     "JS-103",
-    implementation("without ever incrementing jobset.sigs.k8s.io/restart-attempt annotation."),
+    implementation(6),
     level=Level.DERIVED,
     decision=CHILD_MARKS,
     armed_by="Job of a JobSet",
@@ -147,7 +147,7 @@ template alone."""
 
 @claim(
     "JS-104",
-    field("ReplicatedJob", "template defines the template of the Job that will be created."),
+    field("ReplicatedJob.template", 1),
     level=Level.DERIVED,
     decision=MADE_OF_TEMPLATE,
     armed_by="Job of a JobSet",

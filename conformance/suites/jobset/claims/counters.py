@@ -24,10 +24,7 @@ from conformance.suites.jobset.view.success import left_failed
 
 @claim(
     "JS-090",
-    api(
-        "For a given Job failure, the rules will be evaluated in order, and only the first "
-        "matching rule will be executed."
-    ),
+    api(30),
     level=Level.DERIVED,
     decision=(FIRST_FAILURE, FAILED_JOBS, COUNTERS),
     armed_by="restart or failure of a JobSet",
@@ -82,7 +79,7 @@ def _is_failing(run: JobSetRun, answer: Answer) -> Child | None:
 
 @claim(
     "JS-092",
-    api("MaxRestarts defines the limit on the number of JobSet restarts."),
+    api(26),
     level=Level.DERIVED,
     armed_by="restart of a JobSet",
 )
@@ -129,7 +126,7 @@ def _within_limits(run: JobSetRun, step: Step) -> Obligation:
 
 @claim(
     "JS-097",
-    future_work("since we do not want to restart indefinitely, there needs to be some limit."),
+    future_work(2),
     level=Level.DERIVED,
     decision=LIMITED_PARTIAL_RESTARTS,
     editions=(KEP,),

@@ -7,14 +7,14 @@ from conformance.norm.words import when
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.claims.actions import as_allowed, where
 from conformance.suites.jobset.judging import claim
-from conformance.suites.jobset.sources import api, motivation, stories
+from conformance.suites.jobset.sources import api, motivation, story
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.answers import NEED_BUDGET, Answer, Budget, answers
 
 
 @claim(
     "JS-020",
-    api("Fail the JobSet immediately, regardless of maxRestarts."),
+    api(4),
     armed_by="failure that fails the JobSet",
 )
 def failed_at_once(run: JobSetRun) -> Obligations:
@@ -42,10 +42,7 @@ def _counters_unchanged(run: JobSetRun, answer: Answer) -> Obligation:
 
 @claim(
     "JS-022",
-    api(
-        "Restart the JobSet if the number of restart attempts is less than MaxRestarts. "
-        "Otherwise, fail the JobSet."
-    ),
+    api(6),
     armed_by="failure that restarts the JobSet and counts",
 )
 def restarts_are_limited(run: JobSetRun) -> Obligations:
@@ -56,7 +53,7 @@ def restarts_are_limited(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-023",
-    api("Don't count the failure against maxRestarts."),
+    api(9),
     armed_by="failure that restarts the JobSet and does not count",
 )
 def ignored_restarts_do_not_count(run: JobSetRun) -> Obligations:
@@ -67,11 +64,7 @@ def ignored_restarts_do_not_count(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-028",
-    stories(
-        "As a user, in order to use my computing resources more efficiently, I want to configure "
-        "my JobSet to restart unlimited times for child job failures due to host maintenance, but "
-        "restart a limited number of times for any other kind of error."
-    ),
+    story(3, 1),
     armed_by="failure that counts after a restart that does not",
 )
 def ignored_restarts_leave_the_budget(run: JobSetRun) -> Obligations:
@@ -88,10 +81,7 @@ def ignored_restarts_leave_the_budget(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-048",
-    motivation(
-        "avoiding maxRestarts number of unnecessary JobSet restarts in the case of a "
-        "non-retriable failure (e.g., an application code bug)"
-    ),
+    motivation(3),
     armed_by="failure that is not to be retried",
 )
 def non_retriable_spends_no_restarts(run: JobSetRun) -> Obligations:

@@ -15,10 +15,7 @@ from conformance.suites.jobset.view.status_steps import is_replaced
 
 @claim(
     "JS-021",
-    implementation(
-        "To fail the JobSet immediately without restarting, the controller updates the JobSet "
-        "status to failed."
-    ),
+    implementation(3),
     level=Level.PROVISIONAL,
     decision=KEPT_JOBS,
     armed_by="JobSet that failed with Jobs",
@@ -105,7 +102,7 @@ def _is_kept_by(run: JobSetRun, child: Child, end: Snapshot) -> bool:
 
 @claim(
     "JS-093",
-    api("Fail the JobSet immediately, regardless of maxRestarts."),
+    api(4),
     level=Level.DERIVED,
     armed_by="JobSet ended",
 )
@@ -140,10 +137,7 @@ def an_end_lasts(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-095",
-    motivation(
-        "the conditions under which the JobSet will be restarted, or when the JobSet should be "
-        "failed immediately"
-    ),
+    motivation(2),
     level=Level.DERIVED,
     armed_by="JobSet ended",
     from_any_versions=True,

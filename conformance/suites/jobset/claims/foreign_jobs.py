@@ -20,10 +20,7 @@ from vocabulary.objects import Object, controller_of
 
 @claim(
     "JS-112",
-    implementation(
-        "On the subsequent reconciles, the JobSet controller will delete any jobs with this "
-        "annotation"
-    ),
+    implementation(6),
     level=Level.PROVISIONAL,
     decision=REPLACED_JOBS,
     editions=(KEP,),

@@ -28,7 +28,7 @@ _PLACEMENT: Final = (
 
 @claim_of_history(
     "JS-109",
-    field("JobSetSpec", "replicatedJobs is the group of jobs that will form the set."),
+    field("JobSetSpec.replicatedJobs", 1),
     level=Level.PROVISIONAL,
     decision=LASTING_JOBS,
     armed_by="change of replicated jobs was asked for",

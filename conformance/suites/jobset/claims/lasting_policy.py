@@ -16,7 +16,7 @@ from vocabulary.objects import get_path
 
 @claim_of_history(
     "JS-096",
-    api("MaxRestarts defines the limit on the number of JobSet restarts."),
+    api(26),
     level=Level.DERIVED,
     decision=LASTING_POLICY,
     armed_by="change of a failure policy was asked for",

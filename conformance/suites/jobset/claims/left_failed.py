@@ -20,10 +20,7 @@ from vocabulary.objects import get_path, labels_of
 
 @claim(
     "JS-072",
-    future_work(
-        "To leave a particular child job in a failed state without restarting it or restarting the "
-        "JobSet, the controller will simply do nothing, taking no action on this job."
-    ),
+    future_work(11),
     level=Level.PROVISIONAL,
     decision=LEFT_FAILED,
     armed_by="failure of a Job that is left failed",

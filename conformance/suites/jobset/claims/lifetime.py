@@ -18,12 +18,7 @@ from vocabulary.objects import condition, get_path
 
 @claim(
     "JS-101",
-    field(
-        "JobSetSpec",
-        "If this field is set, TTLSecondsAfterFinished after the JobSet finishes, it is eligible "
-        "to be automatically deleted. If this field is unset, the JobSet won't be automatically "
-        "deleted.",
-    ),
+    field("JobSetSpec.ttlSecondsAfterFinished", 2),
     level=Level.DERIVED,
     decision=TIME_TO_LIVE,
     armed_by="JobSet ended",

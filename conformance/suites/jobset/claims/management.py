@@ -19,12 +19,7 @@ from vocabulary.objects import meta
 
 @claim_of_history(
     "JS-108",
-    field(
-        "JobSetSpec",
-        "The built-in JobSet controller reconciles JobSets which don't have this field at all or "
-        "the field value is the reserved string, but skips reconciling JobSets with a custom value "
-        "for this field.",
-    ),
+    field("JobSetSpec.managedBy", 2),
     level=Level.DERIVED,
     armed_by="JobSet that another controller manages",
     needs=(WRITERS,),

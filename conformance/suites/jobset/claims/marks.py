@@ -9,7 +9,7 @@ from conformance.norm.words import when
 from conformance.suites.jobset.api import KEP, RESTART, RESTART_UNCOUNTED
 from conformance.suites.jobset.decisions import OWN_MARK
 from conformance.suites.jobset.judging import claim
-from conformance.suites.jobset.sources import implementation, stories
+from conformance.suites.jobset.sources import implementation, story
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.generations import replaced_by
 from conformance.suites.jobset.view.status_steps import Step, generation_of, is_replaced, steps
@@ -19,10 +19,7 @@ from vocabulary.objects import Object, annotations_of, get_path
 
 @claim(
     "JS-024",
-    implementation(
-        "To restart the JobSet without counting it against MaxRestarts, the controller will add "
-        "an annotation jobset.sigs.k8s.io/restart to mark Jobs which need to be restarted."
-    ),
+    implementation(5),
     decision=OWN_MARK,
     editions=(KEP,),
     armed_by="Job that a restart which does not count deletes",
@@ -91,7 +88,7 @@ _ATTEMPTS = (
 
 @claim(
     "JS-025",
-    implementation(_ATTEMPTS),
+    implementation(6),
     editions=(KEP,),
     armed_by="Job that a restart replaced which does not count",
 )
@@ -103,10 +100,7 @@ def uncounted_restarts_leave_the_attempt(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-045",
-    stories(
-        "Failure Policy configured to ignore the failure (i.e., restart the JobSet without "
-        "incrementing restart attempts) if the failure was due to a host maintenance event"
-    ),
+    story(3, 3),
     editions=(KEP,),
     armed_by="Job that a restart for host maintenance replaced",
 )

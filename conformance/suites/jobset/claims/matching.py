@@ -21,10 +21,7 @@ from vocabulary.objects import Object
 
 @claim(
     "JS-002",
-    constraints(
-        "For a given Job failure, the rules will be evaluated in order, and only the first "
-        "matching rule will be executed."
-    ),
+    constraints(1),
     decision=FIRST_FAILURE,
     armed_by="failure that several rules match, or beside one that another matches",
 )
@@ -43,7 +40,7 @@ def first_matching_rule_decides(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-003",
-    api("If no matching rule is found, the RestartJobSet action is applied."),
+    api(31),
     decision=FAILURE_FIRST,
     armed_by="failure that no rule matches",
 )
@@ -54,7 +51,7 @@ def unmatched_failures_restart(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-005",
-    api("The requirement is satisfied if at least one reason matches the list."),
+    api(17),
     armed_by="failure that the reasons of a rule concern",
 )
 def rules_match_by_reason(run: JobSetRun) -> Obligations:
@@ -68,10 +65,7 @@ def rules_match_by_reason(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-008",
-    api(
-        "TargetReplicatedJobs are the names of the replicated jobs the operator applies to. An "
-        "empty list will apply to all replicatedJobs."
-    ),
+    api(21),
     armed_by="failure that the targets of a rule concern",
 )
 def rules_match_by_target(run: JobSetRun) -> Obligations:
@@ -85,10 +79,7 @@ def rules_match_by_target(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-010",
-    api(
-        "FailurePolicyRule defines a FailurePolicyAction to be executed if a child job fails due "
-        "to a reason listed in OnJobFailureReasons."
-    ),
+    api(12),
     armed_by="failure at a rule that has reasons and targets",
 )
 def reason_and_target_both_match(run: JobSetRun) -> Obligations:
@@ -108,10 +99,7 @@ def reason_and_target_both_match(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-027",
-    motivation(
-        "JobSet's current FailurePolicy API only allows specifying the max number of JobSet "
-        "restarts to attempt before marking it as failed."
-    ),
+    motivation(1),
     level=Level.PROVISIONAL,
     decision=NO_POLICY,
     armed_by="failure in a JobSet without a failure policy",
@@ -123,10 +111,7 @@ def without_a_policy_a_failure_is_final(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-060",
-    test_plan(
-        "Failure policy targetting all replicated jobs, a job fails, ensure the failure policy is "
-        "triggered."
-    ),
+    test_plan(8),
     decision=(ALL_ACTIONS, FAILURE_FIRST),
     armed_by="failure that a rule without targets matches first",
 )
@@ -138,10 +123,7 @@ def untargeted_rules_apply_to_all(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-061",
-    test_plan(
-        "Failure policy targetting a specific replicated job, a child job of that replicated job "
-        "fails, ensure the failure policy is triggered."
-    ),
+    test_plan(10),
     decision=FAILURE_FIRST,
     armed_by="failure that a rule with targets matches first",
 )
@@ -153,11 +135,7 @@ def targeted_rules_are_triggered(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-062",
-    test_plan(
-        "Failure policy targetting a specific replicated job, a child job of a different "
-        "replicated job fails, ensure we don't trigger the failure policy and instead fall back "
-        "to default behavior."
-    ),
+    test_plan(11),
     armed_by="failure of a Job that no rule targets",
 )
 def other_jobs_get_the_default(run: JobSetRun) -> Obligations:

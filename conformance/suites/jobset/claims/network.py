@@ -18,7 +18,7 @@ from vocabulary.objects import Object, get_path, labels_of
 
 @claim(
     "JS-106",
-    field("Network", "enableDNSHostnames allows pods to be reached via their hostnames."),
+    field("Network.enableDNSHostnames", 1),
     level=Level.DERIVED,
     decision=HEADLESS_SERVICE,
     armed_by="JobSet",

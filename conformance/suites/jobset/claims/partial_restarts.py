@@ -23,7 +23,7 @@ from conformance.suites.jobset.decisions import (
     TARGET_OF_PARTIAL,
 )
 from conformance.suites.jobset.judging import claim
-from conformance.suites.jobset.sources import field, future_work
+from conformance.suites.jobset.sources import field, future_story, future_work
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.answers import Answer, Budget, answers
 from conformance.suites.jobset.view.back_off import backs_off
@@ -43,11 +43,7 @@ PARTIAL = (RESTART_REPLICATED_JOB, RESTART_JOB)
 
 @claim(
     "JS-070",
-    future_work(
-        "To restart the child jobs of a specific replicated job, the controller will delete the "
-        "child jobs of the target replicated job, without incrementing the restart attempt "
-        "annotation."
-    ),
+    future_work(6),
     level=Level.EXTENDED,
     decision=(ACTIVE_JOBS, TARGET_OF_PARTIAL),
     armed_by="failure that restarts a replicated job",
@@ -60,11 +56,7 @@ def replicated_job_restarts_alone(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-071",
-    future_work(
-        "To restart a single child job without restarting the entire JobSet, the controller will "
-        "delete that particular child job, without incrementing the restart attempt annotation, "
-        "and allow the normal reconciliation process to recreate it."
-    ),
+    future_work(9),
     level=Level.EXTENDED,
     decision=ATTEMPT_LABELS,
     armed_by="failure that restarts a single Job",
@@ -108,7 +100,7 @@ def _of_the_failed_job(run: JobSetRun, answer: Answer) -> Obligations:
 
 @claim(
     "JS-073",
-    future_work("since we do not want to restart indefinitely, there needs to be some limit"),
+    future_work(2),
     level=Level.PROVISIONAL,
     decision=(LIMITED_PARTIAL_RESTARTS, COUNTERS),
     editions=(KEP,),
@@ -136,13 +128,7 @@ def partial_restarts_are_limited(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-111",
-    field(
-        "FailurePolicyAction",
-        "Restart the Job individually (i.e., recreate only the failed Job without touching the "
-        "other Jobs) if `jobSet.status.restartsCountTowardsMax + "
-        "sum(jobSet.status.replicatedJobsStatus[].jobRestartsCountTowardsMax[]) < "
-        "jobSet.spec.maxRestarts`. Otherwise, fail the JobSet.",
-    ),
+    field("FailurePolicyAction.RestartJob", 1),
     level=Level.EXTENDED,
     decision=COUNTERS,
     editions=(RELEASED,),
@@ -164,10 +150,7 @@ def job_restarts_share_the_budget(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-074",
-    future_work(
-        "However, if the driver crashes, I want to restart the entire JobSet, then resume training "
-        "from the latest checkpoint."
-    ),
+    future_story(1, 3),
     level=Level.EXTENDED,
     decision=(REPAIRED_FUTURE, ACTIVE_JOBS),
     armed_by="failure of another replicated job than the one that restarts alone",

@@ -7,7 +7,7 @@ from conformance.norm.claim import Level
 from conformance.norm.words import listed, when
 from conformance.suites.jobset.decisions import ACTIVE_JOBS, RESTART_STRATEGIES
 from conformance.suites.jobset.judging import claim
-from conformance.suites.jobset.sources import api, future_work, implementation, stories
+from conformance.suites.jobset.sources import api, future_work, implementation, story
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.answers import (
     answers,
@@ -28,7 +28,7 @@ from conformance.suites.jobset.view.status_steps import is_replaced, steps
 
 @claim(
     "JS-001",
-    api("A restart is achieved by recreating all active child jobs."),
+    api(27),
     decision=(ACTIVE_JOBS, RESTART_STRATEGIES),
     armed_by="restart of a JobSet",
 )
@@ -48,10 +48,7 @@ def restart_recreates_all_active_jobs(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-026",
-    stories(
-        "When a worker in the workers replicated job fails, I want the entire JobSet to restart "
-        "and resume training from the latest checkpoint."
-    ),
+    story(4, 4),
     decision=ACTIVE_JOBS,
     armed_by="restart of a JobSet with other replicated jobs than the one that failed",
 )
@@ -69,11 +66,7 @@ def restarts_are_global(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-091",
-    implementation(
-        "On the subsequent reconciles, the JobSet controller will delete any jobs with this "
-        "annotation, allowing them to be recreated in as part of the normal reconciliation "
-        "process"
-    ),
+    implementation(6),
     level=Level.DERIVED,
     decision=ACTIVE_JOBS,
     armed_by="JobSet came to rest before its end",
@@ -150,10 +143,7 @@ def _there_once(run: JobSetRun, name: str, standing: list[Child]) -> Obligation:
 
 @claim(
     "JS-094",
-    future_work(
-        "the controller will delete that particular child job, without incrementing the restart "
-        "attempt annotation, and allow the normal reconciliation process to recreate it."
-    ),
+    future_work(9),
     level=Level.DERIVED,
     armed_by="pod of a Job that replaces another one",
 )

@@ -24,11 +24,7 @@ READY, COMPLETE = "Ready", "Complete"
 
 @claim(
     "JS-100",
-    field(
-        "StartupPolicy",
-        "InOrder means to start them as they are listed in the JobSet. A ReplicatedJob is started "
-        "only when all the jobs of the previous one are ready.",
-    ),
+    field("StartupPolicyOptions.InOrder", 1),
     level=Level.DERIVED,
     decision=STARTED_JOBS,
     armed_by="Job of a replicated job that waits for another one",

@@ -24,11 +24,7 @@ _KEYS: Final = ("ready", "succeeded", "failed", "active", "suspended")
 
 @claim(
     "JS-105",
-    field(
-        "ReplicatedJobStatus",
-        "ready is the number of child Jobs where the number of ready pods and completed pods is "
-        "greater than or equal to the total expected pod count for the Job",
-    ),
+    field("ReplicatedJobStatus.ready", 1),
     level=Level.DERIVED,
     decision=COUNTED_JOBS,
     armed_by="JobSet came to rest before its end",

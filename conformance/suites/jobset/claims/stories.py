@@ -15,7 +15,7 @@ from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART
 from conformance.suites.jobset.claims.actions import where
 from conformance.suites.jobset.decisions import KILLED_PODS
 from conformance.suites.jobset.judging import claim
-from conformance.suites.jobset.sources import stories
+from conformance.suites.jobset.sources import story
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.answers import Answer, Budget
 from conformance.suites.jobset.view.exits import exits
@@ -27,10 +27,7 @@ SIGTERM = 143
 
 @claim(
     "JS-040",
-    stories(
-        "to fail the JobSet immediately without any unnecessary restart attempts in the event of "
-        "an non-retriable application code error."
-    ),
+    story(1, 1),
     armed_by="failure that a podFailurePolicy calls non-retriable",
 )
 def software_bugs_fail_the_jobset(run: JobSetRun) -> Obligations:
@@ -46,10 +43,7 @@ def software_bugs_fail_the_jobset(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-041",
-    stories(
-        "I want to configure my JobSet to restart in the event of a child job failure due to a "
-        "retriable error like host maintenance"
-    ),
+    story(1, 1),
     armed_by="failure for another reason beside FailJobSet for PodFailurePolicy",
 )
 def maintenance_restarts_the_jobset(run: JobSetRun) -> Obligations:
@@ -66,10 +60,7 @@ def maintenance_restarts_the_jobset(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-042",
-    stories(
-        "Failure Policy configured to fail the JobSet immediately if a job failure reason for any "
-        "child job was NOT due to a SIGTERM (e.g. host maintenance)."
-    ),
+    story(1, 3),
     level=Level.PROVISIONAL,
     decision=KILLED_PODS,
     armed_by="failure of a Job whose pods were killed otherwise than by SIGTERM",
@@ -88,10 +79,7 @@ def killed_pods_are_judged_by_the_reason_of_their_job(run: JobSetRun) -> Obligat
 
 @claim(
     "JS-043",
-    stories(
-        "When any worker fails, I want all of the workers to restart together. The JobSet should "
-        "only restart some finite number of times before failing"
-    ),
+    story(2, 2),
     armed_by="failure that RestartJobSet without conditions matches",
 )
 def all_workers_restart_together(run: JobSetRun) -> Obligations:
@@ -108,10 +96,7 @@ def all_workers_restart_together(run: JobSetRun) -> Obligations:
 
 @claim(
     "JS-044",
-    stories(
-        "I want to configure my JobSet to restart unlimited times for child job failures due to "
-        "host maintenance, but restart a limited number of times for any other kind of error."
-    ),
+    story(3, 1),
     armed_by="failure beside RestartJobSetAndIgnoreMaxRestarts for PodFailurePolicy",
 )
 def maintenance_is_free_and_others_count(run: JobSetRun) -> Obligations:

@@ -25,7 +25,7 @@ from conformance.suites.jobset.view.success import (
 
 @claim(
     "JS-098",
-    field("JobSetSpec", "successPolicy configures when to declare the JobSet as succeeded."),
+    field("JobSetSpec.successPolicy", 1),
     level=Level.DERIVED,
     decision=(SUCCESS_POLICY, FAILURE_FIRST),
     armed_by="JobSet that completed, or whose success policy held",
@@ -122,7 +122,7 @@ def _in_time(run: JobSetRun, held: Moment) -> Obligation:
 
 @claim(
     "JS-102",
-    field("JobSetConditionType", "JobSetCompleted means the job has completed its execution."),
+    field("JobSetConditionType.JobSetCompleted", 1),
     level=Level.DERIVED,
     decision=KEPT_JOBS,
     armed_by="JobSet that completed with Jobs",

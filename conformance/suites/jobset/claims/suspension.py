@@ -21,7 +21,7 @@ from vocabulary.objects import Object, condition, condition_status, get_path
 
 @claim(
     "JS-099",
-    field("JobSetSpec", "suspend suspends all running child Jobs when set to true."),
+    field("JobSetSpec.suspend", 1),
     level=Level.DERIVED,
     decision=SUSPENDED_JOBS,
     armed_by="Job of a JobSet that was suspended or resumed",

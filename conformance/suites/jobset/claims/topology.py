@@ -7,16 +7,14 @@ from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import EXCLUSIVE_DOMAINS
 from conformance.suites.jobset.judging import claim_of_history
-from conformance.suites.jobset.sources import future_work
+from conformance.suites.jobset.sources import future_story
 from conformance.suites.jobset.view import JobSetHistory
 from conformance.suites.jobset.view.placement import Placement, placements
 
 
 @claim_of_history(
     "JS-076",
-    future_work(
-        "alpha.jobset.sigs.k8s.io/exclusive-topology: 1:1 job replica to topology domain assignment"
-    ),
+    future_story(1, 5),
     level=Level.PROVISIONAL,
     decision=EXCLUSIVE_DOMAINS,
     armed_by="pod of a Job with an exclusive topology was assigned to a node",

@@ -38,10 +38,7 @@ SPARE: Final = 8
 
 @claim(
     "JS-047",
-    motivation(
-        "Recreating the entire JobSet may take ~1 minute or so (per latest scale tests on ~15k "
-        "nodes)"
-    ),
+    motivation(5),
     level=Level.PROVISIONAL,
     decision=BOUNDED_WORK,
     armed_by="restart of a JobSet",

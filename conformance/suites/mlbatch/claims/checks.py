@@ -21,11 +21,7 @@ from vocabulary.history import Write
 from vocabulary.kinds import kind_of
 from vocabulary.objects import Object, get_path, namespace_of
 
-_CHECKS: Final = guide(
-    SECTION,
-    "AppWrappers offer a number of checks, guarantees, and benefits over submitting unwrapped "
-    "PyTorchJobs for example.",
-)
+_CHECKS: Final = guide(SECTION, 2)
 _MOST_POD_SETS: Final = 8
 _REFUSALS: Final = (400, 403, 422)
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]+)\]")

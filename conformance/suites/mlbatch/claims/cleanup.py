@@ -26,11 +26,7 @@ _SECTION: Final = "AppWrappers"
 
 @claim(
     "MLB-023",
-    guide(
-        _SECTION,
-        "Moreover, the AppWrapper controller consistently handles cleanup and retries across "
-        "all types of workloads",
-    ),
+    guide(_SECTION, 6),
     armed_by="component was cleaned up or created again",
 )
 def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
@@ -76,11 +72,7 @@ def all_kinds_are_handled_alike(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-024",
-    guide(
-        _SECTION,
-        "The resources, especially the GPUs, utilized by a failed workload are returned to the "
-        "cluster in a timely manner, i.e., within minutes by default",
-    ),
+    guide(_SECTION, 7),
     name="failed-workloads-return-resources-within-minutes",
     only_simulated="speaks of default durations, which real time is too short for",
     armed_by="AppWrapper with default parameters failed",

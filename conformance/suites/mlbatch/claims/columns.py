@@ -33,11 +33,7 @@ COLUMNS: Final = ("Status", "Quota Reserved", "Resources Deployed", "Unhealthy")
 
 @claim_of_history(
     "MLB-040",
-    guide(
-        _SECTION,
-        "NAME STATUS QUOTA RESERVED RESOURCES DEPLOYED UNHEALTHY "
-        "wrapped-pod Succeeded False True False",
-    ),
+    guide(_SECTION, 1),
     level=Level.EXTENDED,
     armed_by="CustomResourceDefinition of AppWrapper was stored",
     from_any_versions=True,
@@ -65,11 +61,7 @@ def printer_columns(history: AppWrapperHistory) -> Obligations:
 
 @claim(
     "MLB-048",
-    guide(
-        _SECTION,
-        "resource deployed: whether the resources wrapped by the AppWrapper, such as the "
-        "sample-pod in this example have been created on the cluster",
-    ),
+    guide(_SECTION, 14),
     armed_by="AppWrapper entered Running",
 )
 def resources_deployed_means_created(aw: AppWrapperRun) -> Obligations:
@@ -101,11 +93,7 @@ def resources_deployed_means_created(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-049",
-    guide(
-        _SECTION,
-        "unhealthy: whether a failure has been detected during the current execution of the "
-        "AppWrapper.",
-    ),
+    guide(_SECTION, 14),
     armed_by="workload was given up, or ran again after a reset without a failure",
 )
 def unhealthy_means_the_current_execution(aw: AppWrapperRun) -> Obligations:
@@ -198,7 +186,7 @@ _ROW: Final = ((QUOTA_RESERVED, "False"), (RESOURCES_DEPLOYED, "True"), (UNHEALT
 
 @claim(
     "MLB-054",
-    guide(_SECTION, "wrapped-pod Succeeded False True False"),
+    guide(_SECTION, 1),
     level=Level.EXTENDED,
     armed_by="AppWrapper was Succeeded",
 )

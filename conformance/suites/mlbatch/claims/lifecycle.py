@@ -33,7 +33,7 @@ PHASES: Final = (SUSPENDED, RESUMING, RUNNING, SUCCEEDED, FAILED, RESETTING, SUS
 
 @claim(
     "MLB-041",
-    guide(_SECTION, "Succeeded: the execution completed successfully"),
+    guide(_SECTION, 5),
     decision=A11,
     armed_by="AppWrapper showed a status",
     from_any_versions=True,
@@ -109,7 +109,7 @@ def _needs_more_than_its_pods(job: Track) -> bool:
 
 @claim(
     "MLB-042",
-    guide(_SECTION, "Failed: the execution failed and will not be retried"),
+    guide(_SECTION, 6),
     decision=A20,
     armed_by="AppWrapper failed",
     from_any_versions=True,
@@ -139,11 +139,7 @@ def failed_is_final(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-043",
-    guide(
-        _SECTION,
-        "Suspending: the AppWrapper has been evicted by Kueue and is transitioning back to "
-        "Suspended.",
-    ),
+    guide(_SECTION, 8),
     armed_by="AppWrapper left Suspending",
 )
 def suspending_leads_to_suspended(aw: AppWrapperRun) -> Obligations:
@@ -163,7 +159,7 @@ def suspending_leads_to_suspended(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-044",
-    guide(_SECTION, "[*] --> sp sp --> ad rn --> s ad --> su su --> sp ad --> f"),
+    guide(_SECTION, 10),
     armed_by="AppWrapper changed its phase",
     from_any_versions=True,
 )
@@ -174,17 +170,12 @@ def life_cycle(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-045",
-    guide(
-        _SECTION,
-        "the outer loop consisting of the Suspended , Admitted , and Suspending states is "
-        "managed by Kueue, while the inner loop consisting of the Resuming , Running , and "
-        "Resetting states is managed by the AppWrapper controller.",
-    ),
+    guide(_SECTION, 10),
     armed_by="AppWrapper was admitted or evicted",
     needs=(WRITERS,),
 )
 def admission_is_not_the_controllers(aw: AppWrapperRun) -> Obligations:
-    """Whether an AppWrapper is admitted MUST be left to Kueue: its controller MUST NOT change
+    """The admission of an AppWrapper MUST be left to Kueue: its controller MUST NOT change
     spec.suspend, MUST leave Suspended when it is unset and not before, and MUST NOT enter
     Suspending unless it is set."""
     is_operator = aw.history.operator.is_by

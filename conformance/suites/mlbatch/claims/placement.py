@@ -23,11 +23,7 @@ _IN_SPEC = ("nodeSelector", "tolerations", "schedulingGates")
 
 @claim(
     "MLB-076",
-    guide(
-        "Introduction",
-        "MLBatch replaces MCAD with Kueue to queue and admit jobs. Kueue introduces a new quota "
-        "management system based on cluster queues.",
-    ),
+    guide("Introduction", 7),
     level=Level.PROVISIONAL,
     decision=A25,
     armed_by="pod was created of a pod set that podSetInfos speak of",

@@ -31,11 +31,7 @@ _SECTION: Final = "AppWrapper Lifecycle"
 
 @claim(
     "MLB-046",
-    guide(
-        _SECTION,
-        "the AppWrapper controller handles workload retries without releasing and reacquiring "
-        "Kueue quotas, hence without moving retried workloads to the back of the cluster queue.",
-    ),
+    guide(_SECTION, 11),
     armed_by="AppWrapper was reset",
 )
 def retries_keep_their_place(aw: AppWrapperRun) -> Obligations:
@@ -71,10 +67,7 @@ def _reserved_since(condition: object) -> str:
 
 @claim(
     "MLB-047",
-    guide(
-        _SECTION,
-        "quota reserved: whether Kueue has reserved the quota requested by the AppWrapper",
-    ),
+    guide(_SECTION, 13),
     armed_by="QuotaReserved turned True",
 )
 def quota_reserved_means_admitted(aw: AppWrapperRun) -> Obligations:
@@ -101,10 +94,7 @@ def quota_reserved_means_admitted(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-050",
-    guide(
-        _SECTION,
-        "For example, a Running AppWrapper has both quota reserved and resource deployed.",
-    ),
+    guide(_SECTION, 15),
     armed_by="AppWrapper was Running",
     from_any_versions=True,
 )
@@ -134,7 +124,7 @@ def running_holds_quota_and_resources(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-051",
-    guide(_SECTION, "A Succeeded AppWrapper will no longer reserve quota"),
+    guide(_SECTION, 16),
     armed_by="AppWrapper succeeded",
 )
 def succeeded_holds_no_quota(aw: AppWrapperRun) -> Obligations:
@@ -163,11 +153,7 @@ def succeeded_holds_no_quota(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-052",
-    guide(
-        _SECTION,
-        "the wrapped resources such as terminated pods will be preserved on the cluster for a "
-        "period of time as discussed above to permit log collection.",
-    ),
+    guide(_SECTION, 16),
     name="succeeded-pods-are-kept-for-their-logs",
     armed_by="AppWrapper was Succeeded for a second",
     needs=(WRITERS,),
@@ -198,12 +184,7 @@ def succeeded_pods_are_kept(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-053",
-    guide(
-        _SECTION,
-        "A Failed AppWrapper will transiently continue to reserve quota until the wrapped "
-        "resources have been undeployed, so as to avoid oversubscribing GPUs during the cleanup "
-        "of failed jobs.",
-    ),
+    guide(_SECTION, 17),
     decision=(A19, A20),
     armed_by="AppWrapper failed with resources deployed",
     from_any_versions=True,

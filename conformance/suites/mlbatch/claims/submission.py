@@ -26,7 +26,7 @@ NOT_SEEN_CREATED: Final = "the history does not show how it was created"
 
 @claim_of_history(
     "MLB-020",
-    guide(SECTION, "labels holding the name and id of the user submitting the AppWrapper"),
+    guide(SECTION, 4),
     decision=A18,
     armed_by="AppWrapper was submitted to an operator with webhooks",
     from_any_versions=True,
@@ -118,10 +118,7 @@ def has_webhooks(history: AppWrapperHistory) -> bool:
 
 @claim(
     "MLB-021",
-    guide(
-        SECTION,
-        "label required to queue the workload in",
-    ),
+    guide(SECTION, 5),
     armed_by="AppWrapper was submitted to an operator with a default queue",
     from_any_versions=True,
 )
@@ -158,11 +155,7 @@ def queue_is_filled_in(aw: AppWrapperRun) -> Obligations:
 
 @claim(
     "MLB-022",
-    guide(
-        SECTION,
-        "the schedulerName specification required to enable gang scheduling and packing on the "
-        "GPU dimension to mitigate node fragmentation.",
-    ),
+    guide(SECTION, 5),
     armed_by="pod was created under a configured scheduler",
     from_any_versions=True,
 )

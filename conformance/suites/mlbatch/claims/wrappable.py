@@ -34,11 +34,7 @@ RESOURCES: Final = {
 
 @claim(
     "MLB-073",
-    guide(
-        "AppWrappers",
-        "MLBatch allows users to wrap an arbitrary number of one or more of the following Kinds "
-        "inside of an AppWrapper",
-    ),
+    guide("Kinds of Resources", 11),
     armed_by="component of a listed kind was to be created",
 )
 def listed_kinds_can_be_wrapped(aw: AppWrapperRun) -> Obligations:
