@@ -5,9 +5,10 @@ Mutants measure a suite: each must be killed by some claim. They are for nothing
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, TypeAlias, TypeVar
 
 from reference_controller.rules import Rules
 from vocabulary.objects import Object
@@ -16,6 +17,8 @@ R = TypeVar("R", bound=Rules)
 ChangeManifest: TypeAlias = Callable[[Object], Object]
 """A CustomResourceDefinition, or a role, as the controller ships it → as the mutant installs it."""
 C = TypeVar("C", bound=ChangeManifest)
+P = ParamSpec("P")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,31 +52,52 @@ class Mutants(dict[str, Mutant[R]]):
         super().__init__()
         self._right = right
 
-    def wrong_rules(
-        self, name: str, sentence: str, *killed_by: str
-    ) -> Callable[[type[R]], type[R]]:
-        """Class decorator: register rules as a mutant."""
+    def mutant(
+        self,
+        rule: Callable[Concatenate[Any, P], T],
+        sentence: str,
+        *killed_by: str,
+        of: type[R] | None = None,
+        name: str = "",
+    ) -> Callable[[Callable[Concatenate[Any, P], T]], Callable[Concatenate[Any, P], T]]:
+        """Decorator: register a function in place of a rule as a mutant, named after the function.
+
+        `rule` is a method of the rules, asked for by its class: `Rules.is_over`. `of` are the rules
+        that all other decisions are left to; by default the right ones.
+        """
+
+        def register(wrong: Callable[Concatenate[Any, P], T]) -> Callable[Concatenate[Any, P], T]:
+            members = {rule.__name__: wrong, "__module__": wrong.__module__}
+            rules = type(wrong.__name__, (of or self._right,), members)
+            self.add(Mutant(name or _name_of(wrong), sentence, killed_by, rules))
+            return wrong
+
+        return register
+
+    def wrong_rules(self, sentence: str, *killed_by: str) -> Callable[[type[R]], type[R]]:
+        """Class decorator: register rules that remember something as a mutant."""
 
         def register(rules: type[R]) -> type[R]:
-            self.add(Mutant(name, sentence, killed_by, rules))
+            words = re.findall("[A-Z][a-z]*", rules.__name__)
+            self.add(Mutant("-".join(words).lower(), sentence, killed_by, rules))
             return rules
 
         return register
 
-    def wrong_definition(self, name: str, sentence: str, *killed_by: str) -> Callable[[C], C]:
+    def wrong_definition(self, sentence: str, *killed_by: str) -> Callable[[C], C]:
         """Decorator: register a change of the CustomResourceDefinition as a mutant."""
 
         def register(change: C) -> C:
-            self.add(Mutant(name, sentence, killed_by, self._right, change))
+            self.add(Mutant(_name_of(change), sentence, killed_by, self._right, change))
             return change
 
         return register
 
-    def wrong_role(self, name: str, sentence: str, *killed_by: str) -> Callable[[C], C]:
+    def wrong_role(self, sentence: str, *killed_by: str) -> Callable[[C], C]:
         """Decorator: register a change of each of the controller's roles as a mutant."""
 
         def register(change: C) -> C:
-            self.add(Mutant(name, sentence, killed_by, self._right, role=change))
+            self.add(Mutant(_name_of(change), sentence, killed_by, self._right, role=change))
             return change
 
         return register
@@ -83,3 +107,7 @@ class Mutants(dict[str, Mutant[R]]):
         if mutant.name in self:
             raise ValueError(f"mutant {mutant.name} is defined twice; names are unique")
         self[mutant.name] = mutant
+
+
+def _name_of(function: Callable[..., Any]) -> str:
+    return function.__name__.replace("_", "-")

@@ -39,13 +39,13 @@ class TidyRules(Rules):
 MUTANTS = Mutants(TidyRules)
 
 
-@MUTANTS.wrong_rules("spares-nothing", "It deletes what is to be kept.", "TIDY-001")
+@MUTANTS.wrong_rules("It deletes what is to be kept.", "TIDY-001")
 class SparesNothing(TidyRules):
     def spares(self, obj: Object) -> bool:
         return False
 
 
-@MUTANTS.wrong_definition("defines-nothing", "Its definition has no versions.", "TIDY-002")
+@MUTANTS.wrong_definition("Its definition has no versions.", "TIDY-002")
 def defines_nothing(definition: Object) -> Object:
     return {**definition, "spec": {}}
 

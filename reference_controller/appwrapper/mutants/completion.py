@@ -16,67 +16,69 @@ def _without(conditions: Conditions, type_: str) -> Conditions:
 
 
 @mutant(
-    "succeeds-before-its-pods-exist",
+    Rules.has_succeeded,
     "A workload whose pods have not been created yet counts as one whose pods have ended.",
     "AW-096",
 )
-class SucceedsBeforeItsPodsExist(Rules):
-    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
-        stands = any(counts.at_least_pending or counts.failed for counts in census)
-        expects = any(counts.expected for counts in census)
-        return (expects and not stands) or super().has_succeeded(seen, census)
+def succeeds_before_its_pods_exist(
+    self: Rules, seen: Observation, census: Sequence[PodCounts]
+) -> bool:
+    stands = any(counts.at_least_pending or counts.failed for counts in census)
+    expects = any(counts.expected for counts in census)
+    return (expects and not stands) or Rules.has_succeeded(self, seen, census)
 
 
 @mutant(
-    "replaced-pods-forbid-success",
+    Rules.has_succeeded,
     "A pod that its Job replaced keeps the workload from succeeding, though the Job completed.",
     "AW-096",
 )
-class ReplacedPodsForbidSuccess(Rules):
-    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
-        return not any(counts.failed for counts in census) and super().has_succeeded(seen, census)
+def replaced_pods_forbid_success(
+    self: Rules, seen: Observation, census: Sequence[PodCounts]
+) -> bool:
+    return not any(counts.failed for counts in census) and Rules.has_succeeded(self, seen, census)
 
 
 @mutant(
-    "completions-are-as-many-as-pods",
+    Rules.has_succeeded,
     "A workload succeeds when as many pods have succeeded as were expected, no more and no fewer.",
     "AW-096",
 )
-class CompletionsAreAsManyAsPods(Rules):
-    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
-        exact = all(counts.succeeded == counts.expected for counts in census)
-        return exact and super().has_succeeded(seen, census)
+def completions_are_as_many_as_pods(
+    self: Rules, seen: Observation, census: Sequence[PodCounts]
+) -> bool:
+    exact = all(counts.succeeded == counts.expected for counts in census)
+    return exact and Rules.has_succeeded(self, seen, census)
 
 
 @mutant(
-    "complete-job-needs-its-pods",
+    Rules.has_succeeded,
     "A Job that is complete has not succeeded before as many Succeeded pods as expected are there.",
     "AW-096",
 )
-class CompleteJobNeedsItsPods(Rules):
-    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
-        enough = all(counts.succeeded >= counts.expected for counts in census)
-        return enough and super().has_succeeded(seen, census)
+def complete_job_needs_its_pods(
+    self: Rules, seen: Observation, census: Sequence[PodCounts]
+) -> bool:
+    enough = all(counts.succeeded >= counts.expected for counts in census)
+    return enough and Rules.has_succeeded(self, seen, census)
 
 
 @mutant(
-    "pods-ready-outlives-success",
+    Rules.on_deleted,
     "PodsReady stays True when the pods of a workload that succeeded are deleted.",
     "AW-101",
 )
-class PodsReadyOutlivesSuccess(Rules):
-    def on_deleted(self, phase: str) -> Conditions:
-        return _without(super().on_deleted(phase), Condition.PODS_READY)
+def pods_ready_outlives_success(self: Rules, phase: str) -> Conditions:
+    return _without(Rules.on_deleted(self, phase), Condition.PODS_READY)
 
 
 @mutant(
-    "pods-ready-once-created",
+    Rules.on_entering,
     "PodsReady turns True when everything is created, before the pods run.",
     "AW-101",
 )
-class PodsReadyOnceCreated(Rules):
-    def on_entering(self, phase: str, old_phase: str) -> Conditions:
-        right = dict(super().on_entering(phase, old_phase))
-        if phase == Phase.RUNNING:
-            right[Condition.PODS_READY] = ("True", Reason.SUFFICIENT_PODS_READY, "")
-        return right
+def pods_ready_once_created(self: Rules, phase: str, old_phase: str) -> Conditions:
+    right = dict(Rules.on_entering(self, phase, old_phase))
+    if phase == Phase.RUNNING:
+        right[Condition.PODS_READY] = ("True", Reason.SUFFICIENT_PODS_READY, "")
+    return right

@@ -15,220 +15,193 @@ from vocabulary.requests import Delete
 
 
 @mutant(
-    "forces-at-once",
+    Rules.orderly,
     "The first delete of each component has a grace period of 0 already.",
     "AW-010",
     "AW-011",
     "INV-10",
 )
-class ForcesAtOnce(Rules):
-    def orderly(self, kind: Kind, obj: Object) -> Delete:
-        return replace(super().orderly(kind, obj), grace_period_seconds=0)
+def forces_at_once(self: Rules, kind: Kind, obj: Object) -> Delete:
+    return replace(Rules.orderly(self, kind, obj), grace_period_seconds=0)
 
 
 @mutant(
-    "orderly-deletes-name-thirty-seconds",
+    Rules.orderly,
     "The first delete of each component gives it 30 s to stop, whatever its own spec says.",
     "AW-010",
 )
-class OrderlyDeletesNameThirtySeconds(Rules):
-    def orderly(self, kind: Kind, obj: Object) -> Delete:
-        return replace(super().orderly(kind, obj), grace_period_seconds=30)
+def orderly_deletes_name_thirty_seconds(self: Rules, kind: Kind, obj: Object) -> Delete:
+    return replace(Rules.orderly(self, kind, obj), grace_period_seconds=30)
 
 
 @mutant(
-    "ended-pods-are-not-forced",
+    Rules.forceful_deletes,
     "Pods that have ended are left to the garbage collector, even by the forceful deletes.",
     "AW-012",
     "AW-007",
 )
-class EndedPodsAreNotForced(Rules):
-    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        ended = {
-            uid_of(pod)
-            for pod in seen.pods
-            if get_path(pod, "status.phase") in ("Succeeded", "Failed")
-        }
-        right = super().forceful_deletes(seen)
-        return tuple(delete for delete in right if delete.uid not in ended)
+def ended_pods_are_not_forced(self: Rules, seen: Observation) -> tuple[Delete, ...]:
+    ended = {
+        uid_of(pod) for pod in seen.pods if get_path(pod, "status.phase") in ("Succeeded", "Failed")
+    }
+    right = Rules.forceful_deletes(self, seen)
+    return tuple(delete for delete in right if delete.uid not in ended)
 
 
 @mutant(
-    "forced-pods-count-as-gone",
+    Rules.is_all_gone,
     "A pod that was deleted with a grace period of 0 counts as gone while a finalizer holds it.",
     "AW-013",
     "AW-014",
     "INV-1",
 )
-class ForcedPodsCountAsGone(Rules):
-    def is_all_gone(self, seen: Observation) -> bool:
-        pods = [pod for pod in seen.pods if not is_being_forced(pod)]
-        return not self.remaining(seen) and not seen.replica_sets and not pods
+def forced_pods_count_as_gone(self: Rules, seen: Observation) -> bool:
+    pods = [pod for pod in seen.pods if not is_being_forced(pod)]
+    return not self.remaining(seen) and not seen.replica_sets and not pods
 
 
 @mutant(
-    "deletes-pods-itself",
+    Rules.orderly_deletes,
     "The first step deletes pods one by one, besides the components.",
     "AW-010",
 )
-class DeletesPodsItself(Rules):
-    def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        right = super().orderly_deletes(seen)
-        uids = {delete.uid for delete in right}
-        pods = (self.orderly(POD, pod) for pod in seen.pods)
-        return (*right, *(delete for delete in pods if delete.uid not in uids))
+def deletes_pods_itself(self: Rules, seen: Observation) -> tuple[Delete, ...]:
+    right = Rules.orderly_deletes(self, seen)
+    uids = {delete.uid for delete in right}
+    pods = (self.orderly(POD, pod) for pod in seen.pods)
+    return (*right, *(delete for delete in pods if delete.uid not in uids))
+
+
+@mutant(Rules.orderly, "Components are deleted with propagation policy Orphan.", "AW-010")
+def orphans_the_pods(self: Rules, kind: Kind, obj: Object) -> Delete:
+    return replace(Rules.orderly(self, kind, obj), propagation_policy="Orphan")
 
 
 @mutant(
-    "orphans-the-pods",
-    "Components are deleted with propagation policy Orphan.",
-    "AW-010",
-)
-class OrphansThePods(Rules):
-    def orderly(self, kind: Kind, obj: Object) -> Delete:
-        return replace(super().orderly(kind, obj), propagation_policy="Orphan")
-
-
-@mutant(
-    "cuts-pods-short",
+    Rules.orderly,
     "The first deletes leave pods five seconds to stop, however long they asked for.",
     "AW-010",
 )
-class CutsPodsShort(Rules):
-    def orderly(self, kind: Kind, obj: Object) -> Delete:
-        return replace(super().orderly(kind, obj), grace_period_seconds=5)
+def cuts_pods_short(self: Rules, kind: Kind, obj: Object) -> Delete:
+    return replace(Rules.orderly(self, kind, obj), grace_period_seconds=5)
 
 
 @mutant(
-    "deletes-as-is-the-default",
-    "Deletes name no propagation policy, and so orphan the pods of a Job.",
-    "AW-010",
+    Rules.orderly, "Deletes name no propagation policy, and so orphan the pods of a Job.", "AW-010"
 )
-class DeletesAsIsTheDefault(Rules):
-    def orderly(self, kind: Kind, obj: Object) -> Delete:
-        return replace(super().orderly(kind, obj), propagation_policy=None)
+def deletes_as_is_the_default(self: Rules, kind: Kind, obj: Object) -> Delete:
+    return replace(Rules.orderly(self, kind, obj), propagation_policy=None)
 
 
 @mutant(
-    "overlooks-replica-sets",
+    Rules.is_all_gone,
     "A Deployment counts as gone with its pods, while its ReplicaSet makes new ones.",
     "AW-014",
     "INV-1",
 )
-class OverlooksReplicaSets(Rules):
-    def is_all_gone(self, seen: Observation) -> bool:
-        return super().is_all_gone(replace(seen, replica_sets=()))
+def overlooks_replica_sets(self: Rules, seen: Observation) -> bool:
+    return Rules.is_all_gone(self, replace(seen, replica_sets=()))
 
 
 @mutant(
-    "deletes-by-name",
+    Rules.orderly,
     "Deletes name no uid, and so hit whatever has taken a component's name meanwhile.",
     "INV-4",
 )
-class DeletesByName(Rules):
-    def orderly(self, kind: Kind, obj: Object) -> Delete:
-        return replace(super().orderly(kind, obj), uid=None)
+def deletes_by_name(self: Rules, kind: Kind, obj: Object) -> Delete:
+    return replace(Rules.orderly(self, kind, obj), uid=None)
 
 
 @mutant(
-    "forces-only-pods",
+    Rules.forceful_deletes,
     "After the grace period pods are deleted by force, but components are not.",
     "AW-012",
 )
-class ForcesOnlyPods(Rules):
-    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        return tuple(delete for delete in super().forceful_deletes(seen) if delete.kind == POD)
+def forces_only_pods(self: Rules, seen: Observation) -> tuple[Delete, ...]:
+    return tuple(delete for delete in Rules.forceful_deletes(self, seen) if delete.kind == POD)
 
 
 @mutant(
-    "leaves-replica-sets-to-the-collector",
+    Rules.forceful_deletes,
     "After the grace period Deployments and pods are deleted by force, but not what is between.",
     "AW-007",
     "AW-054",
 )
-class LeavesReplicaSetsToTheCollector(Rules):
-    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        return super().forceful_deletes(replace(seen, replica_sets=()))
+def leaves_replica_sets_to_the_collector(self: Rules, seen: Observation) -> tuple[Delete, ...]:
+    return Rules.forceful_deletes(self, replace(seen, replica_sets=()))
 
 
 @mutant(
-    "forces-only-components",
+    Rules.forceful_deletes,
     "After the grace period components are deleted by force, but their pods are not.",
     "AW-012",
     "AW-007",
     "INV-8",
 )
-class ForcesOnlyComponents(Rules):
-    def forceful_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        return tuple(delete for delete in super().forceful_deletes(seen) if delete.kind != POD)
+def forces_only_components(self: Rules, seen: Observation) -> tuple[Delete, ...]:
+    return tuple(delete for delete in Rules.forceful_deletes(self, seen) if delete.kind != POD)
 
 
 @mutant(
-    "forces-one-second",
+    Rules.forceful,
     "A forceful delete leaves one second of grace, which a dead kubelet never ends.",
     "AW-012",
     "AW-007",
 )
-class ForcesOneSecond(Rules):
-    def forceful(self, kind: Kind, obj: Object) -> Delete:
-        return replace(super().forceful(kind, obj), grace_period_seconds=1)
+def forces_one_second(self: Rules, kind: Kind, obj: Object) -> Delete:
+    return replace(Rules.forceful(self, kind, obj), grace_period_seconds=1)
 
 
 @mutant(
-    "reset-keeps-what-has-no-pods",
+    Rules.survives_reset,
     "A reset keeps ConfigMaps, Secrets and Services, and the next attempt uses them again.",
     "AW-005",
     "INV-3",
     "AW-048",
     "AW-013",
 )
-class ResetKeepsWhatHasNoPods(Rules):
-    def survives_reset(self, obj: Object) -> bool:
-        return kind_of(obj).group == "" and kind_of(obj) != POD
+def reset_keeps_what_has_no_pods(self: Rules, obj: Object) -> bool:
+    return kind_of(obj).group == "" and kind_of(obj) != POD
 
 
 @mutant(
-    "services-left-behind",
+    Rules.remaining,
     "Services are not deleted, whatever the outcome.",
     "MLB-023",
     "AW-005",
     "AW-014",
     "INV-1",
 )
-class ServicesLeftBehind(Rules):
-    def remaining(self, seen: Observation) -> tuple[Standing, ...]:
-        return tuple((kind, found) for kind, found in super().remaining(seen) if kind != SERVICE)
+def services_left_behind(self: Rules, seen: Observation) -> tuple[Standing, ...]:
+    return tuple((kind, found) for kind, found in Rules.remaining(self, seen) if kind != SERVICE)
 
 
 @mutant(
-    "believes-an-errored-list",
+    Rules.pods_when_list_failed,
     "When the pods cannot be listed, there are none.",
     "AW-014",
     "AW-013",
     "INV-1",
 )
-class BelievesAnErroredList(Rules):
-    def pods_when_list_failed(self, error: ApiError) -> tuple[Object, ...] | None:  # noqa: ARG002
-        return ()
+def believes_an_errored_list(self: Rules, error: ApiError) -> tuple[Object, ...] | None:
+    return ()
 
 
 @mutant(
-    "believes-a-stale-list",
+    Rules.confirms_absence,
     "That everything is gone is read from a cache that may lag.",
     "AW-014",
     "INV-1",
 )
-class BelievesAStaleList(Rules):
-    def confirms_absence(self) -> bool:
-        return False
+def believes_a_stale_list(self: Rules) -> bool:
+    return False
 
 
 @mutant(
-    "lets-go-at-once",
+    Rules.waits_for_cleanup,
     "A deleted AppWrapper loses its finalizer before its parts are gone.",
     "INV-7",
     "AW-013",
 )
-class LetsGoAtOnce(Rules):
-    def waits_for_cleanup(self, aw: Object) -> bool:  # noqa: ARG002
-        return False
+def lets_go_at_once(self: Rules, aw: Object) -> bool:
+    return False

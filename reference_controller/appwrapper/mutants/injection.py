@@ -21,65 +21,57 @@ from vocabulary.quantities import parse_quantity
 
 
 @mutant(
-    "no-anti-affinity",
+    Rules.pod_spec_avoiding_bad_nodes,
     "No pod is kept off unhealthy nodes.",
     "AW-001",
     "AW-087",
     "AW-089",
     "AW-093",
 )
-class NoAntiAffinity(Rules):
-    def pod_spec_avoiding_bad_nodes(
-        self,
-        spec: Object,
-        autopilot: Autopilot | None,  # noqa: ARG002
-        pod_set: int,  # noqa: ARG002
-    ) -> Object:
-        return spec
+def no_anti_affinity(
+    self: Rules,
+    spec: Object,
+    autopilot: Autopilot | None,
+    pod_set: int,
+) -> Object:
+    return spec
 
 
 @mutant(
-    "anti-affinity-for-the-first-pod-set",
+    Rules.pod_spec_avoiding_bad_nodes,
     "Only the first pod set of a component gets the stanza: a master does, its workers do not.",
     "AW-087",
     "AW-089",
     "AW-001",
 )
-class AntiAffinityForTheFirstPodSet(Rules):
-    def pod_spec_avoiding_bad_nodes(
-        self, spec: Object, autopilot: Autopilot | None, pod_set: int
-    ) -> Object:
-        if pod_set:
-            return spec
-        return super().pod_spec_avoiding_bad_nodes(spec, autopilot, pod_set)
+def anti_affinity_for_the_first_pod_set(
+    self: Rules, spec: Object, autopilot: Autopilot | None, pod_set: int
+) -> Object:
+    if pod_set:
+        return spec
+    return Rules.pod_spec_avoiding_bad_nodes(self, spec, autopilot, pod_set)
 
 
 @mutant(
-    "anti-affinity-for-all",
+    Rules.resources_to_avoid_for,
     "Every pod gets the stanza, though it asks for no monitored resource.",
     "AW-088",
 )
-class AntiAffinityForAll(Rules):
-    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:  # noqa: ARG002
-        return tuple(autopilot.resource_taints)
+def anti_affinity_for_all(self: Rules, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+    return tuple(autopilot.resource_taints)
 
 
-@mutant(
-    "zero-is-a-request",
-    "A request of 0 counts as a request.",
-    "AW-088",
-)
-class ZeroIsARequest(Rules):
-    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
-        return tuple(
-            resource
-            for resource in autopilot.resource_taints
-            if any(
-                resource in (get_path(container, f"resources.{field}") or {})
-                for container in containers(spec)
-                for field in ("requests", "limits")
-            )
+@mutant(Rules.resources_to_avoid_for, "A request of 0 counts as a request.", "AW-088")
+def zero_is_a_request(self: Rules, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+    return tuple(
+        resource
+        for resource in autopilot.resource_taints
+        if any(
+            resource in (get_path(container, f"resources.{field}") or {})
+            for container in containers(spec)
+            for field in ("requests", "limits")
         )
+    )
 
 
 def _asked_for(spec: Object, field: str, autopilot: Autopilot) -> tuple[str, ...]:
@@ -95,267 +87,232 @@ def _asked_for(spec: Object, field: str, autopilot: Autopilot) -> tuple[str, ...
 
 
 @mutant(
-    "limits-are-no-requests",
+    Rules.resources_to_avoid_for,
     "A pod that names a resource among its limits alone does not count as asking for it.",
     "AW-087",
     "AW-089",
     "AW-001",
 )
-class LimitsAreNoRequests(Rules):
-    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
-        return _asked_for(spec, "requests", autopilot)
+def limits_are_no_requests(self: Rules, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+    return _asked_for(spec, "requests", autopilot)
 
 
 @mutant(
-    "init-containers-not-asked",
+    Rules.resources_to_avoid_for,
     "What only an init container asks for does not count.",
     "AW-087",
     "AW-089",
 )
-class InitContainersNotAsked(Rules):
-    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
-        return super().resources_to_avoid_for({**spec, "initContainers": ()}, autopilot)
+def init_containers_not_asked(self: Rules, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+    return Rules.resources_to_avoid_for(self, {**spec, "initContainers": ()}, autopilot)
 
 
 @mutant(
-    "only-the-first-container-is-asked",
+    Rules.resources_to_avoid_for,
     "What a pod's second container asks for does not count.",
     "AW-087",
     "AW-089",
     "AW-001",
 )
-class OnlyTheFirstContainerIsAsked(Rules):
-    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
-        first = {**spec, "containers": spec["containers"][:1]}
-        return super().resources_to_avoid_for(first, autopilot)
+def only_the_first_container_is_asked(
+    self: Rules, spec: Object, autopilot: Autopilot
+) -> tuple[str, ...]:
+    first = {**spec, "containers": spec["containers"][:1]}
+    return Rules.resources_to_avoid_for(self, first, autopilot)
 
 
 @mutant(
-    "knows-only-nvidia",
+    Rules.resources_to_avoid_for,
     "Resources that the administrator added to the configuration are not monitored.",
     "AW-085",
 )
-class KnowsOnlyNvidia(Rules):
-    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
-        right = super().resources_to_avoid_for(spec, autopilot)
-        return tuple(resource for resource in right if resource == "nvidia.com/gpu")
+def knows_only_nvidia(self: Rules, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+    right = Rules.resources_to_avoid_for(self, spec, autopilot)
+    return tuple(resource for resource in right if resource == "nvidia.com/gpu")
 
 
 @mutant(
-    "avoids-only-noexecute",
+    Rules.avoided_effects,
     "Only values with NoExecute are avoided; ERR is not.",
     "AW-086",
     "AW-089",
     "AW-001",
 )
-class AvoidsOnlyNoExecute(Rules):
-    def avoided_effects(self) -> tuple[str, ...]:
-        return ("NoExecute",)
+def avoids_only_noexecute(self: Rules) -> tuple[str, ...]:
+    return ("NoExecute",)
 
 
 @mutant(
-    "avoids-only-noschedule",
+    Rules.avoided_effects,
     "Only values with NoSchedule are avoided; EVICT is not.",
     "AW-086",
     "AW-089",
     "AW-093",
 )
-class AvoidsOnlyNoSchedule(Rules):
-    def avoided_effects(self) -> tuple[str, ...]:
-        return ("NoSchedule",)
+def avoids_only_noschedule(self: Rules) -> tuple[str, ...]:
+    return ("NoSchedule",)
 
 
 @mutant(
-    "anti-affinity-as-alternative",
+    Rules.pod_spec_avoiding_bad_nodes,
     "The stanza is added as one more node selector term, an alternative to the user's.",
     "AW-089",
 )
-class AntiAffinityAsAlternative(Rules):
-    def pod_spec_avoiding_bad_nodes(
-        self, spec: Object, autopilot: Autopilot | None, pod_set: int
-    ) -> Object:
-        path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-        terms = get_path(spec, f"{path}.nodeSelectorTerms")
-        if autopilot is None or not terms:
-            return super().pod_spec_avoiding_bad_nodes(spec, autopilot, pod_set)
-        added = [
-            {"matchExpressions": expressions(autopilot.resource_taints[resource], AVOIDED_EFFECTS)}
-            for resource in self.resources_to_avoid_for(spec, autopilot)
-        ]
-        affinity = dict(spec["affinity"])
-        node_affinity = dict(affinity["nodeAffinity"])
-        node_affinity[path.rpartition(".")[2]] = {"nodeSelectorTerms": [*terms, *added]}
-        return {**spec, "affinity": {**affinity, "nodeAffinity": node_affinity}}
+def anti_affinity_as_alternative(
+    self: Rules, spec: Object, autopilot: Autopilot | None, pod_set: int
+) -> Object:
+    path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    terms = get_path(spec, f"{path}.nodeSelectorTerms")
+    if autopilot is None or not terms:
+        return Rules.pod_spec_avoiding_bad_nodes(self, spec, autopilot, pod_set)
+    added = [
+        {"matchExpressions": expressions(autopilot.resource_taints[resource], AVOIDED_EFFECTS)}
+        for resource in self.resources_to_avoid_for(spec, autopilot)
+    ]
+    affinity = dict(spec["affinity"])
+    node_affinity = dict(affinity["nodeAffinity"])
+    node_affinity[path.rpartition(".")[2]] = {"nodeSelectorTerms": [*terms, *added]}
+    return {**spec, "affinity": {**affinity, "nodeAffinity": node_affinity}}
 
 
 @mutant(
-    "anti-affinity-preferred",
+    Rules.pod_spec_avoiding_bad_nodes,
     "Unhealthy nodes are avoided where possible, not strictly.",
     "AW-089",
     "AW-001",
 )
-class AntiAffinityPreferred(Rules):
-    def pod_spec_avoiding_bad_nodes(
-        self, spec: Object, autopilot: Autopilot | None, pod_set: int
-    ) -> Object:
-        strict = super().pod_spec_avoiding_bad_nodes(spec, autopilot, pod_set)
-        path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
-        terms = get_path(strict, f"{path}.nodeSelectorTerms")
-        if strict is spec or get_path(spec, path) or not terms:
-            return strict
-        preferred = [{"weight": 50, "preference": term} for term in terms]
-        affinity = {
-            **strict["affinity"],
-            "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred},
-        }
-        return {**strict, "affinity": affinity}
+def anti_affinity_preferred(
+    self: Rules, spec: Object, autopilot: Autopilot | None, pod_set: int
+) -> Object:
+    strict = Rules.pod_spec_avoiding_bad_nodes(self, spec, autopilot, pod_set)
+    path = "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    terms = get_path(strict, f"{path}.nodeSelectorTerms")
+    if strict is spec or get_path(spec, path) or not terms:
+        return strict
+    preferred = [{"weight": 50, "preference": term} for term in terms]
+    affinity = {
+        **strict["affinity"],
+        "nodeAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred},
+    }
+    return {**strict, "affinity": affinity}
 
 
 @mutant(
-    "labels-only-the-first-component",
+    Rules.pod_labels,
     "Only the pods of the first component get the label by which pods are found.",
     "AW-020",
 )
-class LabelsOnlyTheFirstComponent(Rules):
-    def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:
-        if labels[COMPONENT_LABEL] == "0":
-            return labels
-        return {key: value for key, value in labels.items() if key != APPWRAPPER_LABEL}
+def labels_only_the_first_component(self: Rules, labels: Mapping[str, str]) -> Mapping[str, str]:
+    if labels[COMPONENT_LABEL] == "0":
+        return labels
+    return {key: value for key, value in labels.items() if key != APPWRAPPER_LABEL}
 
 
 @mutant(
-    "scheduler-overridden",
+    Rules.scheduler_name,
     "The configured scheduler replaces the one that the user chose.",
     "MLB-022",
 )
-class SchedulerOverridden(Rules):
-    def scheduler_name(self, own: str, configured: str) -> str:
-        return configured or own
+def scheduler_overridden(self: Rules, own: str, configured: str) -> str:
+    return configured or own
+
+
+@mutant(Rules.scheduler_name, "The configured scheduler is not written into the pods.", "MLB-022")
+def scheduler_not_injected(self: Rules, own: str, configured: str) -> str:
+    return own
 
 
 @mutant(
-    "scheduler-not-injected",
-    "The configured scheduler is not written into the pods.",
-    "MLB-022",
-)
-class SchedulerNotInjected(Rules):
-    def scheduler_name(self, own: str, configured: str) -> str:  # noqa: ARG002
-        return own
-
-
-@mutant(
-    "user-labels-can-be-forged",
+    Rules.user_labels,
     "Labels that name the submitting user are kept if the user wrote them himself.",
     "MLB-020",
 )
-class UserLabelsCanBeForged(Rules):
-    def user_labels(self, labels: Mapping[str, str], username: str, uid: str) -> Mapping[str, str]:
-        if USER_LABEL in labels:
-            return labels
-        return super().user_labels(labels, username, uid)
-
-
-@mutant(
-    "user-labels-missing",
-    "The AppWrapper does not tell who submitted it.",
-    "MLB-020",
-)
-class UserLabelsMissing(Rules):
-    def user_labels(self, labels: Mapping[str, str], username: str, uid: str) -> Mapping[str, str]:  # noqa: ARG002
+def user_labels_can_be_forged(
+    self: Rules, labels: Mapping[str, str], username: str, uid: str
+) -> Mapping[str, str]:
+    if USER_LABEL in labels:
         return labels
+    return Rules.user_labels(self, labels, username, uid)
+
+
+@mutant(Rules.user_labels, "The AppWrapper does not tell who submitted it.", "MLB-020")
+def user_labels_missing(
+    self: Rules, labels: Mapping[str, str], username: str, uid: str
+) -> Mapping[str, str]:
+    return labels
 
 
 @mutant(
-    "user-ids-are-labels-as-they-are",
+    Rules.user_labels,
     "The id of the submitting user becomes a label's value, whatever is in it.",
     "MLB-020",
 )
-class UserIdsAreLabelsAsTheyAre(Rules):
-    def user_labels(self, labels: Mapping[str, str], username: str, uid: str) -> Mapping[str, str]:
-        return {**super().user_labels(labels, username, uid), USER_ID_LABEL: uid}
+def user_ids_are_labels_as_they_are(
+    self: Rules, labels: Mapping[str, str], username: str, uid: str
+) -> Mapping[str, str]:
+    return {**Rules.user_labels(self, labels, username, uid), USER_ID_LABEL: uid}
+
+
+@mutant(Rules.lasting_labels, "Who submitted an AppWrapper can be written over later.", "MLB-020")
+def user_labels_can_be_changed(self: Rules) -> tuple[str, ...]:
+    return ()
+
+
+@mutant(Rules.queue_label, "An AppWrapper without a queue does not get the default one.", "MLB-021")
+def no_default_queue(self: Rules, labels: Mapping[str, str], default: str) -> Mapping[str, str]:
+    return labels
+
+
+@mutant(Rules.queue_label, "The default queue replaces the one that the user named.", "MLB-021")
+def default_queue_for_all(
+    self: Rules, labels: Mapping[str, str], default: str
+) -> Mapping[str, str]:
+    return {**labels, QUEUE_LABEL: default} if default else labels
 
 
 @mutant(
-    "user-labels-can-be-changed",
-    "Who submitted an AppWrapper can be written over later.",
-    "MLB-020",
+    Rules.pod_labels, "A label value of 63 characters, which is allowed, is cut to 62.", "AW-020"
 )
-class UserLabelsCanBeChanged(Rules):
-    def lasting_labels(self) -> tuple[str, ...]:
-        return ()
+def label_values_are_shortened(self: Rules, labels: Mapping[str, str]) -> Mapping[str, str]:
+    return {key: value[:62] for key, value in Rules.pod_labels(self, labels).items()}
+
+
+@mutant(Rules.pod_labels, "Dots in label values, which are allowed, are replaced.", "AW-020")
+def label_values_without_dots(self: Rules, labels: Mapping[str, str]) -> Mapping[str, str]:
+    return {key: value.replace(".", "-") for key, value in Rules.pod_labels(self, labels).items()}
 
 
 @mutant(
-    "no-default-queue",
-    "An AppWrapper without a queue does not get the default one.",
-    "MLB-021",
-)
-class NoDefaultQueue(Rules):
-    def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:  # noqa: ARG002
-        return labels
-
-
-@mutant(
-    "default-queue-for-all",
-    "The default queue replaces the one that the user named.",
-    "MLB-021",
-)
-class DefaultQueueForAll(Rules):
-    def queue_label(self, labels: Mapping[str, str], default: str) -> Mapping[str, str]:
-        return {**labels, QUEUE_LABEL: default} if default else labels
-
-
-@mutant(
-    "label-values-are-shortened",
-    "A label value of 63 characters, which is allowed, is cut to 62.",
-    "AW-020",
-)
-class LabelValuesAreShortened(Rules):
-    def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:
-        return {key: value[:62] for key, value in super().pod_labels(labels).items()}
-
-
-@mutant(
-    "label-values-without-dots",
-    "Dots in label values, which are allowed, are replaced.",
-    "AW-020",
-)
-class LabelValuesWithoutDots(Rules):
-    def pod_labels(self, labels: Mapping[str, str]) -> Mapping[str, str]:
-        return {key: value.replace(".", "-") for key, value in super().pod_labels(labels).items()}
-
-
-@mutant(
-    "fractions-are-nothing",
+    Rules.resources_to_avoid_for,
     "A request for less than a whole one counts as none.",
     "AW-087",
     "AW-089",
 )
-class FractionsAreNothing(Rules):
-    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
-        return tuple(
-            resource
-            for resource in super().resources_to_avoid_for(spec, autopilot)
-            if any(amount >= 1 for amount in _amounts(spec, resource))
-        )
+def fractions_are_nothing(self: Rules, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
+    return tuple(
+        resource
+        for resource in Rules.resources_to_avoid_for(self, spec, autopilot)
+        if any(amount >= 1 for amount in _amounts(spec, resource))
+    )
 
 
 @mutant(
-    "quantities-are-plain-numbers",
+    Rules.resources_to_avoid_for,
     "A quantity with a suffix or an exponent is not read, and counts as no request.",
     "AW-087",
     "AW-089",
 )
-class QuantitiesArePlainNumbers(Rules):
-    def resources_to_avoid_for(self, spec: Object, autopilot: Autopilot) -> tuple[str, ...]:
-        return tuple(
-            resource
-            for resource in super().resources_to_avoid_for(spec, autopilot)
-            if any(
-                str(get_path(container, "resources.requests", {}).get(resource, "")).isdigit()
-                for container in containers(spec)
-            )
+def quantities_are_plain_numbers(
+    self: Rules, spec: Object, autopilot: Autopilot
+) -> tuple[str, ...]:
+    return tuple(
+        resource
+        for resource in Rules.resources_to_avoid_for(self, spec, autopilot)
+        if any(
+            str(get_path(container, "resources.requests", {}).get(resource, "")).isdigit()
+            for container in containers(spec)
         )
+    )
 
 
 def _amounts(spec: Object, resource: str) -> list[Fraction]:
@@ -368,22 +325,18 @@ def _amounts(spec: Object, resource: str) -> list[Fraction]:
 
 
 @mutant(
-    "anti-affinity-though-it-is-off",
+    Rules.pod_spec_avoiding_bad_nodes,
     "The stanza is injected by default, though Autopilot is switched off.",
     "AW-110",
 )
-class AntiAffinityThoughItIsOff(Rules):
-    def pod_spec_avoiding_bad_nodes(
-        self, spec: Object, autopilot: Autopilot | None, pod_set: int
-    ) -> Object:
-        return super().pod_spec_avoiding_bad_nodes(spec, autopilot or Autopilot(), pod_set)
+def anti_affinity_though_it_is_off(
+    self: Rules, spec: Object, autopilot: Autopilot | None, pod_set: int
+) -> Object:
+    return Rules.pod_spec_avoiding_bad_nodes(self, spec, autopilot or Autopilot(), pod_set)
 
 
 @mutant(
-    "discouraged-nodes-are-forbidden",
-    "Nodes with a mark that only discourages are avoided strictly.",
-    "AW-111",
+    Rules.avoided_effects, "Nodes with a mark that only discourages are avoided strictly.", "AW-111"
 )
-class DiscouragedNodesAreForbidden(Rules):
-    def avoided_effects(self) -> tuple[str, ...]:
-        return (*super().avoided_effects(), "PreferNoSchedule")
+def discouraged_nodes_are_forbidden(self: Rules) -> tuple[str, ...]:
+    return (*Rules.avoided_effects(self), "PreferNoSchedule")

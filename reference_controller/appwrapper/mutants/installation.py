@@ -11,7 +11,6 @@ _COLUMNS = "additionalPrinterColumns"
 
 
 @wrong_definition(
-    "unhealthy-has-no-column",
     "`kubectl get appwrappers` does not show whether a workload is unhealthy.",
     "MLB-040",
 )
@@ -21,7 +20,6 @@ def unhealthy_has_no_column(definition: Object) -> Object:
 
 
 @wrong_definition(
-    "columns-in-the-order-of-their-names",
     "`kubectl get appwrappers` shows its columns in alphabetical order.",
     "MLB-040",
 )
@@ -31,7 +29,6 @@ def columns_in_the_order_of_their_names(definition: Object) -> Object:
 
 
 @wrong_role(
-    "service-accounts-cannot-be-wrapped",
     "Its roles let it see ServiceAccounts but not create them, so that users cannot wrap them.",
     "MLB-073",
 )

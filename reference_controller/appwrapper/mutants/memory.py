@@ -61,135 +61,159 @@ class Remembering(Rules):
 
 
 @mutant(
-    "restart-renews-admission",
+    Remembering.admission_ends_at,
     "A restart starts the admission grace period anew.",
     "AW-031",
+    of=Remembering,
 )
-class RestartRenewsAdmission(Remembering):
-    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
-        ends_us = super().admission_ends_at(aw, parameters)
-        return self._counted_anew(self.attempt_began_at(aw), ends_us) or 0
+def restart_renews_admission(self: Remembering, aw: Object, parameters: Parameters) -> Micros:
+    ends_us = Remembering.admission_ends_at(self, aw, parameters)
+    return self._counted_anew(self.attempt_began_at(aw), ends_us) or 0
 
 
 @mutant(
-    "restart-ends-admission",
+    Remembering.admission_ends_at,
     "A restart ends the admission grace period.",
     "AW-031",
     "AW-041",
+    of=Remembering,
 )
-class RestartEndsAdmission(Remembering):
-    def admission_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
-        ends_us = super().admission_ends_at(aw, parameters)
-        return self._over_if_unknown(self.attempt_began_at(aw), ends_us) or 0
-
-
-@mutant("restart-renews-warmup", "A restart starts the warm-up grace period anew.", "AW-032")
-class RestartRenewsWarmup(Remembering):
-    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
-        ends_us = super().warmup_ends_at(aw, parameters)
-        return self._counted_anew(self.attempt_began_at(aw), ends_us) or 0
-
-
-@mutant("restart-ends-warmup", "A restart ends the warm-up grace period.", "AW-032", "AW-042")
-class RestartEndsWarmup(Remembering):
-    def warmup_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
-        ends_us = super().warmup_ends_at(aw, parameters)
-        return self._over_if_unknown(self.attempt_began_at(aw), ends_us) or 0
+def restart_ends_admission(self: Remembering, aw: Object, parameters: Parameters) -> Micros:
+    ends_us = Remembering.admission_ends_at(self, aw, parameters)
+    return self._over_if_unknown(self.attempt_began_at(aw), ends_us) or 0
 
 
 @mutant(
-    "restart-renews-failure-grace",
+    Remembering.warmup_ends_at,
+    "A restart starts the warm-up grace period anew.",
+    "AW-032",
+    of=Remembering,
+)
+def restart_renews_warmup(self: Remembering, aw: Object, parameters: Parameters) -> Micros:
+    ends_us = Remembering.warmup_ends_at(self, aw, parameters)
+    return self._counted_anew(self.attempt_began_at(aw), ends_us) or 0
+
+
+@mutant(
+    Remembering.warmup_ends_at,
+    "A restart ends the warm-up grace period.",
+    "AW-032",
+    "AW-042",
+    of=Remembering,
+)
+def restart_ends_warmup(self: Remembering, aw: Object, parameters: Parameters) -> Micros:
+    ends_us = Remembering.warmup_ends_at(self, aw, parameters)
+    return self._over_if_unknown(self.attempt_began_at(aw), ends_us) or 0
+
+
+@mutant(
+    Remembering.failure_grace_ends_at,
     "A restart starts the failure grace period anew.",
     "AW-040",
+    of=Remembering,
 )
-class RestartRenewsFailureGrace(Remembering):
-    def failure_grace_ends_at(
-        self, since_us: Micros, reason: str, parameters: Parameters
-    ) -> Micros:
-        ends_us = super().failure_grace_ends_at(since_us, reason, parameters)
-        return ends_us + self._known_since(since_us) - since_us
-
-
-@mutant("restart-ends-failure-grace", "A restart ends the failure grace period.", "AW-040")
-class RestartEndsFailureGrace(Remembering):
-    def failure_grace_ends_at(
-        self, since_us: Micros, reason: str, parameters: Parameters
-    ) -> Micros:
-        ends_us = super().failure_grace_ends_at(since_us, reason, parameters)
-        return ends_us if self._known_since(since_us) == since_us else since_us
-
-
-@mutant("restart-renews-the-pause", "A restart starts the retry pause anew.", "AW-006", "AW-049")
-class RestartRenewsThePause(Remembering):
-    def pause_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
-        ends_us = super().pause_ends_at(aw, parameters)
-        return self._counted_anew(stamp_of(aw, Stamp.PAUSE_STARTED), ends_us)
-
-
-@mutant("restart-ends-the-pause", "A restart ends the retry pause.", "AW-047", "AW-049")
-class RestartEndsThePause(Remembering):
-    def pause_ends_at(self, aw: Object, parameters: Parameters) -> Micros | None:
-        ends_us = super().pause_ends_at(aw, parameters)
-        return self._over_if_unknown(stamp_of(aw, Stamp.PAUSE_STARTED), ends_us)
+def restart_renews_failure_grace(
+    self: Remembering, since_us: Micros, reason: str, parameters: Parameters
+) -> Micros:
+    ends_us = Remembering.failure_grace_ends_at(self, since_us, reason, parameters)
+    return ends_us + self._known_since(since_us) - since_us
 
 
 @mutant(
-    "restart-renews-the-debug-delay",
+    Remembering.failure_grace_ends_at,
+    "A restart ends the failure grace period.",
+    "AW-040",
+    of=Remembering,
+)
+def restart_ends_failure_grace(
+    self: Remembering, since_us: Micros, reason: str, parameters: Parameters
+) -> Micros:
+    ends_us = Remembering.failure_grace_ends_at(self, since_us, reason, parameters)
+    return ends_us if self._known_since(since_us) == since_us else since_us
+
+
+@mutant(
+    Remembering.pause_ends_at,
+    "A restart starts the retry pause anew.",
+    "AW-006",
+    "AW-049",
+    of=Remembering,
+)
+def restart_renews_the_pause(
+    self: Remembering, aw: Object, parameters: Parameters
+) -> Micros | None:
+    ends_us = Remembering.pause_ends_at(self, aw, parameters)
+    return self._counted_anew(stamp_of(aw, Stamp.PAUSE_STARTED), ends_us)
+
+
+@mutant(
+    Remembering.pause_ends_at, "A restart ends the retry pause.", "AW-047", "AW-049", of=Remembering
+)
+def restart_ends_the_pause(self: Remembering, aw: Object, parameters: Parameters) -> Micros | None:
+    ends_us = Remembering.pause_ends_at(self, aw, parameters)
+    return self._over_if_unknown(stamp_of(aw, Stamp.PAUSE_STARTED), ends_us)
+
+
+@mutant(
+    Remembering.failed_deletion_starts_at,
     "A restart starts the DeletionOnFailureGracePeriod anew.",
     "AW-060",
+    of=Remembering,
 )
-class RestartRenewsTheDebugDelay(Remembering):
-    def failed_deletion_starts_at(self, aw: Object, parameters: Parameters) -> Micros:
-        starts_us = super().failed_deletion_starts_at(aw, parameters)
-        return self._counted_anew(stamp_of(aw, Stamp.FAILED), starts_us) or 0
+def restart_renews_the_debug_delay(self: Remembering, aw: Object, parameters: Parameters) -> Micros:
+    starts_us = Remembering.failed_deletion_starts_at(self, aw, parameters)
+    return self._counted_anew(stamp_of(aw, Stamp.FAILED), starts_us) or 0
 
 
 @mutant(
-    "restart-ends-the-debug-delay",
+    Remembering.failed_deletion_starts_at,
     "A restart ends the DeletionOnFailureGracePeriod.",
     "AW-060",
+    of=Remembering,
 )
-class RestartEndsTheDebugDelay(Remembering):
-    def failed_deletion_starts_at(self, aw: Object, parameters: Parameters) -> Micros:
-        starts_us = super().failed_deletion_starts_at(aw, parameters)
-        return self._over_if_unknown(stamp_of(aw, Stamp.FAILED), starts_us) or 0
+def restart_ends_the_debug_delay(self: Remembering, aw: Object, parameters: Parameters) -> Micros:
+    starts_us = Remembering.failed_deletion_starts_at(self, aw, parameters)
+    return self._over_if_unknown(stamp_of(aw, Stamp.FAILED), starts_us) or 0
 
 
 @mutant(
-    "restart-postpones-force",
+    Remembering.forceful_from,
     "A restart starts the forceful deletion grace period anew.",
     "AW-012",
+    of=Remembering,
 )
-class RestartPostponesForce(Remembering):
-    def forceful_from(self, aw: Object, parameters: Parameters) -> Micros | None:
-        from_us = super().forceful_from(aw, parameters)
-        return self._counted_anew(stamp_of(aw, Stamp.DELETION_STARTED), from_us)
+def restart_postpones_force(self: Remembering, aw: Object, parameters: Parameters) -> Micros | None:
+    from_us = Remembering.forceful_from(self, aw, parameters)
+    return self._counted_anew(stamp_of(aw, Stamp.DELETION_STARTED), from_us)
 
 
 @mutant(
-    "restart-forces-at-once",
+    Remembering.forceful_from,
     "After a restart what remains is deleted by force at once.",
     "AW-011",
     "INV-10",
+    of=Remembering,
 )
-class RestartForcesAtOnce(Remembering):
-    def forceful_from(self, aw: Object, parameters: Parameters) -> Micros | None:
-        from_us = super().forceful_from(aw, parameters)
-        return self._over_if_unknown(stamp_of(aw, Stamp.DELETION_STARTED), from_us)
+def restart_forces_at_once(self: Remembering, aw: Object, parameters: Parameters) -> Micros | None:
+    from_us = Remembering.forceful_from(self, aw, parameters)
+    return self._over_if_unknown(stamp_of(aw, Stamp.DELETION_STARTED), from_us)
 
 
-@mutant("restart-renews-the-ttl", "A restart starts the SuccessTTL anew.", "AW-063")
-class RestartRenewsTheTtl(Remembering):
-    def success_ttl_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
-        ends_us = super().success_ttl_ends_at(aw, parameters)
-        return self._counted_anew(stamp_of(aw, Stamp.SUCCEEDED), ends_us) or 0
+@mutant(
+    Remembering.success_ttl_ends_at,
+    "A restart starts the SuccessTTL anew.",
+    "AW-063",
+    of=Remembering,
+)
+def restart_renews_the_ttl(self: Remembering, aw: Object, parameters: Parameters) -> Micros:
+    ends_us = Remembering.success_ttl_ends_at(self, aw, parameters)
+    return self._counted_anew(stamp_of(aw, Stamp.SUCCEEDED), ends_us) or 0
 
 
-@mutant("restart-ends-the-ttl", "A restart ends the SuccessTTL.", "AW-064")
-class RestartEndsTheTtl(Remembering):
-    def success_ttl_ends_at(self, aw: Object, parameters: Parameters) -> Micros:
-        ends_us = super().success_ttl_ends_at(aw, parameters)
-        return self._over_if_unknown(stamp_of(aw, Stamp.SUCCEEDED), ends_us) or 0
+@mutant(Remembering.success_ttl_ends_at, "A restart ends the SuccessTTL.", "AW-064", of=Remembering)
+def restart_ends_the_ttl(self: Remembering, aw: Object, parameters: Parameters) -> Micros:
+    ends_us = Remembering.success_ttl_ends_at(self, aw, parameters)
+    return self._over_if_unknown(stamp_of(aw, Stamp.SUCCEEDED), ends_us) or 0
 
 
 class CountingResets(Remembering):
@@ -207,120 +231,128 @@ class CountingResets(Remembering):
 
 
 @mutant(
-    "restart-forgets-the-count",
+    CountingResets.resets_after,
     "The counter that is written is kept in memory: a restart starts it anew.",
     "AW-051",
+    of=CountingResets,
 )
-class RestartForgetsTheCount(CountingResets):
-    def resets_after(self, reason: str, aw: Object) -> int:
-        return self._resets(reason, aw) + (0 if reason == Reason.AUTOPILOT_NO_EXECUTE else 1)
+def restart_forgets_the_count(self: CountingResets, reason: str, aw: Object) -> int:
+    return self._resets(reason, aw) + (0 if reason == Reason.AUTOPILOT_NO_EXECUTE else 1)
 
 
 @mutant(
-    "restart-renews-the-retries",
+    CountingResets.phase_after,
     "The resets that count against the RetryLimit are those of the current process.",
     "AW-052",
+    of=CountingResets,
 )
-class RestartRenewsTheRetries(CountingResets):
-    def phase_after(self, reason: str, aw: Object, parameters: Parameters) -> str:
-        if self.is_terminal(reason):
-            return Phase.FAILED
-        within = self.is_within_limit(self._resets(reason, aw), parameters.retry_limit)
-        return Phase.RESETTING if within else Phase.FAILED
+def restart_renews_the_retries(
+    self: CountingResets, reason: str, aw: Object, parameters: Parameters
+) -> str:
+    if self.is_terminal(reason):
+        return Phase.FAILED
+    within = self.is_within_limit(self._resets(reason, aw), parameters.retry_limit)
+    return Phase.RESETTING if within else Phase.FAILED
 
 
 @mutant(
-    "failures-while-down-are-missed",
+    Remembering.failed_pods,
     "Pods that failed while the operator was down are not noticed.",
     "AW-030",
+    of=Remembering,
 )
-class FailuresWhileDownAreMissed(Remembering):
-    def failed_pods(self, seen: Observation, census: Sequence[PodCounts]) -> int:
-        failed = super().failed_pods(seen, census)
-        key = uid_of(seen.aw), attempt_of(seen.aw)
-        return failed if self._saw_turn(key, failed > 0) else 0
+def failures_while_down_are_missed(
+    self: Remembering, seen: Observation, census: Sequence[PodCounts]
+) -> int:
+    failed = Remembering.failed_pods(self, seen, census)
+    key = uid_of(seen.aw), attempt_of(seen.aw)
+    return failed if self._saw_turn(key, failed > 0) else 0
 
 
 @mutant(
-    "job-failure-while-down-is-missed",
+    Remembering.says_failed,
     "A Job or PyTorchJob that failed while the operator was down is not noticed.",
     "AW-044",
+    of=Remembering,
 )
-class JobFailureWhileDownIsMissed(Remembering):
-    def says_failed(self, component: Component) -> bool:
-        uid = component.record.get("uid")
-        return self._saw_turn(uid, super().says_failed(component))
+def job_failure_while_down_is_missed(self: Remembering, component: Component) -> bool:
+    uid = component.record.get("uid")
+    return self._saw_turn(uid, Remembering.says_failed(self, component))
 
 
 @mutant(
-    "deletions-while-down-are-missed",
+    Remembering.is_missing,
     "A component that somebody deleted while the operator was down is not missed.",
     "AW-035",
     "AW-057",
+    of=Remembering,
 )
-class DeletionsWhileDownAreMissed(Remembering):
-    def is_missing(self, component: Component) -> bool:
-        uid = component.record.get("uid")
-        return self._saw_turn(uid, super().is_missing(component))
+def deletions_while_down_are_missed(self: Remembering, component: Component) -> bool:
+    uid = component.record.get("uid")
+    return self._saw_turn(uid, Remembering.is_missing(self, component))
 
 
 @mutant(
-    "tags-while-down-are-missed",
+    Remembering.pods_to_migrate,
     "Pods on a node that was tagged NoExecute while the operator was down stay there.",
     "AW-002",
     "AW-033",
+    of=Remembering,
 )
-class TagsWhileDownAreMissed(Remembering):
-    def pods_to_migrate(self, seen: Observation) -> tuple[str, ...]:
-        migrating = super().pods_to_migrate(seen)
-        key = uid_of(seen.aw), attempt_of(seen.aw)
-        return migrating if self._saw_turn(key, bool(migrating)) else ()
+def tags_while_down_are_missed(self: Remembering, seen: Observation) -> tuple[str, ...]:
+    migrating = Remembering.pods_to_migrate(self, seen)
+    key = uid_of(seen.aw), attempt_of(seen.aw)
+    return migrating if self._saw_turn(key, bool(migrating)) else ()
 
 
 @mutant(
-    "suspension-while-down-is-missed",
+    Remembering.honours_suspend,
     "A suspension that came while the operator was down is not honoured.",
     "AW-054",
+    of=Remembering,
 )
-class SuspensionWhileDownIsMissed(Remembering):
-    def honours_suspend(self, phase: str, aw: Object) -> bool:
-        is_news = self._saw_turn(uid_of(aw), is_suspended(aw))
-        return is_news and super().honours_suspend(phase, aw)
+def suspension_while_down_is_missed(self: Remembering, phase: str, aw: Object) -> bool:
+    is_news = self._saw_turn(uid_of(aw), is_suspended(aw))
+    return is_news and Remembering.honours_suspend(self, phase, aw)
 
 
 @mutant(
-    "deletion-that-was-begun-is-believed",
+    Remembering.orderly_deletes,
     "A process that finds a failed workload believes that the deletes for it were sent.",
     "AW-010",
     "AW-062",
+    of=Remembering,
 )
-class DeletionThatWasBegunIsBelieved(Remembering):
-    def orderly_deletes(self, seen: Observation) -> tuple[Delete, ...]:
-        due_us = self.failed_deletion_starts_at(seen.aw, seen.parameters)
-        is_own = phase_of(seen.aw) != Phase.FAILED or self._known_since(due_us) == due_us
-        return super().orderly_deletes(seen) if is_own else ()
+def deletion_that_was_begun_is_believed(self: Remembering, seen: Observation) -> tuple[Delete, ...]:
+    due_us = self.failed_deletion_starts_at(seen.aw, seen.parameters)
+    is_own = phase_of(seen.aw) != Phase.FAILED or self._known_since(due_us) == due_us
+    return Remembering.orderly_deletes(self, seen) if is_own else ()
 
 
 @mutant(
-    "success-while-down-is-missed",
+    Remembering.has_succeeded,
     "A workload that completed while the operator was down does not succeed.",
     "AW-096",
+    of=Remembering,
 )
-class SuccessWhileDownIsMissed(Remembering):
-    def has_succeeded(self, seen: Observation, census: Sequence[PodCounts]) -> bool:
-        key = uid_of(seen.aw), attempt_of(seen.aw)
-        return self._saw_turn(key, super().has_succeeded(seen, census))
+def success_while_down_is_missed(
+    self: Remembering, seen: Observation, census: Sequence[PodCounts]
+) -> bool:
+    key = uid_of(seen.aw), attempt_of(seen.aw)
+    return self._saw_turn(key, Remembering.has_succeeded(self, seen, census))
 
 
 @mutant(
-    "suspension-postpones-force",
+    Remembering.forceful_from,
     "A suspension within a reset starts the forceful deletion grace period anew.",
     "AW-012",
+    of=Remembering,
 )
-class SuspensionPostponesForce(Remembering):
-    def forceful_from(self, aw: Object, parameters: Parameters) -> Micros | None:
-        from_us = super().forceful_from(aw, parameters)
-        if from_us is None or phase_of(aw) != Phase.SUSPENDING:
-            return from_us
-        looked_us = self._looked_us.setdefault(from_us, self._clock())
-        return looked_us + parameters.forceful_deletion_grace_us
+def suspension_postpones_force(
+    self: Remembering, aw: Object, parameters: Parameters
+) -> Micros | None:
+    from_us = Remembering.forceful_from(self, aw, parameters)
+    if from_us is None or phase_of(aw) != Phase.SUSPENDING:
+        return from_us
+    looked_us = self._looked_us.setdefault(from_us, self._clock())
+    return looked_us + parameters.forceful_deletion_grace_us

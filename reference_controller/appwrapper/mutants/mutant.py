@@ -8,6 +8,6 @@ from reference_controller.appwrapper.rules import Rules
 from reference_controller.mutants import Mutants
 
 MUTANTS: Final = Mutants(Rules)
-mutant: Final = MUTANTS.wrong_rules
+mutant: Final = MUTANTS.mutant
 wrong_definition: Final = MUTANTS.wrong_definition
 wrong_role: Final = MUTANTS.wrong_role

@@ -12,91 +12,79 @@ from vocabulary.objects import Object, controller_of, labels_of, name_of, namesp
 
 
 @mutant(
-    "adopts-what-stands-there",
+    Rules.on_taken_name,
     "An object of somebody else under a component's name is taken for the component.",
     "MLB-048",
 )
-class AdoptsWhatStandsThere(Rules):
-    def on_taken_name(self, standing: Object, aw: Object) -> TakenName:
-        right = super().on_taken_name(standing, aw)
-        return "adopt" if right == "fail" else right
+def adopts_what_stands_there(self: Rules, standing: Object, aw: Object) -> TakenName:
+    right = Rules.on_taken_name(self, standing, aw)
+    return "adopt" if right == "fail" else right
 
 
 @mutant(
-    "replaces-what-stands-there",
+    Rules.on_taken_name,
     "An object of somebody else under a component's name is deleted to make room.",
     "INV-4",
 )
-class ReplacesWhatStandsThere(Rules):
-    def on_taken_name(self, standing: Object, aw: Object) -> TakenName:
-        right = super().on_taken_name(standing, aw)
-        return "remove" if right == "fail" else right
+def replaces_what_stands_there(self: Rules, standing: Object, aw: Object) -> TakenName:
+    right = Rules.on_taken_name(self, standing, aw)
+    return "remove" if right == "fail" else right
 
 
 @mutant(
-    "owns-by-name",
+    Rules.is_ours,
     "Whatever stands under a component's name and has no other controller counts as ours.",
     "INV-4",
 )
-class OwnsByName(Rules):
-    def is_ours(self, obj: Object, aw: Object) -> bool:
-        return controller_of(obj) is None or super().is_ours(obj, aw)
+def owns_by_name(self: Rules, obj: Object, aw: Object) -> bool:
+    return controller_of(obj) is None or Rules.is_ours(self, obj, aw)
 
 
 @mutant(
-    "owns-whatever-is-labelled",
+    Rules.is_made_by,
     "A pod of somebody else that carries our label is counted, and deleted by force.",
     "INV-4",
 )
-class OwnsWhateverIsLabelled(Rules):
-    def is_made_by(self, pod: Object, aw: Object) -> bool:  # noqa: ARG002
-        return True
+def owns_whatever_is_labelled(self: Rules, obj: Object, aw: Object) -> bool:
+    return True
 
 
 @mutant(
-    "no-intent",
+    Rules.needs_intent,
     "Components are created without an intent recorded before.",
     "INV-1",
     "AW-014",
 )
-class NoIntent(Rules):
-    def needs_intent(self, record: Object, aw: Object) -> bool:  # noqa: ARG002
-        return False
+def no_intent(self: Rules, record: Object, aw: Object) -> bool:
+    return False
 
 
 @mutant(
-    "no-second-intent",
+    Rules.needs_intent,
     "Only the first attempt records intents before it creates.",
     "INV-1",
     "AW-014",
 )
-class NoSecondIntent(Rules):
-    def needs_intent(self, record: Object, aw: Object) -> bool:
-        return attempt_of(aw) == 1 and super().needs_intent(record, aw)
+def no_second_intent(self: Rules, record: Object, aw: Object) -> bool:
+    return attempt_of(aw) == 1 and Rules.needs_intent(self, record, aw)
+
+
+@mutant(Rules.needs_finalizer, "Components are created before the finalizer stands.", "INV-7")
+def no_finalizer(self: Rules) -> bool:
+    return False
 
 
 @mutant(
-    "no-finalizer",
-    "Components are created before the finalizer stands.",
-    "INV-7",
-)
-class NoFinalizer(Rules):
-    def needs_finalizer(self) -> bool:
-        return False
-
-
-@mutant(
-    "any-refusal-is-final",
+    Rules.is_fatal,
     "A creation that was refused once fails the workload, though it could be tried again.",
     "INV-9",
 )
-class AnyRefusalIsFinal(Rules):
-    def is_fatal(self, error: ApiError) -> bool:  # noqa: ARG002
-        return True
+def any_refusal_is_final(self: Rules, error: ApiError) -> bool:
+    return True
 
 
 @mutant(
-    "overlooks-pods-of-stateful-sets-while-suspending",
+    Rules.is_made_by,
     "While it is Suspending, pods that a StatefulSet made do not count as the workload's.",
     "AW-013",
     "AW-014",
@@ -104,62 +92,52 @@ class AnyRefusalIsFinal(Rules):
     "INV-1",
     "INV-2",
 )
-class OverlooksPodsOfStatefulSetsWhileSuspending(Rules):
-    def is_made_by(self, pod: Object, aw: Object) -> bool:
-        owner = controller_of(pod)
-        if phase_of(aw) == Phase.SUSPENDING and owner is not None:
-            return owner.get("kind") != "StatefulSet"
-        return super().is_made_by(pod, aw)
+def overlooks_pods_of_stateful_sets_while_suspending(self: Rules, obj: Object, aw: Object) -> bool:
+    owner = controller_of(obj)
+    if phase_of(aw) == Phase.SUSPENDING and owner is not None:
+        return owner.get("kind") != "StatefulSet"
+    return Rules.is_made_by(self, obj, aw)
 
 
 @mutant(
-    "counts-pods-of-namesakes",
+    Rules.is_made_by,
     "A pod of a former AppWrapper of the same name counts as the workload's.",
     "INV-4",
 )
-class CountsPodsOfNamesakes(Rules):
-    def is_made_by(self, obj: Object, aw: Object) -> bool:
-        return OWNER_UID_LABEL in labels_of(obj) or super().is_made_by(obj, aw)
+def counts_pods_of_namesakes(self: Rules, obj: Object, aw: Object) -> bool:
+    return OWNER_UID_LABEL in labels_of(obj) or Rules.is_made_by(self, obj, aw)
 
 
 @mutant(
-    "looks-in-one-namespace",
+    Rules.is_made_by,
     "Pods are looked for in the operator's own namespace alone.",
     "AW-021",
     "AW-013",
     "INV-1",
 )
-class LooksInOneNamespace(Rules):
-    def is_made_by(self, obj: Object, aw: Object) -> bool:
-        return namespace_of(obj) == "default" and super().is_made_by(obj, aw)
+def looks_in_one_namespace(self: Rules, obj: Object, aw: Object) -> bool:
+    return namespace_of(obj) == "default" and Rules.is_made_by(self, obj, aw)
 
 
 @mutant(
-    "owns-by-the-owners-name",
+    Rules.is_ours,
     "What an AppWrapper of the same name owns counts as ours, though its uid is another.",
     "INV-4",
 )
-class OwnsByTheOwnersName(Rules):
-    def is_ours(self, obj: Object, aw: Object) -> bool:
-        owner = controller_of(obj) or {}
-        return (owner.get("kind"), owner.get("name")) == (APPWRAPPER.kind, name_of(aw))
+def owns_by_the_owners_name(self: Rules, obj: Object, aw: Object) -> bool:
+    owner = controller_of(obj) or {}
+    return (owner.get("kind"), owner.get("name")) == (APPWRAPPER.kind, name_of(aw))
+
+
+@mutant(Rules.is_ours, "What another AppWrapper owns counts as ours.", "INV-4")
+def owns_what_any_appwrapper_owns(self: Rules, obj: Object, aw: Object) -> bool:
+    return (controller_of(obj) or {}).get("kind") == APPWRAPPER.kind
 
 
 @mutant(
-    "owns-what-any-appwrapper-owns",
-    "What another AppWrapper owns counts as ours.",
-    "INV-4",
-)
-class OwnsWhatAnyAppWrapperOwns(Rules):
-    def is_ours(self, obj: Object, aw: Object) -> bool:  # noqa: ARG002
-        return (controller_of(obj) or {}).get("kind") == APPWRAPPER.kind
-
-
-@mutant(
-    "stripped-finalizer-stays-away",
+    Rules.restores_finalizer,
     "A finalizer that somebody strips while resources are deployed is not put back.",
     "AW-097",
 )
-class StrippedFinalizerStaysAway(Rules):
-    def restores_finalizer(self) -> bool:
-        return False
+def stripped_finalizer_stays_away(self: Rules) -> bool:
+    return False

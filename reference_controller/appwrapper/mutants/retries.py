@@ -11,372 +11,309 @@ from reference_controller.appwrapper.status import attempt_of, is_suspended, pha
 from vocabulary.objects import Object, condition
 
 
-@mutant("one-reset-too-many", "A limit of N allows N + 1 resets.", "AW-052", "AW-056")
-class OneResetTooMany(Rules):
-    def is_within_limit(self, resets: int, limit: int) -> bool:
-        return resets <= limit
+@mutant(Rules.is_within_limit, "A limit of N allows N + 1 resets.", "AW-052", "AW-056")
+def one_reset_too_many(self: Rules, resets: int, limit: int) -> bool:
+    return resets <= limit
 
 
-@mutant("one-reset-too-few", "A limit of N allows N - 1 resets.", "AW-052")
-class OneResetTooFew(Rules):
-    def is_within_limit(self, resets: int, limit: int) -> bool:
-        return resets + 1 < limit
+@mutant(Rules.is_within_limit, "A limit of N allows N - 1 resets.", "AW-052")
+def one_reset_too_few(self: Rules, resets: int, limit: int) -> bool:
+    return resets + 1 < limit
 
 
-@mutant(
-    "negative-limit-is-no-limit",
-    "A negative RetryLimit allows any number of resets.",
-    "AW-075",
-)
-class NegativeLimitIsNoLimit(Rules):
-    def is_within_limit(self, resets: int, limit: int) -> bool:
-        return limit < 0 or resets < limit
+@mutant(Rules.is_within_limit, "A negative RetryLimit allows any number of resets.", "AW-075")
+def negative_limit_is_no_limit(self: Rules, resets: int, limit: int) -> bool:
+    return limit < 0 or resets < limit
 
 
-@mutant("resets-not-counted", "The retry counter stays where it is.", "AW-051", "AW-052")
-class ResetsNotCounted(Rules):
-    def resets_after(self, reason: str, aw: Object) -> int:  # noqa: ARG002
-        return resets_of(aw)
+@mutant(Rules.resets_after, "The retry counter stays where it is.", "AW-051", "AW-052")
+def resets_not_counted(self: Rules, reason: str, aw: Object) -> int:
+    return resets_of(aw)
 
 
-@mutant("resets-counted-twice", "Each reset counts twice.", "AW-051", "INV-5", "AW-052")
-class ResetsCountedTwice(Rules):
-    def resets_after(self, reason: str, aw: Object) -> int:
-        right = super().resets_after(reason, aw)
-        return right + (right - resets_of(aw))
+@mutant(Rules.resets_after, "Each reset counts twice.", "AW-051", "INV-5", "AW-052")
+def resets_counted_twice(self: Rules, reason: str, aw: Object) -> int:
+    right = Rules.resets_after(self, reason, aw)
+    return right + (right - resets_of(aw))
 
 
 @mutant(
-    "migration-counts",
+    Rules.resets_after,
     "A reset that Autopilot asked for increments the retry counter.",
     "AW-055",
     "INV-5",
 )
-class MigrationCounts(Rules):
-    def resets_after(self, reason: str, aw: Object) -> int:  # noqa: ARG002
-        return resets_of(aw) + 1
+def migration_counts(self: Rules, reason: str, aw: Object) -> int:
+    return resets_of(aw) + 1
 
 
 @mutant(
-    "job-failure-not-counted",
+    Rules.resets_after,
     "A reset because of a failed Job or PyTorchJob does not increment the retry counter.",
     "AW-051",
 )
-class JobFailureNotCounted(Rules):
-    def resets_after(self, reason: str, aw: Object) -> int:
-        if reason == Reason.FAILED_COMPONENT:
-            return resets_of(aw)
-        return super().resets_after(reason, aw)
+def job_failure_not_counted(self: Rules, reason: str, aw: Object) -> int:
+    if reason == Reason.FAILED_COMPONENT:
+        return resets_of(aw)
+    return Rules.resets_after(self, reason, aw)
 
 
 @mutant(
-    "migration-ignores-limit",
-    "Resets that Autopilot asks for are not subject to the RetryLimit.",
-    "AW-056",
+    Rules.phase_after, "Resets that Autopilot asks for are not subject to the RetryLimit.", "AW-056"
 )
-class MigrationIgnoresLimit(Rules):
-    def phase_after(self, reason: str, aw: Object, parameters: Parameters) -> str:
-        if reason == Reason.AUTOPILOT_NO_EXECUTE:
-            return Phase.RESETTING
-        return super().phase_after(reason, aw, parameters)
+def migration_ignores_limit(self: Rules, reason: str, aw: Object, parameters: Parameters) -> str:
+    if reason == Reason.AUTOPILOT_NO_EXECUTE:
+        return Phase.RESETTING
+    return Rules.phase_after(self, reason, aw, parameters)
+
+
+@mutant(Rules.is_terminal, "A workload on an unhealthy node is failed, not migrated.", "AW-002")
+def migration_fails(self: Rules, reason: str) -> bool:
+    return reason == Reason.AUTOPILOT_NO_EXECUTE or Rules.is_terminal(self, reason)
 
 
 @mutant(
-    "migration-fails",
-    "A workload on an unhealthy node is failed, not migrated.",
-    "AW-002",
+    Rules.is_terminal, "A failed Job or PyTorchJob fails the AppWrapper without a retry.", "AW-052"
 )
-class MigrationFails(Rules):
-    def is_terminal(self, reason: str) -> bool:
-        return reason == Reason.AUTOPILOT_NO_EXECUTE or super().is_terminal(reason)
+def job_failure_is_final(self: Rules, reason: str) -> bool:
+    return reason == Reason.FAILED_COMPONENT or Rules.is_terminal(self, reason)
+
+
+@mutant(Rules.is_terminal, "A component that somebody deleted is resurrected by a reset.", "AW-057")
+def external_deletion_is_retried(self: Rules, reason: str) -> bool:
+    return False
 
 
 @mutant(
-    "job-failure-is-final",
-    "A failed Job or PyTorchJob fails the AppWrapper without a retry.",
-    "AW-052",
-)
-class JobFailureIsFinal(Rules):
-    def is_terminal(self, reason: str) -> bool:
-        return reason == Reason.FAILED_COMPONENT or super().is_terminal(reason)
-
-
-@mutant(
-    "external-deletion-is-retried",
-    "A component that somebody deleted is resurrected by a reset.",
-    "AW-057",
-)
-class ExternalDeletionIsRetried(Rules):
-    def is_terminal(self, reason: str) -> bool:  # noqa: ARG002
-        return False
-
-
-@mutant(
-    "resume-forgets-resets",
+    Rules.resets_on_resume,
     "Suspending and resuming starts the retry counter anew.",
     "INV-5",
     "AW-052",
 )
-class ResumeForgetsResets(Rules):
-    def resets_on_resume(self, aw: Object) -> int:
-        return 0 if phase_of(aw) == Phase.SUSPENDED else resets_of(aw)
+def resume_forgets_resets(self: Rules, aw: Object) -> int:
+    return 0 if phase_of(aw) == Phase.SUSPENDED else resets_of(aw)
 
 
 @mutant(
-    "every-attempt-forgets-resets",
+    Rules.resets_on_resume,
     "Each new attempt starts the retry counter anew.",
     "INV-5",
     "AW-051",
     "AW-052",
 )
-class EveryAttemptForgetsResets(Rules):
-    def resets_on_resume(self, aw: Object) -> int:  # noqa: ARG002
-        return 0
+def every_attempt_forgets_resets(self: Rules, aw: Object) -> int:
+    return 0
 
 
 @mutant(
-    "suspend-waits-while-resuming",
+    Rules.honours_suspend,
     "A suspension is not honoured before all components are created.",
     "AW-054",
 )
-class SuspendWaitsWhileResuming(Rules):
-    def honours_suspend(self, phase: str, aw: Object) -> bool:
-        return phase != Phase.RESUMING and super().honours_suspend(phase, aw)
+def suspend_waits_while_resuming(self: Rules, phase: str, aw: Object) -> bool:
+    return phase != Phase.RESUMING and Rules.honours_suspend(self, phase, aw)
 
 
-@mutant("suspend-waits-while-running", "A suspension of a Running workload is ignored.", "AW-054")
-class SuspendWaitsWhileRunning(Rules):
-    def honours_suspend(self, phase: str, aw: Object) -> bool:
-        return phase != Phase.RUNNING and super().honours_suspend(phase, aw)
+@mutant(Rules.honours_suspend, "A suspension of a Running workload is ignored.", "AW-054")
+def suspend_waits_while_running(self: Rules, phase: str, aw: Object) -> bool:
+    return phase != Phase.RUNNING and Rules.honours_suspend(self, phase, aw)
 
 
 @mutant(
-    "suspend-waits-for-the-reset",
-    "A suspension is not honoured while a reset deletes or pauses.",
-    "AW-054",
+    Rules.honours_suspend, "A suspension is not honoured while a reset deletes or pauses.", "AW-054"
 )
-class SuspendWaitsForTheReset(Rules):
-    def honours_suspend(self, phase: str, aw: Object) -> bool:
-        return phase != Phase.RESETTING and super().honours_suspend(phase, aw)
+def suspend_waits_for_the_reset(self: Rules, phase: str, aw: Object) -> bool:
+    return phase != Phase.RESETTING and Rules.honours_suspend(self, phase, aw)
 
 
 @mutant(
-    "failed-can-be-suspended",
+    Rules.honours_suspend,
     "Suspending a Failed AppWrapper brings it back to Suspended.",
     "MLB-042",
     "INV-6",
     "MLB-044",
 )
-class FailedCanBeSuspended(Rules):
-    def honours_suspend(self, phase: str, aw: Object) -> bool:
-        return super().honours_suspend(phase, aw) or (phase == Phase.FAILED and is_suspended(aw))
+def failed_can_be_suspended(self: Rules, phase: str, aw: Object) -> bool:
+    return Rules.honours_suspend(self, phase, aw) or (phase == Phase.FAILED and is_suspended(aw))
 
 
 @mutant(
-    "succeeded-can-be-suspended",
+    Rules.honours_suspend,
     "Suspending a Succeeded AppWrapper brings it back to Suspended.",
     "INV-6",
     "MLB-044",
 )
-class SucceededCanBeSuspended(Rules):
-    def honours_suspend(self, phase: str, aw: Object) -> bool:
-        succeeded = phase == Phase.SUCCEEDED and is_suspended(aw)
-        return succeeded or super().honours_suspend(phase, aw)
+def succeeded_can_be_suspended(self: Rules, phase: str, aw: Object) -> bool:
+    succeeded = phase == Phase.SUCCEEDED and is_suspended(aw)
+    return succeeded or Rules.honours_suspend(self, phase, aw)
 
 
 @mutant(
-    "suspending-turns-back",
+    Rules.may_resume,
     "Suspending turns back to Resuming when the suspension is withdrawn, before it cleaned up.",
     "MLB-043",
     "INV-6",
     "MLB-044",
 )
-class SuspendingTurnsBack(Rules):
-    def may_resume(self, phase: str, aw: Object) -> bool:
-        turns_back = phase == Phase.SUSPENDING and not is_suspended(aw)
-        return turns_back or super().may_resume(phase, aw)
+def suspending_turns_back(self: Rules, phase: str, aw: Object) -> bool:
+    turns_back = phase == Phase.SUSPENDING and not is_suspended(aw)
+    return turns_back or Rules.may_resume(self, phase, aw)
+
+
+@mutant(Rules.may_resume, "An AppWrapper that was suspended once is never resumed.", "INV-8")
+def stays_suspended(self: Rules, phase: str, aw: Object) -> bool:
+    return Rules.may_resume(self, phase, aw) and not (aw.get("status") or {}).get("attempt")
 
 
 @mutant(
-    "stays-suspended",
-    "An AppWrapper that was suspended once is never resumed.",
-    "INV-8",
-)
-class StaysSuspended(Rules):
-    def may_resume(self, phase: str, aw: Object) -> bool:
-        return super().may_resume(phase, aw) and not (aw.get("status") or {}).get("attempt")
-
-
-@mutant(
-    "invents-a-phase",
+    Rules.phase_after,
     "A reset is called Restarting, a phase that nobody knows.",
     "MLB-041",
     "INV-6",
     "INV-8",
 )
-class InventsAPhase(Rules):
-    def phase_after(self, reason: str, aw: Object, parameters: Parameters) -> str:
-        right = super().phase_after(reason, aw, parameters)
-        return "Restarting" if right == Phase.RESETTING else right
+def invents_a_phase(self: Rules, reason: str, aw: Object, parameters: Parameters) -> str:
+    right = Rules.phase_after(self, reason, aw, parameters)
+    return "Restarting" if right == Phase.RESETTING else right
 
 
 @mutant(
-    "suspends-by-itself",
-    "The controller writes spec.suspend, which belongs to Kueue.",
-    "MLB-045",
+    Rules.finalizer_patch, "The controller writes spec.suspend, which belongs to Kueue.", "MLB-045"
 )
-class SuspendsByItself(Rules):
-    def finalizer_patch(self, aw: Object, finalizers: tuple[str, ...]) -> Object:
-        return {**super().finalizer_patch(aw, finalizers), "spec": {"suspend": True}}
+def suspends_by_itself(self: Rules, aw: Object, finalizers: tuple[str, ...]) -> Object:
+    return {**Rules.finalizer_patch(self, aw, finalizers), "spec": {"suspend": True}}
+
+
+@mutant(Rules.resets_on_success, "Success starts the retry counter anew.", "INV-5")
+def counter_lost_on_success(self: Rules, aw: Object) -> int:
+    return 0
 
 
 @mutant(
-    "counter-lost-on-success",
-    "Success starts the retry counter anew.",
-    "INV-5",
-)
-class CounterLostOnSuccess(Rules):
-    def resets_on_success(self, aw: Object) -> int:  # noqa: ARG002
-        return 0
-
-
-@mutant(
-    "migration-forgets-resets",
+    Rules.resets_after,
     "A reset that Autopilot asked for starts the retry counter anew.",
     "INV-5",
     "AW-055",
 )
-class MigrationForgetsResets(Rules):
-    def resets_after(self, reason: str, aw: Object) -> int:
-        return 0 if reason == Reason.AUTOPILOT_NO_EXECUTE else super().resets_after(reason, aw)
+def migration_forgets_resets(self: Rules, reason: str, aw: Object) -> int:
+    return 0 if reason == Reason.AUTOPILOT_NO_EXECUTE else Rules.resets_after(self, reason, aw)
 
 
 @mutant(
-    "migrations-use-up-retries",
-    "Attempts that ended in a migration count against the RetryLimit.",
-    "AW-002",
+    Rules.phase_after, "Attempts that ended in a migration count against the RetryLimit.", "AW-002"
 )
-class MigrationsUseUpRetries(Rules):
-    def phase_after(self, reason: str, aw: Object, parameters: Parameters) -> str:
-        if self.is_terminal(reason):
-            return Phase.FAILED
-        within = self.is_within_limit(attempt_of(aw) - 1, parameters.retry_limit)
-        return Phase.RESETTING if within else Phase.FAILED
+def migrations_use_up_retries(self: Rules, reason: str, aw: Object, parameters: Parameters) -> str:
+    if self.is_terminal(reason):
+        return Phase.FAILED
+    within = self.is_within_limit(attempt_of(aw) - 1, parameters.retry_limit)
+    return Phase.RESETTING if within else Phase.FAILED
 
 
 @mutant(
-    "each-failed-pod-counts",
+    Rules.resets_after,
     "A reset increments the retry counter by the number of pods that failed.",
     "AW-051",
     "INV-5",
 )
-class EachFailedPodCounts(Rules):
-    def resets_after(self, reason: str, aw: Object) -> int:
-        shown = condition(aw, Condition.UNHEALTHY) or {}
-        if reason != Reason.FOUND_FAILED_PODS or shown.get("reason") != reason:
-            return super().resets_after(reason, aw)
-        return resets_of(aw) + int(str(shown.get("message", "1")).split()[0])
+def each_failed_pod_counts(self: Rules, reason: str, aw: Object) -> int:
+    shown = condition(aw, Condition.UNHEALTHY) or {}
+    if reason != Reason.FOUND_FAILED_PODS or shown.get("reason") != reason:
+        return Rules.resets_after(self, reason, aw)
+    return resets_of(aw) + int(str(shown.get("message", "1")).split()[0])
 
 
 @mutant(
-    "later-attempts-count-only-once-they-ran",
+    Rules.resets_after,
     "After a reset, an attempt whose pods never all ran does not increment the retry counter.",
     "AW-051",
 )
-class LaterAttemptsCountOnlyOnceTheyRan(Rules):
-    def resets_after(self, reason: str, aw: Object) -> int:
-        if resets_of(aw) and reason == Reason.INSUFFICIENT_PODS_READY:
-            return resets_of(aw)
-        return super().resets_after(reason, aw)
+def later_attempts_count_only_once_they_ran(self: Rules, reason: str, aw: Object) -> int:
+    if resets_of(aw) and reason == Reason.INSUFFICIENT_PODS_READY:
+        return resets_of(aw)
+    return Rules.resets_after(self, reason, aw)
 
 
 @mutant(
-    "refused-attempts-are-not-counted",
+    Rules.resets_after,
     "An attempt whose components could not be created does not increment the retry counter.",
     "AW-051",
 )
-class RefusedAttemptsAreNotCounted(Rules):
-    def resets_after(self, reason: str, aw: Object) -> int:
-        if reason == Reason.CREATE_FAILED:
-            return resets_of(aw)
-        return super().resets_after(reason, aw)
+def refused_attempts_are_not_counted(self: Rules, reason: str, aw: Object) -> int:
+    if reason == Reason.CREATE_FAILED:
+        return resets_of(aw)
+    return Rules.resets_after(self, reason, aw)
 
 
 @mutant(
-    "suspend-waits-for-a-later-attempt",
+    Rules.honours_suspend,
     "A suspension is not honoured while a second attempt is being created.",
     "AW-054",
 )
-class SuspendWaitsForALaterAttempt(Rules):
-    def honours_suspend(self, phase: str, aw: Object) -> bool:
-        is_later = phase == Phase.RESUMING and attempt_of(aw) > 1
-        return not is_later and super().honours_suspend(phase, aw)
+def suspend_waits_for_a_later_attempt(self: Rules, phase: str, aw: Object) -> bool:
+    is_later = phase == Phase.RESUMING and attempt_of(aw) > 1
+    return not is_later and Rules.honours_suspend(self, phase, aw)
 
 
 @mutant(
-    "failing-workloads-lose-components-unnoticed",
+    Rules.missing,
     "While failed pods are borne, components that somebody deletes are not missed.",
     "AW-035",
     "AW-057",
 )
-class FailingWorkloadsLoseComponentsUnnoticed(Rules):
-    def missing(self, seen: Observation) -> tuple[Component, ...]:
-        shown = condition(seen.aw, Condition.UNHEALTHY) or {}
-        if shown.get("reason") == Reason.FOUND_FAILED_PODS:
-            return ()
-        return super().missing(seen)
+def failing_workloads_lose_components_unnoticed(
+    self: Rules, seen: Observation
+) -> tuple[Component, ...]:
+    shown = condition(seen.aw, Condition.UNHEALTHY) or {}
+    if shown.get("reason") == Reason.FOUND_FAILED_PODS:
+        return ()
+    return Rules.missing(self, seen)
 
 
 @mutant(
-    "later-attempts-lose-components-unnoticed",
+    Rules.is_missing,
     "After a reset, components that somebody deletes are not missed.",
     "AW-035",
     "AW-057",
 )
-class LaterAttemptsLoseComponentsUnnoticed(Rules):
-    def is_missing(self, component: Component) -> bool:
-        return component.record.get("attempt") == 1 and super().is_missing(component)
+def later_attempts_lose_components_unnoticed(self: Rules, component: Component) -> bool:
+    return component.record.get("attempt") == 1 and Rules.is_missing(self, component)
 
 
 @mutant(
-    "unknown-kinds-are-not-missed",
+    Rules.is_missing,
     "A component of a kind that is not watched is not missed when somebody deletes it.",
     "AW-035",
     "AW-057",
 )
-class UnknownKindsAreNotMissed(Rules):
-    def is_missing(self, component: Component) -> bool:
-        return component.is_watched and super().is_missing(component)
+def unknown_kinds_are_not_missed(self: Rules, component: Component) -> bool:
+    return component.is_watched and Rules.is_missing(self, component)
 
 
 @mutant(
-    "deleted-while-suspending-is-let-go",
+    Rules.waits_for_cleanup,
     "An AppWrapper that is deleted while it is suspending goes before its resources.",
     "AW-013",
     "INV-7",
 )
-class DeletedWhileSuspendingIsLetGo(Rules):
-    def waits_for_cleanup(self, aw: Object) -> bool:
-        return phase_of(aw) != Phase.SUSPENDING and super().waits_for_cleanup(aw)
+def deleted_while_suspending_is_let_go(self: Rules, aw: Object) -> bool:
+    return phase_of(aw) != Phase.SUSPENDING and Rules.waits_for_cleanup(self, aw)
 
 
 @mutant(
-    "deleted-in-a-reset-is-let-go",
+    Rules.waits_for_cleanup,
     "An AppWrapper that is deleted in the middle of a reset goes before its resources.",
     "AW-013",
     "INV-7",
 )
-class DeletedInAResetIsLetGo(Rules):
-    def waits_for_cleanup(self, aw: Object) -> bool:
-        return phase_of(aw) != Phase.RESETTING and super().waits_for_cleanup(aw)
+def deleted_in_a_reset_is_let_go(self: Rules, aw: Object) -> bool:
+    return phase_of(aw) != Phase.RESETTING and Rules.waits_for_cleanup(self, aw)
 
 
 @mutant(
-    "deleted-when-done-is-let-go",
+    Rules.waits_for_cleanup,
     "An AppWrapper that is deleted when it has succeeded goes before its resources.",
     "AW-013",
     "INV-7",
 )
-class DeletedWhenDoneIsLetGo(Rules):
-    def waits_for_cleanup(self, aw: Object) -> bool:
-        return phase_of(aw) != Phase.SUCCEEDED and super().waits_for_cleanup(aw)
+def deleted_when_done_is_let_go(self: Rules, aw: Object) -> bool:
+    return phase_of(aw) != Phase.SUCCEEDED and Rules.waits_for_cleanup(self, aw)

@@ -10,40 +10,38 @@ from vocabulary.objects import Object
 
 
 @mutant(
-    "nine-pod-sets-are-admitted",
+    Rules.max_pod_sets,
     "An AppWrapper with one pod set more than Kueue takes is admitted.",
     "MLB-074",
 )
-class NinePodSetsAreAdmitted(Rules):
-    def max_pod_sets(self) -> int:
-        return super().max_pod_sets() + 1
+def nine_pod_sets_are_admitted(self: Rules) -> int:
+    return Rules.max_pod_sets(self) + 1
 
 
 @mutant(
-    "templates-can-be-changed",
+    Rules.lasting_fields,
     "The template of a component can be changed while the workload runs.",
     "MLB-075",
 )
-class TemplatesCanBeChanged(Rules):
-    def lasting_fields(self) -> tuple[str, ...]:
-        return tuple(field for field in super().lasting_fields() if field != "template")
+def templates_can_be_changed(self: Rules) -> tuple[str, ...]:
+    return tuple(field for field in Rules.lasting_fields(self) if field != "template")
 
 
 @mutant(
-    "placement-of-the-quota-is-ignored",
+    Rules.info_of,
     "What Kueue says of the nodes for which quota was reserved does not reach the pods.",
     "MLB-076",
 )
-class PlacementOfTheQuotaIsIgnored(Rules):
-    def info_of(self, infos: Sequence[Object], pod_set: int) -> Object:  # noqa: ARG002
-        return {}
+def placement_of_the_quota_is_ignored(self: Rules, infos: Sequence[Object], pod_set: int) -> Object:
+    return {}
 
 
 @mutant(
-    "placement-of-the-first-pod-set-for-all",
+    Rules.info_of,
     "What Kueue says of a component's first pod set is done to all of them.",
     "MLB-076",
 )
-class PlacementOfTheFirstPodSetForAll(Rules):
-    def info_of(self, infos: Sequence[Object], pod_set: int) -> Object:  # noqa: ARG002
-        return super().info_of(infos, 0)
+def placement_of_the_first_pod_set_for_all(
+    self: Rules, infos: Sequence[Object], pod_set: int
+) -> Object:
+    return Rules.info_of(self, infos, 0)

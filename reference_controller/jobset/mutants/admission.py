@@ -24,9 +24,7 @@ def _with_rule(definition: Object, change: Callable[[Object], Object]) -> Object
     return found
 
 
-@MUTANTS.wrong_definition(
-    "any-action", "Its API has rules with actions that nobody knows.", "JS-004"
-)
+@MUTANTS.wrong_definition("Its API has rules with actions that nobody knows.", "JS-004")
 def any_action(definition: Object) -> Object:
     def change(rule: Object) -> Object:
         return {**rule, "properties": {**rule["properties"], "action": {"type": "string"}}}
@@ -34,7 +32,7 @@ def any_action(definition: Object) -> Object:
     return _with_rule(definition, change)
 
 
-@MUTANTS.wrong_definition("no-action", "Its API has rules without an action.", "JS-004")
+@MUTANTS.wrong_definition("Its API has rules without an action.", "JS-004")
 def no_action(definition: Object) -> Object:
     def change(rule: Object) -> Object:
         return {key: value for key, value in rule.items() if key != "required"}
@@ -42,87 +40,75 @@ def no_action(definition: Object) -> Object:
     return _with_rule(definition, change)
 
 
-@MUTANTS.wrong_rules("reasons-repeat", "It admits a rule with a reason twice.", "JS-006")
-class ReasonsRepeat(Rules):
-    def reasons_are_unique(self) -> bool:
-        return False
+@MUTANTS.mutant(Rules.reasons_are_unique, "It admits a rule with a reason twice.", "JS-006")
+def reasons_repeat(self: Rules) -> bool:
+    return False
 
 
-@MUTANTS.wrong_rules("targets-repeat", "It admits a rule with a target twice.", "JS-009")
-class TargetsRepeat(Rules):
-    def targets_are_unique(self) -> bool:
-        return False
+@MUTANTS.mutant(Rules.targets_are_unique, "It admits a rule with a target twice.", "JS-009")
+def targets_repeat(self: Rules) -> bool:
+    return False
 
 
-@MUTANTS.wrong_rules("any-case", "It admits reasons in lower case, which no Job has.", "JS-007")
-class AnyCase(Rules):
-    def is_failure_reason(self, reason: str) -> bool:
-        return super().is_failure_reason(f"{reason[:1].upper()}{reason[1:]}")
-
-
-@MUTANTS.wrong_rules(
-    "deadlines-are-no-failures", "It refuses rules for Jobs that exceed a deadline.", "JS-107"
+@MUTANTS.mutant(
+    Rules.is_failure_reason, "It admits reasons in lower case, which no Job has.", "JS-007"
 )
-class DeadlinesAreNoFailures(Rules):
-    def is_failure_reason(self, reason: str) -> bool:
-        return reason != "DeadlineExceeded" and super().is_failure_reason(reason)
+def any_case(self: Rules, reason: str) -> bool:
+    return Rules.is_failure_reason(self, f"{reason[:1].upper()}{reason[1:]}")
 
 
-@MUTANTS.wrong_rules(
-    "max-restarts-are-capped", "It lowers a maxRestarts that it takes for too many.", "JS-107"
+@MUTANTS.mutant(
+    Rules.is_failure_reason, "It refuses rules for Jobs that exceed a deadline.", "JS-107"
 )
-class MaxRestartsAreCapped(Rules):
-    def max_restarts(self, policy: Object) -> Any:
-        return min(super().max_restarts(policy), 5)
+def deadlines_are_no_failures(self: Rules, reason: str) -> bool:
+    return reason != "DeadlineExceeded" and Rules.is_failure_reason(self, reason)
 
 
-@MUTANTS.wrong_rules(
-    "user-defined-reasons", "It admits reasons that a Job's template makes up.", "JS-075", "JS-007"
+@MUTANTS.mutant(Rules.max_restarts, "It lowers a maxRestarts that it takes for too many.", "JS-107")
+def max_restarts_are_capped(self: Rules, policy: Object) -> Any:
+    return min(Rules.max_restarts(self, policy), 5)
+
+
+@MUTANTS.mutant(
+    Rules.reasons_are_user_defined,
+    "It admits reasons that a Job's template makes up.",
+    "JS-075",
+    "JS-007",
 )
-class UserDefinedReasons(Rules):
-    def reasons_are_user_defined(self) -> bool:
-        return True
+def user_defined_reasons(self: Rules) -> bool:
+    return True
 
 
-@MUTANTS.wrong_rules(
-    "any-target-is-admitted", "It admits rules for replicated jobs that are not there.", "JS-046"
+@MUTANTS.mutant(
+    Rules.targets_must_exist, "It admits rules for replicated jobs that are not there.", "JS-046"
 )
-class AnyTargetIsAdmitted(Rules):
-    def targets_must_exist(self) -> bool:
-        return False
+def any_target_is_admitted(self: Rules) -> bool:
+    return False
 
 
-@MUTANTS.wrong_rules("rules-need-names", "It refuses rules without a name.", "JS-011")
-class RulesNeedNames(Rules):
-    def default_rule_name(self, index: int) -> str:
-        del index
-        return ""
+@MUTANTS.mutant(Rules.default_rule_name, "It refuses rules without a name.", "JS-011")
+def rules_need_names(self: Rules, index: int) -> str:
+    return ""
 
 
-@MUTANTS.wrong_rules("policy-is-changed", "It lets the policy in force be changed.", "JS-096")
-class PolicyIsChanged(Rules):
-    def may_become(self, standing: Any, asked: Any) -> bool:
-        return super().may_become(standing, asked) or None not in (standing, asked)
+@MUTANTS.mutant(Rules.may_become, "It lets the policy in force be changed.", "JS-096")
+def policy_is_changed(self: Rules, standing: Any, asked: Any) -> bool:
+    return Rules.may_become(self, standing, asked) or None not in (standing, asked)
 
 
-@MUTANTS.wrong_rules("policy-is-removed", "It lets the policy in force be removed.", "JS-096")
-class PolicyIsRemoved(Rules):
-    def may_become(self, standing: Any, asked: Any) -> bool:
-        return super().may_become(standing, asked) or asked is None
+@MUTANTS.mutant(Rules.may_become, "It lets the policy in force be removed.", "JS-096")
+def policy_is_removed(self: Rules, standing: Any, asked: Any) -> bool:
+    return Rules.may_become(self, standing, asked) or asked is None
 
 
-@MUTANTS.wrong_rules("policy-is-added", "It lets a policy be added to a JobSet in force.", "JS-096")
-class PolicyIsAdded(Rules):
-    def may_become(self, standing: Any, asked: Any) -> bool:
-        return super().may_become(standing, asked) or standing is None
+@MUTANTS.mutant(Rules.may_become, "It lets a policy be added to a JobSet in force.", "JS-096")
+def policy_is_added(self: Rules, standing: Any, asked: Any) -> bool:
+    return Rules.may_become(self, standing, asked) or standing is None
 
 
-@MUTANTS.wrong_rules(
-    "strategy-is-changed", "It lets the restart strategy in force be changed.", "JS-096"
-)
-class StrategyIsChanged(Rules):
-    def may_become(self, standing: Any, asked: Any) -> bool:
-        return super().may_become(_without_strategy(standing), _without_strategy(asked))
+@MUTANTS.mutant(Rules.may_become, "It lets the restart strategy in force be changed.", "JS-096")
+def strategy_is_changed(self: Rules, standing: Any, asked: Any) -> bool:
+    return Rules.may_become(self, _without_strategy(standing), _without_strategy(asked))
 
 
 def _without_strategy(policy: Any) -> Any:
@@ -131,38 +117,30 @@ def _without_strategy(policy: Any) -> Any:
     return {key: value for key, value in policy.items() if key != "restartStrategy"}
 
 
-@MUTANTS.wrong_rules(
-    "replicated-jobs-are-changed", "It lets the number of a JobSet's Jobs be changed.", "JS-109"
-)
-class ReplicatedJobsAreChanged(Rules):
-    def open_fields(self, is_suspended: bool) -> Collection[str]:
-        return *super().open_fields(is_suspended), "replicas"
+@MUTANTS.mutant(Rules.open_fields, "It lets the number of a JobSet's Jobs be changed.", "JS-109")
+def replicated_jobs_are_changed(self: Rules, is_suspended: bool) -> Collection[str]:
+    return *Rules.open_fields(self, is_suspended), "replicas"
 
 
-@MUTANTS.wrong_rules(
-    "suspended-ones-are-open",
+@MUTANTS.mutant(
+    Rules.open_fields,
     "It lets the Jobs of a suspended JobSet be changed to run more pods.",
     "JS-109",
 )
-class SuspendedOnesAreOpen(Rules):
-    def open_fields(self, is_suspended: bool) -> Collection[str]:
-        found = super().open_fields(is_suspended)
-        return (*found, "template.spec.parallelism") if is_suspended else found
+def suspended_ones_are_open(self: Rules, is_suspended: bool) -> Collection[str]:
+    found = Rules.open_fields(self, is_suspended)
+    return (*found, "template.spec.parallelism") if is_suspended else found
 
 
-@MUTANTS.wrong_rules(
-    "any-topology-is-admitted", "It admits an exclusive topology that no node can have.", "JS-110"
+@MUTANTS.mutant(
+    Rules.is_topology, "It admits an exclusive topology that no node can have.", "JS-110"
 )
-class AnyTopologyIsAdmitted(Rules):
-    def is_topology(self, key: str) -> bool:
-        del key
-        return True
+def any_topology_is_admitted(self: Rules, key: str) -> bool:
+    return True
 
 
-@MUTANTS.wrong_rules(
-    "any-resource-is-admitted", "It admits pods that ask for devices as a whole.", "JS-110"
+@MUTANTS.mutant(
+    Rules.is_resource_of_pods, "It admits pods that ask for devices as a whole.", "JS-110"
 )
-class AnyResourceIsAdmitted(Rules):
-    def is_resource_of_pods(self, name: str) -> bool:
-        del name
-        return True
+def any_resource_is_admitted(self: Rules, name: str) -> bool:
+    return True

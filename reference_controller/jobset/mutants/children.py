@@ -15,33 +15,25 @@ from vocabulary.objects import Object
 from vocabulary.requests import Delete
 
 
-@MUTANTS.wrong_rules("no-annotations", "It labels Jobs, and does not annotate them.", "JS-103")
-class NoAnnotations(Rules):
-    def as_annotations(self, marks: Mapping[str, str]) -> Mapping[str, str]:
-        del marks
-        return {}
+@MUTANTS.mutant(Rules.as_annotations, "It labels Jobs, and does not annotate them.", "JS-103")
+def no_annotations(self: Rules, marks: Mapping[str, str]) -> Mapping[str, str]:
+    return {}
 
 
-@MUTANTS.wrong_rules(
-    "new-jobs-are-marked", "It creates Jobs with the mark of those to restart.", "JS-024"
+@MUTANTS.mutant(
+    Rules.as_annotations, "It creates Jobs with the mark of those to restart.", "JS-024"
 )
-class NewJobsAreMarked(Rules):
-    def as_annotations(self, marks: Mapping[str, str]) -> Mapping[str, str]:
-        return {**super().as_annotations(marks), RESTART: "true"}
+def new_jobs_are_marked(self: Rules, marks: Mapping[str, str]) -> Mapping[str, str]:
+    return {**Rules.as_annotations(self, marks), RESTART: "true"}
 
 
-@MUTANTS.wrong_rules(
-    "pod-failures-are-retried", "It drops the podFailurePolicy of a template.", "JS-104"
-)
-class PodFailuresAreRetried(Rules):
-    def spec_of(self, template: Object) -> Object:
-        spec = super().spec_of(template)
-        return {key: value for key, value in spec.items() if key != "podFailurePolicy"}
+@MUTANTS.mutant(Rules.spec_of, "It drops the podFailurePolicy of a template.", "JS-104")
+def pod_failures_are_retried(self: Rules, template: Object) -> Object:
+    spec = Rules.spec_of(self, template)
+    return {key: value for key, value in spec.items() if key != "podFailurePolicy"}
 
 
-@MUTANTS.wrong_rules(
-    "later-jobs-have-a-deadline", "It gives a deadline to all Jobs after the first one.", "JS-104"
-)
+@MUTANTS.wrong_rules("It gives a deadline to all Jobs after the first one.", "JS-104")
 class LaterJobsHaveADeadline(Rules):
     def __init__(self) -> None:
         super().__init__()
@@ -55,78 +47,55 @@ class LaterJobsHaveADeadline(Rules):
         return {"activeDeadlineSeconds": 3_600, **spec}
 
 
-@MUTANTS.wrong_rules("service-has-an-address", "Its Service is not headless.", "JS-106")
-class ServiceHasAnAddress(Rules):
-    def service_spec(self, selector: Mapping[str, str], publishes: bool) -> Object:
-        spec = super().service_spec(selector, publishes)
-        return {
-            **{key: each for key, each in spec.items() if key != "clusterIP"},
-            "ports": [{"port": 80}],
-        }
+@MUTANTS.mutant(Rules.service_spec, "Its Service is not headless.", "JS-106")
+def service_has_an_address(self: Rules, selector: Mapping[str, str], publishes: bool) -> Object:
+    spec = Rules.service_spec(self, selector, publishes)
+    return {
+        **{key: each for key, each in spec.items() if key != "clusterIP"},
+        "ports": [{"port": 80}],
+    }
 
 
-@MUTANTS.wrong_rules(
-    "service-is-of-the-first-attempt", "Its Service selects no pod of a restart.", "JS-106"
+@MUTANTS.mutant(Rules.service_spec, "Its Service selects no pod of a restart.", "JS-106")
+def service_is_of_the_first_attempt(
+    self: Rules, selector: Mapping[str, str], publishes: bool
+) -> Object:
+    return Rules.service_spec(self, {**selector, RESTART_ATTEMPT: "0"}, publishes)
+
+
+@MUTANTS.mutant(Rules.service_name, "Its Service is not of the subdomain's name.", "JS-106")
+def service_has_a_name_of_its_own(self: Rules, subdomain: str) -> str:
+    return f"{subdomain}-pods"
+
+
+@MUTANTS.mutant(Rules.attempt, "It marks all Jobs as those of the first attempt.", "JS-103")
+def attempts_stay_the_first(self: Rules, job_set: Object, partial_restarts: int) -> int:
+    return 0
+
+
+@MUTANTS.mutant(Rules.job_key, "Jobs of several JobSets share a topology domain.", "JS-076")
+def namesakes_share_domains(self: Rules, job_set: Object, child: ChildId) -> str:
+    return f"{child.replicated_job}-{child.number}"
+
+
+@MUTANTS.mutant(
+    Rules.affinity_term, "Jobs of several namespaces share a topology domain.", "JS-076"
 )
-class ServiceIsOfTheFirstAttempt(Rules):
-    def service_spec(self, selector: Mapping[str, str], publishes: bool) -> Object:
-        return super().service_spec({**selector, RESTART_ATTEMPT: "0"}, publishes)
+def namespaces_share_domains(self: Rules, selector: Object, topology: str) -> Object:
+    term = Rules.affinity_term(self, selector, topology)
+    return {key: value for key, value in term.items() if key != "namespaceSelector"}
 
 
-@MUTANTS.wrong_rules(
-    "service-has-a-name-of-its-own", "Its Service is not of the subdomain's name.", "JS-106"
-)
-class ServiceHasANameOfItsOwn(Rules):
-    def service_name(self, subdomain: str) -> str:
-        return f"{subdomain}-pods"
+@MUTANTS.mutant(Rules.manages, "It manages what is another controller's.", "JS-108")
+def manages_all(self: Rules, job_set: Object) -> bool:
+    return True
 
 
-@MUTANTS.wrong_rules(
-    "attempts-stay-the-first", "It marks all Jobs as those of the first attempt.", "JS-103"
-)
-class AttemptsStayTheFirst(Rules):
-    def attempt(self, job_set: Object, partial_restarts: int) -> int:
-        del job_set, partial_restarts
-        return 0
+@MUTANTS.mutant(Rules.delete, "It deletes whatever has the name of a Job that restarts.", "JS-112")
+def deletes_any_namesake(self: Rules, job: Job, job_set: Object) -> Delete:
+    return structs.replace(Rules.delete(self, job, job_set), uid=None)
 
 
-@MUTANTS.wrong_rules(
-    "namesakes-share-domains", "Jobs of several JobSets share a topology domain.", "JS-076"
-)
-class NamesakesShareDomains(Rules):
-    def job_key(self, job_set: Object, child: ChildId) -> str:
-        del job_set
-        return f"{child.replicated_job}-{child.number}"
-
-
-@MUTANTS.wrong_rules(
-    "namespaces-share-domains", "Jobs of several namespaces share a topology domain.", "JS-076"
-)
-class NamespacesShareDomains(Rules):
-    def affinity_term(self, selector: Object, topology: str) -> Object:
-        term = super().affinity_term(selector, topology)
-        return {key: value for key, value in term.items() if key != "namespaceSelector"}
-
-
-@MUTANTS.wrong_rules("manages-all", "It manages what is another controller's.", "JS-108")
-class ManagesAll(Rules):
-    def manages(self, job_set: Object) -> bool:
-        del job_set
-        return True
-
-
-@MUTANTS.wrong_rules(
-    "deletes-any-namesake", "It deletes whatever has the name of a Job that restarts.", "JS-112"
-)
-class DeletesByName(Rules):
-    def delete(self, job: Job, job_set: Object) -> Delete:
-        return structs.replace(super().delete(job, job_set), uid=None)
-
-
-@MUTANTS.wrong_rules(
-    "changes-any-namesake", "It changes whatever has the name of one of its Jobs.", "JS-112"
-)
-class ChangesByName(Rules):
-    def identity(self, job: Job) -> Object:
-        del job
-        return {}
+@MUTANTS.mutant(Rules.identity, "It changes whatever has the name of one of its Jobs.", "JS-112")
+def changes_any_namesake(self: Rules, job: Job) -> Object:
+    return {}

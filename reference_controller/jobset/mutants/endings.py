@@ -13,71 +13,57 @@ from vocabulary.objects import Object, condition_status
 from vocabulary.requests import Delete
 
 
-@MUTANTS.wrong_rules("failed-runs-on", "It leaves the Jobs of a failed JobSet running.", "JS-021")
-class FailedRunsOn(Rules):
-    def goes_at_the_end(self, job: Job, job_set: Object) -> bool:
-        if condition_status(job_set, Condition.FAILED) == "True":
-            return False
-        return super().goes_at_the_end(job, job_set)
+@MUTANTS.mutant(Rules.goes_at_the_end, "It leaves the Jobs of a failed JobSet running.", "JS-021")
+def failed_runs_on(self: Rules, job: Job, job_set: Object) -> bool:
+    if condition_status(job_set, Condition.FAILED) == "True":
+        return False
+    return Rules.goes_at_the_end(self, job, job_set)
 
 
-@MUTANTS.wrong_rules(
-    "failed-ends-in-the-background",
-    "It removes the Jobs of a failed JobSet while their pods run on.",
-    "JS-021",
+@MUTANTS.mutant(
+    Rules.delete, "It removes the Jobs of a failed JobSet while their pods run on.", "JS-021"
 )
-class FailedEndsInTheBackground(Rules):
-    def delete(self, job: Job, job_set: Object) -> Delete:
-        found = super().delete(job, job_set)
-        if condition_status(job_set, Condition.FAILED) != "True":
-            return found
-        return structs.replace(found, propagation_policy="Background")
+def failed_ends_in_the_background(self: Rules, job: Job, job_set: Object) -> Delete:
+    found = Rules.delete(self, job, job_set)
+    if condition_status(job_set, Condition.FAILED) != "True":
+        return found
+    return structs.replace(found, propagation_policy="Background")
 
 
-@MUTANTS.wrong_rules(
-    "completed-runs-on", "It leaves the Jobs of a completed JobSet running.", "JS-102"
+@MUTANTS.mutant(
+    Rules.goes_at_the_end, "It leaves the Jobs of a completed JobSet running.", "JS-102"
 )
-class CompletedRunsOn(Rules):
-    def goes_at_the_end(self, job: Job, job_set: Object) -> bool:
-        if condition_status(job_set, Condition.COMPLETED) == "True":
-            return False
-        return super().goes_at_the_end(job, job_set)
+def completed_runs_on(self: Rules, job: Job, job_set: Object) -> bool:
+    if condition_status(job_set, Condition.COMPLETED) == "True":
+        return False
+    return Rules.goes_at_the_end(self, job, job_set)
 
 
-@MUTANTS.wrong_rules(
-    "evidence-is-deleted",
+@MUTANTS.mutant(
+    Rules.goes_at_the_end,
     "It deletes the finished Jobs of a JobSet that has ended.",
     "JS-021",
     "JS-102",
 )
-class EvidenceIsDeleted(Rules):
-    def goes_at_the_end(self, job: Job, job_set: Object) -> bool:
-        del job, job_set
-        return True
+def evidence_is_deleted(self: Rules, job: Job, job_set: Object) -> bool:
+    return True
 
 
-@MUTANTS.wrong_rules(
-    "completed-goes-on", "It runs Jobs of a completed JobSet again.", "JS-093", "JS-095"
-)
-class CompletedGoesOn(Rules):
-    def is_over(self, job_set: Object) -> bool:
-        return condition_status(job_set, Condition.FAILED) == "True"
+@MUTANTS.mutant(Rules.is_over, "It runs Jobs of a completed JobSet again.", "JS-093", "JS-095")
+def completed_goes_on(self: Rules, job_set: Object) -> bool:
+    return condition_status(job_set, Condition.FAILED) == "True"
 
 
-@MUTANTS.wrong_rules("failed-goes-on", "It runs Jobs of a failed JobSet again.", "JS-093")
-class FailedGoesOn(Rules):
-    def is_over(self, job_set: Object) -> bool:
-        return condition_status(job_set, Condition.COMPLETED) == "True"
+@MUTANTS.mutant(Rules.is_over, "It runs Jobs of a failed JobSet again.", "JS-093")
+def failed_goes_on(self: Rules, job_set: Object) -> bool:
+    return condition_status(job_set, Condition.COMPLETED) == "True"
 
 
-@MUTANTS.wrong_rules("ttl-is-ignored", "It deletes a JobSet as soon as it ends.", "JS-101")
-class TtlIsIgnored(Rules):
-    def lives_until_us(self, ended_at_us: Micros, ttl_seconds: int) -> Micros:
-        del ttl_seconds
-        return ended_at_us
+@MUTANTS.mutant(Rules.lives_until_us, "It deletes a JobSet as soon as it ends.", "JS-101")
+def ttl_is_ignored(self: Rules, ended_at_us: Micros, ttl_seconds: int) -> Micros:
+    return ended_at_us
 
 
-@MUTANTS.wrong_rules("ttl-is-in-minutes", "It keeps a JobSet for minutes, not seconds.", "JS-101")
-class TtlIsInMinutes(Rules):
-    def lives_until_us(self, ended_at_us: Micros, ttl_seconds: int) -> Micros:
-        return ended_at_us + ttl_seconds * MINUTE
+@MUTANTS.mutant(Rules.lives_until_us, "It keeps a JobSet for minutes, not seconds.", "JS-101")
+def ttl_is_in_minutes(self: Rules, ended_at_us: Micros, ttl_seconds: int) -> Micros:
+    return ended_at_us + ttl_seconds * MINUTE

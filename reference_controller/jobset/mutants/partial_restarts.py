@@ -19,114 +19,88 @@ from vocabulary.clock import SECOND, Micros, parse_rfc3339
 from vocabulary.objects import Object, meta
 
 
-@MUTANTS.wrong_rules(
-    "one-takes-all", "RestartJob restarts all Jobs of the replicated job.", "JS-071"
+@MUTANTS.mutant(
+    Rules.scope_of_partial, "RestartJob restarts all Jobs of the replicated job.", "JS-071"
 )
-class OneTakesAll(Rules):
-    def scope_of_partial(self, action: str, job: Job) -> str:
-        del action, job
-        return ""
+def one_takes_all(self: Rules, action: str, job: Job) -> str:
+    return ""
 
 
-@MUTANTS.wrong_rules(
-    "first-one-is-counted",
+@MUTANTS.mutant(
+    Rules.scope_of_partial,
     "RestartJob restarts the first Job of the replicated job, whichever has failed.",
     "JS-071",
 )
-class FirstOneIsCounted(Rules):
-    def scope_of_partial(self, action: str, job: Job) -> str:
-        found = super().scope_of_partial(action, job)
-        return found and f"{job.name.rpartition('-')[0]}-0"
+def first_one_is_counted(self: Rules, action: str, job: Job) -> str:
+    found = Rules.scope_of_partial(self, action, job)
+    return found and f"{job.name.rpartition('-')[0]}-0"
 
 
-@MUTANTS.wrong_rules(
-    "all-mean-one", "RestartReplicatedJob restarts the failed Job alone.", "JS-070"
+@MUTANTS.mutant(
+    Rules.scope_of_partial, "RestartReplicatedJob restarts the failed Job alone.", "JS-070"
 )
-class AllMeanOne(Rules):
-    def scope_of_partial(self, action: str, job: Job) -> str:
-        del action
-        return job.name
+def all_mean_one(self: Rules, action: str, job: Job) -> str:
+    return job.name
 
 
-@MUTANTS.wrong_rules(
-    "partial-restarts-are-attempts",
+@MUTANTS.mutant(
+    Rules.attempt,
     "It counts partial restarts into the restart attempt of Jobs.",
     "JS-071",
     "JS-070",
 )
-class PartialRestartsAreAttempts(Rules):
-    def attempt(self, job_set: Object, partial_restarts: int) -> int:
-        return super().attempt(job_set, partial_restarts) + partial_restarts
+def partial_restarts_are_attempts(self: Rules, job_set: Object, partial_restarts: int) -> int:
+    return Rules.attempt(self, job_set, partial_restarts) + partial_restarts
 
 
-@MUTANTS.wrong_rules(
-    "partial-restarts-need-no-budget",
-    "Partial restarts go on without a budget.",
-    "JS-073",
-    "JS-111",
+@MUTANTS.mutant(Rules.needs_budget, "Partial restarts go on without a budget.", "JS-073", "JS-111")
+def partial_restarts_need_no_budget(self: Rules, action: str) -> bool:
+    return action == Action.RESTART_JOB_SET
+
+
+@MUTANTS.mutant(
+    Rules.budget_used, "Each Job has a budget of maxRestarts of its own.", "JS-073", "JS-111"
 )
-class PartialRestartsNeedNoBudget(Rules):
-    def needs_budget(self, action: str) -> bool:
-        return action == Action.RESTART_JOB_SET
+def each_part_has_a_budget(self: Rules, job_set: Object) -> int:
+    used = (int(record.get("restarts", 0)) for record in partial_restarts_of(job_set))
+    return max((counted_restarts_of(job_set), *used))
 
 
-@MUTANTS.wrong_rules(
-    "each-part-has-a-budget",
-    "Each Job has a budget of maxRestarts of its own.",
-    "JS-073",
-    "JS-111",
-)
-class EachPartHasABudget(Rules):
-    def budget_used(self, job_set: Object) -> int:
-        used = (int(record.get("restarts", 0)) for record in partial_restarts_of(job_set))
-        return max((counted_restarts_of(job_set), *used))
+@MUTANTS.mutant(Rules.backoff_us, "Its back-off grows by a second each time.", "JS-073")
+def linear_back_off(self: Rules, streak: int) -> Micros:
+    return streak * FIRST_BACKOFF_US
 
 
-@MUTANTS.wrong_rules("linear-back-off", "Its back-off grows by a second each time.", "JS-073")
-class LinearBackOff(Rules):
-    def backoff_us(self, streak: int) -> Micros:
-        return streak * FIRST_BACKOFF_US
+@MUTANTS.mutant(Rules.backoff_us, "Its back-off doubles beyond a minute.", "JS-073")
+def endless_back_off(self: Rules, streak: int) -> Micros:
+    return FIRST_BACKOFF_US << (streak - 1)
 
 
-@MUTANTS.wrong_rules("endless-back-off", "Its back-off doubles beyond a minute.", "JS-073")
-class EndlessBackOff(Rules):
-    def backoff_us(self, streak: int) -> Micros:
-        return FIRST_BACKOFF_US << (streak - 1)
+@MUTANTS.mutant(Rules.streak_after, "Its back-off grows however long Jobs ran.", "JS-073")
+def lasting_back_off(self: Rules, record: Object, ran_us: Micros) -> int:
+    return int(record.get("streak", 0)) + 1
 
 
-@MUTANTS.wrong_rules("lasting-back-off", "Its back-off grows however long Jobs ran.", "JS-073")
-class LastingBackOff(Rules):
-    def streak_after(self, record: Object, ran_us: Micros) -> int:
-        del ran_us
-        return int(record.get("streak", 0)) + 1
+@MUTANTS.mutant(Rules.streak_after, "A second of running resets its back-off.", "JS-073")
+def hasty_back_off(self: Rules, record: Object, ran_us: Micros) -> int:
+    return 1 if ran_us >= SECOND else Rules.streak_after(self, record, ran_us)
 
 
-@MUTANTS.wrong_rules("hasty-back-off", "A second of running resets its back-off.", "JS-073")
-class HastyBackOff(Rules):
-    def streak_after(self, record: Object, ran_us: Micros) -> int:
-        return 1 if ran_us >= SECOND else super().streak_after(record, ran_us)
-
-
-@MUTANTS.wrong_rules(
-    "restart-of-all-ends-the-back-off",
+@MUTANTS.mutant(
+    Rules.partial_restarts_kept,
     "It forgets how often a Job has failed when the whole JobSet restarts.",
     "JS-073",
 )
-class RestartOfAllEndsTheBackOff(Rules):
-    def partial_restarts_kept(self, job_set: Object) -> tuple[Object, ...]:
-        return tuple({**record, "streak": 0} for record in super().partial_restarts_kept(job_set))
+def restart_of_all_ends_the_back_off(self: Rules, job_set: Object) -> tuple[Object, ...]:
+    return tuple({**record, "streak": 0} for record in Rules.partial_restarts_kept(self, job_set))
+
+
+@MUTANTS.mutant(Rules.ran_us, "It takes the age of a Job for the time that it ran.", "JS-073")
+def age_is_running(self: Rules, job: Job) -> Micros:
+    return job.failed_at_us - parse_rfc3339(meta(job.object)["creationTimestamp"])
 
 
 @MUTANTS.wrong_rules(
-    "age-is-running", "It takes the age of a Job for the time that it ran.", "JS-073"
-)
-class AgeIsRunning(Rules):
-    def ran_us(self, job: Job) -> Micros:
-        return job.failed_at_us - parse_rfc3339(meta(job.object)["creationTimestamp"])
-
-
-@MUTANTS.wrong_rules(
-    "back-off-is-forgotten",
     "Once it is started again, it does not know how often a Job has failed.",
     "JS-073",
 )
@@ -142,89 +116,72 @@ class BackOffIsForgotten(Rules):
         return self._streaks[key]
 
 
-@MUTANTS.wrong_rules(
-    "default-restarts-a-part",
+@MUTANTS.mutant(
+    Rules.default_action,
     "A failure that no rule matches restarts its replicated job alone.",
     "JS-074",
     "JS-003",
 )
-class DefaultRestartsAPart(Rules):
-    def default_action(self) -> str:
-        return Action.RESTART_REPLICATED_JOB
+def default_restarts_a_part(self: Rules) -> str:
+    return Action.RESTART_REPLICATED_JOB
 
 
-@MUTANTS.wrong_rules("fail-job-restarts", "FailJob restarts the replicated job.", "JS-072")
-class FailJobRestarts(Rules):
-    def is_left_failed(self, action: str) -> bool:
-        del action
-        return False
+@MUTANTS.mutant(Rules.is_left_failed, "FailJob restarts the replicated job.", "JS-072")
+def fail_job_restarts(self: Rules, action: str) -> bool:
+    return False
 
 
-@MUTANTS.wrong_rules(
-    "completes-beside-failed",
+@MUTANTS.mutant(
+    Rules.has_completed,
     "A JobSet with a Job that is left failed completes before the others have finished.",
     "JS-072",
 )
-class CompletesBesideFailed(Rules):
-    def has_completed(
-        self, operator: str, wanted: int, targets: Collection[Job], unfinished: int
-    ) -> bool:
-        del unfinished
-        return super().has_completed(operator, wanted, targets, 0)
+def completes_beside_failed(
+    self: Rules, operator: str, wanted: int, targets: Collection[Job], unfinished: int
+) -> bool:
+    return Rules.has_completed(self, operator, wanted, targets, 0)
 
 
-@MUTANTS.wrong_rules(
-    "left-failed-fails", "A JobSet fails with the first Job that is left failed.", "JS-072"
+@MUTANTS.mutant(
+    Rules.is_out_of_reach, "A JobSet fails with the first Job that is left failed.", "JS-072"
 )
-class LeftFailedFails(Rules):
-    def is_out_of_reach(self, operator: str, wanted: int, hopeless: int) -> bool:
-        del operator, wanted, hopeless
-        return True
+def left_failed_fails(self: Rules, operator: str, wanted: int, hopeless: int) -> bool:
+    return True
 
 
-@MUTANTS.wrong_rules(
-    "never-out-of-reach", "A JobSet of which all Jobs are left failed never ends.", "JS-072"
+@MUTANTS.mutant(
+    Rules.is_out_of_reach, "A JobSet of which all Jobs are left failed never ends.", "JS-072"
 )
-class NeverOutOfReach(Rules):
-    def is_out_of_reach(self, operator: str, wanted: int, hopeless: int) -> bool:
-        del operator, wanted, hopeless
-        return False
+def never_out_of_reach(self: Rules, operator: str, wanted: int, hopeless: int) -> bool:
+    return False
 
 
-@MUTANTS.wrong_rules("no-domain-is-exclusive", "It ignores the exclusive topology.", "JS-076")
-class NoDomainIsExclusive(Rules):
-    def is_exclusive(self, partial_restarts: int) -> bool:
-        del partial_restarts
-        return False
+@MUTANTS.mutant(Rules.is_exclusive, "It ignores the exclusive topology.", "JS-076")
+def no_domain_is_exclusive(self: Rules, partial_restarts: int) -> bool:
+    return False
 
 
-@MUTANTS.wrong_rules(
-    "domains-are-shared-later",
-    "A Job that was restarted alone has no domain to itself any more.",
-    "JS-076",
+@MUTANTS.mutant(
+    Rules.is_exclusive, "A Job that was restarted alone has no domain to itself any more.", "JS-076"
 )
-class DomainsAreSharedLater(Rules):
-    def is_exclusive(self, partial_restarts: int) -> bool:
-        return not partial_restarts
+def domains_are_shared_later(self: Rules, partial_restarts: int) -> bool:
+    return not partial_restarts
 
 
-@MUTANTS.wrong_rules(
-    "left-failed-comes-back",
+@MUTANTS.mutant(
+    Rules.stays_left_failed,
     "It starts a Job again that FailJob left failed, once its TTL has it deleted.",
     "JS-072",
 )
-class LeftFailedComesBack(Rules):
-    def stays_left_failed(self, child: ChildId, job_set: Object) -> bool:
-        del child, job_set
-        return False
+def left_failed_comes_back(self: Rules, child: ChildId, job_set: Object) -> bool:
+    return False
 
 
-@MUTANTS.wrong_rules(
-    "suspension-ends-the-back-off",
+@MUTANTS.mutant(
+    Rules.waits_for_back_off,
     "It creates the Jobs of a suspended JobSet before their back-off is over, and resumes them.",
     "JS-073",
     "JS-097",
 )
-class SuspensionEndsTheBackOff(Rules):
-    def waits_for_back_off(self, job_set: Object) -> bool:
-        return not is_suspended(job_set)
+def suspension_ends_the_back_off(self: Rules, job_set: Object) -> bool:
+    return not is_suspended(job_set)

@@ -13,115 +13,93 @@ from vocabulary.objects import Object
 from vocabulary.patterns import compile_pattern
 
 
-@MUTANTS.wrong_rules("last-rule-wins", "It takes the last rule that matches.", "JS-002")
-class LastRuleWins(Rules):
-    def action_for(self, rules: Sequence[Object], job: Job) -> str:
-        return super().action_for(list(reversed(rules)), job)
+@MUTANTS.mutant(Rules.action_for, "It takes the last rule that matches.", "JS-002")
+def last_rule_wins(self: Rules, rules: Sequence[Object], job: Job) -> str:
+    return Rules.action_for(self, list(reversed(rules)), job)
 
 
-@MUTANTS.wrong_rules(
-    "fails-unmatched", "It fails a JobSet whose failure no rule matches.", "JS-003"
+@MUTANTS.mutant(Rules.default_action, "It fails a JobSet whose failure no rule matches.", "JS-003")
+def fails_unmatched(self: Rules) -> str:
+    return Action.FAIL_JOB_SET
+
+
+@MUTANTS.mutant(Rules.reason_matches, "It ignores the reasons of a rule.", "JS-005", "JS-042")
+def any_reason(self: Rules, rule: Object, job: Job) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.target_matches, "It ignores the targets of a rule.", "JS-008")
+def any_target(self: Rules, rule: Object, job: Job) -> bool:
+    return True
+
+
+@MUTANTS.mutant(Rules.message_matches, "It ignores the message patterns of a rule.", "JS-003")
+def any_message(self: Rules, rule: Object, job: Job) -> bool:
+    return True
+
+
+@MUTANTS.mutant(
+    Rules.message_matches, "It compares message patterns with the whole message.", "JS-060"
 )
-class FailsUnmatched(Rules):
-    def default_action(self) -> str:
-        return Action.FAIL_JOB_SET
+def whole_message_only(self: Rules, rule: Object, job: Job) -> bool:
+    patterns = rule.get("onJobFailureMessagePatterns")
+    return not patterns or any(
+        compile_pattern(each).fullmatch(job.failure_message) for each in patterns
+    )
 
 
-@MUTANTS.wrong_rules("any-reason", "It ignores the reasons of a rule.", "JS-005", "JS-042")
-class AnyReason(Rules):
-    def reason_matches(self, rule: Object, job: Job) -> bool:
-        del rule, job
-        return True
-
-
-@MUTANTS.wrong_rules("any-target", "It ignores the targets of a rule.", "JS-008")
-class AnyTarget(Rules):
-    def target_matches(self, rule: Object, job: Job) -> bool:
-        del rule, job
-        return True
-
-
-@MUTANTS.wrong_rules("any-message", "It ignores the message patterns of a rule.", "JS-003")
-class AnyMessage(Rules):
-    def message_matches(self, rule: Object, job: Job) -> bool:
-        del rule, job
-        return True
-
-
-@MUTANTS.wrong_rules(
-    "whole-message-only", "It compares message patterns with the whole message.", "JS-060"
+@MUTANTS.mutant(
+    Rules.action_for, "It takes a rule of which the reason or the target matches.", "JS-010"
 )
-class WholeMessageOnly(Rules):
-    def message_matches(self, rule: Object, job: Job) -> bool:
-        patterns = rule.get("onJobFailureMessagePatterns")
-        return not patterns or any(
-            compile_pattern(each).fullmatch(job.failure_message) for each in patterns
-        )
+def half_a_match(self: Rules, rules: Sequence[Object], job: Job) -> str:
+    for rule in rules:
+        if (
+            self.reason_matches(rule, job) or self.target_matches(rule, job)
+        ) and self.message_matches(rule, job):
+            return str(rule["action"])
+    return self.default_action()
 
 
-@MUTANTS.wrong_rules(
-    "half-a-match", "It takes a rule of which the reason or the target matches.", "JS-010"
+@MUTANTS.mutant(
+    Rules.reason_matches, "It takes an empty list of reasons for one of none.", "JS-005"
 )
-class HalfAMatch(Rules):
-    def action_for(self, rules: Sequence[Object], job: Job) -> str:
-        for rule in rules:
-            if (
-                self.reason_matches(rule, job) or self.target_matches(rule, job)
-            ) and self.message_matches(rule, job):
-                return str(rule["action"])
-        return self.default_action()
+def empty_lists_match_nothing(self: Rules, rule: Object, job: Job) -> bool:
+    return rule.get("onJobFailureReasons") != [] and Rules.reason_matches(self, rule, job)
 
 
-@MUTANTS.wrong_rules(
-    "empty-lists-match-nothing", "It takes an empty list of reasons for one of none.", "JS-005"
+@MUTANTS.mutant(Rules.reason_matches, "It compares the first reason of a rule alone.", "JS-005")
+def first_reason_only(self: Rules, rule: Object, job: Job) -> bool:
+    reasons = rule.get("onJobFailureReasons") or ()
+    return not reasons or job.failure_reason == reasons[0]
+
+
+@MUTANTS.mutant(
+    Rules.target_matches, "It passes over every rule that has targets.", "JS-061", "JS-008"
 )
-class EmptyListsMatchNothing(Rules):
-    def reason_matches(self, rule: Object, job: Job) -> bool:
-        return rule.get("onJobFailureReasons") != [] and super().reason_matches(rule, job)
+def targets_never_match(self: Rules, rule: Object, job: Job) -> bool:
+    return not rule.get("targetReplicatedJobs")
 
 
-@MUTANTS.wrong_rules("first-reason-only", "It compares the first reason of a rule alone.", "JS-005")
-class FirstReasonOnly(Rules):
-    def reason_matches(self, rule: Object, job: Job) -> bool:
-        reasons = rule.get("onJobFailureReasons") or ()
-        return not reasons or job.failure_reason == reasons[0]
+@MUTANTS.mutant(Rules.action_for, "It restarts a JobSet that it should fail.", "JS-020", "JS-048")
+def failure_is_retried(self: Rules, rules: Sequence[Object], job: Job) -> str:
+    action = Rules.action_for(self, rules, job)
+    return Action.RESTART_JOB_SET if action == Action.FAIL_JOB_SET else action
 
 
-@MUTANTS.wrong_rules(
-    "targets-never-match", "It passes over every rule that has targets.", "JS-061", "JS-008"
+@MUTANTS.mutant(
+    Rules.action_without_policy, "It restarts a JobSet that has no failure policy.", "JS-027"
 )
-class TargetsNeverMatch(Rules):
-    def target_matches(self, rule: Object, job: Job) -> bool:
-        del job
-        return not rule.get("targetReplicatedJobs")
+def no_policy_restarts(self: Rules) -> str:
+    return Action.RESTART_UNCOUNTED
 
 
-@MUTANTS.wrong_rules(
-    "failure-is-retried", "It restarts a JobSet that it should fail.", "JS-020", "JS-048"
+@MUTANTS.mutant(
+    Rules.budget_used, "It takes every restart off the budget, counted or not.", "JS-028"
 )
-class FailureIsRetried(Rules):
-    def action_for(self, rules: Sequence[Object], job: Job) -> str:
-        action = super().action_for(rules, job)
-        return Action.RESTART_JOB_SET if action == Action.FAIL_JOB_SET else action
+def all_restarts_spend(self: Rules, job_set: Object) -> int:
+    return restarts_of(job_set)
 
 
-@MUTANTS.wrong_rules(
-    "no-policy-restarts", "It restarts a JobSet that has no failure policy.", "JS-027"
-)
-class NoPolicyRestarts(Rules):
-    def action_without_policy(self) -> str:
-        return Action.RESTART_UNCOUNTED
-
-
-@MUTANTS.wrong_rules(
-    "all-restarts-spend", "It takes every restart off the budget, counted or not.", "JS-028"
-)
-class AllRestartsSpend(Rules):
-    def budget_used(self, job_set: Object) -> int:
-        return restarts_of(job_set)
-
-
-@MUTANTS.wrong_rules("latest-failure-first", "It answers the latest of several failures.", "JS-002")
-class LatestFailureFirst(Rules):
-    def in_order_of_failure(self, failed: Sequence[Job]) -> list[Job]:
-        return list(reversed(super().in_order_of_failure(failed)))
+@MUTANTS.mutant(Rules.in_order_of_failure, "It answers the latest of several failures.", "JS-002")
+def latest_failure_first(self: Rules, failed: Sequence[Job]) -> list[Job]:
+    return list(reversed(Rules.in_order_of_failure(self, failed)))

@@ -19,9 +19,7 @@ from .view import JUDGING, CrewRun
 README = "toy-readme"
 
 
-@JUDGING.claim(
-    "TOY-001", Source(README, "Crews", 1), armed_by="pod of a Crew was lost"
-)
+@JUDGING.claim("TOY-001", Source(README, "Crews", 1), armed_by="pod of a Crew was lost")
 def lost_pods_are_replaced(crew: CrewRun) -> Obligations:
     """A pod of a Crew that is gone MUST be replaced, unless the Crew was deleted or shrunk, or
     the API server refuses the pod."""

@@ -40,22 +40,19 @@ class CrewRules(Rules):
 MUTANTS: Final = Mutants(CrewRules)
 
 
-@MUTANTS.wrong_rules("lost-pods-stay-lost", "It creates pods only at the beginning.", "TOY-001")
-class LostPodsStayLost(CrewRules):
-    def has_to_be_created(self, wanted: bool, exists: bool, ready_before: int) -> bool:
-        return wanted and not exists and not ready_before
+@MUTANTS.mutant(CrewRules.has_to_be_created, "It creates pods only at the beginning.", "TOY-001")
+def lost_pods_stay_lost(self: CrewRules, wanted: bool, exists: bool, ready_before: int) -> bool:
+    return wanted and not exists and not ready_before
 
 
-@MUTANTS.wrong_rules("counts-pods-that-wait", "It counts pods that do not run yet.", "TOY-002")
-class CountsPodsThatWait(CrewRules):
-    def is_ready(self, pod: Object) -> bool:
-        return not is_terminating(pod)
+@MUTANTS.mutant(CrewRules.is_ready, "It counts pods that do not run yet.", "TOY-002")
+def counts_pods_that_wait(self: CrewRules, pod: Object) -> bool:
+    return not is_terminating(pod)
 
 
-@MUTANTS.wrong_rules("counts-anew-for-ever", "It never agrees with its last count.", "TOY-003")
-class CountsAnewForEver(CrewRules):
-    def counted(self, ready: int, before: int) -> int:
-        return max(0, ready - 1) if before == ready else ready
+@MUTANTS.mutant(CrewRules.counted, "It never agrees with its last count.", "TOY-003")
+def counts_anew_for_ever(self: CrewRules, ready: int, before: int) -> int:
+    return max(0, ready - 1) if before == ready else ready
 
 
 @dataclass(frozen=True)
