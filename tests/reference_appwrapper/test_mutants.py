@@ -15,6 +15,7 @@ from reference_controller import appwrapper
 from reference_controller.appwrapper import OperatorConfig, Rules
 from reference_controller.appwrapper.mutants import MUTANTS
 from reference_controller.appwrapper.mutants.mutant import mutant
+from reference_controller.appwrapper.mutants.timing import no_retry_pause
 from reference_controller.mutants import Mutant
 from reference_controller.rules import decision_of
 from vocabulary.objects import Object
@@ -82,4 +83,4 @@ def test_a_mutants_controller_follows_its_own_rules() -> None:
 
 def test_a_name_is_given_once() -> None:
     with pytest.raises(ValueError, match="defined twice"):
-        mutant("no-retry-pause", "Once more.", "AW-047")(Rules)
+        mutant(Rules.pause_ends_at, "Once more.", "AW-047")(no_retry_pause)
