@@ -106,12 +106,16 @@ class OperatorView:
         return self._timing(faults, unanswered)
 
     @cached_property
+    def _failed(self) -> list[Write]:
+        return [write for write in self.writes if not 200 <= write.code < 300]
+
+    @cached_property
     def _unanswered(self) -> list[Write]:
-        return [write for write in self.writes if is_unanswered(write)]
+        return [write for write in self._failed if is_unanswered(write)]
 
     def _timing(self, faults: Sequence[Fault], unanswered: Sequence[Write]) -> Timing:
         conflicts = self._explained_conflicts
-        outages = outages_of(self.role, self.processes, faults, unanswered, conflicts)
+        outages = outages_of(self.role, self.processes, faults, unanswered, conflicts, self._failed)
         starts = starts_of(self.role, self.processes, faults)
         return Timing(self._history.header, self.under_test, outages, starts)
 

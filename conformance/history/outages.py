@@ -8,10 +8,16 @@ and again, would have all the time in the world. How a fault hinders is in its o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-from conformance.history.refusals import MAX_BACKOFF_US, refused_for_us
+from conformance.history.refusals import (
+    BACKOFF_US,
+    MAX_BACKOFF_US,
+    longest_wait_us,
+    refused_for_us,
+)
 from conformance.history.timing import Outage, Start
 from conformance.history.tracks import Track
 from vocabulary.canonical import encode
@@ -33,13 +39,15 @@ def outages_of(
     faults: Sequence[Fault],
     unanswered: Sequence[Write],
     conflicts: Sequence[Write],
+    failed: Sequence[Write],
 ) -> list[Outage]:
     """All outages of the operator of a role, in order of time, merged where they overlap.
 
     `processes` are its own; `unanswered` are requests that nothing was heard of or that the server
-    could not serve; `conflicts` are those that another's write led to, each worth one more attempt.
+    could not serve; `conflicts` are those that another's write led to, each worth one more attempt;
+    `failed` are all that the server did not carry out, these included.
     """
-    hindering = _faults_in_force(role, faults)
+    hindering = _stacked(_faults_in_force(role, faults), failed)
     found = [outage for outage, _ in _processes_down(processes, hindering)]
     found += hindering
     found += _unanswered(unanswered)
@@ -173,11 +181,71 @@ def _end(
 
 def _outage(entry: Fault, end_us: Micros | None) -> Outage:
     effect, refuses = entry.effect, entry.effect.refuses
-    costs_us = effect.costs_us
+    costs_us, failures = effect.costs_us, 0
     if costs_us is None and refuses is not None and refuses.times:
-        costs_us = refused_for_us(refuses.times, refuses.retry_after_us)
+        costs_us, failures = refused_for_us(refuses.times, refuses.retry_after_us), refuses.times
+    elif costs_us is not None and effect.backs_off:
+        failures = costs_us // effect.lingers_us if effect.lingers_us else 1
     for_good = refuses is not None and refuses.for_good
-    return Outage(entry.t, end_us, entry.text, costs_us, for_good, effect.backs_off)
+    return Outage(entry.t, end_us, entry.text, costs_us, for_good, effect.backs_off, failures)
+
+
+class _Row(NamedTuple):
+    """Failures in a row."""
+
+    begin_us: Micros
+    end_us: Micros
+    wait_us: Micros
+    """The longest wait of the client after one more failure."""
+
+    def reaches(self, begin_us: Micros) -> bool:
+        """True if a failure from then on may be one more in the row."""
+        return begin_us <= self.end_us + self.wait_us + ERROR_GAP_US
+
+
+def _stacked(hindering: Sequence[Outage], failed: Sequence[Write]) -> list[Outage]:
+    """The same outages. Where the failures of one are limited in number, it costs more if the
+    client was failing already: for another fault, or a refusal that is its own affair."""
+    limited = sorted((each for each in hindering if each.failures), key=_begin_us)
+    if not limited:
+        return [*hindering]
+    rows = _rows(hindering, failed)
+    stacked = [each for each in hindering if not each.failures]
+    for number, outage in enumerate(limited):
+        end_us = math.inf if outage.end_us is None else outage.end_us
+        waits = [
+            row.wait_us for row in rows if row.begin_us <= end_us and row.reaches(outage.begin_us)
+        ]
+        before = (
+            each.failures
+            for each in limited[:number]
+            if each.end_us is None or each.end_us >= outage.begin_us
+        )
+        wait_us = min(max(waits, default=BACKOFF_US) << min(sum(before), 40), MAX_BACKOFF_US)
+        assert outage.cost_us is not None
+        more_us = refused_for_us(outage.failures, 0, wait_us) - refused_for_us(outage.failures, 0)
+        stacked.append(
+            outage._replace(cost_us=outage.cost_us + more_us, waited_us=wait_us - BACKOFF_US)
+        )
+    return stacked
+
+
+def _rows(hindering: Iterable[Outage], failed: Iterable[Write]) -> list[_Row]:
+    """The failures that are not limited in number, those in a row taken together."""
+    rows: list[_Row] = []
+    spans = [
+        (each.begin_us, each.end_us)
+        for each in hindering
+        if each.backs_off and each.cost_us is None and each.end_us is not None
+    ]
+    for begin_us, end_us in sorted((*spans, *((write.t, write.t) for write in failed))):
+        row, lasted_us = rows[-1] if rows else None, end_us - begin_us
+        if row is not None and row.reaches(begin_us):
+            wait_us = longest_wait_us(row.wait_us + lasted_us)
+            rows[-1] = _Row(row.begin_us, max(row.end_us, end_us), wait_us)
+        else:
+            rows.append(_Row(begin_us, end_us, longest_wait_us(BACKOFF_US + lasted_us)))
+    return rows
 
 
 def _unanswered(writes: Iterable[Write]) -> list[Outage]:
@@ -201,7 +269,7 @@ def _failure(write: Write) -> str:
 
 def _merged(found: list[Outage]) -> list[Outage]:
     """In order of time, those merged that overlap; those with a bounded cost stand alone."""
-    found.sort(key=lambda outage: outage.begin_us)
+    found.sort(key=_begin_us)
     merged = [outage for outage in found if outage.cost_us is not None]
     bounded = len(merged)
     for outage in found:
@@ -217,4 +285,8 @@ def _merged(found: list[Outage]) -> list[Outage]:
             )
         else:
             merged.append(outage)
-    return sorted(merged, key=lambda outage: outage.begin_us)
+    return sorted(merged, key=_begin_us)
+
+
+def _begin_us(outage: Outage) -> Micros:
+    return outage.begin_us

@@ -44,6 +44,10 @@ class Outage(NamedTuple):
     """True if it answers requests in a way after which trying again makes no sense."""
     backs_off: bool = False
     """True if requests fail meanwhile, so that a client waits longer and longer between them."""
+    failures: int = 0
+    """How many requests fail, where their number is limited."""
+    waited_us: Micros = 0
+    """How long a client may wait already between its requests when the first of these fails."""
 
 
 class Start(NamedTuple):
@@ -97,7 +101,7 @@ class Timing:
             if outage.end_us is not None and outage.end_us < since_us:
                 continue
             if outage.cost_us is not None:
-                lost_us = wait_us = outage.cost_us
+                lost_us, wait_us = outage.cost_us, outage.cost_us + outage.waited_us
             elif outage.end_us is None:
                 return None
             else:

@@ -298,6 +298,52 @@ def test_no_client_backs_off_for_longer_than_is_documented() -> None:
     assert timing(refused).due_us(8999 * SECOND, 0) == (8999 + 1 + 1 + 1000 + 1) * SECOND
 
 
+def refused_at(story: Story, second: float, times: int) -> None:
+    """So many requests are refused from then on, and the fault stays in force."""
+    fault = {"api_error": {"verb": "get", "code": 500, "times": times}}
+    story.at(second).fault("injected", fault, f"refuse {times} requests")
+
+
+def due_seconds(story: Story, since: float) -> float:
+    due_us = story.history.operator.timing.due_us(seconds(since), 0)
+    assert due_us is not None
+    return due_us / SECOND
+
+
+def test_refusals_on_top_of_an_outage_cost_as_much_as_a_client_waits_after_it() -> None:
+    """It waits 10 s when the outage is over, then 20 s and 40 s."""
+    story = Story()
+    every = {"api_error": {"verb": ["get", "list"], "code": 500, "times": 0}}
+    story.at(0).fault("injected", every, "refuse every request")
+    refused_at(story, 2, times=2)
+    story.at(5).fault("reverted", every, "no longer")
+    assert 5 + 5 + 10 + 20 <= due_seconds(story, 0) <= 5 + 5 + 10 + 20 + 4 * LATENCY_SECONDS
+
+
+@pytest.mark.parametrize("first", ["conflict", "own affair", "time-out", "refusals"])
+def test_failures_in_a_row_count_together_whatever_their_reasons(first: str) -> None:
+    alone, story = Story(), Story()
+    refused_at(alone, 9, times=14)
+    if first == "time-out":
+        story.at(8).fault("injected", {"time_out": {"after": "1s"}}, "lose a request")
+    elif first == "refusals":
+        story.at(8).fault("injected", {"api_error": {"code": 503, "times": 1}}, "refuse one")
+    else:
+        reason, code = ("Conflict", 409) if first == "conflict" else ("Forbidden", 403)
+        story.at(8.999).refused("create", "Pod", "a-0", code, reason=reason)
+    refused_at(story, 9, times=14)
+    assert due_seconds(story, 9) >= 2 * due_seconds(alone, 9) - 9 - 3 * LATENCY_SECONDS
+
+
+def test_a_failure_after_which_the_client_got_through_makes_no_later_wait_longer() -> None:
+    alone, story = Story(), Story()
+    for each in (alone, story):
+        if each is story:
+            each.at(1).refused("create", "Pod", "a-0", 403, reason="Forbidden")
+        refused_at(each, 9, times=14)
+    assert due_seconds(story, 9) == due_seconds(alone, 9)
+
+
 def test_answers_that_are_part_of_the_work_are_no_outage() -> None:
     story = Story()
     story.at(1).refused("delete", "Pod", "a-0", 404)
