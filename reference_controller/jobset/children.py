@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from reference_controller.jobset.expectations import shown_by_us
 from reference_controller.jobset.job_set import (
     ChildId,
@@ -58,9 +60,14 @@ def changes(seen: Observation, rules: Rules) -> Changes:
 
 
 def leftovers(seen: Observation, rules: Rules) -> tuple[Delete, ...]:
-    """The deletes of what a finished JobSet leaves."""
+    """The deletes of what a finished JobSet leaves. Jobs that have changed unseen are spared: one
+    of them may have finished, and is kept then."""
     left = [job for job in (*seen.stale, *seen.current) if rules.goes_at_the_end(job, seen.job_set)]
-    return _deletes(left, seen, rules)
+    return tuple(
+        structs.replace(rules.delete(job, seen.job_set), resource_version=job.resource_version)
+        for job in left
+        if rules.needs_delete(job)
+    )
 
 
 def _deletes(jobs: list[Job], seen: Observation, rules: Rules) -> tuple[Delete, ...]:

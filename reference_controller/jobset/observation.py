@@ -16,6 +16,7 @@ from vocabulary.objects import (
     get_path,
     is_terminating,
     labels_of,
+    meta,
     name_of,
     uid_of,
 )
@@ -36,6 +37,10 @@ class Job:
     @property
     def uid(self) -> str:
         return uid_of(self.object)
+
+    @property
+    def resource_version(self) -> str:
+        return str(meta(self.object)["resourceVersion"])
 
     @property
     def annotations(self) -> Mapping[str, str]:

@@ -7,6 +7,8 @@ The order of requests is what makes a crash at any of them harmless:
 - what follows is derived from the written status: Jobs of an older number of restarts are marked
   or deleted, by their uids. Numbers of restarts only grow and an end is final, so a status that is
   not current makes no Job stale that is not;
+- the Jobs that an end leaves running are deleted by their resourceVersions: a cache that is behind
+  may show as running what has finished;
 - what a JobSet that has ended or is suspended meanwhile would not want (creating and resuming
   Jobs) is preceded by a live read of it, and its own deletion names its resourceVersion;
 - a Job can only be created once its predecessor is gone, since their names are equal.

@@ -32,6 +32,7 @@ def jobs_of(made: Object, **changed: Object) -> list[Job]:
     for child, its in children_of(made):
         obj = build(made, child, its, Numbering(made), RIGHT)
         obj = with_path(obj, "metadata.uid", f"{job_name(made, child)}-uid")
+        obj = with_path(obj, "metadata.resourceVersion", "7")
         obj = {**obj, **changed.get(f"{child.replicated_job}_{child.number}", {})}
         found.append(Job(obj, ChildId(*child)))
     return found

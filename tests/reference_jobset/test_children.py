@@ -191,3 +191,10 @@ def test_a_finished_job_set_keeps_jobs_that_are_finished_and_no_other() -> None:
     jobs = jobs_of(made, a_0=failed(), a_1=ready(), b_0=complete())
     assert names(leftovers(seen(made, jobs), RIGHT)) == ["js-a-1"]
     assert names(leftovers(seen(after(made, COUNTED), jobs), RIGHT)) == ["js-a-1"]
+
+
+def test_a_job_that_may_have_finished_unseen_is_spared_at_the_end() -> None:
+    made = standing(*TWO)
+    jobs = jobs_of(made, a_0=failed(), a_1=ready(), b_0=complete())
+    (delete,) = leftovers(seen(made, jobs), RIGHT)
+    assert (delete.uid, delete.resource_version) == ("js-a-1-uid", "7")
