@@ -9,13 +9,18 @@ from typing import Any, Final
 import pytest
 from msgspec import structs
 
+from chaos.faults import EditObject
 from conformance import claims
 from conformance.history import History
 from conformance.implementation import implementation
 from conformance.norm.verdict import Outcome, Verdict
 from conformance.running.runner import RunResult
-from tests.claims.jobset_runs import outcome_of, run_scenario, violated
-from vocabulary.clock import SECOND
+from conformance.suites.jobset.api import RESTART_JOB_SET
+from conformance.suites.jobset.handle import JobSet
+from conformance.suites.jobset.scenarios.workloads import job_set, replicated_job, rule
+from conformance.world import World
+from tests.claims.jobset_runs import outcome_of, run_of, run_scenario, violated
+from vocabulary.clock import HOUR, SECOND
 from vocabulary.history import Entry, Write
 from vocabulary.kinds import JOB
 
@@ -122,3 +127,18 @@ def test_requests_that_others_have_refused_are_not_counted(refused: dict[str, An
 )
 def test_conflicts_and_retries_that_faults_lead_to_are_allowed(scenario: str) -> None:
     assert outcome_of(run_scenario(scenario), "JS-047") is Outcome.PASSED
+
+
+def test_the_name_of_a_job_that_others_took_away_is_asked_for_again_and_again() -> None:
+    def steps(world: World) -> None:
+        its = JobSet.submit(world, job_set([replicated_job("w", 2)], [rule(RESTART_JOB_SET)]))
+        world.until(its.is_ready())
+        world.inject(EditObject("Job", its.job("w-1"), {"metadata": {"ownerReferences": None}}))
+        its.fail("w-0")
+        world.until(its.has_restarted(1))
+        world.wait(2 * HOUR)
+
+    run = run_of(steps)
+    refused = [each for each in run.entries if isinstance(each, Write) and each.code == 409]
+    assert len(refused) > 10 * ALLOWED
+    assert outcome_of(run, "JS-047") is Outcome.PASSED

@@ -163,10 +163,14 @@ def _ended_rightly(run: JobSetRun, left: list[Failure], end: Snapshot) -> Obliga
             current[0],
         )
     seen_us = run.operator.timing.seen_us(end.t)
+    blocked = never_started(run, {failure.child.replicated_job for failure in current})
     running = [
         child
         for child in run.standing(end.n)
-        if child.name not in names and _finish(child, end) is None
+        if child.name not in names
+        and _finish(child, end) is None
+        # A suspension has Jobs created that wait for others; these may stay so.
+        and not (_is_suspended(child, end) and blocked[child.replicated_job] is not False)
     ]
     if running and current[0].t < seen_us:
         return violated(
