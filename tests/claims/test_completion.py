@@ -262,6 +262,26 @@ def test_a_refused_creation_that_nobody_notices_is_a_violation() -> None:
     assert_fails("AW-098", story, at=last(story))
 
 
+@pytest.mark.parametrize("is_of_this_attempt", [True, False])
+def test_a_refusal_may_find_a_workload_unhealthy_since_an_earlier_creation_got_no_answer(
+    is_of_this_attempt: bool,
+) -> None:
+    """Each creation that fails is missing pods; Unhealthy of the attempt before tells nothing."""
+    story = begin(Story(annotations={"admissionGracePeriodDuration": "0s"}))
+    if is_of_this_attempt:
+        story.at(SOON).resumes()
+        story.at(16).shows(Unhealthy="True")
+    else:
+        story.at(1).shows(Unhealthy="True")
+        story.at(SOON + 1).enters("Resuming", QuotaReserved="True", ResourcesDeployed="True")
+    refused = story.at(16.1).refused("create", "Pod", "a-0", 403, reason="Forbidden")
+    given_up = story.at(76.1).enters("Resetting", resets=1)
+    if is_of_this_attempt:
+        assert_passes("AW-098", story)
+    else:
+        assert refused in assert_fails("AW-098", story, at=given_up).violations[0].evidence
+
+
 def test_a_refused_creation_that_is_never_given_up_is_a_violation() -> None:
     story = refused_creation()
     story.at(61).shows(Unhealthy="True")

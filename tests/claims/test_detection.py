@@ -15,9 +15,11 @@ from tests.claims.judging import (
 )
 from tests.claims.stories import SOON, attempt, begin, first_pod, gpu_pod, repaired, started
 from tests.claims.story import Story
-from tests.claims.templates import job, pod
+from tests.claims.templates import config_map, job, pod
 from vocabulary.history import Capabilities
 from vocabulary.objects import with_path
+
+TEMPLATE = {"spec": pod("any")["spec"]}
 
 
 def unnoticed_failed_pod() -> Story:
@@ -114,6 +116,36 @@ def test_pods_of_a_complete_job_need_not_be_there() -> None:
     story = complete("Succeeded")
     assert_unarmed("AW-021", story)
     assert_passes("AW-101", story)
+
+
+@pytest.mark.parametrize("completes", [True, False])
+def test_failed_pods_of_a_complete_pytorch_job_do_not_keep_others_from_being_ready(
+    completes: bool,
+) -> None:
+    """A PyTorchJob is complete when its master is, whatever became of its workers."""
+    replicas = {role: {"replicas": 1, "template": TEMPLATE} for role in ("Master", "Worker")}
+    train = {
+        "apiVersion": "kubeflow.org/v1",
+        "kind": "PyTorchJob",
+        "metadata": {"name": "train"},
+        "spec": {"pytorchReplicaSpecs": replicas, "template": TEMPLATE},
+    }
+    story = attempt(begin(Story(train, pod("b-0"))), SOON, run=False)
+    for name in ("master", "worker"):
+        story.spawns("PyTorchJob/train", name, by="pytorchjob-controller")
+    story.runs("master", "worker", "b-0")
+    story.at(400).becomes("worker", "Failed")
+    story.at(400.1).shows(Unhealthy="True", PodsReady="False")
+    story.at(401).becomes("master", "Succeeded")
+    if completes:
+        conditions = [{"type": "Succeeded", "status": "True"}]
+        done = with_path(story.stored["PyTorchJob/train"], "status.conditions", conditions)
+        story.changes(done, by="pytorchjob-controller", subresource="status")
+    ready = story.at(403).shows(PodsReady="True")
+    if completes:
+        assert_passes("AW-101", story)
+    else:
+        assert_fails("AW-101", story, at=ready)
 
 
 def test_a_pod_that_a_complete_job_leaves_behind_has_to_run() -> None:
@@ -377,6 +409,25 @@ def test_deleting_while_others_have_time_to_repair_is_a_violation() -> None:
     deleted = story.at(30).deletes("Pod/a-0")
     story.at(70.2).enters("Resetting", resets=1)
     assert_fails("AW-004", story, at=deleted)
+
+
+@pytest.mark.parametrize("comes_back", [True, False])
+def test_what_makes_way_for_its_own_creation_is_not_deleted_too_early(comes_back: bool) -> None:
+    """Without an answer, and the marks that others have taken, it may be of an earlier attempt."""
+    story = begin(Story(pod("a-0"), config_map("a-config")))
+    story.at(1).resumes()
+    story.makes("a-config")
+    deleted = story.at(2).deletes("ConfigMap/a-config", gone=True)
+    story.at(2.1).makes("a-config" if comes_back else "a-0")
+    if comes_back:
+        story.makes("a-0")
+    story.enters("Running")
+    story.at(302).shows(Unhealthy="True")
+    story.at(362.2).enters("Resetting", resets=1)
+    if comes_back:
+        assert_passes("AW-004", story)
+    else:
+        assert_fails("AW-004", story, at=deleted)
 
 
 def test_waiting_although_a_node_was_tagged_is_a_violation() -> None:

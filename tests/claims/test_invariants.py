@@ -129,18 +129,26 @@ def test_a_workload_that_has_not_settled_when_nothing_goes_on_is_a_violation() -
 
 
 @pytest.mark.parametrize("is_over", [False, True])
+@pytest.mark.parametrize("facts", [{"profile_sha256": "0"}, {}], ids=["program", "one-that-polls"])
 def test_a_program_may_still_wait_for_its_longest_parameter_where_all_has_been_quiet(
-    is_over: bool,
+    is_over: bool, facts: dict[str, str]
 ) -> None:
     """Its timers are unknown to the harness."""
     annotations = {"deletionOnFailureGracePeriodDuration": "2h"}
-    story = failing(annotations=annotations, facts={"profile_sha256": "0"})
+    story = failing(annotations=annotations, facts=facts)
     story.at(71).mark("faults-stopped")
     rests = story.at(8000 if is_over else 5000).mark("stable")
     if is_over:
         assert_fails("INV-8", story.ends(), at=rests)
     else:
         assert_unarmed("INV-8", story.ends())
+
+
+def test_an_operator_without_a_timer_waits_for_no_parameter() -> None:
+    story = failing(annotations={"deletionOnFailureGracePeriodDuration": "2h"})
+    story.at(71).mark("faults-stopped")
+    rests = story.at(72).mark("stable")
+    assert_fails("INV-8", story.ends(), at=rests)
 
 
 @pytest.mark.parametrize("lets_go", [True, False])

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from conformance.norm import WRITERS, Obligation, Obligations, eventually, met, undecided, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
-from conformance.suites.appwrapper.claims.noticing import given_up, later, overtaken
+from conformance.suites.appwrapper.claims.noticing import (
+    given_up,
+    later,
+    overtaken,
+    turned_unhealthy,
+)
 from conformance.suites.appwrapper.decisions import A23
 from conformance.suites.appwrapper.judging import claim
 from conformance.suites.appwrapper.parameters import ADMISSION_GRACE, FAILURE_GRACE, RETRY_LIMIT
@@ -16,7 +22,7 @@ from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempt_ends import TRANSIENT_CODES, Why
 from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.parameters import Origin
-from conformance.suites.appwrapper.view.snapshots import FAILED, UNHEALTHY
+from conformance.suites.appwrapper.view.snapshots import FAILED, UNHEALTHY, Snapshot
 from vocabulary.history import Write
 
 
@@ -63,14 +69,13 @@ def _is_given_up(aw: AppWrapperRun, attempt: Attempt, refused: Write) -> Iterato
     admission = aw.parameter_within(ADMISSION_GRACE, attempt.begin, end)[1]
     grace = aw.parameter_within(FAILURE_GRACE, attempt.begin, end)[1]
     since = later(refused, max(attempt.last_start_us, refused.t))
-    shown = (snap for snap in attempt.snapshots if snap.n > refused.n and snap.shows(UNHEALTHY))
     unless = overtaken(aw, attempt)
     yield eventually(
         aw,
         "Unhealthy=True for a component whose creation is refused",
         since=since,
         within_us=admission.value,
-        happened=next(shown, None) or given_up(attempt),
+        happened=_shown(attempt, refused) or given_up(attempt),
         unless=unless,
         steps=2,
         evidence=(refused,),
@@ -85,6 +90,21 @@ def _is_given_up(aw: AppWrapperRun, attempt: Attempt, refused: Write) -> Iterato
         steps=3,
         evidence=(refused,),
     )
+
+
+def _shown(attempt: Attempt, refused: Write) -> Snapshot | None:
+    """The first version from a refusal on that shows Unhealthy.
+
+    One that stood then counts if it turned so in this attempt: a creation that gets no answer is
+    missing pods as well (A23), and may come first.
+    """
+    turned = turned_unhealthy(attempt)
+    for snapshot, following in zip_longest(attempt.snapshots, attempt.snapshots[1:]):
+        stands = following is None or following.n > refused.n
+        is_new = snapshot.n > refused.n or (turned is not None and turned.n <= snapshot.n)
+        if stands and is_new and snapshot.shows(UNHEALTHY):
+            return snapshot
+    return None
 
 
 def _is_tried_again(aw: AppWrapperRun, attempt: Attempt, refused: Write) -> Iterator[Obligation]:

@@ -29,6 +29,7 @@ from conformance.suites.appwrapper.sources import detailed_description, overview
 from conformance.suites.appwrapper.view import AppWrapperRun
 from conformance.suites.appwrapper.view.attempt_ends import POD_LEVEL, AttemptEnd, Why
 from conformance.suites.appwrapper.view.attempts import Attempt
+from conformance.suites.appwrapper.view.deletions import DeleteRequest
 from conformance.suites.appwrapper.view.health import Health, Spell
 from conformance.suites.appwrapper.view.snapshots import UNHEALTHY
 
@@ -49,7 +50,11 @@ def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
         if attempt_end.certain and not attempt_end.ripe:
             yield _too_early(attempt_end)
             continue
-        deleted = [request for request in aw.delete_requests if attempt.begin.n < request.n < at.n]
+        deleted = [
+            request
+            for request in aw.delete_requests
+            if attempt.begin.n < request.n < at.n and not _makes_way(attempt, request)
+        ]
         if deleted and (attempt_end.certain or _had_failed_pods(attempt, deleted[0])):
             yield violated(
                 deleted[0],
@@ -61,6 +66,18 @@ def underlying_controllers_get_time(aw: AppWrapperRun) -> Obligations:
             yield met(_first(attempt_end), at)
         else:
             yield undecided(at, f"{listed(sorted(causes))} may have been seen before {when(at)}")
+
+
+def _makes_way(attempt: Attempt, request: DeleteRequest) -> bool:
+    """True if an object was deleted to be created anew while the workload was still being created:
+    without an answer, and the marks that others have taken, it may be of an earlier attempt."""
+    if attempt.running is not None and attempt.running.n < request.n:
+        return False
+    gone = request.track
+    return any(
+        (track.kind, track.name) == (gone.kind, gone.name) and track.created.n > request.n
+        for track in attempt.components
+    )
 
 
 def _had_failed_pods(attempt: Attempt, at: Moment) -> bool:

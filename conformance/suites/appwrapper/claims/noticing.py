@@ -84,6 +84,17 @@ def overtaken(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
     return earliest(other, aw.leaving)
 
 
+def turned_unhealthy(attempt: Attempt) -> Snapshot | None:
+    """The first version of an attempt that shows Unhealthy anew, not from the one before."""
+    was_shown = True
+    for snapshot in attempt.snapshots:
+        is_shown = snapshot.shows(UNHEALTHY)
+        if is_shown and not was_shown:
+            return snapshot
+        was_shown = is_shown
+    return None
+
+
 def noticed(attempt: Attempt, since: Moment, healed: Moment | None) -> Snapshot | None:
     """The first version from then on that shows Unhealthy, or that the attempt was given up.
 

@@ -37,7 +37,7 @@ from conformance.suites.appwrapper.view.snapshots import (
     SUSPENDED,
     Snapshot,
 )
-from vocabulary.clock import Micros
+from vocabulary.clock import MINUTE, Micros
 
 WAITS: Final = (
     ADMISSION_GRACE,
@@ -50,6 +50,9 @@ WAITS: Final = (
 """The parameters whose time may have to pass before anything happens."""
 STEPS_PER_ATTEMPT: Final = 12
 """How many things must be noticed one after the other in one attempt and its reset."""
+
+QUIET_US: Final = 20 * MINUTE
+"""A simulated run of an operator that polls counts as stable once it has been quiet for so long."""
 
 
 @claim(
@@ -136,10 +139,12 @@ def _is_settled(aw: AppWrapperRun, at: Snapshot) -> bool:
 
 
 def _may_be_waiting(aw: AppWrapperRun, last: Snapshot, at: Moment) -> bool:
-    """True if the time of a parameter may still be running: the timers of a program are unknown,
-    and a run of it counts as stable once it has been quiet for a while."""
+    """True if the time of a parameter may still be running: the timers of a program are unknown, as
+    are those of an operator that polls, whose run counts as stable once it has been quiet for a
+    while. The run of another one does as soon as it has no timer."""
     operator = aw.history.operator
-    if not operator.under_test.facts.profile_sha256:
+    quiet_us = at.t - aw.history.entries[at.n - 1].t
+    if not operator.under_test.facts.profile_sha256 and quiet_us < QUIET_US:
         return False
     longest_us = max(
         aw.parameter_within(name, aw.snapshots[0], aw.history.end)[1].value for name in WAITS

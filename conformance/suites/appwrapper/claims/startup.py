@@ -6,7 +6,12 @@ from collections.abc import Callable, Iterator
 
 from conformance.history import Moment
 from conformance.norm import Obligations, met, shared
-from conformance.suites.appwrapper.claims.noticing import given_up, later, overtaken
+from conformance.suites.appwrapper.claims.noticing import (
+    given_up,
+    later,
+    overtaken,
+    turned_unhealthy,
+)
 from conformance.suites.appwrapper.claims.timed import (
     Timed,
     earliest,
@@ -115,7 +120,7 @@ def found_late(aw: AppWrapperRun, lack: Lack) -> Iterator[Timed]:
     """Unhealthy for lack of pods: at the end of the grace period, not before."""
     what = f"Unhealthy=True for {lack.why}"
     for attempt in aw.attempts:
-        shown = _turned_unhealthy(attempt)
+        shown = turned_unhealthy(attempt)
         if shown is not None and _is_shown_for(aw, attempt, shown, lack):
             least = aw.parameter_within(lack.parameter, attempt.begin, shown)[0]
             since = attempt.first_start
@@ -198,17 +203,6 @@ def _since_start(attempt: Attempt, begin: Moment, lack: Lack) -> bool:
         return begin.n == attempt.begin.n
     ran = (point.n for point in attempt.health if point.running_most > 0)
     return begin.n <= min(ran, default=begin.n)
-
-
-def _turned_unhealthy(attempt: Attempt) -> Snapshot | None:
-    """The first version of an attempt that shows Unhealthy anew, not from the one before."""
-    was_shown = True
-    for snapshot in attempt.snapshots:
-        is_shown = snapshot.shows(UNHEALTHY)
-        if is_shown and not was_shown:
-            return snapshot
-        was_shown = is_shown
-    return None
 
 
 def _first_unhealthy(attempt: Attempt) -> Snapshot | None:

@@ -131,6 +131,8 @@ class HealthSweep:
         self._totals = [0, 0, 0, 0, 0]
         self._failed: dict[str, list[int]] = {}
         """Failed pods by their Job: those that stay, and those that fade."""
+        self._failed_of: dict[str, int] = {}
+        """Failed pods by their controller."""
         self._standing: dict[str, int] = {}
         """Pods by their Job that have not failed."""
         self._succeeded: dict[str, int] = {}
@@ -280,6 +282,7 @@ class HealthSweep:
         if pod.counts[-1]:
             failed = self._failed.setdefault(pod.job, [0, 0])
             failed[pod.fading] += sign
+            self._failed_of[pod.maker] = self._failed_of.get(pod.maker, 0) + sign
         elif pod.job:
             self._standing[pod.job] = self._standing.get(pod.job, 0) + sign
             if pod.succeeded:
@@ -353,7 +356,7 @@ class HealthSweep:
         """How many expected pods of complete components are gone, or have failed."""
         missing = 0
         for uid in self._complete:
-            failed = sum(self._failed.get(uid, ())) if with_failed else 0
+            failed = self._failed_of.get(uid, 0) if with_failed else 0
             missing += max(0, self._expected.get(uid, 0) - self._made.get(uid, 0) + failed)
         return missing
 
