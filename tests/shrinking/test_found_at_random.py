@@ -333,6 +333,137 @@ scenario: appwrapper/success/job-replaced-a-pod-itself
 workload: {appwrapper: a, replicas: 2, beside: [{kind: Pod, name: beside-0}]}
 faults: []
 """,
+    "failed workers of a PyTorchJob that was complete kept a workload from being ready": """\
+seed: 225547826
+scenario: appwrapper/success/pytorch-job-cleans-up-after-itself/running
+workload: {appwrapper: a, behaviour: 'run 20s, exit 1', beside: {kind: Job, name: added-0}}
+exhaustive: true
+faults:
+- kill_pod: {pod: {appwrapper: a, labels: training.kubeflow.org/replica-type=master}, exit_code: 0}
+  when: {injection: 1}
+""",
+    "refusals of two faults in a row were held to cost no more than each of them alone": """\
+seed: 1820372171
+scenario: appwrapper/operator-faults/suspended-over-a-bad-connection/failing-reads
+scale: {nodes: 1, replicas: 1}
+exhaustive: true
+faults:
+- suspend: {appwrapper: a}
+  when: {injection: 1}
+- api_error: {verb: [get, list], times: 0}
+  when: {injection: 2}
+- api_error: {verb: get, times: 3}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Suspending}, delay: 2s}
+""",
+    "and fourteen after a conflict no more than fourteen": """\
+seed: 173083288
+scenario: appwrapper/autopilot-sources/resource-without-marks
+scale: {nodes: 1, replicas: 1}
+faults:
+- api_error: {verb: list, times: 14}
+  when: {after: reply, by: operator, verb: patch, kind: AppWrapper, subresource: '', outcome: any}
+- delete_object: {kind: AppWrapper, name: a}
+  when: {after: commit, kind: AppWrapper, name: a, field: {status.phase: Resuming}}
+""",
+    "a creation without an answer had made a workload unhealthy before the first refusal did": """\
+seed: 2382885708
+scenario: appwrapper/retry/quota-refuses-the-second-attempt
+scale: {nodes: 1, components: a-1}
+workload: {appwrapper: a, parameters: {admissionGracePeriodDuration: -0s}}
+exhaustive: true
+faults:
+- kill_pod: {pod: {appwrapper: a}}
+  when: {injection: 1}
+- time_out: {verb: create, after: 16s}
+  when: {after: reply, by: operator, verb: delete, kind: Pod, subresource: '', outcome: any}
+""",
+    "what was deleted to be created anew was to be left to controllers that repair it": """\
+seed: 1296343858
+scenario: appwrapper/lost-creations/annotations-are-stripped-before-an-answer-comes/goes-at-once
+scale: {nodes: 1, components: [a-service, a-0]}
+workload: {appwrapper: a, behaviour: init stuck}
+exhaustive: true
+faults:
+- lose_reply: {verb: create, kind: Service, times: 0}
+  when: {injection: 1}
+- tamper: {kind: Service, name: a-service, strip: annotations}
+  when: {injection: 2}
+""",
+    "an operator that polls was thought to be at rest in the midst of a grace period": """\
+seed: 623671401
+scenario: appwrapper/pod-set-shapes/last-pod-is-missing/ray-cluster-of-several-hosts
+scale: {nodes: 1}
+workload: {appwrapper: a, parameters: {admissionGracePeriodDuration: 2562047h47m16.854775807s}}
+faults: []
+""",
+    "a second operator deleted a Job that had finished unseen": """\
+seed: 999261594
+scenario: jobset/admission/replicated-jobs-are-changed-while-suspended/fewer-jobs
+scale: {nodes: 1, replicas: 1}
+faults:
+- evict_pod: {pod: {}}
+  when:
+    after: reply
+    by: operator
+    verb: patch
+    kind: Job
+    outcome: any
+    occurrence: 2
+    subresource: ''
+- double_operator: {}
+  when: {after: commit, event: updated, kind: Pod}
+""",
+    "and so where it had failed the JobSet": """\
+seed: 3564010857
+scenario: jobset/outside/job-of-a-failed-jobset-is-deleted
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- double_operator: {}
+  when: {after: commit, event: updated, kind: Pod, field: {status.phase: Running}}
+- kill_pod: {pod: {owner: a-w-0}}
+  when: {injection: 1}
+""",
+    "a single one deleted a Job that it had to leave failed": """\
+seed: 3791817732
+scenario: jobset/left-failed/jobs-that-never-start/all-of-both
+scale: {nodes: 1}
+faults:
+- evict_pod: {pod: {which: all}}
+  when: {after: reply, by: operator, outcome: any, occurrence: 5}
+""",
+    "creations in vain of a Job whose name is another client's were held to be without bound": """\
+seed: 1943452457
+scenario: jobset/outside/job-is-taken-away/given-back
+scale: {nodes: 1, replicas: 2}
+exhaustive: true
+faults:
+- edit_object: {kind: Job, name: a-w-1, patch: {metadata: {ownerReferences: null}}}
+  when: {injection: 1}
+- evict_pod: {pod: {}}
+  when:
+    after: commit
+    by: operator
+    verb: create
+    kind: Job
+    outcome: any
+    occurrence: 3
+    subresource: ''
+""",
+    "a Job that a suspension has created, and nothing starts, was waited for": """\
+seed: 3523821636
+scenario: jobset/left-failed/jobs-that-never-start/any-of-both
+scale: {nodes: 1}
+exhaustive: true
+faults:
+- suspend: {object: JobSet/a}
+  when: {after: commit, event: updated, kind: Pod}
+  for: 1s
+- kill_pod: {pod: {owner: a-first-0}}
+  when: {injection: 1}
+- kill_pod: {pod: {owner: a-w-0}, exit_code: 0}
+  when: {injection: 2}
+""",
 }
 
 HELD_BACK = """\
@@ -348,9 +479,8 @@ faults:
 @pytest.mark.parametrize("plan", FOUND.values(), ids=FOUND)
 def test_the_reference_keeps_every_claim_where_random_plans_once_broke_one(plan: str) -> None:
     parsed = parse_plan(plan)
-    run = run_one(
-        SCENARIOS[parsed.scenario], implementation("reference", "appwrapper"), parsed.seed, parsed
-    )
+    scenario = SCENARIOS[parsed.scenario]
+    run = run_one(scenario, implementation("reference", scenario.role), parsed.seed, parsed)
     assert [v.because for v in run.verdicts if v.outcome is Outcome.FAILED] == []
 
 
