@@ -77,6 +77,7 @@ _ADVICE: Final = {
 
 _EXTRAS: Final = {
     "kubernetes": "cluster",
+    "urllib3": "cluster",
     "tenacity": "cluster",
     "prometheus_client": "cluster",
     "cryptography": "cluster",
