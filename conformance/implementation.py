@@ -10,7 +10,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import yaml
 
@@ -30,7 +30,14 @@ from conformance.under_test import (
 from reference_controller import programs
 from reference_controller.reference_program import ReferenceProgram
 from reference_controller.rules import Rules
-from reference_controller.runtime.admission_review import Operation, UserInfo, Webhooks, admitted
+from reference_controller.runtime.admission_review import (
+    Admit,
+    Operation,
+    Phase,
+    UserInfo,
+    Webhook,
+    Webhooks,
+)
 from reference_controller.runtime.controller import Controller
 from reference_controller.runtime.leader_election import LeaderElection, LeaseSettings
 from reference_controller.runtime.operator import Operator
@@ -40,9 +47,16 @@ from vocabulary.history import OperatorFacts
 from vocabulary.implementations import REFERENCE, by_role, in_one_text, named_roles
 from vocabulary.kinds import DEPLOYMENT, Kind
 from vocabulary.objects import Object, name_of
-from vocabulary.requests import Create, Delete, Request
+from vocabulary.requests import Create, Request
 
-AdmissionHook = Callable[[Request, str, dict[str, Any], Object | None], dict[str, Any]]
+
+class AdmissionHooks(NamedTuple):
+    """The webhooks as hooks of the simulated API server, by phase as those of a real one."""
+
+    mutate: Callable[[Request, str, dict[str, Any], Object | None], dict[str, Any]]
+    validate: Callable[[Request, str, Object | None, Object | None], None]
+
+
 OperatorBuilder = Callable[[Micros], Operator]
 
 
@@ -110,25 +124,25 @@ class Implementation:
         config: Mapping[str, Any],
         on_crash: Callable[[str, Exception], None],
         user_of: Callable[[str], UserInfo],
-    ) -> AdmissionHook:
-        """The implementation's webhooks, as a hook of the simulated API server.
+    ) -> AdmissionHooks:
+        """The implementation's webhooks, as hooks of the simulated API server.
 
         `user_of` returns the user that an actor is authenticated as. `on_crash` is called with
         ("webhook of ROLE", exception) for each review that ended in a bug.
         """
         webhooks = self.program.webhooks(self._parsed(config), self.rules(), _anybody_may_create)
 
-        def admit(
-            request: Request, actor: str, new: dict[str, Any], old: Object | None
-        ) -> dict[str, Any]:
-            webhook = webhooks.get(request.kind)
-            if webhook is None or isinstance(request, Delete):
+        def review(
+            phase: Phase, request: Request, actor: str, new: Object, old: Object | None
+        ) -> Object:
+            admit: Admit | None = getattr(webhooks.get(request.kind, _NO_WEBHOOK), phase)
+            if admit is None:
                 return new
             if getattr(request, "subresource", ""):
                 return new
             operation: Operation = "CREATE" if isinstance(request, Create) else "UPDATE"
             try:
-                return dict(admitted(webhook, operation, new, old, user_of(actor)))
+                return admit(operation, new, old, user_of(actor))
             except ApiError:
                 raise
             except Exception as error:
@@ -137,7 +151,16 @@ class Implementation:
                 message = f"failed calling webhook: {in_words(error)}"
                 raise ApiError(500, "InternalError", message) from error
 
-        return admit
+        def mutate(
+            request: Request, actor: str, new: dict[str, Any], old: Object | None
+        ) -> dict[str, Any]:
+            return dict(review("mutate", request, actor, new, old))
+
+        def validate(request: Request, actor: str, new: Object | None, old: Object | None) -> None:
+            if new is not None:
+                review("validate", request, actor, new, old)
+
+        return AdmissionHooks(mutate, validate)
 
     def webhooks(self, config: Mapping[str, Any]) -> Webhooks:
         """The implementation's webhooks, as a webhook server calls them."""
@@ -247,6 +270,7 @@ class Implementation:
         return _CONFIGS[key]
 
 
+_NO_WEBHOOK: Final = Webhook()
 FEDERATED_USER: Final = {
     "username": "jane@example.org",
     "uid": "aws-iam-authenticator:111122223333:AIDACKCEVSQ6C2EXAMPLE-admin/session",

@@ -34,7 +34,25 @@ class _Cause:
     message: str
 
 
-def admit(
+def mutate(
+    operation: Operation,
+    new: Object,
+    old: Object | None,
+    user: UserInfo,
+    config: OperatorConfig,
+    *,
+    rules: Rules = RIGHT,
+) -> Object:
+    """Return the AppWrapper with the labels that a creation adds."""
+    del old
+    if operation != "CREATE":
+        return new
+    labels = rules.queue_label(labels_of(new), config.default_queue_name)
+    labels = rules.user_labels(labels, user.username, user.uid)
+    return {**new, "metadata": {**meta(new), "labels": labels}}
+
+
+def validate(
     operation: Operation,
     new: Object,
     old: Object | None,
@@ -44,15 +62,12 @@ def admit(
     rules: Rules = RIGHT,
     may_create: MayCreate | None = None,
 ) -> Object:
-    """Return the AppWrapper to store. Raises ApiError (403) if it is rejected.
+    """Return the AppWrapper as it is. Raises ApiError (403) if it is rejected.
 
     `may_create` is called for each component if `config.user_rbac_admission_check` is set;
     without it, users' permissions on components are not checked.
     """
     if operation == "CREATE":
-        labels = rules.queue_label(labels_of(new), config.default_queue_name)
-        labels = rules.user_labels(labels, user.username, user.uid)
-        new = {**new, "metadata": {**meta(new), "labels": labels}}
         check = may_create if config.user_rbac_admission_check else None
         causes = [*_flaws(new, rules), *_forbidden(new, user, check)]
     else:

@@ -7,13 +7,32 @@ Declared by the user, or inferred for the kinds whose shape is known. A path beg
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from vocabulary.objects import Object, get_path
 
 PathStep: TypeAlias = str | int
+
+_AFFINITY: Final = "spec.affinity.nodeAffinity"
+_REQUIRED_AFFINITY: Final = f"{_AFFINITY}.requiredDuringSchedulingIgnoredDuringExecution"
+_OBJECTS: Final = (
+    "metadata.labels",
+    "metadata.annotations",
+    "spec.nodeSelector",
+    "spec.affinity",
+    _AFFINITY,
+    _REQUIRED_AFFINITY,
+)
+_LISTS_OF_OBJECTS: Final = (
+    "spec.containers",
+    "spec.initContainers",
+    "spec.tolerations",
+    "spec.schedulingGates",
+    f"{_AFFINITY}.preferredDuringSchedulingIgnoredDuringExecution",
+    f"{_REQUIRED_AFFINITY}.nodeSelectorTerms",
+)
 
 _STEP: Final = re.compile(r"\.([^.\[\]]+)|\[([0-9]{1,6})\]")
 
@@ -66,7 +85,7 @@ def pod_template_at(template: Object, path: str) -> Object:
     if not _is_pod_template(value):
         raise PathError(
             f"podSet path {path!r} leads to no pod template; that has a spec whose containers "
-            "are a list of objects"
+            "are a list of objects, and maps of labels"
         )
     pod: Object = value
     return pod
@@ -79,11 +98,32 @@ def _is_pod_template(value: Any) -> bool:
     metadata, spec = value.get("metadata") or {}, value.get("spec")
     if not isinstance(metadata, Mapping) or not isinstance(spec, Mapping):
         return False
-    return all(
-        isinstance(container, Mapping)
-        for field in ("containers", "initContainers")
-        for container in spec.get(field) or ()
+    pod = {"metadata": metadata, "spec": spec}
+    if not all(isinstance(get_path(pod, path) or {}, Mapping) for path in _OBJECTS):
+        return False
+    if not all(_are_objects(get_path(pod, path) or []) for path in _LISTS_OF_OBJECTS):
+        return False
+    containers = [*(spec.get("containers") or ()), *(spec.get("initContainers") or ())]
+    terms = get_path(pod, f"{_REQUIRED_AFFINITY}.nodeSelectorTerms") or ()
+    return all(map(_has_amounts, containers)) and all(
+        isinstance(term.get("matchExpressions") or [], list) for term in terms
     )
+
+
+def _has_amounts(container: Object) -> bool:
+    resources, *amounts = (
+        get_path(container, path) or {}
+        for path in ("resources", "resources.requests", "resources.limits")
+    )
+    return isinstance(resources, Mapping) and all(
+        isinstance(each, Mapping)
+        and all(isinstance(amount, str | int | float) for amount in each.values())
+        for each in amounts
+    )
+
+
+def _are_objects(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(each, Mapping) for each in value)
 
 
 def with_pod_template(template: Object, path: str, pod: Object) -> Object:
@@ -128,6 +168,20 @@ def _count(obj: Any, path: str, default: int = 1) -> int:
     return value
 
 
+def _object_at(obj: Object, path: str) -> Object:
+    value = get_path(obj, path)
+    if not isinstance(value or {}, Mapping):
+        raise ValueError(f"{path} is {value!r}; write an object")
+    return value or {}
+
+
+def _objects_at(obj: Object, path: str) -> Sequence[Object]:
+    value = get_path(obj, path) or ()
+    if not _are_objects(value):
+        raise ValueError(f"{path} is {value!r}; write a list of objects")
+    return value
+
+
 def _pod(_template: Object) -> tuple[PodSet, ...]:
     return (PodSet("template", 1),)
 
@@ -151,12 +205,12 @@ def _job_set(template: Object) -> tuple[PodSet, ...]:
             f"template.spec.replicatedJobs[{index}].template.spec.template",
             _count(entry, "replicas") * _job_pods(entry.get("template") or {}),
         )
-        for index, entry in enumerate(get_path(template, "spec.replicatedJobs", ()))
+        for index, entry in enumerate(_objects_at(template, "spec.replicatedJobs"))
     )
 
 
 def _pytorch_job(template: Object) -> tuple[PodSet, ...]:
-    roles = get_path(template, "spec.pytorchReplicaSpecs", {})
+    roles = _object_at(template, "spec.pytorchReplicaSpecs")
     return tuple(
         PodSet(
             f"template.spec.pytorchReplicaSpecs.{role}.template", _count(roles[role], "replicas")
@@ -168,8 +222,7 @@ def _pytorch_job(template: Object) -> tuple[PodSet, ...]:
 
 def _ray(template: Object, prefix: str) -> tuple[PodSet, ...]:
     """One head always; a worker group has replicas times hosts pods."""
-    cluster = get_path(template, prefix, {})
-    groups = enumerate(cluster.get("workerGroupSpecs") or ())
+    groups = enumerate(_objects_at(template, f"{prefix}.workerGroupSpecs"))
     return (
         PodSet(f"template.{prefix}.headGroupSpec.template", 1),
         *(

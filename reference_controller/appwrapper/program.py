@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Final
 
-from reference_controller.appwrapper.admission import admit
+from reference_controller.appwrapper.admission import mutate, validate
 from reference_controller.appwrapper.appwrapper_controller import AppWrapperController
 from reference_controller.appwrapper.config import OperatorConfig
 from reference_controller.appwrapper.decision_code import DECISION_CODE
@@ -22,8 +22,12 @@ def _controllers(config: OperatorConfig, rules: Rules) -> tuple[AppWrapperContro
 
 
 def _webhooks(config: OperatorConfig, rules: Rules, may_create: MayCreate | None) -> Webhooks:
-    both = partial(admit, config=config, rules=rules, may_create=may_create)
-    return {APPWRAPPER: Webhook(mutate=both, validate=both)}
+    return {
+        APPWRAPPER: Webhook(
+            partial(mutate, config=config, rules=rules),
+            partial(validate, config=config, rules=rules, may_create=may_create),
+        )
+    }
 
 
 PROGRAM: Final = ReferenceProgram(

@@ -6,6 +6,7 @@ A tour, in the order in which a pass over one JobSet runs through it:
 - `reconcile`: the requests, one at a time; each yield is a crash point.
 - `expectations`: the Jobs that were created and that the cache does not show yet.
 - `freshness`: a read that tells if the JobSet is still the one that was decided on.
+- `specs`: its spec with defaults, or why it cannot be run, as if no webhook had seen it.
 - `observe` → `observation`: the JobSet, the Jobs that it controls, its Service, from the caches.
 - `verdict`, `status`: the next status, pure: which failure is acted on, how the JobSet ends.
 - `children`, `startup`: the Jobs that are stale, missing, or suspended wrongly, pure.

@@ -7,13 +7,13 @@ ignored (`known_fields`). `spec_admission` has the rest of the spec.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
 
 from reference_controller.jobset.job_set import (
     failure_policy,
     is_suspended,
     replicated_jobs,
-    spec_of,
 )
 from reference_controller.jobset.known_fields import Cause, unknown_fields
 from reference_controller.jobset.names import EXCLUSIVE_TOPOLOGY, GROUP, JOB_SET
@@ -25,6 +25,8 @@ from reference_controller.jobset.spec_admission import (
     flaws,
     names_of,
     target_flaws,
+    type_flaws,
+    with_default,
     with_defaults,
 )
 from reference_controller.runtime.admission_review import Operation, UserInfo
@@ -38,15 +40,22 @@ def mutate(
 ) -> Object:
     """Return the JobSet with defaults filled in."""
     del operation, old, user
-    spec = with_defaults(spec_of(new))
-    if (policy := spec.get("failurePolicy")) is not None:
-        spec["failurePolicy"] = {**policy, "maxRestarts": rules.max_restarts(policy)}
-        if policy.get("rules"):
-            spec["failurePolicy"]["rules"] = [
-                {"name": rules.default_rule_name(index), **rule}
-                for index, rule in enumerate(policy["rules"])
-            ]
-    return {**new, "spec": spec}
+    return {**new, "spec": defaulted(new.get("spec"), rules)}
+
+
+def defaulted(spec: Any, rules: Rules) -> Any:
+    """The spec of a JobSet with the defaults of the API and of the rules."""
+    spec = with_defaults(spec)
+    policy = get_path(spec, "failurePolicy")
+    if not isinstance(policy, Mapping):
+        return spec
+    policy = {**policy, "maxRestarts": rules.max_restarts(policy)}
+    if isinstance(policy.get("rules"), list):
+        policy["rules"] = [
+            with_default(rule, "", {"name": rules.default_rule_name(index)})
+            for index, rule in enumerate(policy["rules"])
+        ]
+    return {**spec, "failurePolicy": policy}
 
 
 def validate(
@@ -63,14 +72,25 @@ def validate(
             *_part_changes(new, old, rules),
         ]
     else:
-        causes += [*flaws(new), *_policy_flaws(new, rules), *_pod_flaws(new, rules)]
+        causes += all_flaws(new, rules)
     if causes:
         raise _denied(new, causes)
     return new
 
 
+def all_flaws(job_set: Object, rules: Rules) -> Iterator[Cause]:
+    """Values that cannot be, in a JobSet with its defaults."""
+    wrong_types = [*type_flaws(job_set)]
+    if wrong_types:
+        yield from wrong_types
+        return
+    yield from flaws(job_set)
+    yield from _policy_flaws(job_set, rules)
+    yield from _pod_flaws(job_set, rules)
+
+
 def _denied(job_set: Object, causes: list[Cause]) -> ApiError:
-    text = ", ".join(f"{cause.field}: {cause.message}" for cause in causes)
+    text = in_words(causes)
     details = {
         "name": name_of(job_set),
         "group": GROUP,
@@ -79,6 +99,10 @@ def _denied(job_set: Object, causes: list[Cause]) -> ApiError:
     }
     message = f'JobSet.{GROUP} "{name_of(job_set)}" is invalid: {text}'
     return ApiError(422, "Invalid", message, details)
+
+
+def in_words(causes: Iterable[Cause]) -> str:
+    return ", ".join(f"{cause.field}: {cause.message}" for cause in causes)
 
 
 def _unknown_fields(new: Object, old: Object | None, rules: Rules) -> Iterator[Cause]:

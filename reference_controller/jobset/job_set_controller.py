@@ -14,6 +14,7 @@ from reference_controller.jobset.observation import Job
 from reference_controller.jobset.reconcile import Reconciliation
 from reference_controller.jobset.resumption import is_at_rest
 from reference_controller.jobset.rules import Rules
+from reference_controller.jobset.specs import Specs
 from reference_controller.runtime.controller import Key, key_of
 from reference_controller.shared.events import Told
 from reference_controller.shared.own_writes import OwnWrites
@@ -42,6 +43,7 @@ class JobSetController:
         self._job_writes = OwnWrites()
         self._told = Told()
         self._expected = Expectations()
+        self._specs = Specs(rules)
 
     def use_clock(self, clock: Callable[[], Micros]) -> None:
         """Tell the time by this clock."""
@@ -72,6 +74,7 @@ class JobSetController:
             self._job_writes,
             self._told,
             self._expected,
+            self._specs,
         )
         return one.run()
 

@@ -2,10 +2,11 @@
 
 Fields are refused in two places:
 
-- The webhook refuses them down to the pod template. It knows the API of JobSets, the parts of a
-  Job's spec, and that of all metadata only labels and annotations of Jobs and pods are copied. The
-  CustomResourceDefinition keeps unknown fields at these levels, since an API server drops them
-  silently before it asks a webhook.
+- The webhook refuses them down to the pod template, and so does the controller where no webhook is
+  installed. They know the API of JobSets, the parts of a Job's spec, and that of all metadata only
+  labels and annotations of Jobs and pods are copied; a name or a namespace there has no effect, as
+  in the released controller. The CustomResourceDefinition keeps unknown fields at these levels,
+  since an API server drops them silently before it asks a webhook.
 - The API server refuses them in the spec of a pod, which is copied as it is. Its fields depend on
   the release of Kubernetes: Jobs are created with strict field validation. A field that the server
   does not know fails the creation with its path, and the Event JobCreationFailed says so.
@@ -16,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from vocabulary.objects import Object
+from reference_controller.jobset.names import ALPHA, EXCLUSIVE_TOPOLOGY
+from vocabulary.objects import Object, get_path
 
 
 class Cause(NamedTuple):
@@ -26,7 +28,7 @@ class Cause(NamedTuple):
     message: str
 
 
-_COPIED_METADATA: Final = "labels annotations"
+_METADATA: Final = "labels annotations name namespace"
 _OF_A_JOB: Final = "spec.replicatedJobs[].template"
 _KNOWN: Final[Mapping[str, frozenset[str]]] = {
     path: frozenset(names.split())
@@ -44,7 +46,7 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {
         "spec.replicatedJobs[]": "name groupName replicas template dependsOn",
         "spec.replicatedJobs[].dependsOn[]": "name status",
         _OF_A_JOB: "metadata spec",
-        f"{_OF_A_JOB}.metadata": _COPIED_METADATA,
+        f"{_OF_A_JOB}.metadata": _METADATA,
         # As of Kubernetes 1.36, but for `suspend`: that of the JobSet decides.
         f"{_OF_A_JOB}.spec": "activeDeadlineSeconds backoffLimit backoffLimitPerIndex "
         "completionMode completions managedBy manualSelector maxFailedIndexes parallelism "
@@ -57,15 +59,28 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {
         f"{_OF_A_JOB}.spec.successPolicy": "rules",
         f"{_OF_A_JOB}.spec.successPolicy.rules[]": "succeededIndexes succeededCount",
         f"{_OF_A_JOB}.spec.template": "metadata spec",
-        f"{_OF_A_JOB}.spec.template.metadata": _COPIED_METADATA,
+        f"{_OF_A_JOB}.spec.template.metadata": _METADATA,
     }.items()
 }
 """By the path of an object in a JobSet, without indexes, the names of its fields."""
+_MISSING: Final = "is not implemented; leave it out"
 
 
 def unknown_fields(job_set: Object) -> Iterator[Cause]:
-    """Fields that are not implemented. Clients in Go write some of them as null, which is none."""
-    return _beyond(job_set, "", "")
+    """Fields and annotations that are not implemented. Clients in Go write some fields as null,
+    which is none."""
+    yield from _beyond(job_set, "", "")
+    yield from _annotations(job_set, "metadata")
+    for index in range(len(get_path(job_set, "spec.replicatedJobs"))):
+        yield from _annotations(job_set, f"spec.replicatedJobs[{index}].template.metadata")
+
+
+def _annotations(job_set: Object, path: str) -> Iterator[Cause]:
+    at = f"{path}.annotations"
+    given = get_path(job_set, at.replace("[", ".").replace("]", ""))
+    for key in given if isinstance(given, Mapping) else ():
+        if key.startswith(ALPHA) and key != EXCLUSIVE_TOPOLOGY:
+            yield Cause(f"{at}[{key}]", _MISSING)
 
 
 def _beyond(found: Any, shape: str, path: str) -> Iterator[Cause]:
@@ -78,4 +93,4 @@ def _beyond(found: Any, shape: str, path: str) -> Iterator[Cause]:
             if key in known:
                 yield from _beyond(value, f"{shape}.{key}" if shape else key, at)
             elif value is not None:
-                yield Cause(at, "is not implemented; leave it out")
+                yield Cause(at, _MISSING)

@@ -34,6 +34,7 @@ from reference_controller.jobset.network import build_service, has_dns
 from reference_controller.jobset.observation import Observation
 from reference_controller.jobset.observe import observe, under
 from reference_controller.jobset.rules import Rules
+from reference_controller.jobset.specs import Specs
 from reference_controller.jobset.verdict import Verdict, judge
 from reference_controller.runtime.controller import Key
 from reference_controller.shared.events import Note, Told, send
@@ -61,15 +62,23 @@ class Reconciliation:
     job_writes: OwnWrites
     told: Told
     expected: Expectations
+    specs: Specs
     job_set: Object = field(default_factory=dict)
 
     def run(self) -> Reconcile:
         cached = yield from read(JOB_SET, *self.key, live=False)
         if cached is None:
             self.writes.forget(self.key)
+            self.specs.forget(self.key)
             return None
-        self.job_set = self.writes.later(self.key, cached)
+        self.job_set = self.specs.completed(self.key, self.writes.later(self.key, cached))
         if is_terminating(self.job_set) or not self.rules.manages(self.job_set):
+            return None
+        flaws = self.specs.flaws(self.key, self.job_set)
+        if flaws:
+            generation = meta(self.job_set)["generation"]
+            message = f"generation {generation} of the spec is not run: {flaws}"
+            yield from self._tell(Note(Reason.INVALID, message, is_warning=True))
             return None
         seen = yield from observe(self.job_set, self.clock(), self.job_writes, self.rules)
         verdict = judge(seen, self.rules)
@@ -83,7 +92,7 @@ class Reconciliation:
         before = self.job_set
         written = yield Update(JOB_SET, {**before, "status": verdict.status}, subresource="status")
         self.metrics.count_verdict(self.key.namespace, before, written)
-        self.job_set = written
+        self.job_set = self.specs.completed(self.key, written)
         self.writes.remember(self.key, written)
         if verdict.note is not None:
             yield from self._tell(verdict.note)

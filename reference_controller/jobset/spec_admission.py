@@ -6,7 +6,7 @@ KEP-262 says nothing of these: they are as the released API has them.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final
 
 from reference_controller.jobset.job_set import (
@@ -32,37 +32,96 @@ _LASTING: Final = (
     "managedBy",
 )
 """The fields that no update changes, adds or removes; so is the failure policy."""
+_DEFAULTS: Final[Mapping[str, Object]] = {
+    "network": {"enableDNSHostnames": True, "publishNotReadyAddresses": True},
+    "successPolicy": {"operator": "All"},
+    "startupPolicy": {"startupPolicyOrder": "AnyOrder"},
+}
+"""By the path of an object in the spec, the defaults of its fields."""
+_DEFAULTS_OF_REPLICATED_JOBS: Final[Mapping[str, Object]] = {
+    "": {"groupName": "default", "replicas": 1},
+    "template.spec": {"completionMode": "Indexed"},
+    "template.spec.template.spec": {"restartPolicy": "OnFailure"},
+}
+_POD: Final = "template.spec.template"
+_IN_AFFINITY: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_NONE: Final = type(None)
+_REQUIRED: Final = ((Mapping,), "an object")
+_OBJECT: Final = ((Mapping, _NONE), "an object")
+_WHOLE_NUMBER: Final = ((int, _NONE), "a whole number")
+_LIST: Final = ((list, _NONE), "a list")
+_TYPES: Final[Mapping[str, tuple[tuple[type, ...], str]]] = {
+    "template": _REQUIRED,
+    "template.spec": _REQUIRED,
+    "template.spec.parallelism": _WHOLE_NUMBER,
+    "template.spec.completions": _WHOLE_NUMBER,
+    _POD: _REQUIRED,
+    f"{_POD}.spec": _REQUIRED,
+    **{
+        f"{metadata}{field}": _OBJECT
+        for metadata in ("template.metadata", f"{_POD}.metadata")
+        for field in ("", ".labels", ".annotations")
+    },
+    **{
+        f"{_POD}.spec.{field}": _OBJECT
+        for field in (
+            "affinity",
+            "affinity.podAffinity",
+            "affinity.podAntiAffinity",
+            "resources",
+            "resources.limits",
+            "resources.requests",
+        )
+    },
+    f"{_POD}.spec.affinity.podAffinity.{_IN_AFFINITY}": _LIST,
+    f"{_POD}.spec.affinity.podAntiAffinity.{_IN_AFFINITY}": _LIST,
+}
+"""The types of the values in a replicated job's template that are read here."""
 
 
 STAYS: Final = "cannot be changed, added or removed"
 
 
-def with_defaults(spec: Object) -> dict[str, Any]:
+def with_defaults(spec: Any) -> Any:
     """The spec with the defaults of the API filled in, of a failure policy that is there too."""
-    filled = {
-        **spec,
-        "replicatedJobs": [_defaulted(each) for each in spec.get("replicatedJobs") or ()],
-        "network": {
-            "enableDNSHostnames": True,
-            "publishNotReadyAddresses": True,
-            **(spec.get("network") or {}),
-        },
-        "successPolicy": {"operator": "All", **(spec.get("successPolicy") or {})},
-        "startupPolicy": {"startupPolicyOrder": "AnyOrder", **(spec.get("startupPolicy") or {})},
-    }
-    if spec.get("failurePolicy") is not None:
-        filled["failurePolicy"] = {"restartStrategy": "Recreate", **spec["failurePolicy"]}
+    filled = _all_filled(spec, _DEFAULTS)
+    if not isinstance(filled, Mapping):
+        return filled
+    jobs = filled.get("replicatedJobs") or []
+    if isinstance(jobs, list):
+        jobs = [_all_filled(each, _DEFAULTS_OF_REPLICATED_JOBS) for each in jobs]
+    filled = {**filled, "replicatedJobs": jobs}
+    if filled.get("failurePolicy") is not None:
+        filled = with_default(filled, "failurePolicy", {"restartStrategy": "Recreate"})
     return filled
 
 
-def _defaulted(replicated_job: Object) -> Object:
-    template = dict(replicated_job.get("template") or {})
-    job = {"completionMode": "Indexed", **(template.get("spec") or {})}
-    pod_template = dict(job.get("template") or {})
-    pod_template["spec"] = {"restartPolicy": "OnFailure", **(pod_template.get("spec") or {})}
-    job["template"] = pod_template
-    filled = {"groupName": "default", "replicas": 1, **replicated_job}
-    return {**filled, "template": {**template, "spec": job}}
+def _all_filled(obj: Any, defaults: Mapping[str, Object]) -> Any:
+    for path, of_path in defaults.items():
+        obj = with_default(obj, path, of_path)
+    return obj
+
+
+def with_default(obj: Any, path: str, defaults: Object) -> Any:
+    """The object with defaults at a path, for what is absent, null or the empty text: clients in Go
+    write these for what was not set. What is no object stays: an API server refuses it once the
+    mutating webhooks have answered."""
+    if obj is None:
+        obj = {}
+    if not isinstance(obj, Mapping):
+        return obj
+    if not path:
+        return {**obj, **{key: defaults[key] for key in defaults if obj.get(key) in (None, "")}}
+    field, _, rest = path.partition(".")
+    return {**obj, field: with_default(obj.get(field), rest, defaults)}
+
+
+def type_flaws(job_set: Object) -> Iterator[Cause]:
+    """Values in templates that are of another type: no schema describes these."""
+    for index, replicated_job in enumerate(replicated_jobs(job_set)):
+        for path, (types, text) in _TYPES.items():
+            if not isinstance(get_path(replicated_job, path), types):
+                yield Cause(f"spec.replicatedJobs[{index}].{path}", f"must be {text}")
 
 
 def flaws(job_set: Object) -> Iterator[Cause]:
@@ -106,9 +165,7 @@ def _replicated_job_flaws(
             f"a Job would be called {longest!r}; a name has up to {MAX_NAME_LENGTH} lower-case "
             "letters, digits and dashes",
         )
-    pods = replicas_of(replicated_job) * int(
-        get_path(replicated_job, "template.spec.parallelism", 1)
-    )
+    pods = replicas_of(replicated_job) * _count(replicated_job, "template.spec.parallelism")
     if pods > MAX_INT32:
         yield Cause(path, f"replicas times parallelism is {pods}, more than {MAX_INT32}")
     for position, need in enumerate(replicated_job.get("dependsOn") or ()):
@@ -119,13 +176,18 @@ def _replicated_job_flaws(
             yield Cause(f"{at}.status", f"{need.get('status')!r}; write Ready or Complete")
 
 
+def _count(replicated_job: Object, path: str) -> int:
+    given = get_path(replicated_job, path)
+    return 1 if given is None else int(given)
+
+
 def _coordinator_flaws(job_set: Object, coordinator: Object) -> Iterator[Cause]:
     name = coordinator.get("replicatedJob")
     of = next((each for each in replicated_jobs(job_set) if each.get("name") == name), None)
     if of is None:
         yield _no_such(name, "spec.coordinator.replicatedJob")
         return
-    pods = int(get_path(of, "template.spec.completions", 1))
+    pods = _count(of, "template.spec.completions")
     for field, count in (("jobIndex", replicas_of(of)), ("podIndex", pods)):
         if not 0 <= int(coordinator.get(field, 0)) < count:
             yield Cause(

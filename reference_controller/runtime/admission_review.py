@@ -43,7 +43,7 @@ a real cluster. The plural of the kind may be a guess."""
 
 
 class Webhook(NamedTuple):
-    """The admission of one kind's objects; both functions may be the same."""
+    """The admission of one kind's objects."""
 
     mutate: Admit | None = None
     """Its changes are stored, and it may refuse."""
@@ -52,17 +52,6 @@ class Webhook(NamedTuple):
 
 
 Webhooks: TypeAlias = Mapping[Kind, Webhook]
-
-
-def admitted(
-    webhook: Webhook, operation: Operation, new: Object, old: Object | None, user: UserInfo
-) -> Object:
-    """The object to store after both phases; raises ApiError if one refuses it."""
-    if webhook.mutate is not None:
-        new = webhook.mutate(operation, new, old, user)
-    if webhook.validate is not None and webhook.validate is not webhook.mutate:
-        webhook.validate(operation, new, old, user)
-    return new
 
 
 class ReviewError(ValueError):

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reference_controller.appwrapper import OperatorConfig
-from reference_controller.appwrapper.admission import UserInfo, admit
+from reference_controller.appwrapper.admission import UserInfo, mutate, validate
 from tests.reference_appwrapper.driver import config_map, job, pod
 from vocabulary.errors import ApiError
 from vocabulary.kinds import JOB, POD, Kind
@@ -31,7 +31,7 @@ def appwrapper(*components: Any, labels: dict[str, str] | None = None, **spec: A
 
 
 def created(aw: Object, config: OperatorConfig = CONFIG) -> Object:
-    return admit("CREATE", aw, None, USER, config)
+    return validate("CREATE", mutate("CREATE", aw, None, USER, config), None, USER, config)
 
 
 def test_the_submitting_user_is_written_into_labels_over_what_was_forged() -> None:
@@ -105,9 +105,9 @@ def test_a_user_may_wrap_only_what_he_may_create_himself_unless_that_is_not_chec
         return kind != JOB
 
     with pytest.raises(ApiError, match="may not create a Job"):
-        admit("CREATE", appwrapper(pod(), job()), None, USER, CONFIG, may_create=may_create)
+        validate("CREATE", appwrapper(pod(), job()), None, USER, CONFIG, may_create=may_create)
     assert asked == [(POD, "team"), (JOB, "team")]
-    admit("CREATE", appwrapper(job()), None, USER, NO_REVIEW, may_create=may_create)
+    validate("CREATE", appwrapper(job()), None, USER, NO_REVIEW, may_create=may_create)
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_user_may_wrap_only_what_he_may_create_himself_unless_that_is_not_chec
 def test_what_stands_for_life_cannot_be_changed(path: str, value: Any, field: str) -> None:
     old = created(appwrapper(pod()))
     with pytest.raises(ApiError, match=field):
-        admit("UPDATE", with_path(old, path, value), old, USER, CONFIG)
+        validate("UPDATE", with_path(old, path, value), old, USER, CONFIG)
 
 
 def test_declared_pod_sets_cannot_be_changed() -> None:
@@ -130,7 +130,7 @@ def test_declared_pod_sets_cannot_be_changed() -> None:
     old = created(appwrapper(component))
     new = with_path(old, "spec.components", [{"template": job()}])
     with pytest.raises(ApiError, match="podSets: cannot"):
-        admit("UPDATE", new, old, USER, CONFIG)
+        validate("UPDATE", new, old, USER, CONFIG)
 
 
 @pytest.mark.parametrize(
@@ -144,4 +144,4 @@ def test_declared_pod_sets_cannot_be_changed() -> None:
 def test_what_kueue_and_users_change_while_it_lives_may_be_changed(path: str, value: Any) -> None:
     old = created(appwrapper(pod()))
     new = with_path(old, path, value)
-    assert admit("UPDATE", new, old, USER, CONFIG) == new
+    assert validate("UPDATE", new, old, USER, CONFIG) == new

@@ -25,7 +25,7 @@ from vocabulary.requests import Create
 USER: Final = UserInfo("somebody")
 TEMPLATE: Final = "spec.replicatedJobs[1].template"
 POLICY: Final = f"{TEMPLATE}.spec.podFailurePolicy.rules[0]"
-METADATA: Final = "name namespace generateName finalizers ownerReferences odd"
+METADATA: Final = "generateName finalizers ownerReferences odd"
 REFUSED: Final = [
     "odd",
     # Of the released API, not implemented here.

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from fixtures.control_plane import ControlPlane, users
 from reference_controller.runtime import json_patch
-from reference_controller.runtime.admission_review import Operation, UserInfo, Webhook, admitted
+from reference_controller.runtime.admission_review import Operation, UserInfo, Webhook
 from reference_controller.runtime.options import OptionsError
 from reference_controller.runtime.webhook_server import MAX_BODY_BYTES, WebhookServer
 from vocabulary.errors import ApiError
@@ -161,15 +161,6 @@ def test_each_kind_is_admitted_by_its_own_functions(server: WebhookServer) -> No
         status, said = post(server, path, json.dumps(body).encode())
         assert status == 400
         assert f"nothing here is to {path[1:]} a {kind} of the core group v1" in said.decode()
-
-
-def test_an_object_is_stored_as_mutated_if_validation_lets_it_pass() -> None:
-    user = UserInfo("ann")
-    stored = admitted(Webhook(mutate=admit, validate=lambda *_: {}), "CREATE", {}, None, user)
-    assert stored["metadata"]["by"] == "CREATE ann "
-    with pytest.raises(ApiError, match="no Secret may be stored"):
-        admitted(Webhook(mutate=admit, validate=checked), "CREATE", {}, None, user)
-    assert admitted(Webhook(), "CREATE", {"a": 1}, None, user) == {"a": 1}
 
 
 @pytest.mark.parametrize(

@@ -56,6 +56,18 @@ class TestHttp:
     def test_an_api_that_is_not_served_is_no_status(self, served: ServedCluster) -> None:
         assert ask(served, "/apis/no.where/v1/things") == (404, "404 page not found\n")
 
+    def test_a_version_of_a_custom_kind_that_is_not_served_is_told_with_those_that_are(
+        self, widgets: Cluster, served: ServedCluster
+    ) -> None:
+        made = {**widget("w"), "apiVersion": f"{WIDGET.group}/v9"}
+        path = f"/apis/{WIDGET.group}/v9/namespaces/default/{WIDGET.plural}"
+        code, status = ask(served, path, "POST", made)
+        assert (code, status["message"].partition(": ")[2]) == (
+            404,
+            f"it serves no {WIDGET.kind} of {WIDGET.group}/v9; write apiVersion: "
+            f"{WIDGET.api_version}",
+        )
+
     @pytest.mark.parametrize(
         ("method", "path", "code"),
         [

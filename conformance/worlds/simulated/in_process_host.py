@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from conformance.implementation import AdmissionHook, Implementation
+from conformance.implementation import Implementation
 from conformance.worlds.simulated.connection import Connection
 from conformance.worlds.simulated.operator_process import OperatorProcess
 from fixtures.simulated.access.authorization import Authorizer
@@ -40,7 +40,8 @@ class InProcessHost:
         self._elects = elects
         self._on_crash = on_crash
         user_of = partial(_user, cluster.api.access)  # a bound method would make a cycle
-        self.admission: AdmissionHook = implementation.admission(config(), on_crash, user_of)
+        hooks = implementation.admission(config(), on_crash, user_of)
+        self.admission, self.validating_admission = hooks
 
     def add(self, name: str, stream: str) -> OperatorProcess:
         """The process of that name; `stream` names its random streams."""

@@ -364,6 +364,7 @@ class SimulatedWorld(World):
             operator = self.operators[name] = host.add(name, stream)
             self.cluster.processes.add(operator)
         self.cluster.api.admission.mutating.append(host.admission)
+        self.cluster.api.admission.validating.append(host.validating_admission)
 
     def _set_rights(self) -> None:
         """Register the users, and restrict the operators to their roles; kinds that only scenarios
@@ -415,7 +416,6 @@ class SimulatedWorld(World):
             on_crash=self._note_crash,
         )
         self._programs.append(host)
-        self.cluster.api.admission.validating.append(host.validating_admission)
         return host
 
     def _replicas(self, role: str) -> Iterator[OperatorProcess | ProgramProcess]:

@@ -66,7 +66,8 @@ class AdmissionRules:
 
     def max_restarts(self, policy: Object) -> Any:
         """The limit of a policy that may have been written without one; the schema judges it."""
-        return policy.get("maxRestarts", 0)
+        given = policy.get("maxRestarts")
+        return 0 if given is None else given
 
     def default_rule_name(self, index: int) -> str:
         """The name of a rule that was written without one."""
