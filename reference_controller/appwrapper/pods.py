@@ -16,6 +16,7 @@ from reference_controller.appwrapper.names import (
     OWNER_UID_LABEL,
 )
 from reference_controller.runtime.cached_list import CachedList
+from vocabulary.clock import SECOND, parse_rfc3339
 from vocabulary.objects import (
     Object,
     annotations_of,
@@ -70,9 +71,33 @@ def traits(obj: Object) -> Hashable:
         owner.get("name"),
         owner.get("uid"),
         is_terminating(obj),
+        has_completed(obj),
         get_path(obj, "status.phase"),
         get_path(obj, "status.reason"),
     )
+
+
+def has_completed(pod: Object) -> bool:
+    """True if a pod succeeded, and not because it was deleted: then its owner replaces it.
+
+    The API shows the deletion, and the end of containers, in whole seconds. Within one second the
+    deletion counts as the earlier: the pod is replaced, and a workload that is taken for complete
+    gives up its quota for good.
+    """
+    if get_path(pod, "status.phase") != "Succeeded":
+        return False
+    if not is_terminating(pod):
+        return True
+    ends = [
+        str(get_path(container, "state.terminated.finishedAt", ""))
+        for container in get_path(pod, "status.containerStatuses") or ()
+    ]
+    restarts = get_path(pod, "spec.restartPolicy", "Always") == "Always"
+    if restarts or not ends or not all(ends):
+        return False
+    metadata = pod["metadata"]
+    grace_us = int(metadata.get("deletionGracePeriodSeconds") or 0) * SECOND
+    return max(map(parse_rfc3339, ends)) < parse_rfc3339(metadata["deletionTimestamp"]) - grace_us
 
 
 def counted_pods(pods: Sequence[Object]) -> Sequence[tuple[Object, int]]:

@@ -27,6 +27,16 @@ def job(name: str, pods: int = 1, **spec: Any) -> dict[str, Any]:
     }
 
 
+def stateful_set(name: str, pods: int = 1, **spec: Any) -> dict[str, Any]:
+    """A StatefulSet template with so many replicas."""
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "StatefulSet",
+        "metadata": {"name": name},
+        "spec": {"replicas": pods, "template": {"spec": _pod_spec(**spec)}},
+    }
+
+
 def config_map(name: str) -> dict[str, Any]:
     """A ConfigMap template: a component without pods."""
     return {

@@ -10,7 +10,8 @@ import pytest
 from tests.claims.judging import assert_fails, assert_passes, assert_unarmed, last
 from tests.claims.stories import GRACE, SOON, attempt, begin, cleared, failed, started, succeeded
 from tests.claims.story import FINALIZER, Story
-from tests.claims.templates import config_map, job, pod
+from tests.claims.templates import config_map, job, pod, stateful_set
+from vocabulary.clock import SIMULATION_EPOCH_US, seconds, to_rfc3339
 from vocabulary.objects import with_path
 
 
@@ -89,6 +90,95 @@ def test_success_of_a_job_that_says_so_needs_no_pods_that_are_left() -> None:
     story.deletes(f"Pod/{name}", by="user", gone=True)
     story.at(10.2).enters("Succeeded", QuotaReserved="False")
     assert_passes("AW-096", story)
+
+
+def of_a_set(restarts: str) -> Story:
+    """A StatefulSet whose only pod runs."""
+    story = started(stateful_set("a-set", restartPolicy=restarts))
+    story.spawns("StatefulSet/a-set", "a-set-0", by="statefulset-controller")
+    story.runs("a-set-0")
+    return story
+
+
+def exits_well(story: Story, name: str, ended_at: float) -> None:
+    """The kubelet reports, now, that a pod's container exited with 0 at that time."""
+    ended = to_rfc3339(SIMULATION_EPOCH_US + seconds(ended_at))
+    state = {"terminated": {"exitCode": 0, "finishedAt": ended}}
+    status = {"phase": "Succeeded", "containerStatuses": [{"name": "main", "state": state}]}
+    obj = {**story.stored[f"Pod/{name}"], "status": status}
+    story.changes(obj, by="kubelet/n0", subresource="status")
+
+
+@pytest.mark.parametrize(
+    ("restarts", "deleted", "ended_at"), [("Always", 30.2, 30.5), ("Never", 30.2, 32)]
+)
+def test_success_by_a_pod_that_its_deletion_ended_is_a_violation(
+    restarts: str, deleted: float, ended_at: float
+) -> None:
+    story = of_a_set(restarts)
+    story.at(deleted).deletes("Pod/a-set-0", by="user")
+    exits_well(story.at(ended_at), "a-set-0", ended_at)
+    wrong = story.at(ended_at + SOON).enters("Succeeded", QuotaReserved="False")
+    verdict = assert_fails("AW-096", story, at=wrong)
+    assert "after 0 of 1 expected pods of statefulset/a-set had succeeded" in verdict.because
+    assert "not counting 1 whose deletion ended them" in verdict.because
+
+
+@pytest.mark.parametrize(
+    ("deleted", "ended_at", "reported"),
+    [(40, 30, 30.1), (30.2, 30.1, 30.3), (31.5, 30.1, 32)],
+    ids=["recorded-before", "in-the-same-second", "reported-late"],
+)
+def test_success_by_a_pod_that_had_ended_before_its_deletion_is_right(
+    deleted: float, ended_at: float, reported: float
+) -> None:
+    story = of_a_set("Never")
+    for at in sorted((deleted, reported)):
+        if at == deleted:
+            story.at(at).deletes("Pod/a-set-0", by="user", held_by=["example.com/hold"])
+        else:
+            exits_well(story.at(at), "a-set-0", ended_at)
+    story.at(50).enters("Succeeded", QuotaReserved="False")
+    assert_passes("AW-096", story)
+
+
+def test_a_deleted_pod_that_is_a_component_is_replaced_by_nothing() -> None:
+    story = started()
+    story.at(30).deletes("Pod/a-0", by="user")
+    exits_well(story.at(32), "a-0", 32)
+    story.at(32 + SOON).enters("Succeeded", QuotaReserved="False")
+    assert_passes("AW-096", story)
+
+
+def of_a_job_that_counts_a_deleted_pod(story: Story, counts_as: str) -> Story:
+    """A Job whose only pod exits with 0 after its deletion began, and counts as the Job says."""
+    name = next(key for key in story.stored if key.startswith("Pod/")).partition("/")[2]
+    story.at(30).deletes(f"Pod/{name}", by="user")
+    uid = story.stored[f"Pod/{name}"]["metadata"]["uid"]
+    uncounted = {"uncountedTerminatedPods": {counts_as: [uid]}}
+    counted = {**story.stored["Job/a-job"], "status": uncounted}
+    story.at(31).changes(counted, by="job-controller", subresource="status")
+    exits_well(story.at(32), name, 32)
+    return story
+
+
+def test_a_job_says_which_of_its_deleted_pods_have_completed() -> None:
+    story = of_a_job_that_counts_a_deleted_pod(started(job("a-job")), "failed")
+    wrong = story.at(32 + SOON).enters("Succeeded", QuotaReserved="False")
+    assert_fails("AW-096", story, at=wrong)
+    story = of_a_job_that_counts_a_deleted_pod(started(job("a-job")), "succeeded")
+    story.at(32 + SOON).enters("Succeeded", QuotaReserved="False")
+    assert_passes("AW-096", story)
+
+
+def test_a_complete_job_need_not_be_followed_before_its_pods_have_completed() -> None:
+    story = of_a_job_that_counts_a_deleted_pod(started(job("a-job")), "failed")
+    completes(story)
+    assert_unarmed("AW-096", story.at(100).ends())
+    story = of_a_job_that_counts_a_deleted_pod(started(job("a-job")), "succeeded")
+    completes(story)
+    story.at(100).ends()
+    assert_fails("AW-096", story, at=last(story))
 
 
 def test_a_pod_that_lost_its_label_is_not_seen_to_complete() -> None:

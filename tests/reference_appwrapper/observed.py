@@ -50,7 +50,16 @@ def job(*conditions: str, **spec: Any) -> dict[str, Any]:
     }
 
 
-def pod(phase: str, *, terminating: bool = False, index: str = "0", attempt: str = "1") -> Object:
+def pod(
+    phase: str,
+    *,
+    terminating: bool = False,
+    index: str = "0",
+    attempt: str = "1",
+    restarts: str = "Never",
+    ended: str = "",
+) -> Object:
+    """The pod of a component; `ended` is when its container did."""
     prefix = "workload.codeflare.dev.appwrapper/"
     labels = {
         prefix + "component": index,
@@ -65,7 +74,12 @@ def pod(phase: str, *, terminating: bool = False, index: str = "0", attempt: str
     }
     if terminating:
         metadata |= {"deletionTimestamp": "2026-01-01T00:00:00Z", "deletionGracePeriodSeconds": 30}
-    return {"metadata": metadata, "spec": {"nodeName": "n0"}, "status": {"phase": phase}}
+    status: dict[str, Any] = {"phase": phase}
+    if ended:
+        terminated = {"exitCode": 0, "finishedAt": ended}
+        status["containerStatuses"] = [{"name": "main", "state": {"terminated": terminated}}]
+    spec = {"nodeName": "n0", "restartPolicy": restarts}
+    return {"metadata": metadata, "spec": spec, "status": status}
 
 
 def appwrapper(

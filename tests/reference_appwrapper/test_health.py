@@ -13,7 +13,7 @@ from tests.reference_appwrapper.observed import (
     pod,
     seen,
 )
-from vocabulary.kinds import CONFIG_MAP, JOB, POD, PYTORCH_JOB, Kind
+from vocabulary.kinds import CONFIG_MAP, JOB, POD, PYTORCH_JOB, STATEFUL_SET, Kind
 from vocabulary.objects import Object
 
 
@@ -48,6 +48,26 @@ def test_a_pod_that_is_being_deleted_or_of_an_older_attempt_does_not_stand_in() 
     pods = (pod("Running", terminating=True), pod("Running", attempt="0"))
     one = seen(appwrapper("Running"), component(POD, expected=1), pods=pods)
     assert RIGHT.missing_pods(one, RIGHT.census(one)) == 1
+
+
+@pytest.mark.parametrize(
+    ("restarts", "ended", "completed"),
+    [
+        ("Never", "2025-12-31T23:59:29Z", True),
+        ("Never", "2025-12-31T23:59:30Z", False),
+        ("Never", "2025-12-31T23:59:31Z", False),
+        ("Never", "", False),
+        ("Always", "2025-12-31T23:59:29Z", False),
+    ],
+)
+def test_a_deleted_pod_has_completed_if_it_had_ended_before_its_grace_period_began(
+    restarts: str, ended: str, completed: bool
+) -> None:
+    gone = pod("Succeeded", terminating=True, restarts=restarts, ended=ended)
+    one = seen(appwrapper("Running"), component(STATEFUL_SET), pods=(gone,))
+    census = RIGHT.census(one)
+    assert RIGHT.has_succeeded(one, census) is completed
+    assert RIGHT.missing_pods(one, census) == (0 if completed else 1)
 
 
 def test_pods_of_one_component_do_not_make_up_for_those_of_another() -> None:

@@ -144,7 +144,8 @@ A21: Final = Decision(
 A22: Final = Decision(
     "A22",
     "A workload whose controllers are done and all of whose expected pods completed becomes "
-    "Succeeded.",
+    "Succeeded. A pod whose deletion began before its containers ended has not completed, whatever "
+    "they exit with, where another takes its place; one that had ended before its deletion has.",
     "the source speaks of AppWrappers that successfully completed, and does not say when",
 )
 A23: Final = Decision(

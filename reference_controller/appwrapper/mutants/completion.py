@@ -9,6 +9,7 @@ from reference_controller.appwrapper.names import Condition, Phase, Reason
 from reference_controller.appwrapper.observation import Observation, PodCounts
 from reference_controller.appwrapper.rules import Rules
 from reference_controller.appwrapper.rules.quota import Conditions
+from vocabulary.objects import Object, get_path
 
 
 def _without(conditions: Conditions, type_: str) -> Conditions:
@@ -26,6 +27,15 @@ def succeeds_before_its_pods_exist(
     stands = any(counts.at_least_pending or counts.failed for counts in census)
     expects = any(counts.expected for counts in census)
     return (expects and not stands) or Rules.has_succeeded(self, seen, census)
+
+
+@mutant(
+    Rules.has_completed,
+    "A pod that was deleted and exited with 0 has completed, though its owner replaces it.",
+    "AW-096",
+)
+def deleted_pods_have_completed(self: Rules, pod: Object) -> bool:
+    return bool(get_path(pod, "status.phase") == "Succeeded")
 
 
 @mutant(

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from reference_controller.appwrapper.autopilot import runs_with_resource
 from reference_controller.appwrapper.names import COMPONENT_LABEL
 from reference_controller.appwrapper.observation import Component, Observation, PodCounts
-from reference_controller.appwrapper.pods import counted_pods
+from reference_controller.appwrapper.pods import counted_pods, has_completed
 from reference_controller.appwrapper.rules.ownership import OwnershipRules
 from reference_controller.appwrapper.status import creation_state
 from vocabulary.kinds import JOB, PYTORCH_JOB
@@ -40,7 +40,7 @@ class HealthRules(OwnershipRules):
                 continue
             index = position.get(labels_of(pod).get(COMPONENT_LABEL, ""), len(names))
             phase = get_path(pod, "status.phase", "Pending")
-            if phase == "Succeeded":
+            if self.has_completed(pod):
                 succeeded[index] += count
             elif self.is_failed_pod(pod):
                 failed[index] += count
@@ -61,6 +61,10 @@ class HealthRules(OwnershipRules):
         return sum(
             int(pod_set.get("replicas", 1)) for pod_set in component.record.get("podSets") or ()
         )
+
+    def has_completed(self, pod: Object) -> bool:
+        """A directly wrapped Pod has no owner that replaces it; deleted, it is missing anyway."""
+        return has_completed(pod)
 
     def is_failed_pod(self, pod: Object) -> bool:
         return bool(get_path(pod, "status.phase") == "Failed")

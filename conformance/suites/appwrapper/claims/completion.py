@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from conformance.history import Moment, Track
 from conformance.history.tracks import Instant
@@ -20,8 +20,16 @@ from conformance.suites.appwrapper.view.attempts import Attempt
 from conformance.suites.appwrapper.view.health import COMPLETION
 from conformance.suites.appwrapper.view.pod_sets import Component
 from conformance.suites.appwrapper.view.snapshots import SUCCEEDED
+from vocabulary.clock import SECOND, parse_rfc3339
 from vocabulary.history import Write
-from vocabulary.objects import condition_status, labels_of
+from vocabulary.objects import (
+    condition_status,
+    controller_of,
+    get_path,
+    is_terminating,
+    labels_of,
+    meta,
+)
 
 JOB: Final = "Job.batch"
 COMPLETE: Final = {**COMPLETION, "JobSet.jobset.x-k8s.io": "Completed"}
@@ -59,13 +67,17 @@ def _had_completed(aw: AppWrapperRun, attempt: Attempt) -> Obligation:
         made = _made(attempt, component)
         if any(_says_complete(track, succeeded.n) for track in made):
             continue
-        ended = _successes(aw, made, succeeded.n)
+        exits = _exits(aw, made, succeeded.n)
+        ended = [exit_ for exit_ in exits if not exit_.by_deletion]
         if len(ended) < component.expected_pods:
+            deleted = [exit_.write for exit_ in exits if exit_.by_deletion]
+            beside = f", not counting {len(deleted)} whose deletion ended them" if deleted else ""
             return violated(
                 succeeded,
                 f"{when(succeeded)}: {aw} is Succeeded, after {len(ended)} of "
-                f"{component.expected_pods} expected pods of {component} had succeeded.",
+                f"{component.expected_pods} expected pods of {component} had succeeded{beside}.",
                 attempt.begin,
+                *deleted,
             )
     return met(attempt.begin, succeeded)
 
@@ -113,7 +125,8 @@ def _completed(aw: AppWrapperRun, attempt: Attempt) -> Moment | None:
             continue
         made = _made(attempt, component)
         said = _said_complete(made)
-        ended = _successes(aw, made, attempt.until_n - 1)
+        exits = _exits(aw, made, attempt.until_n - 1)
+        ended = [exit_.write for exit_ in exits if exit_.by_deletion is False]
         if component.kind in COMPLETE and said is None:
             return None
         if component.kind != "Pod" and component.kind not in COMPLETE:
@@ -145,14 +158,63 @@ def _made(attempt: Attempt, component: Component) -> list[Track]:
     return [track for track in attempt.components if component.makes(track.kind, track.name)]
 
 
-def _successes(aw: AppWrapperRun, made: Sequence[Track], n: int) -> list[Write]:
-    """The writes by which pods of these components succeeded up to a position, in order."""
-    found = [
-        next((write for write in track.versions if _phase(write) == "Succeeded"), None)
-        for track in aw.with_made(made)
-        if track.kind == "Pod"
+class _Exit(NamedTuple):
+    """The success of a pod."""
+
+    write: Write
+    by_deletion: bool | None
+    """True if its containers ended because it was deleted, and another pod takes its place; None
+    if the history leaves that open."""
+
+
+def _exits(aw: AppWrapperRun, made: Sequence[Track], n: int) -> list[_Exit]:
+    """The pods of these components that succeeded up to a position, in order."""
+    found: list[_Exit] = []
+    for track in aw.with_made(made):
+        if track.kind != "Pod":
+            continue
+        success = next((write for write in track.versions if _phase(write) == "Succeeded"), None)
+        if success is not None and success.n <= n:
+            found.append(_Exit(success, _ended_by_deletion(aw, track, success)))
+    return sorted(found, key=lambda found: found.write.n)
+
+
+def _ended_by_deletion(aw: AppWrapperRun, pod: Track, success: Write) -> bool | None:
+    """As it is recorded, unless the kubelet reported late what had ended before the deletion.
+
+    The times of containers show that, in whole seconds. Containers that are always restarted end
+    by deletion alone. A Job's own count of its pods decides for these: it replaces no pod that it
+    takes for a success. A pod that is a component itself is replaced by nothing.
+    """
+    marked = next(each for each in pod.versions if each is success or _is_deleted(each))
+    owner = str((controller_of(pod.first) or {}).get("uid", ""))
+    if not _is_deleted(marked) or owner == aw.uid:
+        return False
+    maker = aw.history.tracks.get(owner)
+    if maker is not None and maker.kind == JOB:
+        return _counted_as_failed(maker, pod)
+    status = (success.object or {}).get("status") or {}
+    ends = [
+        get_path(container, "state.terminated.finishedAt", "")
+        for container in status.get("containerStatuses") or ()
     ]
-    return sorted((write for write in found if write and write.n <= n), key=lambda write: write.n)
+    if not ends or not all(ends) or get_path(pod.first, "spec.restartPolicy") == "Always":
+        return True
+    metadata = meta(marked.object or {})
+    asked_us = parse_rfc3339(metadata["deletionTimestamp"])
+    asked_us -= int(metadata.get("deletionGracePeriodSeconds") or 0) * SECOND
+    ended_us = max(map(parse_rfc3339, ends))
+    return None if ended_us == asked_us else ended_us > asked_us
+
+
+def _counted_as_failed(job: Track, pod: Track) -> bool | None:
+    """True or False as the Job counted the pod; None if no recorded version shows that."""
+    for write in job.versions:
+        uncounted = get_path(write.object, "status.uncountedTerminatedPods") or {}
+        for phase in ("failed", "succeeded"):
+            if pod.uid in (uncounted.get(phase) or ()):
+                return phase == "failed"
+    return None
 
 
 def _said_complete(made: Sequence[Track]) -> Write | None:
@@ -180,6 +242,10 @@ def _stays_failed(aw: AppWrapperRun, pod: Track, n: int) -> bool:
         return False
     made = [track for track in aw.component_tracks if track.kind == JOB]
     return not any(pod in aw.with_made([job]) and _says_complete(job, n) for job in made)
+
+
+def _is_deleted(write: Write) -> bool:
+    return is_terminating(write.object or {})
 
 
 def _phase(write: Write) -> str:
