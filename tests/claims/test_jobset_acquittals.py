@@ -52,7 +52,7 @@ def test_a_failed_job_of_an_earlier_restart_may_go_after_the_end() -> None:
         world.until(its.has_restarted(1))
         world.wait(5 * SECOND)
         its.fail("v-0")
-        world.until(its.has_ended("Failed"))
+        world.until(its.has_failed())
         world.wait(10 * SECOND)
 
     run = run_of(steps, replace(RIGHT, rules=DeletesFailedJobsLast))

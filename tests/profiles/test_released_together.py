@@ -111,7 +111,7 @@ def each_in_turn(world: World) -> None:
         world.inject(AWAY[how]("jobset"))
         its.fail("w-0")
         world.wait(40 * SECOND)
-        assert its.restarts == 2 * number - 1
+        assert its.state.restarts == 2 * number - 1
         back(world, "jobset", how)
         world.until(its.has_restarted(2 * number))
         world.until(its.is_ready())

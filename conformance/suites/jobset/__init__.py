@@ -4,18 +4,17 @@
 - `scenarios`: the situations that put them to the test, with their manifests.
 - `view`: a history as checkers of JobSets see it: a JobSet's run, its child Jobs, failures.
 - `judging`: the decorators that make a generator the checker of a claim.
-- `api`, `handle`, `at_rest`, `probe`: a JobSet as scenarios and worlds use it.
+- `kind`: a JobSet and its Jobs, field by field, live and recorded; `api` has their names.
+- `handle`: a JobSet as scenarios use it.
 - `lanes`: what failure pages show of a JobSet.
 - `settings`: how long its workloads may take.
 - `sources`, `decisions`: what claims cite, and what the suite decided where the norm is silent.
 """
 
-from conformance.suite import KindUse, Suite
-from conformance.suites.jobset.api import JOB_SET, KEP, RELEASED
-from conformance.suites.jobset.at_rest import begins_again, is_at_rest, progress
+from conformance.suite import Suite
+from conformance.suites.jobset.api import KEP, RELEASED
+from conformance.suites.jobset.kind import KIND
 from conformance.suites.jobset.lanes import lanes
-from conformance.suites.jobset.pods import pods
-from conformance.suites.jobset.probe import probe
 from conformance.suites.jobset.settings import SETTINGS
 
 SUITE = Suite(
@@ -25,11 +24,7 @@ SUITE = Suite(
     package=__name__,
     roles=("jobset",),
     editions=(KEP, RELEASED),
-    kinds=(
-        KindUse(
-            JOB_SET, is_at_rest, probe, progress=progress, begins_again=begins_again, pods=pods
-        ),
-    ),
+    kinds=(KIND,),
     settings=SETTINGS,
     need_webhooks=("JS-006", "JS-007", "JS-009", "JS-046", "JS-075", "JS-096", "JS-109", "JS-110"),
     lanes=lanes,

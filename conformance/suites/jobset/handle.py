@@ -8,8 +8,7 @@ from chaos.choice import PodChoice, Which
 from chaos.faults import KillPod
 from conformance.handle import Condition, Handle
 from conformance.suites.jobset.api import JOB_SET
-from conformance.suites.jobset.view.snapshots import partial_restarts
-from conformance.suites.jobset.view.startup import has_started
+from conformance.suites.jobset.kind import JobSetState, JobState
 from conformance.world import World
 from vocabulary.kinds import JOB, POD, Kind
 from vocabulary.objects import (
@@ -17,7 +16,6 @@ from vocabulary.objects import (
     condition_status,
     controller_of,
     get_path,
-    is_terminating,
     name_of,
     uid_of,
 )
@@ -37,14 +35,9 @@ class JobSet(Handle):
         failed for a moment more: it tells of each kind apart."""
 
     @property
-    def restarts(self) -> int:
-        """Restarts of the whole JobSet, counted or not; absent means 0."""
-        return int(get_path(self.now, "status.restarts", 0))
-
-    @property
-    def partial_restarts(self) -> int:
-        """Restarts of single Jobs and of replicated jobs."""
-        return sum(partial_restarts(self.now).values())
+    def state(self) -> JobSetState:
+        """Its fields as they are stored now."""
+        return JobSetState(self.now)
 
     @property
     def jobs(self) -> list[Object]:
@@ -52,29 +45,29 @@ class JobSet(Handle):
         return self.owned(JOB)
 
     @property
-    def _wanted(self) -> int:
-        """How many Jobs it has when none is missing."""
-        return sum(
-            int(each.get("replicas", 1)) for each in get_path(self.now, "spec.replicatedJobs") or ()
-        )
+    def _jobs(self) -> list[JobState]:
+        return [JobState(job) for job in self.jobs]
 
     # Conditions to wait for.
 
-    def has_ended(self, state: str) -> Condition:
-        """It is `Completed` or `Failed`."""
-        return Condition(f"{self} is {state}", lambda: condition_status(self.now, state) == "True")
+    def has_completed(self) -> Condition:
+        return Condition(f"{self} is Completed", lambda: self.state.has_completed)
+
+    def has_failed(self) -> Condition:
+        return Condition(f"{self} is Failed", lambda: self.state.has_failed)
 
     def has_restarted(self, times: int) -> Condition:
         """It was restarted as a whole at least so many times."""
         return Condition(
-            f"{self} restarted {times} times", lambda: self._is_answered(self.restarts >= times)
+            f"{self} restarted {times} times",
+            lambda: self._is_answered(self.state.restarts >= times),
         )
 
     def has_partly_restarted(self, times: int) -> Condition:
         """Jobs or replicated jobs of it were restarted at least so many times."""
         return Condition(
             f"{self} restarted partly {times} times",
-            lambda: self._is_answered(self.partial_restarts >= times),
+            lambda: self._is_answered(sum(self.state.partial.values()) >= times),
         )
 
     def _is_answered(self, has_restarted: bool) -> bool:
@@ -87,10 +80,10 @@ class JobSet(Handle):
         """All of its Jobs are there, ready or complete, and none is on its way out."""
 
         def holds() -> bool:
-            jobs = self.jobs
+            jobs = self._jobs
             # Before the JobSet is seen, none of none is no readiness.
-            return 0 < self._wanted == len(jobs) and all(
-                _is_ready(job) and (_is_complete(job) or uid_of(job) not in self._replaced)
+            return 0 < sum(self.state.replicas.values()) == len(jobs) and all(
+                job.is_ready and (job.is_complete or uid_of(job.object) not in self._replaced)
                 for job in jobs
             )
 
@@ -132,18 +125,19 @@ class JobSet(Handle):
 
     def runs(self, name: str) -> bool:
         """True if the child Job of that name is there and ready, and has not finished."""
-        found = self.world.get(JOB, self.job(name), namespace=self.namespace)
-        return found is not None and _is_ready(found) and not _has_finished(found)
+        found = JobState(self.world.get(JOB, self.job(name), namespace=self.namespace) or {})
+        return found.is_ready and not found.has_finished
 
     def has_settled(self) -> Condition:
         """It has ended, or all of its Jobs are there, and each has finished or is ready."""
 
         def holds() -> bool:
-            if any(condition_status(self.now, end) == "True" for end in ("Completed", "Failed")):
-                return True
-            jobs = self.jobs
-            return len(jobs) == self._wanted and all(
-                not is_terminating(job) and (_has_finished(job) or _is_ready(job)) for job in jobs
+            state, jobs = self.state, self._jobs
+            return state.has_ended or (
+                len(jobs) == sum(state.replicas.values())
+                and all(
+                    not job.is_terminating and (job.has_finished or job.is_ready) for job in jobs
+                )
             )
 
         return Condition(f"{self} has settled", holds)
@@ -157,14 +151,14 @@ class JobSet(Handle):
     def fail_until_restarted(self, name: str, exit_code: int = 1) -> None:
         """Have a child Job fail once all are ready, and wait for the restart of the JobSet."""
         self.world.until(self.is_ready())
-        times = self.restarts + 1
+        times = self.state.restarts + 1
         self.fail(name, exit_code)
         self.world.until(self.has_restarted(times))
 
     def fail_until_partly_restarted(self, name: str, exit_code: int = 1) -> None:
         """Have a child Job fail once all are ready, and wait for the restart of a part."""
         self.world.until(self.is_ready())
-        times = self.partial_restarts + 1
+        times = sum(self.state.partial.values()) + 1
         self.fail(name, exit_code)
         self.world.until(self.has_partly_restarted(times))
 
@@ -176,17 +170,3 @@ class JobSet(Handle):
 
     def resume(self) -> None:
         self.suspend(False)
-
-
-def _is_ready(job: Object) -> bool:
-    if is_terminating(job) or condition_status(job, "Failed") == "True":
-        return False
-    return has_started(job)
-
-
-def _has_finished(job: Object) -> bool:
-    return any(condition_status(job, end) == "True" for end in ("Complete", "Failed"))
-
-
-def _is_complete(job: Object) -> bool:
-    return condition_status(job, "Complete") == "True"

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from conformance.history.lanes import Lane, State, Tone, snapshots
+from conformance.suites.jobset.kind import JobState
 from conformance.suites.jobset.view import Child, JobSetRun
-from vocabulary.objects import Object, condition, condition_status, get_path, is_terminating
 
 MAX_JOBS: Final = 12
 """Jobs of a JobSet that have lanes of their own."""
@@ -73,7 +73,7 @@ def _eventful(groups: Mapping[str, Sequence[Sequence[Child]]]) -> list[Sequence[
 def _job_lane(children: Sequence[Child]) -> Lane:
     """The lane of all Jobs that had one name, one after the other."""
     states = [
-        State(at_us, *((None, "") if job is None else _job(job)))
+        State(at_us, *((None, "") if job is None else _job(JobState(job))))
         for child in children
         for at_us, job in snapshots(child.track)
     ]
@@ -83,35 +83,32 @@ def _job_lane(children: Sequence[Child]) -> Lane:
     return Lane(f"job {name}", [states], objects=[child.track for child in children])
 
 
-def _job(job: Object) -> tuple[Tone, str]:
-    if is_terminating(job):
+def _job(job: JobState) -> tuple[Tone, str]:
+    if job.is_terminating:
         return "ending", "terminating"
-    if condition_status(job, "Failed") == "True":
-        reason = str((condition(job, "Failed") or {}).get("reason", ""))
-        return "bad", f"Failed {reason}"
-    if condition_status(job, "Complete") == "True":
+    if job.is_failed:
+        return "bad", f"Failed {job.why_failed}"
+    if job.is_complete:
         return "done", "Complete"
-    if condition_status(job, "FailureTarget") == "True":
+    if job.is_to_fail:
         return "warn", "failing"
-    if get_path(job, "spec.suspend", False):
+    if job.is_suspended:
         return "off", "suspended"
     return _pods(job)
 
 
-def _pods(job: Object) -> tuple[Tone, str]:
+def _pods(job: JobState) -> tuple[Tone, str]:
     """The pods that are ready, of those that are to run side by side."""
-    ready, succeeded = get_path(job, "status.ready", 0), get_path(job, "status.succeeded", 0)
-    if not get_path(job, "status.active", 0):
-        uncounted = any((get_path(job, "status.uncountedTerminatedPods") or {}).values())
-        has_ended = uncounted or succeeded or get_path(job, "status.failed", 0)
-        return "pending", "pods ended" if has_ended else "no pods"
-    wanted = get_path(job, "spec.parallelism", 1)
-    wanted = min(wanted, get_path(job, "spec.completions", wanted + succeeded) - succeeded)
-    if ready >= wanted:
-        return "good", f"{ready} of {wanted} ready"
+    if not job.active:
+        return "pending", "pods ended" if job.has_ended_pods else "no pods"
+    wanted = job.parallelism
+    if job.completions is not None:
+        wanted = min(wanted, job.completions - job.succeeded)
+    if job.ready >= wanted:
+        return "good", f"{job.ready} of {wanted} ready"
     step = wanted // 10 if wanted > _FEW_PODS else 1
-    about = ready // step * step
-    return "pending", f"{about}{'+' if about < ready else ''} of {wanted} ready"
+    about = job.ready // step * step
+    return "pending", f"{about}{'+' if about < job.ready else ''} of {wanted} ready"
 
 
 def _summary(name: str, jobs: Sequence[Sequence[Child]]) -> Lane:
@@ -128,7 +125,7 @@ def _summary(name: str, jobs: Sequence[Sequence[Child]]) -> Lane:
     states = []
     for _, at_us, uid, job in changes:
         old = tones.get(uid)
-        tones[uid] = new = None if job is None else _job(job)[0]
+        tones[uid] = new = None if job is None else _job(JobState(job))[0]
         if old == new:
             continue
         counts.subtract([old] if old else [])

@@ -15,7 +15,7 @@ from conformance.suites.jobset.view.left_failed import went_by_its_ttl
 from conformance.suites.jobset.view.startup import never_started
 from conformance.suites.jobset.view.status_steps import is_replaced
 from conformance.suites.jobset.view.success import is_any, left_failed, targets
-from vocabulary.objects import get_path, labels_of
+from vocabulary.objects import labels_of
 
 
 @claim(
@@ -120,7 +120,7 @@ def _is_out_of_reach(run: JobSetRun, left: list[Failure], at: Moment) -> bool | 
     succeed, or that some are missing which never start; None if that is unknown."""
     current = [failure.child for failure in _current(run, left, at)]
     of_those = {child.replicated_job for child in current}
-    started = {child.name for child in run.standing(at.n) if not _is_suspended(child, at)}
+    started = {child.name for child in run.standing(at.n) if not child.at(at.n).is_suspended}
     blocked = never_started(run, of_those)
     if None in blocked.values():
         return None
@@ -129,11 +129,6 @@ def _is_out_of_reach(run: JobSetRun, left: list[Failure], at: Moment) -> bool | 
     }
     asked = set(targets(run)) - {child.name for child in current}
     return asked <= hopeless or (not is_any(run) and bool(asked & hopeless))
-
-
-def _is_suspended(child: Child, at: Moment) -> bool:
-    version = child.track.version_at(at.n)
-    return version is not None and bool(get_path(version.object or {}, "spec.suspend", False))
 
 
 def _current(run: JobSetRun, left: list[Failure], at: Moment) -> list[Failure]:

@@ -9,8 +9,8 @@ from conformance.norm import WRITERS, Obligations, met, violated
 from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.api import JOB_SET
-from conformance.suites.jobset.at_rest import is_managed
 from conformance.suites.jobset.judging import claim_of_history
+from conformance.suites.jobset.kind import JobSetState
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetHistory
 from vocabulary.history import Write
@@ -28,7 +28,7 @@ def jobsets_of_others_are_left_alone(view: JobSetHistory) -> Obligations:
     """The controller MUST NOT write to a JobSet that managedBy gives to another controller, nor
     to anything that such a JobSet owns, and MUST NOT create anything for it."""
     for track in view.history.by_kind.get(str(JOB_SET), ()):
-        if is_managed(track.first):
+        if JobSetState(track.first).is_managed:
             continue
         about = next(_writes_about(view, track), None)
         if about is None:

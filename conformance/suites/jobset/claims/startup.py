@@ -11,13 +11,13 @@ from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import STARTED_JOBS
 from conformance.suites.jobset.judging import claim
+from conformance.suites.jobset.kind import JobState
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.generations import was_refused
-from conformance.suites.jobset.view.startup import has_started
 from conformance.suites.jobset.view.status_steps import is_replaced
 from vocabulary.history import Write
-from vocabulary.objects import Object, condition_status, get_path
+from vocabulary.objects import get_path
 
 READY, COMPLETE = "Ready", "Complete"
 
@@ -94,17 +94,15 @@ def _was(run: JobSetRun, name: str, status: str, at: Moment) -> bool:
         for position, version in enumerate(child.track.versions):
             following = child.track.versions[position + 1 : position + 2]
             lasts = not following or following[0].n > since_n
-            if version.n <= at.n and lasts and _is(version.object or {}, status):
+            if version.n <= at.n and lasts and _is(JobState(version.object or {}), status):
                 return True
     return False
 
 
-def _is(job: Object, status: str) -> bool:
-    if condition_status(job, "Complete") == "True":
+def _is(job: JobState, status: str) -> bool:
+    if job.is_complete:
         return True
-    if status == COMPLETE:
-        return False
-    return condition_status(job, "Failed") == "True" or has_started(job)
+    return status != COMPLETE and (job.is_failed or job.has_started)
 
 
 def _started(run: JobSetRun, names: Sequence[str], needs: Sequence[_Need]) -> Obligations:
@@ -140,7 +138,7 @@ def _stands(run: JobSetRun, name: str, status: str) -> bool:
     children = [child for child in run.children_of(name) if child.track.exists_at(end.n)]
     if not children or children[-1].deletion is not None or is_replaced(run, children[-1], end.n):
         return False
-    return _is(children[-1].track.last, status)
+    return _is(JobState(children[-1].track.last), status)
 
 
 def _position(moment: Moment) -> int:

@@ -10,14 +10,13 @@ from conformance.norm import Obligations, in_the_end
 from conformance.norm.claim import Level
 from conformance.suites.jobset.decisions import COUNTED_JOBS
 from conformance.suites.jobset.judging import claim
+from conformance.suites.jobset.kind import JobState
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import JobSetRun
 from conformance.suites.jobset.view.left_failed import is_left_failed
-from conformance.suites.jobset.view.startup import has_started
 from conformance.suites.jobset.view.status_steps import is_replaced
 from conformance.suites.jobset.view.success import left_failed
 from vocabulary.history import Write
-from vocabulary.objects import Object, condition_status, get_path
 
 _KEYS: Final = ("ready", "succeeded", "failed", "active", "suspended")
 
@@ -36,9 +35,7 @@ def status_counts_the_jobs(run: JobSetRun) -> Obligations:
     last = run.at(end.n)
     if not run.history.is_stable or last is None or last.has_ended or last.is_terminating:
         return
-    told = {
-        each["name"]: each for each in get_path(last.object, "status.replicatedJobsStatus") or ()
-    }
+    told = {each["name"]: each for each in last.replicated_jobs_status}
     by_job: dict[str, list[Write]] = {job: [] for job, _ in run.wanted.values()}
     for child in run.standing(end.n):
         if child.replicated_job not in by_job:
@@ -54,7 +51,7 @@ def status_counts_the_jobs(run: JobSetRun) -> Obligations:
         if failure.child.track.removed is not None and is_left_failed(run, failure.child)
     )
     for replicated_job, jobs in by_job.items():
-        counts = _counts([job.object or {} for job in jobs])
+        counts = _counts([JobState(job.object or {}) for job in jobs])
         found = told.get(replicated_job, {})
         fits = all(
             0 <= int(found.get(key, 0)) - count <= (gone[replicated_job] if key == "failed" else 0)
@@ -70,19 +67,15 @@ def status_counts_the_jobs(run: JobSetRun) -> Obligations:
         )
 
 
-def _counts(jobs: Sequence[Object]) -> dict[str, int]:
-    open_ = [job for job in jobs if not (_is(job, "Complete") or _is(job, "Failed"))]
+def _counts(jobs: Sequence[JobState]) -> dict[str, int]:
+    open_ = [job for job in jobs if not job.has_finished]
     return {
-        "ready": sum(map(has_started, open_)),
-        "succeeded": sum(_is(job, "Complete") for job in jobs),
-        "failed": sum(_is(job, "Failed") for job in jobs),
-        "active": sum(int(get_path(job, "status.active", 0)) > 0 for job in open_),
-        "suspended": sum(bool(get_path(job, "spec.suspend", False)) for job in open_),
+        "ready": sum(job.has_started for job in open_),
+        "succeeded": sum(job.is_complete for job in jobs),
+        "failed": sum(job.is_failed for job in jobs),
+        "active": sum(job.active > 0 for job in open_),
+        "suspended": sum(job.is_suspended for job in open_),
     }
-
-
-def _is(job: Object, type_: str) -> bool:
-    return condition_status(job, type_) == "True"
 
 
 def _words(counts: Mapping[str, int]) -> str:

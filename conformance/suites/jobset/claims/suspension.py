@@ -11,12 +11,13 @@ from conformance.norm.claim import Level
 from conformance.norm.words import when
 from conformance.suites.jobset.decisions import SUSPENDED_JOBS
 from conformance.suites.jobset.judging import claim
+from conformance.suites.jobset.kind import JobState
 from conformance.suites.jobset.sources import field
 from conformance.suites.jobset.view import Child, JobSetRun, Snapshot
 from conformance.suites.jobset.view.startup import is_gated
 from conformance.suites.jobset.view.status_steps import steps
 from vocabulary.history import Write
-from vocabulary.objects import Object, condition, condition_status, get_path
+from vocabulary.objects import condition, condition_status, get_path
 
 
 @claim(
@@ -65,20 +66,18 @@ def _flips(run: JobSetRun) -> Iterator[Snapshot]:
         before = each
 
 
-def _is_suspended(job: Object) -> bool:
-    return bool(get_path(job, "spec.suspend", False))
-
-
 def _apart(run: JobSetRun, child: Child) -> Iterator[_Apart]:
     """The spans of one Job, up to its end or that of its JobSet."""
     over = _over(run, child)
     events: list[tuple[Moment, Write | None, bool]] = [
         (each, None, each.is_suspended) for each in _flips(run) if each.n > child.track.created.n
     ]
-    events += [(each, each, _is_suspended(each.object or {})) for each in child.track.versions]
+    events += [
+        (each, each, JobState(each.object or {}).is_suspended) for each in child.track.versions
+    ]
     standing = run.at(child.track.created.n)
     of_set = standing is not None and standing.is_suspended
-    of_job = _is_suspended(child.track.first)
+    of_job = JobState(child.track.first).is_suspended
     since: Moment | None = None
     by: Write | None = None
     for moment, write, value in sorted(events, key=lambda event: event[0].n):
@@ -123,7 +122,7 @@ def _created(run: JobSetRun, child: Child, flips: Sequence[Snapshot]) -> Obligat
     last = [flip for flip in flips if flip.n < created.n][-1:]
     if not last or not last[0].is_suspended:
         return
-    if _is_suspended(child.track.first):
+    if JobState(child.track.first).is_suspended:
         yield met(created)
     elif last[0] is flips[0] or _is_known(run, last[0], created):
         yield violated(
@@ -137,11 +136,8 @@ def _created(run: JobSetRun, child: Child, flips: Sequence[Snapshot]) -> Obligat
 
 def _is_known(run: JobSetRun, flip: Snapshot, at: Moment) -> bool:
     """True if the controller had reported a suspension, or suspended a Job, before a moment."""
-    return any(
-        flip.n < each.n < at.n and condition_status(each.object, "Suspended") == "True"
-        for each in run.snapshots
-    ) or any(
-        flip.n < each.n < at.n and _is_suspended(each.object or {})
+    return any(flip.n < each.n < at.n and each.says_suspended for each in run.snapshots) or any(
+        flip.n < each.n < at.n and JobState(each.object or {}).is_suspended
         for child in run.children
         for each in child.track.versions
     )

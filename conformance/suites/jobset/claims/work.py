@@ -12,15 +12,14 @@ from conformance.norm.words import when
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.decisions import BOUNDED_WORK
 from conformance.suites.jobset.judging import claim
+from conformance.suites.jobset.kind import JobState
 from conformance.suites.jobset.sources import motivation
 from conformance.suites.jobset.view import Child, JobSetRun
 from conformance.suites.jobset.view.answers import was_deleted_by_others
 from conformance.suites.jobset.view.needless import needless_requests
-from conformance.suites.jobset.view.startup import has_started
 from conformance.suites.jobset.view.status_steps import Step, is_replaced, steps
 from vocabulary.history import Write
 from vocabulary.kinds import JOB
-from vocabulary.objects import Object, condition_status, get_path, is_terminating
 
 DELETES: Final = 2
 """Of each Job: one, and one more where its reply was lost."""
@@ -72,15 +71,15 @@ def _came_back(run: JobSetRun, name: str, since: int) -> int:
     for child in run.children:
         if child.name == name and (child.succeeded is not None or child.track.created.n > since):
             for version in child.track.versions:
-                if version.n > since and _is_ready_or_done(version.object or {}):
+                if version.n > since and _is_ready_or_done(JobState(version.object or {})):
                     return version.n
             if child.succeeded is not None and child.track.exists_at(since):
                 return since
     return run.history.end.n + 1
 
 
-def _is_ready_or_done(job: Object) -> bool:
-    return condition_status(job, "Failed") == "True" or has_started(job)
+def _is_ready_or_done(job: JobState) -> bool:
+    return job.is_failed or job.has_started
 
 
 def _bounded(run: JobSetRun, step: Step, until: int) -> Obligation:
@@ -149,7 +148,7 @@ def _is_needed_again(run: JobSetRun, step: Step, child: Child) -> bool:
 def _changes_shown(child: Child, since: int, until: int) -> int:
     """How often a Job has changed in what a JobSet's counts show of it."""
     versions = [each for each in child.track.versions if each.n < until]
-    states = [_counted(each.object or {}) for each in versions]
+    states = [_counted(JobState(each.object or {})) for each in versions]
     removed = child.track.removed
     found = int(since < child.track.created.n) + int(removed is not None and removed.n < until)
     for position in range(1, len(versions)):
@@ -158,13 +157,13 @@ def _changes_shown(child: Child, since: int, until: int) -> int:
     return found
 
 
-def _counted(job: Object) -> tuple[object, ...]:
+def _counted(job: JobState) -> tuple[object, ...]:
     return (
-        condition_status(job, "Failed"),
-        condition_status(job, "Complete"),
-        get_path(job, "spec.suspend", False),
-        bool(get_path(job, "status.active", 0)),
-        get_path(job, "status.ready", 0),
-        get_path(job, "status.succeeded", 0),
-        is_terminating(job),
+        job.is_failed,
+        job.is_complete,
+        job.is_suspended,
+        bool(job.active),
+        job.ready,
+        job.succeeded,
+        job.is_terminating,
     )

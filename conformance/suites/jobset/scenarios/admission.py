@@ -203,7 +203,7 @@ def policy_is_changed(world: World, case: tuple[dict[str, Any], dict[str, Any] |
     world.until(its.is_ready())
     _change_policy(world, its, after)
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-022", "JS-096"])
@@ -218,7 +218,7 @@ def policy_is_changed_while_suspended(world: World) -> None:
     its.fail_until_restarted("w-0")
     world.until(its.is_ready())
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-027", "JS-096"])
@@ -229,7 +229,7 @@ def policy_is_added(world: World) -> None:
     # Without rules, which a released API refuses in updates for want of their names.
     _change_policy(world, its, {"maxRestarts": 1})
     its.fail("w-1")
-    world.until(its.has_ended("Failed") | its.has_restarted(1))
+    world.until(its.has_failed() | its.has_restarted(1))
 
 
 def _with_image(image: str) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def restarts_are_left(world: World) -> None:
     its = JobSet.submit(world, job_set([replicated_job("w", 3)], [FAIL], max_restarts=5))
     world.until(its.is_ready())
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
     world.wait(30 * SECOND)
 
 
@@ -38,7 +38,7 @@ def after_restarts(world: World) -> None:
     its.fail_until_restarted("w-1")
     world.until(its.is_ready())
     its.fail("w-0", NON_RETRIABLE)
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
     world.wait(30 * SECOND)
 
 
@@ -49,7 +49,7 @@ def no_policy(world: World) -> None:
     its = JobSet.submit(world, job_set(jobs, None))
     world.until(its.is_ready())
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-022", "JS-003"], cases={"none": 0, "negative": -1})
@@ -58,4 +58,4 @@ def no_restarts_are_allowed(world: World, max_restarts: int) -> None:
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=max_restarts))
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())

@@ -155,7 +155,7 @@ def controller_dies_between_restarts(world: World) -> None:
         world.inject(Kill(restart_after=2 * SECOND))
         world.wait(5 * SECOND)
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-090", "JS-091"])
@@ -284,8 +284,8 @@ def _fail_and_succeed_unseen(
     if is_suspended:
         world.wait(30 * SECOND)
         its.resume()
-    world.until(its.has_restarted(1) | its.has_ended("Completed"))
-    world.until(its.is_ready() | its.has_ended("Completed"))
+    world.until(its.has_restarted(1) | its.has_completed())
+    world.until(its.is_ready() | its.has_completed())
 
 
 @scenario(arms=["JS-093", "JS-095"], cases={"fail": rule(FAIL_JOB_SET), "restart": COUNTED})
@@ -296,8 +296,8 @@ def success_before_a_failure(world: World, action: Any) -> None:
     world.until(its.is_ready())
     its.fail("w-0", 0)
     its.fail("v-0")
-    world.until(its.has_ended("Completed") | its.has_ended("Failed") | its.has_restarted(1))
-    if its.restarts:
+    world.until(its.has_completed() | its.has_failed() | its.has_restarted(1))
+    if its.state.restarts:
         world.until(its.is_ready())
         its.fail("w-0", 0)
-    world.until(its.has_ended("Completed") | its.has_ended("Failed"))
+    world.until(its.has_completed() | its.has_failed())

@@ -39,7 +39,7 @@ def others_complete(world: World, failing: tuple[str, ...]) -> None:
     world.wait(30 * SECOND)
     for name in sorted({"w-0", "w-1", "w-2", "v-0"} - {*failing}):
         its.fail(name, 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(
@@ -58,7 +58,7 @@ def all_are_left_failed(world: World, policy: dict[str, object]) -> None:
     world.until(its.has_failed_job("w-0"))
     world.wait(10 * SECOND)
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(
@@ -80,7 +80,7 @@ def success_waits_for_the_others(world: World, policy: dict[str, object]) -> Non
     world.until(its.has_job("v-0", "Complete"))
     world.wait(10 * SECOND)
     its.fail("w-1", 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(arms=["JS-072"])
@@ -123,7 +123,7 @@ def left_failed_job_has_a_ttl(world: World, failing: tuple[str, ...]) -> None:
     world.wait(2 * SEEN_SECONDS * SECOND)
     for name in sorted({"w-0", "w-1", "w-2", "v-0"} - {*failing}):
         its.fail(name, 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(arms=["JS-072", "JS-105"])
@@ -173,7 +173,7 @@ def left_failed_job_is_waited_for(world: World, case: tuple[str, bool]) -> None:
     if operator == "Any":
         its.fail("w-0", 0)
         its.fail("w-1", 0)
-    world.until(its.has_ended("Completed") | its.has_ended("Failed"))
+    world.until(its.has_completed() | its.has_failed())
 
 
 @scenario(arms=["JS-072"], cases={"success": "Complete", "readiness": "Ready"})
@@ -187,7 +187,7 @@ def left_failed_job_is_waited_for_by_way_of_another(world: World, status: str) -
     its = JobSet.submit(world, job_set(jobs, [LEAVES], successPolicy=policy))
     world.until(its.has_started("first-0"))
     its.fail("first-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-072"])
@@ -206,7 +206,7 @@ def left_failed_job_was_waited_for(world: World) -> None:
     world.until(its.has_failed_job("first-0"))
     world.wait(20 * SECOND)
     its.fail("then-0", 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(arms=["JS-070", "JS-091"])
@@ -248,4 +248,6 @@ def jobs_that_never_start(world: World, case: tuple[str, list[str], str]) -> Non
     if end == "Completed":
         world.wait(20 * SECOND)
         its.fail("w-0", 0)
-    world.until(its.has_ended(end))
+        world.until(its.has_completed())
+    else:
+        world.until(its.has_failed())

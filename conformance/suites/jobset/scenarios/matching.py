@@ -45,7 +45,7 @@ def first_rule_fails_the_jobset(world: World) -> None:
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [FAIL, COUNTED]))
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(
@@ -60,7 +60,7 @@ def unmatched_failure_restarts(world: World, rules: list[Any]) -> None:
     its.fail_until_restarted("w-0")
     world.until(its.is_ready())
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(
@@ -106,7 +106,7 @@ def each_reason_matches(world: World, case: tuple[str, dict[str, Any]]) -> None:
     workers = replicated_job("w", behaviour=behaviour, **job)
     rules = [rule(FAIL_JOB_SET, [reason]), UNCOUNTED]
     its = JobSet.submit(world, job_set([workers, replicated_job("v")], rules))
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-008", "JS-061"])
@@ -152,7 +152,7 @@ def whole_match_decides(world: World) -> None:
     its = JobSet.submit(world, job_set(jobs, BOTH))
     world.until(its.is_ready())
     its.fail("w-1", NON_RETRIABLE)
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-023", "JS-028"])
@@ -166,7 +166,7 @@ def budget_outlives_ignored_restarts(world: World) -> None:
         its.fail_until_restarted("w-0", code)
     world.until(its.is_ready())
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-003", "JS-008"])
@@ -185,7 +185,7 @@ def second_target_fails(world: World) -> None:
     its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET, targets=["driver", "w"])]))
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-003", "JS-005"])
@@ -213,7 +213,7 @@ def maximum_is_missing(world: World) -> None:
     its = JobSet.submit(world, manifest)
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-002", "JS-022"])
@@ -225,7 +225,7 @@ def later_rule_does_not_step_in(world: World) -> None:
     its.fail_until_restarted("w-0")
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-002", "JS-060"])

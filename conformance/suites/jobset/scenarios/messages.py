@@ -46,7 +46,7 @@ def message_is_matched(world: World, patterns: Sequence[str]) -> None:
     its = _job_set(world, rule(FAIL_JOB_SET, [BY_POLICY]), patterns)
     world.until(its.is_ready())
     its.fail("w-0", NON_RETRIABLE)
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-020", "JS-060"])
@@ -59,7 +59,7 @@ def message_of_the_second_rule(world: World) -> None:
     its = JobSet.submit(world, job_set([replicated_job("w", 2, **failing_by_policy())], rules))
     world.until(its.is_ready())
     its.fail("w-1", NON_RETRIABLE)
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 def _job_set(world: World, condition: Any, patterns: Sequence[str]) -> JobSet:

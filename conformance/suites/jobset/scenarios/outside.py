@@ -137,7 +137,7 @@ def failed_job_is_deleted_unseen(world: World) -> None:
     fail_and_delete_unseen(world, its, "w-0")
     its.fail("w-0", 0)
     its.fail("w-1", 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 def fail_and_delete_unseen(world: World, its: JobSet, name: str) -> None:
@@ -202,7 +202,7 @@ def labels_are_tampered_with(world: World, tampering: Any) -> None:
     world.inject(tampering)
     world.wait(5 * SECOND)
     world.until(its.is_ready())
-    restarts = its.restarts
+    restarts = its.state.restarts
     its.fail("w-0")
     world.until(its.has_restarted(restarts + 1))
     world.until(its.is_ready())
@@ -308,7 +308,7 @@ def failed_job_has_a_ttl(world: World) -> None:
     its = JobSet.submit(world, job_set([workers], max_restarts=0))
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
     world.wait(2 * SEEN_SECONDS * SECOND)
 
 
@@ -322,7 +322,7 @@ def completed_job_has_a_ttl(world: World) -> None:
     world.until(its.has_job("once-0", "Complete"))
     its.fail("w-0")
     world.until(its.has_restarted(1))
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(arms=["JS-093"], cases={"at-once": 0, "later": 20})
@@ -343,7 +343,7 @@ def jobset_has_a_ttl_and_was_suspended(world: World) -> None:
     its = JobSet.submit(world, manifest)
     world.wait(10 * SECOND)
     its.resume()
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
     world.until(its.is_gone())
 
 
@@ -352,7 +352,7 @@ def job_of_a_completed_jobset_is_deleted(world: World) -> None:
     """A completed JobSet does not create a Job again that a user deletes."""
     jobs = [replicated_job("w", 2, behaviour="run 5s, exit 0")]
     its = JobSet.submit(world, job_set(jobs, max_restarts=0))
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
     world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
     world.wait(2 * SECOND)
     its.fail("w-0")
@@ -365,7 +365,7 @@ def job_of_a_failed_jobset_is_deleted(world: World) -> None:
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=0))
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
     world.wait(5 * SECOND)
     world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
     world.wait(30 * SECOND)
@@ -377,7 +377,7 @@ def jobs_of_a_namesake_are_left(world: World) -> None:
     first = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=0))
     world.until(first.is_ready())
     first.fail("w-0")
-    world.until(first.has_ended("Failed"))
+    world.until(first.has_failed())
     world.wait(5 * SECOND)
     world.inject(Pause("garbage-collector"))
     first.delete()

@@ -126,7 +126,7 @@ def job_restarts_beside_completed_ones(world: World) -> None:
     world.until(its.is_ready())
     its.fail("w-0", 0)
     its.fail("w-1", 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(
@@ -137,7 +137,7 @@ def no_partial_restart_is_allowed(world: World, only: dict[str, object]) -> None
     its = JobSet.submit(world, job_set([replicated_job("w", 2)], [only], max_restarts=0))
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-070", "JS-071", "JS-073"])
@@ -156,7 +156,7 @@ def all_restarts_share_one_budget(world: World) -> None:
     its.fail_until_restarted("driver-0")
     world.until(its.is_ready())
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-022", "JS-073", "JS-111"], cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
@@ -169,7 +169,7 @@ def no_restart_is_left_for_all(world: World, only: dict[str, object]) -> None:
         its.fail_until_partly_restarted(name)
     world.until(its.is_ready())
     its.fail("driver-0", NON_RETRIABLE)
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-071", "JS-111"])
@@ -189,7 +189,7 @@ def uncounted_restarts_of_a_job_leave_the_budget(world: World) -> None:
         its.fail_until_partly_restarted("w-1", code)
     world.until(its.is_ready())
     its.fail("v-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-073", "JS-092"], cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
@@ -205,7 +205,7 @@ def suspension_between_partial_restarts(world: World, only: dict[str, object]) -
         world.wait(5 * SECOND)
     world.until(its.is_ready())
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-073"], cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
@@ -213,7 +213,7 @@ def back_off_doubles(world: World, only: dict[str, object]) -> None:
     """A Job that always fails comes back later each time, a minute later at most."""
     workers = replicated_job("w", behaviour="run 1s, exit 1")
     its = JobSet.submit(world, job_set([workers, replicated_job("v")], [only], max_restarts=9))
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-073"], only_simulated="its Job runs for more than ten minutes")
@@ -276,7 +276,7 @@ def restart_of_all_gives_nothing_back(world: World) -> None:
     its.fail_until_restarted("driver-0", NON_RETRIABLE)
     world.until(its.is_ready())
     its.fail("w-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-073", "JS-097"])
@@ -371,7 +371,7 @@ def job_set_fails_before_a_restart_is_carried_out(world: World) -> None:
     world.until(its.has_failed_job("w-0"))
     world.wait(3 * SECOND)
     its.fail("v-0")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
     world.wait(5 * SECOND)
     world.revert(refused)
     world.wait(MINUTE)

@@ -85,7 +85,7 @@ def finished_jobs_are_kept(world: World) -> None:
     world.until(its.has_job("once-0", "Complete"))
     world.until(its.is_ready())
     its.fail("w-1")
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
     world.wait(30 * SECOND)
 
 
@@ -94,7 +94,7 @@ def completed_jobset_stays_so(world: World) -> None:
     """A JobSet all of whose Jobs succeed is Completed, and nothing starts again."""
     jobs = [replicated_job("w", 2, behaviour="run 5s, exit 0")]
     its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
     world.wait(30 * SECOND)
 
 
@@ -103,7 +103,7 @@ def one_job_keeps_failing(world: World) -> None:
     """Failures that count come to an end when the budget is spent."""
     workers = replicated_job("w", 2, behaviour="run 2s, exit 1")
     its = JobSet.submit(world, job_set([workers], [rule(RESTART_JOB_SET)], max_restarts=2))
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-097"])
@@ -112,7 +112,7 @@ def one_job_restarts_alone(world: World) -> None:
     rules = [rule(RESTART_JOB, targets=["w"])]
     jobs = [replicated_job("driver"), replicated_job("w", 2, behaviour="run 1s, exit 1")]
     its = JobSet.submit(world, job_set(jobs, rules, max_restarts=6))
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
 
 
 @scenario(arms=["JS-024", "JS-025"])

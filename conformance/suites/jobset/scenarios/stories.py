@@ -16,7 +16,7 @@ MAINTENANCE = 143
 def software_bug_fails_at_once(world: World) -> None:
     """Story 1: an application that exits with 1 fails the JobSet, and no restart is spent."""
     job_set = JobSet.submit(world, "story1.yaml", behaviour="run 20s, exit 1")
-    world.until(job_set.has_ended("Failed"))
+    world.until(job_set.has_failed())
     world.wait(30 * SECOND)
 
 
@@ -24,7 +24,7 @@ def software_bug_fails_at_once(world: World) -> None:
 def maintenance_restarts_ten_times(world: World) -> None:
     """Story 1: host maintenance restarts the JobSet ten times, and then the JobSet fails."""
     job_set = JobSet.submit(world, "story1.yaml", behaviour="run 20s, exit 143")
-    world.until(job_set.has_ended("Failed"))
+    world.until(job_set.has_failed())
 
 
 @scenario(arms=["JS-040", "JS-041"])
@@ -33,7 +33,7 @@ def software_bug_after_maintenance(world: World) -> None:
     job_set = JobSet.submit(world, "story1.yaml")
     _fail_each(world, job_set, "buggy-job-0", (MAINTENANCE, MAINTENANCE))
     job_set.fail("buggy-job-0", 1)
-    world.until(job_set.has_ended("Failed"))
+    world.until(job_set.has_failed())
 
 
 @scenario(arms=["JS-042", "JS-040"])
@@ -43,7 +43,7 @@ def memory_is_exceeded(world: World) -> None:
     world.until(job_set.is_ready())
     pods = job_set.pods_of("buggy-job-0")
     world.inject(KillPod(pods, exit_code=137, reason="OOMKilled"))
-    world.until(job_set.has_ended("Failed"))
+    world.until(job_set.has_failed())
 
 
 @scenario(arms=["JS-040"])
@@ -52,7 +52,7 @@ def pod_is_evicted_and_ignores_sigterm(world: World) -> None:
     job_set = JobSet.submit(world, "story1.yaml", behaviour="run forever, stop exit 137")
     world.until(job_set.is_ready())
     world.inject(EvictPod(job_set.pods_of("buggy-job-0")))
-    world.until(job_set.has_ended("Failed"))
+    world.until(job_set.has_failed())
 
 
 @scenario(arms=["JS-041"])
@@ -81,7 +81,7 @@ def node_is_lost(world: World) -> None:
 def any_failure_restarts_all_workers(world: World) -> None:
     """Story 2: workers restart together at any failure, ten times, and then the JobSet fails."""
     job_set = JobSet.submit(world, "story2.yaml", behaviour="run 2s, exit 1")
-    world.until(job_set.has_ended("Failed"))
+    world.until(job_set.has_failed())
 
 
 @scenario(arms=["JS-044", "JS-045"])
@@ -100,7 +100,7 @@ def maintenance_and_bugs_alternate(world: World) -> None:
     world.until(job_set.has_restarted(21))
     world.until(job_set.is_ready())
     job_set.fail("workers-0", 1)
-    world.until(job_set.has_ended("Failed"))
+    world.until(job_set.has_failed())
 
 
 @scenario(arms=["JS-026", "JS-028", "JS-061"])
@@ -114,7 +114,7 @@ def workers_and_parameter_servers(world: World) -> None:
         world.until(job_set.has_restarted(times))
     world.until(job_set.is_ready())
     job_set.fail("parameter-server-0")
-    world.until(job_set.has_ended("Failed"))
+    world.until(job_set.has_failed())
 
 
 @scenario(arms=["JS-070", "JS-074", "JS-076"], nodes=5, gpus=2)
@@ -134,7 +134,7 @@ def simulations_restart_or_stay_failed(world: World) -> None:
     its.fail("simulations-3", 3)
     its.fail("simulations-7", 2)
     world.until(its.has_partly_restarted(1))
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 def _fail_each(world: World, job_set: JobSet, name: str, codes: tuple[int, ...]) -> None:

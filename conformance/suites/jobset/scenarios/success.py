@@ -43,7 +43,7 @@ def jobs_succeed_in_turn(
         its.fail(name, 0)
         world.until(its.has_job(name, "Complete"))
         world.wait(10 * SECOND)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
     world.wait(10 * SECOND)
 
 
@@ -77,7 +77,7 @@ def success_before_a_restart(world: World) -> None:
     world.until(its.has_job("w-1", "Complete"))
     world.wait(10 * SECOND)
     its.fail("w-0", 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(arms=["JS-098"])
@@ -95,10 +95,10 @@ def success_of_a_job_that_restarts(world: World) -> None:
     world.until(its.has_job("w-1", "Complete"))
     world.wait(10 * SECOND)
     world.revert(kept_back)
-    world.until(its.is_ready() | its.has_ended("Completed"))
+    world.until(its.is_ready() | its.has_completed())
     if its.runs("w-0"):
         its.fail("w-0", 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(arms=["JS-098"])
@@ -111,7 +111,7 @@ def success_of_a_later_job_is_awaited(world: World) -> None:
     its.fail("first-0", 0)
     world.until(its.is_ready())
     its.fail("then-0", 0)
-    world.until(its.has_ended("Completed"))
+    world.until(its.has_completed())
 
 
 @scenario(arms=["JS-093", "JS-095"])
@@ -127,5 +127,5 @@ def success_beside_the_end(world: World) -> None:
     its.fail("w-0", 0)
     world.wait(5 * SECOND)
     world.inject(Start())
-    world.until(its.has_ended("Failed"))
+    world.until(its.has_failed())
     world.wait(30 * SECOND)

@@ -47,7 +47,7 @@ ORDERS: Final = {
 
 def _answered(its: JobSet) -> Condition:
     """It has ended, or is running again: no Job stands that failed."""
-    return its.has_ended("Failed") | its.is_ready()
+    return its.has_failed() | its.is_ready()
 
 
 @scenario(arms=["JS-002", "JS-008", "JS-061"], cases=ORDERS)

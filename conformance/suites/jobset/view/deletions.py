@@ -12,7 +12,7 @@ from conformance.suites.jobset.view.job_set import Child, JobSetRun
 from conformance.suites.jobset.view.snapshots import Snapshot
 from conformance.suites.jobset.view.status_steps import is_replaced, steps
 from vocabulary.history import Write
-from vocabulary.objects import condition_status, get_path, meta
+from vocabulary.objects import get_path, meta
 
 
 def deletions_without_cause(run: JobSetRun) -> Iterator[Obligation]:
@@ -90,6 +90,4 @@ def _spec(state: Snapshot) -> object:
 
 def _is_failing(child: Child, n: int) -> bool:
     has_failed = child.failed is not None and child.failed.n <= n
-    version = child.track.version_at(n)
-    state = {} if version is None else version.object or {}
-    return not has_failed and condition_status(state, "FailureTarget") == "True"
+    return not has_failed and child.at(n).is_to_fail

@@ -10,7 +10,7 @@ from conformance.history.operator import OperatorView
 from conformance.norm.claim import Claim
 from conformance.norm.obligations import Obligation
 from conformance.suites.jobset.api import JOB_SET
-from conformance.suites.jobset.at_rest import is_managed
+from conformance.suites.jobset.kind import JobSetState
 from conformance.suites.jobset.view.job_set import JobSetRun, edition_of_history
 
 ROLE: Final = "jobset"
@@ -39,7 +39,7 @@ class JobSetHistory:
         return tuple(
             JobSetRun(self.history, self.operator, track)
             for track in self.history.by_kind.get(str(JOB_SET), ())
-            if is_managed(track.first)
+            if JobSetState(track.first).is_managed
         )
 
     def excused(self, claim: Claim, broken: Obligation) -> Obligation | None:

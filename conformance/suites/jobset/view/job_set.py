@@ -11,6 +11,7 @@ from conformance.editions import edition_of, told_by
 from conformance.history import History, Moment, Track
 from conformance.history.operator import OperatorView
 from conformance.suites.jobset.api import INDEX_LABEL, REPLICATED_JOB_LABEL, RESTART_ATTEMPT
+from conformance.suites.jobset.kind import JobSetState, JobState
 from conformance.suites.jobset.view.snapshots import Snapshot
 from vocabulary.clock import Micros, parse_rfc3339
 from vocabulary.history import Write
@@ -59,6 +60,11 @@ class Child:
             RESTART_ATTEMPT, ""
         )
 
+    def at(self, n: int) -> JobState:
+        """Its state after position n; empty where it is not there."""
+        version = self.track.version_at(n)
+        return JobState({} if version is None else version.object or {})
+
     @cached_property
     def failed(self) -> Write | None:
         """The write by which it failed."""
@@ -66,9 +72,8 @@ class Child:
 
     def is_failing_at(self, n: int) -> bool:
         """True if it is to fail, and has not failed, since its pods are on their way out."""
-        version = self.track.version_at(n)
-        job = {} if version is None else version.object or {}
-        return condition_status(job, "FailureTarget") == "True" != condition_status(job, "Failed")
+        job = self.at(n)
+        return job.is_to_fail and not job.is_failed
 
     @cached_property
     def succeeded(self) -> Write | None:
@@ -79,7 +84,7 @@ class Child:
         """The writes from which on it was not suspended."""
         was_suspended = True
         for version in self.track.versions:
-            is_suspended = bool(get_path(version.object or {}, "spec.suspend", False))
+            is_suspended = JobState(version.object or {}).is_suspended
             if was_suspended and not is_suspended:
                 yield version
             was_suspended = is_suspended
@@ -165,7 +170,11 @@ class JobSetRun:
     def at(self, n: int) -> Snapshot | None:
         """The state that is stored after position n."""
         version = self.track.version_at(n)
-        return None if version is None else Snapshot(version, self._filled_in)
+        return None if version is None else self._by_version[version.n]
+
+    @cached_property
+    def _by_version(self) -> Mapping[int, Snapshot]:
+        return {snapshot.n: snapshot for snapshot in self.snapshots}
 
     @cached_property
     def _filled_in(self) -> int | None:
@@ -180,9 +189,9 @@ class JobSetRun:
     def wanted(self) -> Mapping[str, tuple[str, int]]:
         """The replicated job and index of each child Job by its name."""
         return {
-            f"{self.track.name}-{each['name']}-{index}": (each["name"], index)
-            for each in get_path(self.track.first, "spec.replicatedJobs") or ()
-            for index in range(int(each.get("replicas", 1)))
+            f"{self.track.name}-{name}-{index}": (name, index)
+            for name, replicas in JobSetState(self.track.first).replicas.items()
+            for index in range(replicas)
         }
 
     @cached_property
@@ -213,7 +222,7 @@ class JobSetRun:
             Failure(
                 child,
                 child.failed,
-                str((condition(child.failed.object or {}, "Failed") or {}).get("reason", "")),
+                JobState(child.failed.object or {}).why_failed,
             )
             for child in self.children
             if child.failed is not None

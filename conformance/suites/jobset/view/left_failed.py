@@ -45,5 +45,5 @@ def _counts(run: JobSetRun, child: Child, state: Snapshot) -> bool:
     ]
     return any(
         each["name"] == child.replicated_job and int(each.get("failed", 0)) >= len(failed)
-        for each in get_path(state.object, "status.replicatedJobsStatus") or ()
+        for each in state.replicated_jobs_status
     )

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
+from conformance.suites.jobset.kind import JobState
 from conformance.suites.jobset.view.job_set import JobSetRun
 from conformance.suites.jobset.view.status_steps import is_replaced
-from vocabulary.objects import Object, condition_status, get_path
+from vocabulary.objects import get_path
 
 
 def is_gated(run: JobSetRun, replicated_job: str) -> bool:
@@ -38,15 +39,6 @@ def never_started(run: JobSetRun, left_failed: Collection[str]) -> dict[str, boo
     return found
 
 
-def has_started(job: Object) -> bool:
-    """True if as many pods of a Job as run side by side are ready or have succeeded."""
-    parallelism = int(get_path(job, "spec.parallelism", 1))
-    completions = get_path(job, "spec.completions")
-    wanted = parallelism if completions is None else min(parallelism, int(completions))
-    pods = int(get_path(job, "status.ready", 0)) + int(get_path(job, "status.succeeded", 0))
-    return pods >= wanted or condition_status(job, "Complete") == "True"
-
-
 def _needs(run: JobSetRun, replicated_job: str) -> Iterator[tuple[str, str]]:
     """Each replicated job that one waits for, and whether it is to be `Ready` or `Complete`."""
     spec = run.track.first.get("spec") or {}
@@ -65,10 +57,8 @@ def _stands(run: JobSetRun, name: str, status: str, n: int) -> bool:
         version = child.track.version_at(n)
         if child.name != name or version is None or is_replaced(run, child, n):
             continue
-        job = version.object or {}
-        if condition_status(job, "Failed") == "True":
+        job = JobState(version.object or {})
+        if job.is_failed:
             return False
-        return condition_status(job, "Complete") == "True" or (
-            status == "Ready" and has_started(job)
-        )
+        return job.is_complete or (status == "Ready" and job.has_started)
     return False
