@@ -30,6 +30,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from conformance.breaking import during, operator_away
     from conformance.handle import Condition, Handle
     from conformance.history import History, Moment, Track
     from conformance.history.lanes import Lane, State, Tone, lane_of, snapshots
@@ -59,6 +60,10 @@ if TYPE_CHECKING:
     from conformance.world import World
 
 _STANDS_IN = {
+    "conformance.breaking": (
+        "during",
+        "operator_away",
+    ),
     "conformance.suite": (
         "KindUse",
         "PlainDurations",
@@ -138,6 +143,7 @@ __all__ = [
     "Tone",
     "Track",
     "World",
+    "during",
     "eventually",
     "exactly",
     "lane_of",
@@ -145,6 +151,7 @@ __all__ = [
     "never",
     "not_before",
     "one_of",
+    "operator_away",
     "scenario",
     "shared",
     "snapshots",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from chaos.choice import PodChoice, Which
-from chaos.faults import KillPod
+from chaos.faults import DeleteObject, KillPod
 from conformance.handle import Condition, Handle
 from conformance.suites.jobset.api import JOB_SET
 from conformance.suites.jobset.kind import JobSetState, JobState
@@ -19,6 +19,7 @@ from vocabulary.objects import (
     name_of,
     uid_of,
 )
+from vocabulary.requests import PropagationPolicy
 
 
 class JobSet(Handle):
@@ -33,6 +34,13 @@ class JobSet(Handle):
         self._replaced: set[str] = set()
         """Those that a restart has answered. A real cluster may show them as they were before they
         failed for a moment more: it tells of each kind apart."""
+
+    @classmethod
+    def ready(cls, world: World, manifest: str | Object) -> Self:
+        """Submit it, and wait until all of its Jobs are ready."""
+        its = cls.submit(world, manifest)
+        world.until(its.is_ready())
+        return its
 
     @property
     def state(self) -> JobSetState:
@@ -148,6 +156,14 @@ class JobSet(Handle):
         self._struck.add(uid_of(job or {}))
         self.world.inject(KillPod(self.pods_of(name, "first"), exit_code=exit_code))
 
+    def ready_again(self, times: int = 0, *, partly: int = 0) -> None:
+        """Wait until it was restarted so many times, as a whole or in part, and is ready."""
+        if partly:
+            self.world.until(self.has_partly_restarted(partly))
+        else:
+            self.world.until(self.has_restarted(times))
+        self.world.until(self.is_ready())
+
     def fail_until_restarted(self, name: str, exit_code: int = 1) -> None:
         """Have a child Job fail once all are ready, and wait for the restart of the JobSet."""
         self.world.until(self.is_ready())
@@ -170,3 +186,7 @@ class JobSet(Handle):
 
     def resume(self) -> None:
         self.suspend(False)
+
+    def delete_job(self, name: str, propagation: PropagationPolicy = "Background") -> None:
+        """Delete a child Job."""
+        self.world.inject(DeleteObject("Job", self.job(name), propagation=propagation))

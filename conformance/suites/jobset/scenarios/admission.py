@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chaos.faults import DeleteObject
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
     EXCLUSIVE_TOPOLOGY,
@@ -224,8 +223,7 @@ def policy_is_changed_while_suspended(world: World) -> None:
 @scenario(arms=["JS-027", "JS-096"])
 def policy_is_added(world: World) -> None:
     """A JobSet that was created without a policy gets none later, and fails by its first Job."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2)], None))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2)], None))
     # Without rules, which a released API refuses in updates for want of their names.
     _change_policy(world, its, {"maxRestarts": 1})
     its.fail("w-1")
@@ -254,11 +252,10 @@ OTHER_JOBS: Final[Mapping[str, Any]] = {
 def replicated_jobs_are_changed(world: World, asked: list[dict[str, Any]]) -> None:
     """A running JobSet keeps its Jobs, also those that it creates again, whatever its user asks
     for."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2), replicated_job("v")], None))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2), replicated_job("v")], None))
     _change(world, its, replicatedJobs=asked)
     world.wait(5 * SECOND)
-    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    its.delete_job("w-0")
     world.until(its.has_started("w-0"))
 
 

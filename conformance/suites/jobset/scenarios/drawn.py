@@ -64,8 +64,7 @@ def _run(world: World, rng: Random, actions: tuple[str, ...], together: tuple[in
             "operator": rng.choice(("All", "Any")),
             **({"targetReplicatedJobs": targets} if targets else {}),
         }
-    its = JobSet.submit(world, manifest)
-    world.until(its.is_ready())
+    its = JobSet.ready(world, manifest)
     for _ in range(ROUNDS):
         running = [
             f"{each['name']}-{index}"

@@ -22,8 +22,7 @@ FAIL = rule(FAIL_JOB_SET)
 @scenario(arms=["JS-020", "JS-048", "JS-060"])
 def restarts_are_left(world: World) -> None:
     """FailJobSet fails the JobSet though restarts are left, and nothing starts again."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [FAIL], max_restarts=5))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 3)], [FAIL], max_restarts=5))
     its.fail("w-1")
     world.until(its.has_failed())
     world.wait(30 * SECOND)
@@ -46,8 +45,7 @@ def after_restarts(world: World) -> None:
 def no_policy(world: World) -> None:
     """Without a failure policy the first failure of a Job fails the JobSet."""
     jobs = [replicated_job("driver"), replicated_job("w", 2)]
-    its = JobSet.submit(world, job_set(jobs, None))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, None))
     its.fail("w-1")
     world.until(its.has_failed())
 
@@ -55,7 +53,6 @@ def no_policy(world: World) -> None:
 @scenario(arms=["JS-022", "JS-003"], cases={"none": 0, "negative": -1})
 def no_restarts_are_allowed(world: World, max_restarts: int) -> None:
     """With no restarts to spend, the first failure that counts fails the JobSet."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=max_restarts))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2)], max_restarts=max_restarts))
     its.fail("w-0")
     world.until(its.has_failed())

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from chaos.fault import Fault
-from chaos.faults import ApiErrors, DelayWatch, Kill, LoseReply, StaleReads, Start
+from chaos.faults import ApiErrors, DelayWatch, Kill, LoseReply, StaleReads
+from conformance.breaking import during, operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
@@ -19,20 +20,17 @@ ACTIONS: Final = {"counted": COUNTED, "uncounted": UNCOUNTED}
 
 
 def _running(world: World, rules: list[Any], **spec: Any) -> JobSet:
-    its = JobSet.submit(world, job_set([replicated_job("w", 3)], rules, **spec))
-    world.until(its.is_ready())
-    return its
+    return JobSet.ready(world, job_set([replicated_job("w", 3)], rules, **spec))
 
 
 @scenario(arms=["JS-001", "JS-090", "JS-091"], cases=ACTIONS)
 def controller_dies_before_it_deletes(world: World, action: Any) -> None:
     """A controller that dies between the counter and the deletions goes on, and counts once."""
     its = _running(world, [action])
-    world.inject(ApiErrors(verb=("delete", "patch"), kind="Job", times=0))
-    its.fail("w-1")
-    world.until(its.has_restarted(1))
-    world.inject(Kill(restart_after=10 * SECOND))
-    world.revert(ApiErrors(verb=("delete", "patch"), kind="Job", times=0))
+    with during(world, ApiErrors(verb=("delete", "patch"), kind="Job", times=0)):
+        its.fail("w-1")
+        world.until(its.has_restarted(1))
+        world.inject(Kill(restart_after=10 * SECOND))
     world.until(its.is_ready())
 
 
@@ -41,16 +39,14 @@ def controller_begins_with_an_old_job_set(world: World) -> None:
     """A controller that first sees its JobSet as it was before a restart counts that once."""
     its = _running(world, [COUNTED])
     stale = StaleReads(kind="jobset.x-k8s.io/v1alpha2/JobSet")
-    world.inject(stale)
-    its.fail("w-0")
-    # Not until it has restarted: a controller that writes by its cache alone does not, before
-    # the cache catches up.
-    world.wait(5 * SECOND)
-    world.inject(Kill(restart_after=2 * SECOND))
-    world.wait(5 * SECOND)
-    world.revert(stale)
-    world.until(its.has_restarted(1))
-    world.until(its.is_ready())
+    with during(world, stale):
+        its.fail("w-0")
+        # Not until it has restarted: a controller that writes by its cache alone does not, before
+        # the cache catches up.
+        world.wait(5 * SECOND)
+        world.inject(Kill(restart_after=2 * SECOND))
+        world.wait(5 * SECOND)
+    its.ready_again(1)
 
 
 @scenario(
@@ -71,8 +67,7 @@ def counter_is_written_with_difficulty(world: World, fault: Fault) -> None:
     world.wait(5 * SECOND)  # until the status shows that all is ready: that is no counter
     world.inject(fault)
     its.fail("w-1")
-    world.until(its.has_restarted(1))
-    world.until(its.is_ready())
+    its.ready_again(1)
 
 
 @scenario(arms=["JS-090", "JS-092"])
@@ -94,8 +89,7 @@ def deletions_are_refused(world: World) -> None:
     its = _running(world, [COUNTED])
     world.inject(ApiErrors(verb=("delete",), kind="Job", times=3))
     its.fail("w-1")
-    world.until(its.has_restarted(1))
-    world.until(its.is_ready())
+    its.ready_again(1)
 
 
 @scenario(arms=["JS-001", "JS-091"])
@@ -103,13 +97,11 @@ def deletions_are_refused_for_a_while(world: World) -> None:
     """A deletion that an API server refuses for a minute is asked for again, although nothing else
     happens meanwhile."""
     refused = ApiErrors(verb=("delete", "patch"), kind="Job", times=0)
-    its = JobSet.submit(world, job_set([replicated_job("w")], [COUNTED]))
-    world.until(its.is_ready())
-    world.inject(refused)
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
-    world.wait(60 * SECOND)
-    world.revert(refused)
+    its = JobSet.ready(world, job_set([replicated_job("w")], [COUNTED]))
+    with during(world, refused):
+        its.fail("w-0")
+        world.until(its.has_restarted(1))
+        world.wait(60 * SECOND)
     world.until(its.is_ready())
 
 
@@ -120,10 +112,9 @@ def change_of_a_job_is_refused_for_a_while(world: World, suspends: bool) -> None
     asked = job_set([replicated_job("w")], [COUNTED], suspend=not suspends)
     its = JobSet.submit(world, asked)
     world.wait(20 * SECOND)
-    world.inject(refused)
-    its.suspend(suspends)
-    world.wait(60 * SECOND)
-    world.revert(refused)
+    with during(world, refused):
+        its.suspend(suspends)
+        world.wait(60 * SECOND)
     world.wait(60 * SECOND)
 
 
@@ -133,14 +124,11 @@ def controller_starts_with_an_old_state(world: World) -> None:
     its = _running(world, [COUNTED])
     kept_back = ApiErrors(verb=("delete", "patch"), kind="Job", times=0)
     stale = StaleReads(kind="jobset.x-k8s.io/v1alpha2/JobSet")
-    world.inject(stale)
-    world.inject(kept_back)
-    its.fail("w-1")
-    world.wait(10 * SECOND)
-    world.inject(Kill(restart_after=2 * SECOND))
-    world.wait(10 * SECOND)
-    world.revert(kept_back)
-    world.revert(stale)
+    with during(world, stale), during(world, kept_back):
+        its.fail("w-1")
+        world.wait(10 * SECOND)
+        world.inject(Kill(restart_after=2 * SECOND))
+        world.wait(10 * SECOND)
     world.until(its.is_ready())
 
 
@@ -150,8 +138,7 @@ def controller_dies_between_restarts(world: World) -> None:
     its = _running(world, [COUNTED], max_restarts=2)
     for restarts in (1, 2):
         its.fail("w-1")
-        world.until(its.has_restarted(restarts))
-        world.until(its.is_ready())
+        its.ready_again(restarts)
         world.inject(Kill(restart_after=2 * SECOND))
         world.wait(5 * SECOND)
     its.fail("w-0")
@@ -173,11 +160,10 @@ def jobs_are_seen_late(world: World) -> None:
 def failure_before_a_suspension(world: World, action: Any) -> None:
     """A failure that happens together with a suspension is answered then or at the resumption."""
     its = _running(world, [action])
-    world.inject(Kill(restart_after=None))
-    its.fail("w-1")
-    world.wait(3 * SECOND)
-    its.suspend()
-    world.inject(Start())
+    with operator_away(world):
+        its.fail("w-1")
+        world.wait(3 * SECOND)
+        its.suspend()
     world.wait(10 * SECOND)
     its.resume()
     world.until(its.is_ready())
@@ -187,11 +173,10 @@ def failure_before_a_suspension(world: World, action: Any) -> None:
 def failure_before_a_lasting_suspension(world: World) -> None:
     """A JobSet says that it is suspended, and a Job of it has failed together with that."""
     its = _running(world, [ACTIONS["counted"]])
-    world.inject(Kill(restart_after=None))
-    its.fail("w-1")
-    world.wait(3 * SECOND)
-    its.suspend()
-    world.inject(Start())
+    with operator_away(world):
+        its.fail("w-1")
+        world.wait(3 * SECOND)
+        its.suspend()
     world.wait(10 * SECOND)
 
 
@@ -237,8 +222,7 @@ def failure_in_a_start_in_order(world: World, action: Any) -> None:
     world.until(its.has_started("driver-0"))
     world.wait(2 * SECOND)
     its.fail("driver-0")
-    world.until(its.has_restarted(1))
-    world.until(its.is_ready())
+    its.ready_again(1)
 
 
 @scenario(arms=["JS-003", "JS-022"])
@@ -271,16 +255,14 @@ def _fail_and_succeed_unseen(
 ) -> None:
     """Have a Job fail, and then another one succeed, while no controller runs."""
     jobs = [replicated_job("w"), replicated_job("v")]
-    its = JobSet.submit(world, job_set(jobs, successPolicy=policy))
-    world.until(its.is_ready())
-    world.inject(Kill(restart_after=None))
-    its.fail("v-0")
-    world.wait(5 * SECOND)
-    its.fail("w-0", 0)
-    world.wait(5 * SECOND)
-    if is_suspended:
-        its.suspend()
-    world.inject(Start())
+    its = JobSet.ready(world, job_set(jobs, successPolicy=policy))
+    with operator_away(world):
+        its.fail("v-0")
+        world.wait(5 * SECOND)
+        its.fail("w-0", 0)
+        world.wait(5 * SECOND)
+        if is_suspended:
+            its.suspend()
     if is_suspended:
         world.wait(30 * SECOND)
         its.resume()
@@ -292,8 +274,7 @@ def _fail_and_succeed_unseen(
 def success_before_a_failure(world: World, action: Any) -> None:
     """Of a success and a failure a moment later either may decide, and only one does."""
     jobs = [replicated_job("w"), replicated_job("v")]
-    its = JobSet.submit(world, job_set(jobs, [action], successPolicy={"operator": "Any"}))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, [action], successPolicy={"operator": "Any"}))
     its.fail("w-0", 0)
     its.fail("v-0")
     world.until(its.has_completed() | its.has_failed() | its.has_restarted(1))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.faults import DeleteObject
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
     FAIL_JOB,
@@ -31,8 +30,7 @@ LEAVES: Final = rule(FAIL_JOB)
 @scenario(arms=["JS-072"], cases={"one": ("w-1",), "two": ("w-0", "w-2")})
 def others_complete(world: World, failing: tuple[str, ...]) -> None:
     """Jobs that are left failed leave the others running, and the JobSet completes with those."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 3), replicated_job("v")], [LEAVES]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 3), replicated_job("v")], [LEAVES]))
     for name in failing:
         its.fail(name)
         world.until(its.has_failed_job(name))
@@ -52,8 +50,7 @@ def all_are_left_failed(world: World, policy: dict[str, object]) -> None:
     manifest = job_set(jobs, [LEAVES])
     if policy:
         manifest["spec"]["successPolicy"] = policy
-    its = JobSet.submit(world, manifest)
-    world.until(its.is_ready())
+    its = JobSet.ready(world, manifest)
     its.fail("w-0")
     world.until(its.has_failed_job("w-0"))
     world.wait(10 * SECOND)
@@ -71,8 +68,7 @@ def all_are_left_failed(world: World, policy: dict[str, object]) -> None:
 def success_waits_for_the_others(world: World, policy: dict[str, object]) -> None:
     """Once a Job is left failed, the JobSet completes when all others have finished."""
     jobs = [replicated_job("w", 2), replicated_job("v")]
-    its = JobSet.submit(world, job_set(jobs, [LEAVES], successPolicy=policy))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, [LEAVES], successPolicy=policy))
     its.fail("w-0")
     world.until(its.has_failed_job("w-0"))
     world.wait(5 * SECOND)
@@ -88,23 +84,20 @@ def other_failures_are_answered(world: World) -> None:
     """A Job that is left failed neither answers nor hides the failures of others."""
     jobs = [replicated_job("driver"), replicated_job("w", 2, **failing_by_policy())]
     rules = [rule(FAIL_JOB, [BY_POLICY]), rule(RESTART_JOB, [BY_BACKOFF], ["w"])]
-    its = JobSet.submit(world, job_set(jobs, rules))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, rules))
     its.fail("w-0", NON_RETRIABLE)
     world.until(its.has_failed_job("w-0"))
     its.fail("w-1")
     world.until(its.has_partly_restarted(1))
     its.fail("driver-0")
-    world.until(its.has_restarted(1))
-    world.until(its.is_ready())
+    its.ready_again(1)
 
 
 @scenario(arms=["JS-072", "JS-105"])
 def one_is_left_failed_for_good(world: World) -> None:
     """A Job that is left failed counts as such as long as the others run."""
     jobs = [replicated_job("w", 3), replicated_job("v")]
-    its = JobSet.submit(world, job_set(jobs, [LEAVES]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, [LEAVES]))
     its.fail("w-1")
     world.until(its.has_failed_job("w-1"))
     world.wait(10 * SECOND)
@@ -115,8 +108,7 @@ def left_failed_job_has_a_ttl(world: World, failing: tuple[str, ...]) -> None:
     """A Job that is left failed does not start again once its TTL has it deleted, and the JobSet
     completes with the others."""
     workers = replicated_job("w", 3, ttlSecondsAfterFinished=SEEN_SECONDS)
-    its = JobSet.submit(world, job_set([workers, replicated_job("v")], [LEAVES]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([workers, replicated_job("v")], [LEAVES]))
     for name in failing:
         its.fail(name)
         world.until(its.has_failed_job(name))
@@ -130,8 +122,7 @@ def left_failed_job_has_a_ttl(world: World, failing: tuple[str, ...]) -> None:
 def left_failed_job_is_gone(world: World) -> None:
     """The others run on when the TTL of a Job that is left failed has it deleted."""
     workers = replicated_job("w", 3, ttlSecondsAfterFinished=SEEN_SECONDS)
-    its = JobSet.submit(world, job_set([workers, replicated_job("v")], [LEAVES]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([workers, replicated_job("v")], [LEAVES]))
     its.fail("w-1")
     world.until(its.has_failed_job("w-1"))
     world.wait(2 * SEEN_SECONDS * SECOND)
@@ -141,11 +132,10 @@ def left_failed_job_is_gone(world: World) -> None:
 @scenario(arms=["JS-072", "JS-105"])
 def another_job_is_deleted(world: World) -> None:
     """One Job is left failed; another one, which a user deletes, comes back."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [LEAVES]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 3)], [LEAVES]))
     its.fail("w-1")
     world.until(its.has_failed_job("w-1"))
-    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    its.delete_job("w-0")
     world.until(its.has_started("w-0"))
 
 
@@ -200,7 +190,7 @@ def left_failed_job_was_waited_for(world: World) -> None:
     world.until(its.has_started("first-0"))
     its.fail("first-0", 0)
     world.until(its.has_started("then-0"))
-    world.inject(DeleteObject("Job", its.job("first-0"), propagation="Background"))
+    its.delete_job("first-0")
     world.until(its.has_started("first-0"))
     its.fail("first-0")
     world.until(its.has_failed_job("first-0"))
@@ -213,14 +203,12 @@ def left_failed_job_was_waited_for(world: World) -> None:
 def left_failed_job_restarts_with_its_replicated_job(world: World) -> None:
     """A Job that is left failed starts again when a later failure restarts its replicated job."""
     rules = [rule(FAIL_JOB, [BY_POLICY]), rule(RESTART_REPLICATED_JOB, targets=["w"])]
-    its = JobSet.submit(world, job_set([replicated_job("w", 2, **failing_by_policy())], rules))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2, **failing_by_policy())], rules))
     its.fail("w-0", NON_RETRIABLE)
     world.until(its.has_failed_job("w-0"))
     world.wait(5 * SECOND)
     its.fail("w-1")
-    world.until(its.has_partly_restarted(1))
-    world.until(its.is_ready())
+    its.ready_again(partly=1)
 
 
 @scenario(

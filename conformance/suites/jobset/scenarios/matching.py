@@ -42,8 +42,7 @@ def first_of_two_rules_decides(world: World, rules: list[Any]) -> None:
 @scenario(arms=["JS-002", "JS-020"])
 def first_rule_fails_the_jobset(world: World) -> None:
     """A first rule that fails the JobSet leaves nothing to a second one that would restart it."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [FAIL, COUNTED]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2)], [FAIL, COUNTED]))
     its.fail("w-0")
     world.until(its.has_failed())
 
@@ -149,8 +148,7 @@ def whole_match_decides(world: World) -> None:
     """A rule with reasons and targets matches a failure that has both."""
     job = failing_by_policy()
     jobs = [replicated_job("driver", **job), replicated_job("w", 2, **job)]
-    its = JobSet.submit(world, job_set(jobs, BOTH))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, BOTH))
     its.fail("w-1", NON_RETRIABLE)
     world.until(its.has_failed())
 
@@ -182,8 +180,7 @@ def target_begins_another_name(world: World) -> None:
 def second_target_fails(world: World) -> None:
     """A rule with several targets matches a failure of the second of them."""
     jobs = [replicated_job(name) for name in ("driver", "w", "other")]
-    its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET, targets=["driver", "w"])]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, [rule(FAIL_JOB_SET, targets=["driver", "w"])]))
     its.fail("w-0")
     world.until(its.has_failed())
 
@@ -210,8 +207,7 @@ def maximum_is_missing(world: World) -> None:
     """A failure policy without maxRestarts allows no restart that counts."""
     policy = {"rules": [rule(RESTART_UNCOUNTED, [BY_POLICY])]}
     manifest = job_set([replicated_job("w", 2)], None, failurePolicy=policy)
-    its = JobSet.submit(world, manifest)
-    world.until(its.is_ready())
+    its = JobSet.ready(world, manifest)
     its.fail("w-0")
     world.until(its.has_failed())
 

@@ -56,8 +56,7 @@ def message_of_the_second_rule(world: World) -> None:
         {**rule(RESTART_JOB_SET), "onJobFailureMessagePatterns": [OF_ANOTHER]},
         {**rule(FAIL_JOB_SET), "onJobFailureMessagePatterns": [OF_THE_FAILURE]},
     ]
-    its = JobSet.submit(world, job_set([replicated_job("w", 2, **failing_by_policy())], rules))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2, **failing_by_policy())], rules))
     its.fail("w-1", NON_RETRIABLE)
     world.until(its.has_failed())
 

@@ -18,9 +18,7 @@ SECOND_OPERATOR: Final = "jobset/1"
 
 def _running(world: World, behaviour: str = "run forever") -> JobSet:
     jobs = [replicated_job("w", 3, behaviour)]
-    its = JobSet.submit(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
-    world.until(its.is_ready())
-    return its
+    return JobSet.ready(world, job_set(jobs, [rule(RESTART_JOB_SET)]))
 
 
 @scenario(
@@ -41,8 +39,7 @@ def two_operators_without_election(world: World, faults: tuple[Fault, ...]) -> N
         world.inject(fault)
     for restarts in (1, 2):
         its.fail("w-1")
-        world.until(its.has_restarted(restarts))
-        world.until(its.is_ready())
+        its.ready_again(restarts)
         world.wait(30 * SECOND)
 
 
@@ -54,8 +51,7 @@ def leader_is_killed(world: World) -> None:
     world.inject(Kill(world.leader, restart_after=None))
     world.until(its.is_ready())
     its.fail("w-2")
-    world.until(its.has_restarted(2))
-    world.until(its.is_ready())
+    its.ready_again(2)
 
 
 @scenario(arms=["JS-090", "JS-092"], operators=2)
@@ -66,5 +62,4 @@ def lease_is_taken_in_a_restart(world: World) -> None:
     world.inject(TakeLease())
     world.until(its.is_ready())
     its.fail("w-2")
-    world.until(its.has_restarted(2))
-    world.until(its.is_ready())
+    its.ready_again(2)

@@ -12,13 +12,12 @@ from chaos.faults import (
     DeletePod,
     EditObject,
     HoldObject,
-    Kill,
     Pause,
     ReleaseObject,
     StaleReads,
-    Start,
     Tamper,
 )
+from conformance.breaking import during, operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_ATTEMPT, RESTART_JOB_SET, RESTART_UNCOUNTED
 from conformance.suites.jobset.handle import JobSet
@@ -53,7 +52,7 @@ def _running(world: World, **job: Any) -> JobSet:
 def child_job_is_deleted(world: World, propagation: Any) -> None:
     """A child Job that a user deletes is created again, and no restart is counted."""
     its = _running(world)
-    world.inject(DeleteObject("Job", its.job("w-1"), propagation=propagation))
+    its.delete_job("w-1", propagation)
     world.wait(5 * SECOND)
     world.until(its.is_ready())
 
@@ -64,7 +63,7 @@ def child_job_is_deleted_in_a_restart(world: World, propagation: Any) -> None:
     its = _running(world, behaviour="run forever, stop 5s")
     its.fail("w-0")
     world.until(its.has_restarted(1))
-    world.inject(DeleteObject("Job", its.job("w-1"), propagation=propagation))
+    its.delete_job("w-1", propagation)
     world.until(its.is_ready())
 
 
@@ -92,7 +91,7 @@ def job_is_taken_away(world: World, is_given_back: bool) -> None:
         patch = {"metadata": {"ownerReferences": owners}}
         world.inject(EditObject("Job", its.job("w-1"), patch))
     else:
-        world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+        its.delete_job("w-1")
     world.wait(5 * SECOND)
     world.until(its.is_ready())
 
@@ -101,20 +100,19 @@ def job_is_taken_away(world: World, is_given_back: bool) -> None:
 def job_is_replaced_unseen(world: World, action: Any) -> None:
     """A Job that a restart has to replace goes, and another client's has its name before the
     controller learns of either: that one stays."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [action]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 3)], [action]))
     kept_back = ApiErrors(verb=("delete", "patch"), kind="Job", times=0)
     late = DelayWatch(kind="Job", by=30 * SECOND)
     world.inject(kept_back)
     its.fail("w-1")
     world.until(its.has_restarted(1))
     world.inject(late)
-    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    its.delete_job("w-0")
     world.inject(CreateObject(foreign_job(its.job("w-0"))))
     world.revert(kept_back)
     world.wait(40 * SECOND)
     world.revert(late)
-    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    its.delete_job("w-0")
     world.until(its.is_ready())
 
 
@@ -124,7 +122,7 @@ def failed_job_is_deleted(world: World) -> None:
     its = _running(world)
     its.fail("w-2")
     world.until(its.has_failed_job("w-2") | its.has_restarted(1))
-    world.inject(DeleteObject("Job", its.job("w-2"), propagation="Background"))
+    its.delete_job("w-2")
     world.wait(5 * SECOND)
     world.until(its.is_ready())
 
@@ -143,12 +141,10 @@ def failed_job_is_deleted_unseen(world: World) -> None:
 def fail_and_delete_unseen(world: World, its: JobSet, name: str) -> None:
     """Have a Job fail and be deleted while no controller runs, and wait until it is back."""
     world.until(its.is_ready())
-    world.inject(Kill(restart_after=None))
-    its.fail(name)
-    world.until(its.has_failed_job(name))
-    world.inject(DeleteObject("Job", its.job(name), propagation="Background"))
-    world.wait(5 * SECOND)
-    world.inject(Start())
+    with operator_away(world, for_us=5 * SECOND):
+        its.fail(name)
+        world.until(its.has_failed_job(name))
+        its.delete_job(name)
     world.until(its.is_ready())
 
 
@@ -177,11 +173,9 @@ def service_is_deleted(world: World) -> None:
 def pod_is_deleted(world: World) -> None:
     """A pod that a user deletes fails its Job, whose failure no rule matches."""
     jobs = [replicated_job("w", 2)]
-    its = JobSet.submit(world, job_set(jobs))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs))
     world.inject(DeletePod(its.pods_of("w-1")))
-    world.until(its.has_restarted(1))
-    world.until(its.is_ready())
+    its.ready_again(1)
 
 
 @scenario(
@@ -204,8 +198,7 @@ def labels_are_tampered_with(world: World, tampering: Any) -> None:
     world.until(its.is_ready())
     restarts = its.state.restarts
     its.fail("w-0")
-    world.until(its.has_restarted(restarts + 1))
-    world.until(its.is_ready())
+    its.ready_again(restarts + 1)
 
 
 @scenario(arms=["JS-001", "JS-091"])
@@ -218,7 +211,7 @@ def name_is_taken(world: World) -> None:
     its.fail("w-0")
     world.until(its.has_restarted(1))
     world.wait(10 * SECOND)
-    world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+    its.delete_job("w-1")
     world.until(its.is_ready())
 
 
@@ -228,17 +221,16 @@ def name_is_used_again(world: World, seen_late: bool) -> None:
     its = _running(world)
     unanswered = ApiErrors(verb=("update", "patch"), kind=OF_JOB_SETS, times=0)
     stale = StaleReads(kind=OF_JOB_SETS)
-    world.inject(unanswered)
-    its.fail("w-0")
-    world.until(its.has_failed_job("w-0"))
-    world.inject(HoldObject(kind="Job", name=its.job("w-0")))
-    if seen_late:
-        world.inject(stale)
-    its.delete()
-    world.until(its.is_gone())
-    _submit_running(world)
-    world.wait(5 * SECOND)
-    world.revert(unanswered)
+    with during(world, unanswered):
+        its.fail("w-0")
+        world.until(its.has_failed_job("w-0"))
+        world.inject(HoldObject(kind="Job", name=its.job("w-0")))
+        if seen_late:
+            world.inject(stale)
+        its.delete()
+        world.until(its.is_gone())
+        _submit_running(world)
+        world.wait(5 * SECOND)
     world.wait(30 * SECOND)
     if seen_late:
         world.revert(stale)
@@ -305,8 +297,7 @@ def _none_of(limited: str) -> dict[str, Any]:
 def failed_job_has_a_ttl(world: World) -> None:
     """A failed Job that its TTL deletes from a JobSet that has failed does not come back."""
     workers = replicated_job("w", 2, ttlSecondsAfterFinished=SEEN_SECONDS)
-    its = JobSet.submit(world, job_set([workers], max_restarts=0))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([workers], max_restarts=0))
     its.fail("w-0")
     world.until(its.has_failed())
     world.wait(2 * SEEN_SECONDS * SECOND)
@@ -353,7 +344,7 @@ def job_of_a_completed_jobset_is_deleted(world: World) -> None:
     jobs = [replicated_job("w", 2, behaviour="run 5s, exit 0")]
     its = JobSet.submit(world, job_set(jobs, max_restarts=0))
     world.until(its.has_completed())
-    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    its.delete_job("w-0")
     world.wait(2 * SECOND)
     its.fail("w-0")
     world.wait(30 * SECOND)
@@ -362,30 +353,26 @@ def job_of_a_completed_jobset_is_deleted(world: World) -> None:
 @scenario(arms=["JS-093", "JS-095"])
 def job_of_a_failed_jobset_is_deleted(world: World) -> None:
     """A failed JobSet does not create a Job again that a user deletes."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=0))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2)], max_restarts=0))
     its.fail("w-0")
     world.until(its.has_failed())
     world.wait(5 * SECOND)
-    world.inject(DeleteObject("Job", its.job("w-0"), propagation="Background"))
+    its.delete_job("w-0")
     world.wait(30 * SECOND)
 
 
 @scenario(arms=["JS-090", "JS-091"], alone=True)
 def jobs_of_a_namesake_are_left(world: World) -> None:
     """A failed Job that is left of an earlier JobSet of this name is no failure of the new one."""
-    first = JobSet.submit(world, job_set([replicated_job("w", 2)], max_restarts=0))
-    world.until(first.is_ready())
+    first = JobSet.ready(world, job_set([replicated_job("w", 2)], max_restarts=0))
     first.fail("w-0")
     world.until(first.has_failed())
     world.wait(5 * SECOND)
-    world.inject(Pause("garbage-collector"))
-    first.delete()
-    world.until(first.is_gone())
-    again = JobSet.submit(world, job_set([replicated_job("w", 2)]))
-    world.wait(10 * SECOND)
-    world.revert(Pause("garbage-collector"))
+    with during(world, Pause("garbage-collector")):
+        first.delete()
+        world.until(first.is_gone())
+        again = JobSet.submit(world, job_set([replicated_job("w", 2)]))
+        world.wait(10 * SECOND)
     world.until(again.is_ready())
     again.fail("w-1")
-    world.until(again.has_restarted(1))
-    world.until(again.is_ready())
+    again.ready_again(1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from chaos.faults import ApiErrors, Kill, Start
+from chaos.faults import ApiErrors, Kill
+from conformance.breaking import during, operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
     FAIL_JOB_SET,
@@ -60,17 +61,13 @@ def driver_fails_after_its_workers(world: World) -> None:
 @scenario(arms=["JS-070"])
 def two_of_one_replicated_job_fail(world: World) -> None:
     """Two failures in one replicated job that are seen at once restart it once."""
-    its = JobSet.submit(
+    its = JobSet.ready(
         world, job_set([replicated_job("driver"), replicated_job("w", 3)], [OF_WORKERS])
     )
-    world.until(its.is_ready())
-    world.inject(Kill(restart_after=None))
-    its.fail("w-0")
-    its.fail("w-2")
-    world.wait(5 * SECOND)
-    world.inject(Start())
-    world.until(its.has_partly_restarted(1))
-    world.until(its.is_ready())
+    with operator_away(world, for_us=5 * SECOND):
+        its.fail("w-0")
+        its.fail("w-2")
+    its.ready_again(partly=1)
 
 
 @scenario(arms=["JS-071", "JS-073"])
@@ -104,15 +101,11 @@ def job_restarts_without_counting(world: World) -> None:
 @scenario(arms=["JS-071"])
 def two_jobs_fail_together(world: World) -> None:
     """Two Jobs that fail at once are restarted each, and the third is left alone."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [OF_ONE]))
-    world.until(its.is_ready())
-    world.inject(Kill(restart_after=None))
-    its.fail("w-0")
-    its.fail("w-2")
-    world.wait(5 * SECOND)
-    world.inject(Start())
-    world.until(its.has_partly_restarted(2))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 3)], [OF_ONE]))
+    with operator_away(world, for_us=5 * SECOND):
+        its.fail("w-0")
+        its.fail("w-2")
+    its.ready_again(partly=2)
 
 
 @scenario(arms=["JS-071"])
@@ -122,8 +115,7 @@ def job_restarts_beside_completed_ones(world: World) -> None:
     its = JobSet.submit(world, job_set(jobs, [OF_ONE]))
     world.until(its.is_ready() & its.has_job("v-0", "Complete"))
     its.fail("w-0")
-    world.until(its.has_partly_restarted(1))
-    world.until(its.is_ready())
+    its.ready_again(partly=1)
     its.fail("w-0", 0)
     its.fail("w-1", 0)
     world.until(its.has_completed())
@@ -134,8 +126,7 @@ def job_restarts_beside_completed_ones(world: World) -> None:
 )
 def no_partial_restart_is_allowed(world: World, only: dict[str, object]) -> None:
     """Without maxRestarts the first failure that would restart a part fails the JobSet."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [only], max_restarts=0))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2)], [only], max_restarts=0))
     its.fail("w-0")
     world.until(its.has_failed())
 
@@ -225,8 +216,7 @@ def back_off_begins_again(world: World) -> None:
     world.until(its.is_ready())
     world.wait(12 * MINUTE)
     its.fail("w-0")
-    world.until(its.has_partly_restarted(7))
-    world.until(its.is_ready())
+    its.ready_again(partly=7)
 
 
 @scenario(arms=["JS-073"], only_simulated="its Job runs for almost ten minutes")
@@ -238,8 +228,7 @@ def back_off_goes_on_after_nine_minutes(world: World) -> None:
     world.until(its.is_ready())
     world.wait(9 * MINUTE + 30 * SECOND)
     its.fail("w-0")
-    world.until(its.has_partly_restarted(7))
-    world.until(its.is_ready())
+    its.ready_again(partly=7)
 
 
 @scenario(arms=["JS-076"], nodes=4, cases={"job": OF_ONE, "replicated-job": OF_WORKERS})
@@ -363,17 +352,15 @@ def job_set_fails_before_a_restart_is_carried_out(world: World) -> None:
     """Jobs that were to restart, and whose deletion was refused, run no longer once their JobSet
     has failed."""
     rules = [OF_WORKERS, rule(FAIL_JOB_SET, targets=["v"])]
-    its = JobSet.submit(world, job_set([replicated_job("w", 2), replicated_job("v")], rules))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2), replicated_job("v")], rules))
     refused = ApiErrors(verb=("delete",), kind="Job", code=500, times=0)
-    world.inject(refused)
-    its.fail("w-0")
-    world.until(its.has_failed_job("w-0"))
-    world.wait(3 * SECOND)
-    its.fail("v-0")
-    world.until(its.has_failed())
-    world.wait(5 * SECOND)
-    world.revert(refused)
+    with during(world, refused):
+        its.fail("w-0")
+        world.until(its.has_failed_job("w-0"))
+        world.wait(3 * SECOND)
+        its.fail("v-0")
+        world.until(its.has_failed())
+        world.wait(5 * SECOND)
     world.wait(MINUTE)
 
 

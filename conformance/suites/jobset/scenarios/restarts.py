@@ -56,8 +56,7 @@ def pods_stop_slowly(world: World, case: tuple[str, str]) -> None:
 @scenario(arms=["JS-001", "JS-091"], cases=ACTIONS)
 def deletion_is_stuck(world: World, action: str) -> None:
     """A Job whose deletion is held up restarts when it is let go, and counts once."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 3)], [rule(action)]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 3)], [rule(action)]))
     held = HoldObject(kind="Job", name=its.job("w-2"))
     world.inject(held)
     its.fail("w-0")
@@ -125,8 +124,7 @@ def uncounted_restart_follows_a_counted_one(world: World) -> None:
     world.wait(6 * SECOND)
     world.until(its.has_started("w-0"))
     its.fail("w-0", NON_RETRIABLE)
-    world.until(its.has_restarted(2))
-    world.until(its.is_ready())
+    its.ready_again(2)
 
 
 @scenario(arms=["JS-001", "JS-047"])
@@ -184,10 +182,9 @@ def replicated_jobs_wait_for_others(
     """Jobs that wait for those of another replicated job come back once these are ready."""
     waits, spec = order
     workers = {**replicated_job("w", 2), **waits}
-    its = JobSet.submit(
+    its = JobSet.ready(
         world, job_set([replicated_job("driver"), workers], [rule(RESTART_JOB_SET)], **spec)
     )
-    world.until(its.is_ready())
     for times, name in enumerate(("driver-0", "w-1"), start=1):
         its.fail(name)
         world.until(its.has_restarted(times))

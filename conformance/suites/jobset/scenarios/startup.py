@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from chaos.faults import CreateObject, DeleteObject
+from chaos.faults import CreateObject
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
@@ -63,8 +63,7 @@ SHAPES: Final = {
 @scenario(arms=["JS-100"], cases=SHAPES)
 def later_jobs_wait_for_all_pods(world: World, earlier: dict[str, Any]) -> None:
     """A Job is ready once all the pods that it can have are: as many as it has work for."""
-    its = JobSet.submit(world, job_set([earlier, replicated_job("w", 2)], [COUNTED], **IN_ORDER))
-    world.until(its.is_ready())
+    JobSet.ready(world, job_set([earlier, replicated_job("w", 2)], [COUNTED], **IN_ORDER))
 
 
 @scenario(arms=["JS-100"], cases=ORDERS)
@@ -75,7 +74,7 @@ def earlier_job_is_missing(world: World, case: tuple[list[dict[str, Any]], dict[
     its = JobSet.submit(world, job_set(jobs, [COUNTED], **spec))
     world.until(its.has_started("driver-0"))
     world.wait(30 * SECOND)
-    world.inject(DeleteObject("Job", its.job("driver-1"), propagation="Background"))
+    its.delete_job("driver-1")
     world.until(its.is_ready())
 
 
@@ -96,8 +95,7 @@ def later_jobs_wait_for_success(world: World) -> None:
 @scenario(arms=["JS-099", "JS-100"])
 def jobs_are_resumed_in_order(world: World) -> None:
     """Jobs of a suspended JobSet are resumed in order, as they are started."""
-    its = JobSet.submit(world, job_set(_jobs(), [COUNTED], **IN_ORDER))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(_jobs(), [COUNTED], **IN_ORDER))
     its.suspend()
     world.wait(20 * SECOND)
     its.resume()

@@ -39,8 +39,7 @@ def software_bug_after_maintenance(world: World) -> None:
 @scenario(arms=["JS-042", "JS-040"])
 def memory_is_exceeded(world: World) -> None:
     """Story 1: a container that the kernel kills exits with 137, which is no SIGTERM."""
-    job_set = JobSet.submit(world, "story1.yaml")
-    world.until(job_set.is_ready())
+    job_set = JobSet.ready(world, "story1.yaml")
     pods = job_set.pods_of("buggy-job-0")
     world.inject(KillPod(pods, exit_code=137, reason="OOMKilled"))
     world.until(job_set.has_failed())
@@ -58,18 +57,15 @@ def pod_is_evicted_and_ignores_sigterm(world: World) -> None:
 @scenario(arms=["JS-041"])
 def pod_is_evicted(world: World) -> None:
     """Story 1: an evicted container that obeys SIGTERM exits with 143, and the JobSet restarts."""
-    job_set = JobSet.submit(world, "story1.yaml")
-    world.until(job_set.is_ready())
+    job_set = JobSet.ready(world, "story1.yaml")
     world.inject(EvictPod(job_set.pods_of("buggy-job-0")))
-    world.until(job_set.has_restarted(1))
-    world.until(job_set.is_ready())
+    job_set.ready_again(1)
 
 
 @scenario(arms=["JS-042", "JS-041"], nodes=2, alone=True)
 def node_is_lost(world: World) -> None:
     """Story 1: a pod whose node is gone has no exit code, and the JobSet restarts."""
-    job_set = JobSet.submit(world, "story1.yaml")
-    world.until(job_set.is_ready())
+    job_set = JobSet.ready(world, "story1.yaml")
     its_pod = PodChoice(owner=job_set.job("buggy-job-0"))
     node = NodeChoice(hosting=its_pod)
     world.inject(NodeLost(node))
@@ -97,8 +93,7 @@ def maintenance_and_bugs_alternate(world: World) -> None:
     job_set = JobSet.submit(world, "story3.yaml")
     _fail_each(world, job_set, "workers-0", (MAINTENANCE, 1) * 10)
     job_set.fail("workers-0", MAINTENANCE)
-    world.until(job_set.has_restarted(21))
-    world.until(job_set.is_ready())
+    job_set.ready_again(21)
     job_set.fail("workers-0", 1)
     world.until(job_set.has_failed())
 

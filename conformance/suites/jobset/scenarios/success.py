@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chaos.faults import ApiErrors, Kill, Start
+from chaos.faults import ApiErrors
+from conformance.breaking import during, operator_away
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import FAIL_JOB_SET, RESTART_JOB_SET
 from conformance.suites.jobset.handle import JobSet
@@ -37,8 +38,7 @@ def jobs_succeed_in_turn(
     policy, order = case
     spec: dict[str, Any] = {} if policy is None else {"successPolicy": policy}
     jobs = [replicated_job("w", 2), replicated_job("v")]
-    its = JobSet.submit(world, job_set(jobs, [COUNTED], **spec))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, [COUNTED], **spec))
     for name in order:
         its.fail(name, 0)
         world.until(its.has_job(name, "Complete"))
@@ -51,8 +51,7 @@ def jobs_succeed_in_turn(
 def replicated_job_of_no_replicas(world: World, policy: Mapping[str, Any]) -> None:
     """A replicated job without Jobs neither completes a JobSet nor keeps it from completing."""
     jobs = [replicated_job("w", 2), replicated_job("spare", 0)]
-    its = JobSet.submit(world, job_set(jobs, [COUNTED], successPolicy=policy))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, [COUNTED], successPolicy=policy))
     world.wait(10 * SECOND)
     its.fail_until_restarted("w-0")
     world.until(its.is_ready())
@@ -71,8 +70,7 @@ def success_before_a_restart(world: World) -> None:
     its.fail("w-0", 0)
     world.until(its.has_job("w-0", "Complete"))
     its.fail("w-1")
-    world.until(its.has_restarted(1))
-    world.until(its.is_ready())
+    its.ready_again(1)
     its.fail("w-1", 0)
     world.until(its.has_job("w-1", "Complete"))
     world.wait(10 * SECOND)
@@ -85,16 +83,14 @@ def success_of_a_job_that_restarts(world: World) -> None:
     """A Job that succeeds after the restart which replaces it, and before it is deleted, may count,
     and the JobSet completes."""
     jobs = [replicated_job("w", 2)]
-    its = JobSet.submit(world, job_set(jobs, [COUNTED], successPolicy=ANY))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set(jobs, [COUNTED], successPolicy=ANY))
     kept_back = ApiErrors(verb=("delete",), kind="Job", times=0)
-    world.inject(kept_back)
-    its.fail("w-0")
-    world.until(its.has_restarted(1))
-    its.fail("w-1", 0)
-    world.until(its.has_job("w-1", "Complete"))
-    world.wait(10 * SECOND)
-    world.revert(kept_back)
+    with during(world, kept_back):
+        its.fail("w-0")
+        world.until(its.has_restarted(1))
+        its.fail("w-1", 0)
+        world.until(its.has_job("w-1", "Complete"))
+        world.wait(10 * SECOND)
     world.until(its.is_ready() | its.has_completed())
     if its.runs("w-0"):
         its.fail("w-0", 0)
@@ -119,13 +115,10 @@ def success_beside_the_end(world: World) -> None:
     """A JobSet that a failure has ended stays Failed, though all that it waited for succeed."""
     jobs = [replicated_job("w"), replicated_job("v")]
     policy = {**ALL, **OF_W}
-    its = JobSet.submit(world, job_set(jobs, [rule(FAIL_JOB_SET)], successPolicy=policy))
-    world.until(its.is_ready())
-    world.inject(Kill(restart_after=None))
-    its.fail("v-0")
-    world.wait(5 * SECOND)
-    its.fail("w-0", 0)
-    world.wait(5 * SECOND)
-    world.inject(Start())
+    its = JobSet.ready(world, job_set(jobs, [rule(FAIL_JOB_SET)], successPolicy=policy))
+    with operator_away(world, for_us=5 * SECOND):
+        its.fail("v-0")
+        world.wait(5 * SECOND)
+        its.fail("w-0", 0)
     world.until(its.has_failed())
     world.wait(30 * SECOND)

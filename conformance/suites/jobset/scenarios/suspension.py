@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Final
 
-from chaos.faults import CreateObject, DeleteObject
+from chaos.faults import CreateObject
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import RESTART_JOB_SET
@@ -68,8 +68,7 @@ def queue_places_its_pods(world: World) -> None:
 @scenario(arms=["JS-099"])
 def jobset_stays_suspended(world: World) -> None:
     """The Jobs of a JobSet that is suspended for good come to rest, each of them."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 3), replicated_job("v")], [COUNTED]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 3), replicated_job("v")], [COUNTED]))
     its.suspend()
     world.wait(10 * SECOND)
 
@@ -77,11 +76,10 @@ def jobset_stays_suspended(world: World) -> None:
 @scenario(arms=["JS-099"])
 def job_is_deleted_from_a_suspended_jobset(world: World) -> None:
     """A Job that a user deletes from a suspended JobSet does not come back running."""
-    its = JobSet.submit(world, job_set([replicated_job("w", 2)], [COUNTED]))
-    world.until(its.is_ready())
+    its = JobSet.ready(world, job_set([replicated_job("w", 2)], [COUNTED]))
     its.suspend()
     world.wait(10 * SECOND)
-    world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+    its.delete_job("w-1")
     world.wait(10 * SECOND)
     its.resume()
     world.wait(5 * SECOND)
@@ -103,7 +101,7 @@ def one_job_of_a_suspended_jobset_is_missing(world: World) -> None:
         return all(get_path(job, "spec.suspend") for job in its.jobs)
 
     world.until(Condition(f"the Jobs of {its} are suspended", are_suspended))
-    world.inject(DeleteObject("Job", its.job("w-1"), propagation="Background"))
+    its.delete_job("w-1")
     world.wait(10 * SECOND)
     its.resume()
     world.until(its.is_ready())

@@ -53,8 +53,7 @@ def other_pods_are_everywhere(world: World) -> None:
 def two_jobsets_want_domains(world: World, namespace: str) -> None:
     """Jobs of two JobSets share no domain: one of them waits until another one's is free."""
     workers = replicated_job("w", 2, parallelism=2, completions=2)
-    first = JobSet.submit(world, with_domains(job_set([workers])))
-    world.until(first.is_ready())
+    first = JobSet.ready(world, with_domains(job_set([workers])))
     asked = with_domains(job_set([workers], name="b"))
     if namespace:
         asked["metadata"]["namespace"] = namespace

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from chaos.faults import Kill, Start
+from conformance.breaking import operator_away
 from conformance.handle import Condition
 from conformance.scenario_type import scenario
 from conformance.suites.jobset.api import (
@@ -54,12 +54,10 @@ def _answered(its: JobSet) -> Condition:
 def seen_at_once(world: World, rules: list[Any]) -> None:
     """Of two failures that happened while no controller ran, the earlier one decides."""
     its = _running(world, rules)
-    world.inject(Kill(restart_after=None))
-    its.fail(FIRST)
-    world.wait(5 * SECOND)
-    its.fail(SECOND_ONE)
-    world.wait(5 * SECOND)
-    world.inject(Start())
+    with operator_away(world, for_us=5 * SECOND):
+        its.fail(FIRST)
+        world.wait(5 * SECOND)
+        its.fail(SECOND_ONE)
     world.until(_answered(its))
 
 
@@ -86,6 +84,4 @@ def happening_together(world: World, rules: list[Any]) -> None:
 
 def _running(world: World, rules: list[Any]) -> JobSet:
     jobs = [replicated_job("w"), replicated_job("v")]
-    its = JobSet.submit(world, job_set(jobs, rules))
-    world.until(its.is_ready())
-    return its
+    return JobSet.ready(world, job_set(jobs, rules))
