@@ -38,6 +38,10 @@ class Scenario:
     steps: Steps = field(repr=False)
     folder: Path = field(repr=False)
     """Where its manifests stand."""
+    kills: str = ""
+    """The mutant that no scenario before it shows; `assay mutants` fails if no case kills it."""
+    shows: str = ""
+    """The released bug that no scenario before it shows: `kueue#14870`, or a shipped profile."""
     nodes: int = 2
     gpus: int = 0
     """`nvidia.com/gpu` per node."""
@@ -82,6 +86,14 @@ class Scenario:
         return self.id.split("/", 1)[0]
 
     @property
+    def function(self) -> Callable[..., None]:
+        """The function that its cases have in common."""
+        found: Callable[..., None] = (
+            self.steps.args[0] if isinstance(self.steps, partial) else self.steps
+        )
+        return found
+
+    @property
     def role(self) -> str:
         """The only operator under test, or the first of several."""
         return self.roles[0]
@@ -111,6 +123,8 @@ ALL_SCENARIOS: Final = ChainMap(SCENARIOS, LARGE_SCENARIOS)
 def scenario(
     *,
     arms: Sequence[str],
+    kills: str = "",
+    shows: str = "",
     nodes: int = 2,
     gpus: int = 0,
     roles: Sequence[str] = (),
@@ -126,6 +140,9 @@ def scenario(
 ) -> Callable[[Function], Function]:
     """Register the decorated function as a scenario. Its id comes from its module and name, and
     its roles are those of its suite unless it names others.
+
+    `kills` or `shows` says what it is for: a mutant, or a released bug, that those before it do not
+    show. A scenario that has neither is a case of another one.
 
     With `cases`, it is registered once per case: the function takes the case's value as its
     second argument, the case's name ends the id, and the title says which it is.
@@ -155,6 +172,8 @@ def scenario(
                 id=name,
                 title=f"{title.removesuffix('.')}: {case}." if case else title,
                 arms=tuple(arms),
+                kills=kills,
+                shows=shows,
                 steps=partial(_with_case, function, value) if case else function,
                 folder=Path(sys.modules[function.__module__].__file__ or "").parent,
                 nodes=nodes,

@@ -47,8 +47,8 @@ def mutants(
     assay mutants --generic 60 --seed 7     random mistakes in the source of the reference
     assay mutants generic:5a8a9c1f          one of these again
 
-    Exit code 1 if a mutant survives, or a claim lets one pass that it is said to catch: the suite
-    then has a hole. With --generic, if fewer are noticed than --floor says.
+    Exit code 1 if a mutant survives, or a claim or a scenario lets one pass that it is said to
+    catch: the suite then has a hole. With --generic, if fewer are noticed than --floor says.
     """
     from conformance.report.counted import counted
     from reference_controller import programs
@@ -151,11 +151,18 @@ def _run(
     unnoticed = [f"{claim} did not notice {row.mutant}" for row in telling for claim in row.missed]
     for line in unnoticed:
         typer.echo(f"{line}; mend the claim, or leave it out of what the mutant is killed by")
+    spared = [
+        f"{scenario} says that it kills {row.mutant}, and does not"
+        for row in telling
+        for scenario in row.spared_by
+    ]
+    for line in spared:
+        typer.echo(f"{line}; correct its `kills`")
     errors = {claim: text for row in rows for claim, text in row.checker_errors.items()}
     for _, text in sorted(errors.items()):
         typer.echo(text)
     typer.echo(f"{len(rows) - len(alive)}/{len(rows)} mutants killed")
     if errors:
         raise typer.Exit(ExitCode.INCONCLUSIVE)
-    if alive or unnoticed:
+    if alive or unnoticed or spared:
         raise typer.Exit(ExitCode.VIOLATED)

@@ -41,6 +41,8 @@ class MutantResult(msgspec.Struct, frozen=True, kw_only=True):
     """Where, in the order in which they were tried."""
     runs: int
     """How many scenarios it was tried in."""
+    spared_by: tuple[str, ...] = ()
+    """The scenarios that say that they kill it, and in no case do."""
     checker_errors: dict[str, str] = {}
     """By claim, the exception that its checker raised first, and where."""
 
@@ -111,9 +113,17 @@ def kill(
     killers: dict[str, str] = {}
     errors: dict[str, str] = {}
     runs = 0
+    sparing = {
+        found.function: found.id
+        for found in SCENARIOS.values()
+        if found.kills == name and role in found.roles
+    }
     for edition, intended in _by_edition(mutant.killed_by).items():
         missing = set(intended)
-        for scenario in _most_telling_first(intended):
+        for scenario in _most_telling_first(intended, name):
+            is_promised = scenario.kills == name and scenario.function in sparing
+            if not (missing or thorough or (is_promised and intended)):
+                continue
             if name not in otherwise.get(scenario.id, ()):
                 continue
             runs += 1
@@ -123,11 +133,11 @@ def kill(
                 if verdict.outcome is Outcome.FAILED:
                     killers.setdefault(verdict.claim, scenario.id)
                     missing.discard(verdict.claim)
+                    if is_promised and verdict.claim in intended:
+                        sparing.pop(scenario.function, None)
                 if verdict.error:
                     failed = checker_failed(verdict.claim, scenario.id, verdict.error)
                     errors.setdefault(verdict.claim, failed)
-            if not missing and not thorough:
-                break
     ordered = [claim for claim in mutant.killed_by if claim in killers]
     ordered += sorted(claim for claim in killers if claim not in mutant.killed_by)
     return MutantResult(
@@ -136,6 +146,7 @@ def kill(
         killed_by=tuple(ordered),
         scenarios=tuple(dict.fromkeys(killers[claim] for claim in ordered)),
         runs=runs,
+        spared_by=tuple(sparing.values()),
         checker_errors=errors,
     )
 
@@ -151,12 +162,18 @@ def _by_edition(intended: Sequence[str]) -> dict[str, list[str]]:
     return found
 
 
-def _most_telling_first(intended: Sequence[str]) -> list[Scenario]:
-    """Scenarios that arm the claims come first, those with the fewest other aims before all."""
+def _most_telling_first(intended: Sequence[str], mutant: str) -> list[Scenario]:
+    """Scenarios that say that they kill the mutant come first, then those that arm the claims, of
+    these the ones with the fewest other aims."""
     wanted = set(intended)
     return sorted(
         SCENARIOS.values(),
-        key=lambda found: (-len(wanted & set(found.arms)), len(found.arms), found.id),
+        key=lambda found: (
+            found.kills != mutant,
+            -len(wanted & set(found.arms)),
+            len(found.arms),
+            found.id,
+        ),
     )
 
 

@@ -31,7 +31,7 @@ def _ready(world: World, pods: int) -> Condition:
     return Condition(f"Crew a has {pods} pods", holds)
 
 
-@scenario(arms=("TOY-001", "TOY-002", "TOY-003"))
+@scenario(arms=("TOY-001", "TOY-002", "TOY-003"), kills="lost-pods-stay-lost")
 def lost_pods_come_back(world: World) -> None:
     """A pod that is deleted, also while the operator is down, is replaced."""
     _crew(world, 3)
@@ -44,7 +44,7 @@ def lost_pods_come_back(world: World) -> None:
     world.until(_ready(world, 3))
 
 
-@scenario(arms=("TOY-002", "TOY-003"))
+@scenario(arms=("TOY-002", "TOY-003"), kills="counts-pods-that-wait")
 def a_crew_changes_its_size(world: World) -> None:
     """A Crew that is made smaller loses its last pods; what it gets back counts once it runs."""
     _crew(world, 2)
