@@ -165,7 +165,7 @@ def _ended_rightly(run: JobSetRun, left: list[Failure], end: Snapshot) -> Obliga
         if child.name not in names
         and _finish(child, end) is None
         # A suspension has Jobs created that wait for others; these may stay so.
-        and not (_is_suspended(child, end) and blocked[child.replicated_job] is not False)
+        and not (child.at(end.n).is_suspended and blocked[child.replicated_job] is not False)
     ]
     if running and current[0].t < seen_us:
         return violated(
