@@ -1,4 +1,4 @@
-"""What breaks around a scenario's steps: the steps say what the workload does meanwhile."""
+"""Faults that last as long as some steps, which say what the workload does meanwhile."""
 
 from __future__ import annotations
 
