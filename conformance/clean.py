@@ -302,9 +302,11 @@ class _Cleaning:
 
 
 def defined_kind(crd: Object) -> Kind:
-    """The kind that a custom resource definition defines, in a version that is served."""
+    """The kind that a custom resource definition defines, in the version that is stored, which is
+    that of objects in histories; in another one where that is not served."""
     spec = crd["spec"]
-    version = next(found["name"] for found in spec["versions"] if found["served"])
+    served = [version for version in spec["versions"] if version["served"]]
+    version = next((each for each in served if each["storage"]), served[0])["name"]
     names = spec["names"]
     namespaced = spec["scope"] == "Namespaced"
     return Kind(spec["group"], version, names["kind"], names["plural"], namespaced=namespaced)

@@ -70,7 +70,7 @@ class Handle:
         )
         handle: Self | None = None
         for document in documents:
-            if kind_of(document) != cls.kind:
+            if not cls._is_of_kind(document):
                 world.create(document, actor)
                 continue
             behaving = with_behaviour(document, behaviour) if behaviour else document
@@ -93,8 +93,13 @@ class Handle:
         return next(
             document
             for document in load_manifests(world.folder / file)
-            if kind_of(document) == cls.kind
+            if cls._is_of_kind(document)
         )
+
+    @classmethod
+    def _is_of_kind(cls, document: Object) -> bool:
+        """True for an object of this kind, in whichever version it is spelled."""
+        return kind_of(document).group_kind == cls.kind.group_kind
 
     @property
     def now(self) -> Object:

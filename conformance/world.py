@@ -66,7 +66,15 @@ class World(ABC):
 
     @abstractmethod
     def call(self, request: Any, actor: str = "user") -> Any:
-        """Send a request as `user`, `chaos` or `harness`; raises ApiError if it is refused."""
+        """Send a request as `user`, `chaos` or `harness`; raises ApiError if it is refused.
+
+        Its kind is taken as the cluster serves it, whatever the request says of scope and plural.
+        """
+
+    @abstractmethod
+    def served(self, kind: Kind) -> Kind:
+        """The kind with the plural and scope that the cluster serves it with, as discovery tells;
+        unchanged if it is not served."""
 
     @abstractmethod
     def wait(self, span_us: Micros) -> None:
@@ -147,8 +155,8 @@ class World(ABC):
         changed = obj if workload is None else workload.applied(obj)
         named = of_run(changed, self.prefix, self.namespaces)
         prepared = self.prepare(_scaled(named, self.scenario.scale))
-        kind = kind_of(prepared)
-        namespace = namespace_of(prepared) or self.namespace
+        kind = self.served(kind_of(prepared))
+        namespace = (namespace_of(prepared) or self.namespace) if kind.namespaced else ""
         stored: Object = self.call(Create(kind, prepared, namespace, name_of(prepared)), actor)
         return stored
 
@@ -201,7 +209,7 @@ class World(ABC):
         self.call(Delete(kind, where, name, propagation_policy=propagation_policy), actor)
 
     def _namespace(self, kind: Kind, namespace: str) -> str:
-        return (namespace or self.namespace) if kind.namespaced else ""
+        return (namespace or self.namespace) if self.served(kind).namespaced else ""
 
     def delete_if_there(self, kind: str, name: str) -> None:
         """Delete an object that scenario steps made, unless something else did already."""

@@ -13,7 +13,7 @@ twenty times as long to construct.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -138,6 +138,8 @@ Read: TypeAlias = Get | List
 Write: TypeAlias = Create | Update | Patch | Delete | DeleteCollection
 Request: TypeAlias = Read | Write
 
+AnyRequest = TypeVar("AnyRequest", bound=Request)
+
 WRITES = (Create, Update, Patch, Delete, DeleteCollection)
 
 Reconcile: TypeAlias = Generator[Request, Any, Micros | None]
@@ -147,6 +149,17 @@ Reconcile: TypeAlias = Generator[Request, Any, Micros | None]
 def create(obj: Object) -> Create:
     """A Create of the object under its own kind, namespace and name."""
     return Create(kind_of(obj), obj, namespace_of(obj), name_of(obj))
+
+
+def as_served(request: AnyRequest, kind: Kind, namespace: str = "") -> AnyRequest:
+    """The request for its kind as a server serves it, in another scope or plural perhaps; of a
+    kind that has namespaces after all it goes to the one that is given."""
+    if kind == request.kind:
+        return request
+    if isinstance(request, Update) or kind.namespaced == request.kind.namespaced:
+        return msgspec.structs.replace(request, kind=kind)
+    where = (request.namespace or namespace) if kind.namespaced else ""
+    return msgspec.structs.replace(request, kind=kind, namespace=where)
 
 
 _VERBS: Final = {

@@ -13,11 +13,12 @@ from typing import Any, NoReturn
 
 from chaos.ground import FaultRefusedError, Processes, ProcessState, Rule
 from reference_controller.runtime.connection import Connection
+from reference_controller.runtime.discovery import Discovery
 from vocabulary.clock import Micros
 from vocabulary.history import OPERATOR
 from vocabulary.kinds import DEPLOYMENT, POD
 from vocabulary.objects import Object, get_path, name_of
-from vocabulary.requests import Delete, Get, List, ObjectList, Patch, Request
+from vocabulary.requests import Delete, Get, List, ObjectList, Patch, Request, as_served
 from vocabulary.selectors import matches
 
 ELSEWHERE = "run the experiment with `assay chaos`, or the plan on the control plane"
@@ -48,6 +49,7 @@ class KubernetesGround:
         self.processes = processes
         self.connection = NoConnection()
         self._client = connection
+        self._discovery = Discovery(connection)
         self._seed = seed
         self._streams: dict[str, random.Random] = {}
         self._began = time.monotonic_ns()
@@ -55,7 +57,8 @@ class KubernetesGround:
     def call(self, request: Request, actor: str = "chaos") -> Any:
         """Send it; on a cluster that is not ours, `chaos` and `user` are the same identity."""
         del actor
-        return self._client.handle(request)
+        kind = self._discovery.served_or_unknown(request.kind)
+        return self._client.handle(as_served(request, kind, self.namespace))
 
     def rng(self, name: str) -> random.Random:
         return self._streams.setdefault(name, random.Random(f"{self._seed}/{name}"))

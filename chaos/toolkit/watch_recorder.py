@@ -48,7 +48,7 @@ class WatchRecorder:
         self._listed = {kind: threading.Event() for kind in first}
         self._informers = [
             Informer(connection, kind, namespace, self._replace, self._deliver)
-            for kind in known_kinds()
+            for kind in {str(kind): kind for kind in known_kinds()}.values()
             if str(kind) not in _UNWATCHED
         ]
 

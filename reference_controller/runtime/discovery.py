@@ -10,15 +10,11 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from typing import Any, Protocol, TypeVar
-
-from msgspec.structs import replace
+from typing import Any, Protocol
 
 from vocabulary.errors import ApiError
-from vocabulary.kinds import Kind, known_kinds
-from vocabulary.requests import Request
-
-AnyRequest = TypeVar("AnyRequest", bound=Request)
+from vocabulary.kinds import BUILT_IN_KINDS, Kind
+from vocabulary.requests import AnyRequest, as_served
 
 
 class Getter(Protocol):
@@ -35,13 +31,12 @@ class Discovery:
         self._connection = connection
         self._lock = threading.Lock()
         self._served: dict[tuple[str, str, str], Kind] = {
-            (kind.group, kind.version, kind.kind): kind for kind in known_kinds()
+            (kind.group, kind.version, kind.kind): kind for kind in BUILT_IN_KINDS
         }
 
     def resolve(self, request: AnyRequest) -> AnyRequest:
         """The request with its kind as served; raises ApiError 404 if it is not served."""
-        kind = self.served(request.kind)
-        return request if kind == request.kind else replace(request, kind=kind)
+        return as_served(request, self.served(request.kind))
 
     def served(self, kind: Kind) -> Kind:
         """The kind with the plural and scope that the server gives it."""
@@ -61,6 +56,15 @@ class Discovery:
                 "is its CustomResourceDefinition installed?",
             )
         return known
+
+    def served_or_unknown(self, kind: Kind) -> Kind:
+        """The same; the kind itself if the server does not serve it."""
+        try:
+            return self.served(kind)
+        except ApiError as error:
+            if not error.is_not_found:
+                raise
+            return kind
 
     def of_resource(self, group: str, version: str, plural: str) -> Kind | None:
         """The kind behind a resource in a URL path; None if the server does not serve it."""

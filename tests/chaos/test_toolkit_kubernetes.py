@@ -45,6 +45,11 @@ class FakeConnection:
     def handle(self, request: Any) -> Any:
         return self.server.call(request)
 
+    def get(self, path: str) -> Any:
+        """The discovery document of AppWrapper's group, which is all that is asked for."""
+        assert path == f"/apis/{APPWRAPPER.api_version}"
+        return {"resources": [{"name": "appwrappers", "kind": "AppWrapper", "namespaced": True}]}
+
     @staticmethod
     def _pod(name: str) -> Any:
         made = pod(name)

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from conformance.clean import defined_kind
 from conformance.implementation import Implementation, implementations
 from conformance.running.run_options import DEFAULT_SEED
 from conformance.running.runner import run_one
 from conformance.scenario_type import Scenario
 from conformance.scenarios import SCENARIOS, all_crds
-from conformance.worlds.control_plane.session import kind_of_crd
 from conformance.worlds.existing import rights
 from conformance.worlds.existing.rights import Right
 from conformance.worlds.existing.rights_used import refused, used
@@ -30,7 +30,8 @@ OTHERWISE_USED = {
 OF_THE_HARNESS = {Right("", "nodes", "get"), Right("coordination.k8s.io", "leases", "get")}
 """Reads in runs on real clusters: a node before it is leased, and the leader."""
 RESOURCES = {
-    str(kind): (kind.group, kind.plural) for kind in (*known_kinds(), *map(kind_of_crd, all_crds()))
+    str(kind): (kind.group, kind.plural)
+    for kind in (*known_kinds(), *map(defined_kind, all_crds()))
 }
 
 

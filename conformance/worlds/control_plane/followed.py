@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from conformance.worlds.control_plane.session import kind_of_crd
+from conformance.clean import defined_kind
 from vocabulary.kinds import BUILT_IN_KINDS, EVENT, LEASE, PRIORITY_CLASS, RUNTIME_CLASS, Kind
 from vocabulary.objects import Object
 
@@ -14,6 +14,7 @@ _LEFT_OUT: Final = (EVENT, LEASE, PRIORITY_CLASS, RUNTIME_CLASS)
 
 
 def followed_kinds(crds: Iterable[Object]) -> tuple[Kind, ...]:
-    """Kubernetes' own kinds that workloads are made of, and those that definitions bring."""
+    """Kubernetes' own kinds that workloads are made of, and those that definitions bring; each
+    once, in the version that its definition stores."""
     own = (kind for kind in BUILT_IN_KINDS if kind not in _LEFT_OUT)
-    return tuple(dict.fromkeys((*own, *map(kind_of_crd, crds))))
+    return tuple({str(kind): kind for kind in (*own, *map(defined_kind, crds))}.values())

@@ -11,7 +11,7 @@ from conformance.pod_templates import map_pods
 from conformance.suite import Durations
 from fixtures.behaviour import expand
 from fixtures.containers.pods import RealContainers, why_not
-from vocabulary.kinds import POD, kind_of
+from vocabulary.kinds import POD, Kind
 from vocabulary.objects import Object, get_path, labels_of, meta
 from vocabulary.requests import Patch, Request
 
@@ -33,12 +33,13 @@ class ManifestForRun:
         stuck_us = STUCK_ATTEMPTS * durations.attempt_bound_us
         return ManifestForRun(namespace, RealContainers(image, stuck_us) if image else None)
 
-    def tailored(self, obj: Object) -> dict[str, Any]:
-        """The object as it is to be created."""
+    def tailored(self, obj: Object, kind: Kind) -> dict[str, Any]:
+        """The object as it is to be created, of that kind."""
         pods = map_pods(expand(obj), self._pod)
-        metadata = {"namespace": self.namespace, **meta(pods)}
-        if not kind_of(pods).namespaced:
-            metadata["labels"] = {**labels_of(pods), RUN_LABEL: self.namespace}
+        if kind.namespaced:
+            metadata = {"namespace": self.namespace, **meta(pods)}
+        else:
+            metadata = {**meta(pods), "labels": {**labels_of(pods), RUN_LABEL: self.namespace}}
         return {**pods, "metadata": metadata}
 
     def require_possible(self, request: Request) -> None:

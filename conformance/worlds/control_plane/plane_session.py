@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar, Final
 
-from conformance.clean import RUN_LABEL
+from conformance.clean import RUN_LABEL, defined_kind
 from conformance.retrying_connection import PATIENCE_SECONDS, RetryingConnection
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
@@ -18,7 +18,7 @@ from conformance.worlds.control_plane.operator_rights import grant
 from conformance.worlds.control_plane.operator_users import TokenUsers, kubeconfig_through
 from conformance.worlds.control_plane.process_host import ProcessHost
 from conformance.worlds.control_plane.recorder import Recorder
-from conformance.worlds.control_plane.session import Session, installed_crds, kind_of_crd
+from conformance.worlds.control_plane.session import Session, installed_crds
 from conformance.worlds.names import ClusterName
 from fixtures.control_plane import nodes, users
 from fixtures.control_plane.launch import ControlPlane
@@ -80,7 +80,7 @@ class ControlPlaneSession(Session):
         self._nodes: dict[str, tuple[str, ...]] = {}
         extra = tuple(extra_crds)
         self._crds = installed_crds(implementations, extra)
-        self._extra_kinds = tuple(kind_of_crd(crd) for crd in extra)
+        self._extra_kinds = tuple(defined_kind(crd) for crd in extra)
 
     def _open(self, begun: ExitStack) -> None:
         if self._plane_lock is None:
@@ -155,8 +155,9 @@ class ControlPlaneSession(Session):
         nodes.delete(api, self._nodes.pop(namespace))
         own = f"{RUN_LABEL}={namespace}"
         harness = self.connections["harness"]
-        for kind in set(self.recorder.kinds).difference(BUILT_IN_KINDS):
-            if not kind.namespaced:
+        built_in = set(map(str, BUILT_IN_KINDS))
+        for kind in self.recorder.kinds:
+            if not kind.namespaced and str(kind) not in built_in:
                 harness.handle(DeleteCollection(kind, "", label_selector=own))
 
     def tls(self) -> ssl.SSLContext:

@@ -55,7 +55,7 @@ class ResyncTrigger:
 
     def made(self, kind: Kind, obj: Object) -> bool:
         """True if a new version of an object is nothing but a poke. Ask once of each version."""
-        if self._every_us is None or kind not in self._kinds:
+        if self._every_us is None or str(kind) not in map(str, self._kinds):
             return False
         value = annotations_of(obj).get(POKE, "")
         before, self._seen[uid_of(obj)] = self._seen.get(uid_of(obj), ""), value

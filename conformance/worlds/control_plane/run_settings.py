@@ -13,7 +13,7 @@ from typing import Any
 
 from conformance.pod_templates import with_annotations
 from conformance.suite import Durations, Suite
-from vocabulary.kinds import Kind, kind_of
+from vocabulary.kinds import kind_of
 from vocabulary.objects import annotations_of
 
 
@@ -27,8 +27,8 @@ class RunSettings:
     """The effective durations for objects without other settings in the scenario."""
     annotations: Mapping[str, str]
     """The annotations of objects under test for that."""
-    kinds: frozenset[Kind]
-    """Their kinds."""
+    kinds: frozenset[str]
+    """Their kinds, in any version."""
 
     @staticmethod
     def of(
@@ -40,7 +40,7 @@ class RunSettings:
         """With durations as in `short`, and otherwise as the scenario wants it; `fixed` is how the
         operator is configured for good, None if it is configured for this run."""
         settings = suite.settings
-        kinds = frozenset(use.kind for use in suite.kinds)
+        kinds = frozenset(str(use.kind) for use in suite.kinds)
         if fixed is None:
             config = settings.overlay(settings.overlay(settings.written, short), wanted)
             return RunSettings(config, settings.durations_at(config), {}, kinds)
@@ -51,6 +51,6 @@ class RunSettings:
 
     def asked_for(self, obj: dict[str, Any]) -> dict[str, Any]:
         """The object with the annotations that it lacks, if it is under test."""
-        if not self.annotations or kind_of(obj) not in self.kinds:
+        if not self.annotations or str(kind_of(obj)) not in self.kinds:
             return obj
         return with_annotations(obj, {**self.annotations, **annotations_of(obj)})

@@ -39,7 +39,7 @@ from reference_controller.runtime.connection import Connection, connect
 from reference_controller.runtime.discovery import Discovery
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Capabilities, WorldFacts
-from vocabulary.kinds import NAMESPACE, Kind
+from vocabulary.kinds import NAMESPACE
 from vocabulary.objects import Object, name_of
 from vocabulary.requests import Get, Request
 
@@ -282,15 +282,3 @@ def installed_crds(
     brought = {name_of(crd): crd for crd in brought_crds(implementations)}
     others = {name_of(crd): crd for crd in (*fixture_crds.all_crds(), *extra)}
     return tuple({**brought, **others, **brought}.values())
-
-
-def kind_of_crd(crd: Object) -> Kind:
-    """The kind that a custom resource definition serves."""
-    spec = crd["spec"]
-    return Kind(
-        spec["group"],
-        spec["versions"][0]["name"],
-        spec["names"]["kind"],
-        spec["names"]["plural"],
-        namespaced=spec["scope"] == "Namespaced",
-    )

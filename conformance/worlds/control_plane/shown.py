@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from typing import Final
 from urllib.parse import parse_qsl, urlencode, urlsplit
 
 from conformance.clean import RUN_LABEL
@@ -34,7 +35,7 @@ class Shown:
             return (
                 _in_namespace(target, self.namespaces[0]) if len(self.namespaces) == 1 else target
             )
-        if self.run and kind not in BUILT_IN_KINDS:
+        if self.run and str(kind) not in _BUILT_IN:
             return _with_label(target, f"{RUN_LABEL}={self.run}")
         return target
 
@@ -62,6 +63,8 @@ class Shown:
 
 
 EVERYTHING = Shown()
+_BUILT_IN: Final = frozenset(map(str, BUILT_IN_KINDS))
+"""In any version."""
 
 
 def _of_all(target: str, kind_of: KindOf) -> Kind | None:

@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
@@ -32,9 +33,9 @@ from conformance.worlds.control_plane.session import NotLentError, Session
 from vocabulary import canonical
 from vocabulary.clock import SECOND, Micros
 from vocabulary.history import Entry, Header
-from vocabulary.kinds import LEASE, Kind
+from vocabulary.kinds import LEASE, Kind, kind_of
 from vocabulary.objects import Object, labels_of
-from vocabulary.requests import Request
+from vocabulary.requests import Request, as_served
 from vocabulary.selectors import parse_selector
 
 REPLICAS: Final = 2
@@ -218,16 +219,20 @@ class ControlPlaneWorld(World):
     def call(self, request: Request, actor: str = "chaos") -> Any:
         if actor == "chaos":
             self._manifests.require_possible(request)
-        return self.session.connections[actor].handle(self.session.as_sent(request))
+        asked = as_served(request, self.served(request.kind), self.namespace)
+        return self.session.connections[actor].handle(self.session.as_sent(asked))
+
+    def served(self, kind: Kind) -> Kind:
+        return self.session.discovery.served_or_unknown(kind)
 
     def get(self, kind: Kind, name: str, *, namespace: str = "") -> Object | None:
-        return self.session.recorder.stored(kind, namespace or self.namespace, name)
+        return self.session.recorder.stored(self.served(kind), namespace or self.namespace, name)
 
     def list(
         self, kind: Kind, label_selector: str = "", *, namespace: str = ""
     ) -> tuple[Object, ...]:
         selects = parse_selector(label_selector)
-        if kind.namespaced:
+        if self.served(kind).namespaced:
             found = self.session.recorder.stored_of_kind(kind, namespace or self.namespace)
         else:
             found = self._own(kind)
@@ -281,7 +286,7 @@ class ControlPlaneWorld(World):
         """The session has installed every definition of the suite already, before the KCM."""
 
     def prepare(self, obj: Object) -> dict[str, Any]:
-        asked = self._manifests.tailored(obj)
+        asked = self._manifests.tailored(obj, self.served(kind_of(obj)))
         for each in self._of_role.values():
             asked = each.settings.asked_for(asked)
         return asked
@@ -318,7 +323,11 @@ class ControlPlaneWorld(World):
         """Every object under test is where it may stay, and nothing was written for a while."""
         if wall_us() - self._last_write_us < self._quiet_us or self._is_operator_on_its_way():
             return False
-        uses = [use for each in self._of_role.values() for use in each.suite.kinds]
+        uses = [
+            replace(use, kind=self.served(use.kind))
+            for each in self._of_role.values()
+            for use in each.suite.kinds
+        ]
         seen = all(use.is_at_rest(obj) for use in uses for obj in self._own(use.kind))
         call = self.session.connections["harness"].handle
         return seen and are_at_rest(uses, call, self._own_namespaces)

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from conformance.clean import RUN_LABEL
+from conformance.clean import RUN_LABEL, defined_kind
 from conformance.stored import Asked
 from conformance.under_test import Installed, InstalledDeployment, InstalledPods, UnderTest
-from conformance.worlds.control_plane.session import kind_of_crd
 from vocabulary.errors import ApiError
 from vocabulary.kinds import DEPLOYMENT, STATEFUL_SET, Kind
 from vocabulary.objects import Object, get_path, labels_of, name_of, namespace_of
@@ -36,7 +35,7 @@ def interfering(connection: Asked, implementations: Mapping[str, UnderTest]) -> 
     """Operators that would interfere with every run, in words, with the next step."""
     for role, implementation in implementations.items():
         yield from _operators(connection, role, implementation.installed)
-        kinds = tuple(map(kind_of_crd, implementation.crds()))
+        kinds = tuple(map(defined_kind, implementation.crds()))
         yield from _askers(connection, kinds, implementation.installed)
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from conformance.clean import RUN_LABEL
+from conformance.clean import RUN_LABEL, defined_kind
 from conformance.suite import load as suites
 from conformance.under_test import Installed, UnderTest
-from conformance.worlds.control_plane.session import brought_crds, installed_crds, kind_of_crd
+from conformance.worlds.control_plane.session import brought_crds, installed_crds
 from conformance.worlds.existing import installation, rights
 from conformance.worlds.existing.access import Access, whoami
 from conformance.worlds.existing.definitions import definition
@@ -151,7 +151,7 @@ def examine(
             ),
             installed=installed,
             needs_accounts=needs_accounts,
-            kinds=tuple(kind_of_crd(crd).kind for crd in brought_crds(implementations)),
+            kinds=tuple(defined_kind(crd).kind for crd in brought_crds(implementations)),
             server=connection.server,
             version=version,
             username=str(user.get("username", "")),

@@ -7,10 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from conformance.clean import defined_kind
 from conformance.under_test import UnderTest
 from conformance.worlds.control_plane.followed import followed_kinds
 from conformance.worlds.control_plane.operator_rights import OBJECT_VERBS
-from conformance.worlds.control_plane.session import brought_crds, installed_crds, kind_of_crd
+from conformance.worlds.control_plane.session import brought_crds, installed_crds
 from conformance.worlds.existing.access import asked
 from reference_controller.runtime.connection import Connection
 from vocabulary.kinds import (
@@ -91,7 +92,7 @@ EDITED_IN_RUNS: Final = (CONFIG_MAP, POD, REPLICA_SET, SERVICE)
 
 def written_in_runs(implementations: Mapping[str, UnderTest]) -> Mapping[Kind, tuple[str, ...]]:
     """The same with the kinds under test."""
-    tested = map(kind_of_crd, brought_crds(implementations))
+    tested = map(defined_kind, brought_crds(implementations))
     return {**WRITTEN_IN_RUNS, **dict.fromkeys(tested, ("create", "update", "delete"))}
 
 
@@ -126,7 +127,7 @@ def held(
     grant only permissions it has; and without accounts for them, operators act as the suite."""
     of_scenarios = (
         right
-        for kind in map(kind_of_crd, extra_crds)
+        for kind in map(defined_kind, extra_crds)
         for right in _of(kind.group, kind.plural, *OBJECT_VERBS)
     )
     own = (role for each in implementations.values() for role in each.rbac())

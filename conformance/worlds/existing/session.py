@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 import msgspec
 
 from conformance.borrowed_nodes import noting
-from conformance.clean import RUN_LABEL, clean_cluster
+from conformance.clean import RUN_LABEL, clean_cluster, defined_kind
 from conformance.retrying_connection import RetryingConnection
 from conformance.scenario_type import Scenario
 from conformance.under_test import UnderTest
@@ -30,7 +30,6 @@ from conformance.worlds.control_plane.session import (
     Session,
     brought_crds,
     installed_crds,
-    kind_of_crd,
 )
 from conformance.worlds.existing import definitions
 from conformance.worlds.existing.accounts import Oneself, ServiceAccounts
@@ -241,7 +240,7 @@ class ExistingSession(Session):
 
     def _limit(self, namespace: str) -> None:
         """Bound what runs there can make, however wrong it goes."""
-        counted = (*map(kind_of_crd, brought_crds(self.implementations)), *COUNTED)
+        counted = (*map(defined_kind, brought_crds(self.implementations)), *COUNTED)
         hard = {_counted(kind): str(self._undertaking.limits.objects) for kind in counted}
         quota = {
             "apiVersion": "v1",
@@ -294,7 +293,7 @@ class ExistingSession(Session):
         return ServiceAccounts(
             self.connections["harness"],
             implementation,
-            tuple(map(kind_of_crd, self._extra_crds)),
+            tuple(map(defined_kind, self._extra_crds)),
             self.name,
             OPERATORS_OF_A_RUN * self._at_a_time,
             2 * self._undertaking.limits.time_us // SECOND,

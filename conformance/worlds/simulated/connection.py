@@ -12,7 +12,7 @@ from fixtures.simulated.api_server import ApiServer
 from fixtures.simulated.store import Change, Key
 from vocabulary.errors import ApiError
 from vocabulary.objects import Object
-from vocabulary.requests import Request, verb_of
+from vocabulary.requests import Request, as_served, verb_of
 
 
 class Connection:
@@ -37,6 +37,10 @@ class Connection:
             return self._api.handle(request, actor)
         except ApiError as error:
             return error.with_traceback(None)
+
+    def as_served(self, request: Request) -> Request:
+        """The request as a client sends it that has asked the server by discovery."""
+        return as_served(request, self._api.served(request.kind))
 
     def begin(self) -> None:
         """A request is about to be carried out: its outcome is what is committed next."""

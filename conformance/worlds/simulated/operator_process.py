@@ -224,7 +224,7 @@ class OperatorProcess:
         """The request reaches the server, unless something lies between."""
         if incarnation != self._incarnation:
             return
-        request = pending.request
+        request = self._connection.as_served(pending.request)
         is_write = isinstance(request, WRITES)
         if is_write:
             self._idle_wakes = 0

@@ -47,9 +47,16 @@ from vocabulary.history import (
     role_of,
 )
 from vocabulary.history import Write as WriteEntry
-from vocabulary.kinds import CUSTOM_RESOURCE_DEFINITION, ENDPOINT_SLICE, LEASE, known_kinds
+from vocabulary.kinds import (
+    CUSTOM_RESOURCE_DEFINITION,
+    ENDPOINT_SLICE,
+    LEASE,
+    Kind,
+    kind_of,
+    known_kinds,
+)
 from vocabulary.objects import Object, get_path, name_of
-from vocabulary.requests import Create
+from vocabulary.requests import Create, as_served
 
 if TYPE_CHECKING:
     from conformance.worlds.lockstep.pacing import Pacing
@@ -189,7 +196,11 @@ class SimulatedWorld(World):
         return max(it.patience_us for it in self._durations.values())
 
     def call(self, request: Any, actor: str = "chaos") -> Any:
-        return self.cluster.api.handle(request, actor)
+        asked = as_served(request, self.served(request.kind), self.namespace)
+        return self.cluster.api.handle(asked, actor)
+
+    def served(self, kind: Kind) -> Kind:
+        return self.cluster.api.served(kind)
 
     def wait(self, span_us: Micros) -> None:
         self._run_until(lambda: False, span_us)
@@ -252,10 +263,8 @@ class SimulatedWorld(World):
 
     def prepare(self, obj: Object) -> dict[str, Any]:
         expanded = expand(obj)
-        return {
-            **expanded,
-            "metadata": {"namespace": self.namespace, **expanded.get("metadata", {})},
-        }
+        within = {"namespace": self.namespace} if self.served(kind_of(obj)).namespaced else {}
+        return {**expanded, "metadata": {**within, **expanded.get("metadata", {})}}
 
     # The end of a run.
 
